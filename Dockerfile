@@ -1,0 +1,33 @@
+# The program palaver with the page in it: one static file on an empty image.
+#
+#   docker build -t palaver .
+
+FROM node:24.21.0-bookworm-slim AS page
+WORKDIR /src/web
+COPY web/package.json web/package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY web/ ./
+RUN npm run build
+
+FROM golang:1.26.8-bookworm AS binary
+ENV CGO_ENABLED=0 GOTOOLCHAIN=local
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+COPY --from=page /src/web/dist web/dist
+RUN go build -trimpath -ldflags="-s -w" -o /palaver ./cmd/palaver && mkdir /data
+
+FROM scratch
+# To speak TLS with models, Temporal, Postgres and the web.
+COPY --from=binary /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=binary /palaver /palaver
+# A new volume at /data belongs to the user below.
+COPY --from=binary --chown=65532:65532 --chmod=700 /data /data
+# Programs put temporary files there; an upload may need one.
+COPY --from=binary --chown=65532:65532 --chmod=700 /data /tmp
+USER 65532:65532
+ENV HOST=0.0.0.0 PALAVER_DATA_DIR=/data
+EXPOSE 8080
+ENTRYPOINT ["/palaver"]
+CMD ["serve"]

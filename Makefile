@@ -1,0 +1,124 @@
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+STATICCHECK  := .tools/staticcheck-v0.8.2
+WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
+
+# The Go modules: the product, the one-process main with its servers, and the
+# checks of the Dockerfile and docker-compose.yml.
+MODULES := . standalone docker
+
+WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*')
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: standalone ## Build and start everything in one process (page on :8080, Temporal Web UI on :8233)
+	@exec bin/palaver-standalone
+
+.PHONY: build
+build: standalone ## Build the page and both binaries into bin/
+	@scripts/go-build . bin/palaver ./cmd/palaver
+
+.PHONY: standalone
+standalone: tools-present web/dist/index.html
+	@scripts/go-build standalone bin/palaver-standalone .
+
+.PHONY: test
+test: browser-present postgres-present test-go test-web test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 leaves the browser out)
+
+# Said before anything is built, not after minutes.
+.PHONY: browser-present
+browser-present:
+ifndef SKIP_BROWSER
+	@scripts/chromium > /dev/null
+endif
+
+.PHONY: postgres-present
+postgres-present:
+	@scripts/postgres
+
+.PHONY: test-go
+test-go: tools-present postgres-present web/dist/index.html ## Go tests of all modules
+	@for module in $(MODULES); do \
+		scripts/go-build $$module /dev/null ./...; \
+		echo "== go test ($$module)"; \
+		(cd $$module && go test -timeout 15m ./...); \
+	done
+
+.PHONY: test-web
+test-web: tools-present web/node_modules/.installed ## Unit tests of the page
+	@echo "== unit tests of the page"
+	@cd web && npm run --silent test
+
+.PHONY: test-browser
+test-browser: tools-present ## Browser tests against the running binary
+ifdef SKIP_BROWSER
+	@echo "== browser tests left out (SKIP_BROWSER)"
+else
+	@CHROMIUM=$$(scripts/chromium); export CHROMIUM; \
+	$(MAKE) standalone e2e/node_modules/.installed; \
+	echo "== browser tests"; \
+	cd e2e && npm run --silent test
+endif
+
+.PHONY: lint
+lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt, vet, staticcheck, workflowcheck, tsc
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt has something to say about:"; echo "$$unformatted"; exit 1; fi
+	@for module in $(MODULES); do \
+		echo "== vet and staticcheck ($$module)"; \
+		(cd $$module && go vet ./... && "$(CURDIR)/$(STATICCHECK)" ./...); \
+	done
+	@echo "== workflowcheck"
+	@$(WORKFLOWCHECK) -config .workflowcheck.yaml ./workflows/...
+	@echo "== tsc"
+	@cd web && npm run --silent typecheck
+
+.PHONY: race
+race: tools-present ## The product module's tests under the race detector
+	@go test -race -timeout 20m ./...
+
+.PHONY: bench
+bench: standalone ## Measure first event, first token, turns per second, and fairness between users
+	@go run ./bench/turns -server bin/palaver-standalone
+	@go run ./bench/fairness -server bin/palaver-standalone
+
+.PHONY: fuzz
+fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
+	@scripts/fuzz $(MODULES)
+
+.PHONY: generate
+generate: tools-present ## Write .env.example anew
+	@go generate ./config
+
+.PHONY: clean
+clean: ## Remove what was built; data and settings stay
+	@rm -rf bin .tools web/node_modules e2e/node_modules
+	@find web/dist -mindepth 1 ! -name .gitkeep -delete
+
+.PHONY: tools-present
+tools-present:
+	@scripts/tools-present
+
+web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
+	@echo "== building the page"
+	@cd web && npm run --silent build
+	@touch web/dist/.gitkeep web/dist/index.html
+
+%/node_modules/.installed: %/package-lock.json
+	@echo "== installing the packages of $*/"
+	@cd $* && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(STATICCHECK):
+	@echo "== installing staticcheck"
+	@scripts/install-tool $@ honnef.co/go/tools/cmd/staticcheck
+
+$(WORKFLOWCHECK):
+	@echo "== installing workflowcheck"
+	@scripts/install-tool $@ go.temporal.io/sdk/contrib/tools/workflowcheck

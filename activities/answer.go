@@ -1,0 +1,87 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// ReadAnswer finds out what a person's answer means: documents by mention, tag,
+// id or name, and with AsText a text that is kept.
+func (a *Activities) ReadAnswer(ctx context.Context, r AnswerRequest) (Answered, error) {
+	out, err := a.readAnswer(ctx, r)
+	if err != nil {
+		return Answered{}, a.fail(ctx, r.TurnRef, "read the answer", err)
+	}
+	return out, nil
+}
+
+func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (Answered, error) {
+	tagged, err := a.readTags(ctx, r.Owner, r.Value.TipTap, r.Value.TaggedDocs, r.Value.TaggedSets)
+	if err != nil {
+		return Answered{}, err
+	}
+	out := Answered{IDs: tagged.ids()}
+	if r.Value.Type != chat.TextInput { // the value is an option
+		return out, nil
+	}
+	text := strings.TrimSpace(tagged.free(r.Value.Text()))
+	if text == "" {
+		return out, nil
+	}
+	if uuid.Validate(text) == nil {
+		found, err := a.visible(ctx, r.Owner, []string{text})
+		if err != nil || len(found) > 0 {
+			out.IDs = unique(append(out.IDs, docIDs(found)...))
+			return out, err
+		}
+	}
+	named, whole, err := a.named(ctx, r.Owner, text, !r.AsText)
+	if err != nil {
+		return Answered{}, err
+	}
+	if r.AsText && !whole { // a text may quote titles without meaning them
+		if onlyConnecting(text) && len(out.IDs) > 0 {
+			return out, nil
+		}
+		out.Text = true
+		return out, a.Store.PutText(ctx, r.Owner, r.TurnID, chat.TextSource, text)
+	}
+	out.IDs = unique(append(out.IDs, docIDs(named)...))
+	if len(out.IDs) == 0 && r.Unknown != "" {
+		return out, a.Store.PutText(ctx, r.Owner, r.TurnID, r.Unknown, quoteNames([]string{text}))
+	}
+	return out, nil
+}
+
+// named finds documents by the name that text is, or with parts by names in it.
+// Several documents of the same name are all meant: who typed the name alone
+// cannot say which. whole reports that text is a name and nothing else.
+func (a *Activities) named(ctx context.Context, owner, text string, parts bool) (_ []chat.Document, whole bool, err error) {
+	visible, err := a.Store.VisibleDocuments(ctx, owner)
+	if err != nil {
+		return nil, false, err
+	}
+	if found := closest(text, visible); len(found) > 0 {
+		return found, true, nil
+	}
+	if !parts {
+		return nil, false, nil
+	}
+	found := occurring(text, visible)
+	rest := without(text, titlesOf(found), "\n")
+	for _, part := range strings.FieldsFunc(strings.ReplaceAll(rest, " and ", "\n"), func(r rune) bool {
+		return strings.ContainsRune(",;\n", r)
+	}) {
+		for _, d := range closest(part, visible) {
+			if !slices.ContainsFunc(found, func(f chat.Document) bool { return f.ID == d.ID }) {
+				found = append(found, d)
+			}
+		}
+	}
+	return found, false, nil
+}

@@ -1,0 +1,96 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// BeginTurn reads the turn's row, gives it its place in the tree and marks it
+// running. A second call finds the place given by the first.
+func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
+	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	if err != nil {
+		return Begun{}, a.fail(ctx, ref, "begin", err)
+	}
+	b := Begun{Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, Settled: t.Status.Settled()}
+	if b.Parent == "" {
+		if b.Parent, err = a.parent(ctx, t, ref.Parent); err != nil {
+			return Begun{}, a.fail(ctx, ref, "begin", err)
+		}
+	}
+	if b.Settled {
+		return b, nil
+	}
+	if b.Cancelled, err = a.Store.Cancelled(ctx, ref.Owner, ref.TurnID); err != nil {
+		return Begun{}, a.fail(ctx, ref, "begin", err)
+	}
+	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
+		return Begun{}, a.fail(ctx, ref, "begin", err)
+	}
+	if t.Content.ParentRequest != "" { // a turn that was rolled back gives way to its own parent
+		if t, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil {
+			return Begun{}, a.fail(ctx, ref, "begin", err)
+		}
+		b.Parent = t.Parent
+	}
+	return b, nil
+}
+
+// parent is the checkpoint a turn follows: the one asked for, if it is a turn
+// of the same thread, else the parent of the turn that was undone for it, else
+// the thread's head.
+func (a *Activities) parent(ctx context.Context, t chat.Turn, undone string) (string, error) {
+	switch asked := chat.TurnOf(t.Content.ParentRequest); asked {
+	case chat.RootCheckpoint:
+		return chat.RootCheckpoint, nil
+	case "", t.ID:
+	default:
+		p, err := a.Store.Turn(ctx, t.Owner, asked)
+		if err == nil && p.ThreadID == t.ThreadID && begun(p.Status) {
+			return p.ID, nil
+		}
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
+			return "", err
+		}
+	}
+	if undone != "" {
+		u, err := a.Store.Turn(ctx, t.Owner, undone)
+		if err == nil && u.Parent != "" {
+			return u.Parent, nil
+		}
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
+			return "", err
+		}
+	}
+	head, err := a.Store.Head(ctx, t.Owner, t.ThreadID)
+	if head == t.ID { // nothing is its own parent
+		head = chat.RootCheckpoint
+	}
+	return head, err
+}
+
+// begun reports whether a turn of this status has its place in the tree.
+func begun(s chat.TurnStatus) bool {
+	return s == chat.TurnRunning || s == chat.TurnInterrupted || s.Settled()
+}
+
+// MarkRunning notes that an interrupted turn goes on.
+func (a *Activities) MarkRunning(ctx context.Context, ref TurnRef) error {
+	err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, ref.Parent)
+	return a.fail(ctx, ref, "mark running", err)
+}
+
+// MarkInterrupted notes that a turn waits for a person.
+func (a *Activities) MarkInterrupted(ctx context.Context, ref TurnRef) error {
+	err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnInterrupted, ref.Parent)
+	return a.fail(ctx, ref, "mark interrupted", err)
+}
+
+// AnnounceStop tells the process that works for the turn that it is cancelled.
+func (a *Activities) AnnounceStop(_ context.Context, ref TurnRef) error {
+	a.Bus.AnnounceStop(ref.TurnID)
+	return nil
+}

@@ -1,0 +1,75 @@
+package activities
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func TestATurnFollowsTheParentAskedForElseTheHead(t *testing.T) {
+	b := setup(t)
+	first := b.exchange("one", "1")
+	second := b.exchange("two", "2")
+	waiting := b.insert(chat.Content{Message: "never begun"})
+	for name, tc := range map[string]struct{ asked, want string }{
+		"nothing asked":        {"", second.TurnID},
+		"a turn":               {first.TurnID, first.TurnID},
+		"an interrupt's":       {chat.InterruptID(first.TurnID, 2), first.TurnID},
+		"root":                 {chat.RootCheckpoint, chat.RootCheckpoint},
+		"unknown":              {"8f14e45f-ceea-467f-a8d4-000000000000", second.TurnID},
+		"one that never began": {waiting.TurnID, second.TurnID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ref := b.insert(chat.Content{Message: name, ParentRequest: tc.asked})
+			got := must[Begun](b, b.BeginTurn, ref)
+			require.Equal(t, tc.want, got.Parent)
+			require.Equal(t, got, must[Begun](b, b.BeginTurn, ref), "a second call finds the same place")
+			turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+			require.NoError(t, err)
+			require.Equal(t, chat.TurnRunning, turn.Status)
+			require.Equal(t, tc.want, turn.Parent)
+			must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Hidden: true})
+		})
+	}
+}
+
+func TestBeginTurnSaysWhatWasAskedFor(t *testing.T) {
+	b := setup(t)
+	ref := b.insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
+	require.Equal(t, Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true}, must[Begun](b, b.BeginTurn, ref))
+}
+
+func TestMarksShowInTheTurnsRow(t *testing.T) {
+	b := setup(t)
+	ref := b.say("hi")
+	for _, step := range []struct {
+		mark any
+		want chat.TurnStatus
+	}{{b.MarkInterrupted, chat.TurnInterrupted}, {b.MarkRunning, chat.TurnRunning}} {
+		_, err := run[any](b, step.mark, ref)
+		require.NoError(t, err)
+		turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+		require.NoError(t, err)
+		require.Equal(t, step.want, turn.Status)
+	}
+}
+
+func TestAnnounceStopTellsTheBus(t *testing.T) {
+	b := setup(t)
+	ref := b.say("hi")
+	_, err := run[any](b, b.AnnounceStop, ref)
+	require.NoError(t, err)
+	require.Equal(t, []string{ref.TurnID}, b.bus.told)
+}
+
+func TestACancelThatOvertookTheTurnIsFoundWhenItBegins(t *testing.T) {
+	b := setup(t)
+	ref := b.insert(chat.Content{Message: "hi"})
+	require.NoError(t, b.store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
+	require.True(t, must[Begun](b, b.BeginTurn, ref).Cancelled)
+	require.False(t, must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "hi"})).Cancelled)
+}

@@ -1,0 +1,143 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Types of application errors that are no code of part 8 of the contract.
+const (
+	// ErrTypeSettled: the turn is over; nothing more can be written to it.
+	ErrTypeSettled = "settled"
+	// ErrTypeStopped: the turn was cancelled while the activity ran.
+	ErrTypeStopped = "stopped"
+	// ErrTypeInterrupted: the worker went away; another one takes over.
+	ErrTypeInterrupted = "interrupted"
+)
+
+// TextFailureHint is the turn's text with what a person may do about a model
+// that refused for good, such as which variable to check.
+const TextFailureHint = "failure_hint"
+
+const (
+	// How long a model activity waits for a database that is away.
+	databasePatience = time.Minute
+	// Tries of an activity that fails for a reason nobody foresaw.
+	unforeseenTries = 5
+	// Back-off of model calls when the provider names no time.
+	firstBackoff = 500 * time.Millisecond
+	maxBackoff   = 8 * time.Second
+	// Another worker takes over at once.
+	takeOver = 50 * time.Millisecond
+)
+
+// fail turns an error into what enters Temporal's history: a type, and a
+// message made of code and step only. The whole error goes to the log, once.
+func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err error) error {
+	var app *temporal.ApplicationError
+	if err == nil || errors.As(err, &app) { // nothing, or said already
+		return err
+	}
+	log := a.log().With("turn", ref.TurnID, "step", step, "attempt", activity.GetInfo(ctx).Attempt, "error", err)
+	var model *llm.Error
+	switch {
+	case errors.Is(err, db.ErrSettled):
+		log.Info("the turn is settled")
+		return temporal.NewNonRetryableApplicationError("settled: "+step, ErrTypeSettled, nil)
+	case errors.Is(err, db.ErrUnavailable):
+		log.Warn("the database is away")
+		return retryWithin(ctx, databasePatience, 0, chat.CodeDatabase, step)
+	case errors.Is(err, db.ErrNotFound):
+		log.Warn("a row is gone")
+		return temporal.NewNonRetryableApplicationError("not_found: "+step, chat.CodeNotFound, nil)
+	case errors.As(err, &model):
+		out := a.modelError(ctx, step, model)
+		if final(out) {
+			log.Error("the model call failed", "code", model.Code, "status", model.Status)
+			a.keepHint(ctx, ref, model.Hint)
+		} else {
+			log.Warn("the model call failed and is tried again", "code", model.Code, "status", model.Status)
+		}
+		return out
+	case ctx.Err() != nil:
+		log.Info("ended from outside")
+		return interrupted(step)
+	}
+	log.Error("failed")
+	if activity.GetInfo(ctx).Attempt >= unforeseenTries {
+		return temporal.NewNonRetryableApplicationError("internal: "+step, chat.CodeInternal, nil)
+	}
+	return temporal.NewApplicationError("internal: "+step, chat.CodeInternal)
+}
+
+func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) error {
+	code := e.Code
+	if code == "" {
+		code = chat.CodeModelUnavailable
+	}
+	if !e.Retryable {
+		return temporal.NewNonRetryableApplicationError(code+": "+step, code, nil)
+	}
+	return retryWithin(ctx, a.RetryBudget, e.RetryAfter, code, step)
+}
+
+// retryWithin asks for another try after wait (0: the usual back-off), unless
+// it would start later than budget after the first try did.
+func retryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
+	info := activity.GetInfo(ctx)
+	if wait <= 0 {
+		wait = backoff(info.Attempt)
+	}
+	var sinceFirst time.Duration
+	if !info.ScheduledTime.IsZero() {
+		sinceFirst = time.Since(info.ScheduledTime)
+	}
+	return temporal.NewApplicationErrorWithOptions(code+": "+step, code, temporal.ApplicationErrorOptions{
+		NonRetryable:   sinceFirst+wait > budget,
+		NextRetryDelay: wait,
+	})
+}
+
+func backoff(attempt int32) time.Duration {
+	wait := firstBackoff
+	for range attempt - 1 {
+		if wait *= 2; wait >= maxBackoff {
+			return maxBackoff
+		}
+	}
+	return wait
+}
+
+func final(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.NonRetryable()
+}
+
+func stoppedError(step string) error {
+	return temporal.NewNonRetryableApplicationError("stopped: "+step, ErrTypeStopped, nil)
+}
+
+func interrupted(step string) error {
+	return temporal.NewApplicationErrorWithOptions("interrupted: "+step, ErrTypeInterrupted,
+		temporal.ApplicationErrorOptions{NextRetryDelay: takeOver})
+}
+
+// keepHint leaves what a person may do for Settle to say. Best effort.
+func (a *Activities) keepHint(ctx context.Context, ref TurnRef, hint string) {
+	if hint == "" || ref.TurnID == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
+	defer cancel()
+	if err := a.Store.PutText(ctx, ref.Owner, ref.TurnID, TextFailureHint, hint); err != nil {
+		a.log().Warn("hint not kept", "turn", ref.TurnID, "error", err)
+	}
+}

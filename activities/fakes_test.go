@@ -1,0 +1,352 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/retrieval/chunk"
+	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+const owner = "user-1"
+
+// testBundle is one set of activities on a real SQLite store, with a scripted
+// model, bus, search and web.
+type testBundle struct {
+	*Activities
+	t      *testing.T
+	store  *faultyStore
+	model  *scriptedModel
+	bus    *recordingBus
+	search *recordingSearch
+	web    *fakeWeb
+	env    *testsuite.TestActivityEnvironment
+	info   *activityInfo
+	thread string
+}
+
+func setup(t *testing.T) *testBundle {
+	t.Helper()
+	store, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "palaver.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	b := &testBundle{
+		t: t, store: &faultyStore{Store: store}, model: &scriptedModel{t: t}, bus: newRecordingBus(), search: &recordingSearch{}, web: &fakeWeb{},
+		info: &activityInfo{attempt: 1}, thread: uuid.NewString(),
+	}
+	b.Activities = &Activities{
+		Store: b.store, Model: b.model, Bus: b.bus, Search: b.search, Web: b.web, RetryBudget: 45 * time.Second,
+		Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC) },
+	}
+	b.env = b.newEnv(worker.Options{})
+	return b
+}
+
+func (b *testBundle) newEnv(o worker.Options) *testsuite.TestActivityEnvironment {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestActivityEnvironment()
+	o.Interceptors = append(o.Interceptors, b.info)
+	env.SetWorkerOptions(o)
+	env.RegisterActivity(b.Activities)
+	return env
+}
+
+// run executes an activity as a worker would.
+func run[R any](b *testBundle, fn any, arg any) (R, error) {
+	var out R
+	v, err := b.env.ExecuteActivity(fn, arg)
+	if err == nil && v.HasValue() {
+		require.NoError(b.t, v.Get(&out))
+	}
+	return out, err
+}
+
+func must[R any](b *testBundle, fn any, arg any) R {
+	b.t.Helper()
+	out, err := run[R](b, fn, arg)
+	require.NoError(b.t, err)
+	return out
+}
+
+// doc stores a ready document.
+func (b *testBundle) doc(title, text string) string { return b.docOf(owner, title, text) }
+
+func (b *testBundle) docOf(owner, title, text string) string {
+	b.t.Helper()
+	ctx := context.Background()
+	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "txt", Bytes: int64(len(text)), CreatedAt: time.Now()}
+	require.NoError(b.t, b.store.CreateDocument(ctx, d, []byte(text)))
+	require.NoError(b.t, b.store.StoreText(ctx, owner, d.ID, text, chunk.ForDocument(d.ID, text, "txt"), nil))
+	return d.ID
+}
+
+// upload stores a document that is still to be ingested.
+func (b *testBundle) upload(title, sourceType string, raw []byte) string {
+	b.t.Helper()
+	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: sourceType, Bytes: int64(len(raw)), CreatedAt: time.Now()}
+	require.NoError(b.t, b.store.CreateDocument(context.Background(), d, raw))
+	return d.ID
+}
+
+func (b *testBundle) set(name string, docs ...string) string {
+	b.t.Helper()
+	s := chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: name, DocIDs: docs}
+	require.NoError(b.t, b.store.CreateSet(context.Background(), s))
+	return s.ID
+}
+
+func (b *testBundle) insert(c chat.Content) TurnRef {
+	b.t.Helper()
+	c.Agent = chat.AgentDocuments
+	id := uuid.NewString()
+	_, _, _, err := b.store.InsertTurn(context.Background(), chat.Turn{
+		ID: id, ThreadID: b.thread, Owner: owner, ClientTurnID: "client-" + id, StreamRunID: "run-" + id,
+		Content: c, ContentHash: c.Hash(), CreatedAt: time.Now(),
+	})
+	require.NoError(b.t, err)
+	return TurnRef{Owner: owner, ThreadID: b.thread, TurnID: id}
+}
+
+// begin inserts a turn and begins it.
+func (b *testBundle) begin(c chat.Content) TurnRef {
+	b.t.Helper()
+	ref := b.insert(c)
+	ref.Parent = must[Begun](b, b.BeginTurn, ref).Parent
+	return ref
+}
+
+func (b *testBundle) say(message string) TurnRef { return b.begin(chat.Content{Message: message}) }
+
+// exchange is a whole turn: a message, an answer, and the documents it was about.
+func (b *testBundle) exchange(message, answer string, docs ...string) TurnRef {
+	b.t.Helper()
+	ref := b.say(message)
+	require.NoError(b.t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), answer))
+	must[Settled](b, b.Settle, Ending{
+		TurnRef: ref, Status: chat.TurnCompleted, DocIDs: docs,
+		Log: []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}},
+	})
+	return ref
+}
+
+func (b *testBundle) texts(ref TurnRef) map[string]string {
+	b.t.Helper()
+	texts, err := b.store.Texts(context.Background(), owner, ref.TurnID)
+	require.NoError(b.t, err)
+	return texts
+}
+
+// scriptedModel answers structured calls in order and streams as it is told.
+type scriptedModel struct {
+	t       *testing.T
+	mu      sync.Mutex
+	answers []any // an answer to marshal, or an error
+	asked   []llm.Request
+	stream  func(ctx context.Context, emit func(string) error) error
+	embed   func(texts []string) ([][]float32, error)
+}
+
+func (m *scriptedModel) calls() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.asked)
+}
+
+func (m *scriptedModel) last() llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[len(m.asked)-1]
+}
+
+var oneCall = chat.Usage{TokensIn: 10, TokensOut: 2, CostUSD: 0.5, Calls: 1}
+
+func (m *scriptedModel) Structured(_ context.Context, r llm.Request, _ llm.Schema, out any) (chat.Usage, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, r)
+	if len(m.answers) == 0 {
+		m.t.Errorf("no answer is scripted for call %d (%s)", len(m.asked), r.Task)
+		return chat.Usage{}, llm.ErrUnparseable
+	}
+	answer := m.answers[0]
+	m.answers = m.answers[1:]
+	if err, ok := answer.(error); ok {
+		return oneCall, err
+	}
+	raw, err := json.Marshal(answer)
+	require.NoError(m.t, err)
+	return oneCall, json.Unmarshal(raw, out)
+}
+
+func (m *scriptedModel) Stream(ctx context.Context, r llm.Request, emit func(string) error) (chat.Usage, error) {
+	m.mu.Lock()
+	m.asked = append(m.asked, r)
+	m.mu.Unlock()
+	return oneCall, m.stream(ctx, emit)
+}
+
+func (m *scriptedModel) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	if m.embed == nil {
+		return nil, llm.ErrNoEmbeddings
+	}
+	return m.embed(texts)
+}
+
+func (m *scriptedModel) Info() llm.Info {
+	info := llm.Info{Provider: "scripted", Name: "scripted"}
+	if m.embed != nil {
+		info.Embedding = "scripted"
+	}
+	return info
+}
+
+// recordingBus keeps deltas and lets a test announce stops.
+type recordingBus struct {
+	stream.Nowhere
+	mu     sync.Mutex
+	deltas []stream.Delta
+	stops  chan struct{}
+	told   []string
+}
+
+func newRecordingBus() *recordingBus { return &recordingBus{stops: make(chan struct{}, 1)} }
+
+func (b *recordingBus) PublishDelta(d stream.Delta) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deltas = append(b.deltas, d)
+}
+
+func (b *recordingBus) AnnounceStop(turnID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, turnID)
+}
+
+func (b *recordingBus) SubscribeStops(context.Context, string) (<-chan struct{}, error) {
+	return b.stops, nil
+}
+
+func (b *recordingBus) published() []stream.Delta {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]stream.Delta(nil), b.deltas...)
+}
+
+// recordingSearch returns what it is told and keeps what it was asked.
+type recordingSearch struct {
+	selection retrieval.Selection
+	query     string
+	docs      []string
+	action    chat.Action
+}
+
+func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string) (retrieval.Selection, error) {
+	s.query, s.docs, s.action = query, docs, action
+	return s.selection, nil
+}
+
+type fakeWeb struct {
+	on    bool
+	pages []tools.WebHit
+	err   error
+	query string
+}
+
+func (w *fakeWeb) Configured() bool { return w.on }
+
+func (w *fakeWeb) Search(_ context.Context, query string) ([]tools.WebHit, error) {
+	w.query = query
+	return w.pages, w.err
+}
+
+// faultyStore is the real store, with faults and signals a test asks for.
+type faultyStore struct {
+	db.Store
+	mu       sync.Mutex
+	putFails func(key string) error // nil: none
+	drafted  func(db.Draft) error
+}
+
+func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text string) error {
+	s.mu.Lock()
+	fails := s.putFails
+	s.mu.Unlock()
+	if fails != nil {
+		if err := fails(key); err != nil {
+			return err
+		}
+	}
+	return s.Store.PutText(ctx, owner, turnID, key, text)
+}
+
+func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
+	s.mu.Lock()
+	drafted := s.drafted
+	s.mu.Unlock()
+	if drafted != nil {
+		if err := drafted(d); err != nil {
+			return err
+		}
+	}
+	return s.Store.SaveDraft(ctx, owner, d)
+}
+
+// activityInfo makes activities believe in another attempt or an earlier start.
+type activityInfo struct {
+	interceptor.WorkerInterceptorBase
+	attempt int32
+	ago     time.Duration
+}
+
+func (i *activityInfo) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	in := &inbound{info: i}
+	in.Next = next
+	return in
+}
+
+type inbound struct {
+	interceptor.ActivityInboundInterceptorBase
+	info *activityInfo
+}
+
+func (i *inbound) Init(out interceptor.ActivityOutboundInterceptor) error {
+	o := &outbound{info: i.info}
+	o.Next = out
+	return i.Next.Init(o)
+}
+
+type outbound struct {
+	interceptor.ActivityOutboundInterceptorBase
+	info *activityInfo
+}
+
+func (o *outbound) GetInfo(ctx context.Context) activity.Info {
+	info := o.Next.GetInfo(ctx)
+	info.Attempt = o.info.attempt
+	info.ScheduledTime = time.Now().Add(-o.info.ago)
+	return info
+}
+
+func ptr[T any](v T) *T { return &v }

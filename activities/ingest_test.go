@@ -1,0 +1,114 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+func (b *testBundle) ingested(id string) chat.Document {
+	b.t.Helper()
+	_, err := run[any](b, b.Ingest, IngestRequest{Owner: owner, DocID: id})
+	require.NoError(b.t, err)
+	d, err := b.store.Document(context.Background(), owner, id)
+	require.NoError(b.t, err)
+	return d
+}
+
+func TestIngestMakesADocumentSearchable(t *testing.T) {
+	b := setup(t)
+	id := b.upload("Leave", "md", []byte("# Leave\n\n"+leave))
+	d := b.ingested(id)
+	require.Equal(t, chat.DocReady, d.Status)
+	require.Positive(t, d.Chunks)
+	hits, err := b.store.SearchText(context.Background(), owner, []string{"lapse"}, nil, 5)
+	require.NoError(t, err)
+	require.Equal(t, id, hits[0].DocID)
+	require.Equal(t, d, b.ingested(id), "a second try leaves it alone")
+}
+
+func TestAnUnreadableUploadIsFailedWithItsReason(t *testing.T) {
+	b := setup(t)
+	d := b.ingested(b.upload("Broken", "pdf", []byte("not a PDF")))
+	require.Equal(t, chat.DocFailed, d.Status)
+	require.NotEmpty(t, d.Error)
+	require.NotContains(t, d.Error, "not a PDF")
+}
+
+func TestADocumentDeletedMeanwhileIsNoFailure(t *testing.T) {
+	b := setup(t)
+	for _, fn := range []any{b.Ingest, b.FailIngest} {
+		_, err := run[any](b, fn, IngestRequest{Owner: owner, DocID: uuid.NewString()})
+		require.NoError(t, err)
+	}
+}
+
+func TestIngestGivenUpIsSaidPlainly(t *testing.T) {
+	b := setup(t)
+	id := b.upload("Doc", "txt", []byte(leave))
+	_, err := run[any](b, b.FailIngest, IngestRequest{Owner: owner, DocID: id})
+	require.NoError(t, err)
+	d, err := b.store.Document(context.Background(), owner, id)
+	require.NoError(t, err)
+	require.Equal(t, chat.DocFailed, d.Status)
+	require.Equal(t, reasonFailed, d.Error)
+}
+
+func TestEmbeddingsAreMadeInBatches(t *testing.T) {
+	b := setup(t)
+	var batches []int
+	b.model.embed = func(texts []string) ([][]float32, error) {
+		batches = append(batches, len(texts))
+		out := make([][]float32, len(texts))
+		for i := range out {
+			out[i] = []float32{1, 0}
+		}
+		return out, nil
+	}
+	id := b.upload("Long", "txt", []byte(strings.Repeat(leave+" ", 2000)))
+	d := b.ingested(id)
+	total := 0
+	for _, n := range batches {
+		require.LessOrEqual(t, n, embedBatch)
+		total += n
+	}
+	require.Equal(t, d.Chunks, total)
+	require.Greater(t, len(batches), 1)
+	hits, err := b.store.SearchVector(context.Background(), owner, []float32{1, 0}, []string{id}, 3)
+	require.NoError(t, err)
+	require.Len(t, hits, 3)
+}
+
+func TestAnEmbeddingModelThatRefusesCostsNoDocument(t *testing.T) {
+	for name, embed := range map[string]func([]string) ([][]float32, error){
+		"refused": func([]string) ([][]float32, error) {
+			return nil, &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("no")}
+		},
+		"too few":        func([]string) ([][]float32, error) { return nil, nil },
+		"none after all": func([]string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			b.model.embed = embed
+			require.Equal(t, chat.DocReady, b.ingested(b.upload("Doc", "txt", []byte(leave))).Status)
+		})
+	}
+	b := setup(t)
+	b.model.embed = func([]string) ([][]float32, error) {
+		return nil, &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("planted")}
+	}
+	id := b.upload("Doc", "txt", []byte(leave))
+	_, err := run[any](b, b.Ingest, IngestRequest{Owner: owner, DocID: id})
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, err, &app)
+	require.False(t, app.NonRetryable(), "a model that is away is waited for")
+	require.NotContains(t, err.Error(), "planted")
+}

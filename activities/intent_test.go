@@ -1,0 +1,198 @@
+package activities
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+func intent(action chat.Action, c chat.Confidence, actions ...chat.Action) llm.Intent {
+	return llm.Intent{Action: action, Confidence: c, Actions: actions}
+}
+
+func TestExplicitActionCostsNoModelCall(t *testing.T) {
+	b := setup(t)
+	for _, action := range chat.Actions {
+		got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "Do it", Action: action}))
+		require.Equal(t, Intent{Action: action, Confidence: chat.High}, got)
+	}
+	got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "the latest rules", Action: chat.Audit}))
+	require.True(t, got.WebSearch, "the scan runs all the same")
+	require.Zero(t, b.model.calls())
+}
+
+func TestASureFirstPassIsTheOnlyOne(t *testing.T) {
+	b := setup(t)
+	b.exchange("earlier", "answer")
+	b.model.answers = []any{intent(chat.Inquire, chat.High)}
+	got := must[Intent](b, b.ResolveIntent, b.say("What are the capital requirements?"))
+	require.Equal(t, Intent{Action: chat.Inquire, Confidence: chat.High, Usage: oneCall}, got)
+	require.Equal(t, 1, b.model.calls())
+	require.Len(t, b.model.last().Messages, 2, "system and the one message")
+}
+
+func TestADoubtfulFirstPassIsAskedAgainWithFiveMessages(t *testing.T) {
+	b := setup(t)
+	for range 3 {
+		b.exchange("earlier", "answer")
+	}
+	b.model.answers = []any{intent(chat.Inquire, chat.Medium), intent(chat.Compare, chat.High)}
+	got := must[Intent](b, b.ResolveIntent, b.say("Tell me about that document"))
+	require.Equal(t, chat.Compare, got.Action)
+	require.Equal(t, chat.High, got.Confidence)
+	require.Equal(t, oneCall.Add(oneCall), got.Usage)
+	require.Equal(t, 2, b.model.calls())
+	require.Len(t, b.model.last().Messages, 1+5+1)
+	require.Len(t, b.model.last().Facts.Recent, 5)
+}
+
+func TestWithoutEarlierMessagesASecondPassWouldAskTheSame(t *testing.T) {
+	b := setup(t)
+	b.model.answers = []any{intent(chat.Inquire, chat.Low, chat.Inquire, chat.Audit)}
+	got := must[Intent](b, b.ResolveIntent, b.say("That one"))
+	require.Equal(t, chat.Low, got.Confidence)
+	require.Equal(t, []chat.Action{chat.Inquire, chat.Audit}, got.Likely)
+	require.Equal(t, 1, b.model.calls())
+}
+
+func TestAnUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
+	b := setup(t)
+	b.model.answers = []any{llm.ErrUnparseable}
+	got := must[Intent](b, b.ResolveIntent, b.say("Hello there"))
+	require.Equal(t, chat.Inquire, got.Action)
+	require.Equal(t, chat.Low, got.Confidence)
+	require.GreaterOrEqual(t, len(got.Likely), 2)
+	require.Equal(t, chat.Inquire, got.Likely[0])
+	require.Equal(t, oneCall, got.Usage, "what it cost counts")
+
+	b = setup(t)
+	b.exchange("earlier", "answer")
+	b.model.answers = []any{intent(chat.Audit, chat.Medium), llm.ErrUnparseable}
+	got = must[Intent](b, b.ResolveIntent, b.say("Look at it"))
+	require.Equal(t, chat.Audit, got.Action, "what was understood first stands")
+
+	b = setup(t)
+	b.model.answers = []any{llm.Intent{Action: "dance", Confidence: "sure"}}
+	got = must[Intent](b, b.ResolveIntent, b.say("Hello"))
+	require.Equal(t, chat.Inquire, got.Action)
+	require.Equal(t, chat.Low, got.Confidence)
+}
+
+func TestMultiActionOffersTheActionsNamed(t *testing.T) {
+	b := setup(t)
+	answer := intent(chat.Summarize, chat.High, chat.Summarize, chat.Audit)
+	answer.MultiAction = true
+	b.model.answers = []any{answer}
+	got := must[Intent](b, b.ResolveIntent, b.say("Summarize and audit this"))
+	require.True(t, got.Multi)
+	require.Equal(t, []chat.Action{chat.Summarize, chat.Audit}, got.Likely)
+
+	answer.Actions = nil // the message itself must do
+	b.model.answers = []any{answer}
+	got = must[Intent](b, b.ResolveIntent, b.say("Summarize and audit this"))
+	require.Equal(t, []chat.Action{chat.Summarize, chat.Audit}, got.Likely)
+}
+
+func TestLowConfidenceAlwaysOffersTwo(t *testing.T) {
+	for _, action := range chat.Actions {
+		got := likely(intent(action, chat.Low), "hm")
+		require.GreaterOrEqual(t, len(got), 2)
+		require.Equal(t, action, got[0])
+		require.NotEqual(t, got[0], got[1])
+	}
+}
+
+func TestWebSearchIsTheOrOfItsThreeSources(t *testing.T) {
+	for name, tc := range map[string]struct {
+		asked   bool
+		message string
+		model   bool
+		want    bool
+	}{
+		"none":   {false, "What are the capital requirements?", false, false},
+		"person": {true, "What are the capital requirements?", false, true},
+		"scan":   {false, "What are the latest capital requirements?", false, true},
+		"model":  {false, "Is it still enforced?", true, true},
+		"all":    {true, "Is it enforced today?", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			answer := intent(chat.Inquire, chat.High)
+			answer.WebSearch = tc.model
+			b.model.answers = []any{answer}
+			got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: tc.message, WebSearch: tc.asked}))
+			require.Equal(t, tc.want, got.WebSearch)
+		})
+	}
+}
+
+func TestRecencyIsScannedInWholeWordsWithComputedYears(t *testing.T) {
+	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	for text, want := range map[string]bool{
+		"the latest rules":        true,
+		"LATEST!":                 true,
+		"recent changes":          true,
+		"recently changed":        true,
+		"current rate":            true,
+		"currently in force":      true,
+		"what now?":               true,
+		"as of today":             true,
+		"in 2030":                 true,
+		"in 2031":                 true,
+		"by 2032":                 true,
+		"in 2029":                 false,
+		"in 2033":                 false,
+		"in 2025":                 false,
+		"nowhere to be known":     false,
+		"recentre the concurrent": false,
+		"knowledge of currents":   false,
+		"20311":                   false,
+		"":                        false,
+	} {
+		require.Equal(t, want, asksForNow(text, now), text)
+	}
+}
+
+func TestYearsInTheNamesOfDocumentsAskForNothing(t *testing.T) {
+	b := setup(t)
+	b.doc("Travel Policy 2031", "Text.")
+	b.model.answers = []any{intent(chat.Inquire, chat.High), intent(chat.Inquire, chat.High)}
+	require.False(t, must[Intent](b, b.ResolveIntent, b.say("What does Travel Policy 2031 allow?")).WebSearch)
+	require.True(t, must[Intent](b, b.ResolveIntent, b.say("What does Travel Policy 2031 allow in 2032?")).WebSearch)
+}
+
+func TestSummarizeXAboutYIsAnInquiry(t *testing.T) {
+	names := []string{"BankNegara2024", "Leave Policy"}
+	for message, want := range map[string]bool{
+		"Summarize the capital requirements in BankNegara2024":      true,
+		"Summarize what BankNegara2024 says about outsourcing":      true,
+		"summarise the Leave Policy regarding carry-over":           true,
+		"Give me a summary of the notice periods in the contract":   true,
+		"Summarize BankNegara2024 on liquidity":                     true,
+		"Summarize the document about remote work":                  true,
+		"Summarize BankNegara2024":                                  false,
+		"Summarize the main points of BankNegara2024":               false,
+		"Summarize the key findings in the report":                  false,
+		"Please summarize the Leave Policy in three bullet points":  false,
+		"Summarize what the document is about":                      false,
+		"Give me an overview of the contents of the contract":       false,
+		"Summarize the Leave Policy in plain English for the board": false,
+		"Summarize the policy on one page":                          false,
+		"What is BankNegara2024 about?":                             false,
+		"What are the capital requirements in BankNegara2024?":      false,
+		"Summarize":                false,
+		"Summarize both documents": false,
+		"Summarize the Leave Policy and BankNegara2024 in two paragraphs": false,
+	} {
+		require.Equal(t, want, asksOfTopic(message, names), message)
+	}
+	b := setup(t)
+	b.doc("BankNegara2024", "Text.")
+	b.model.answers = []any{intent(chat.Summarize, chat.High), intent(chat.Summarize, chat.High)}
+	require.Equal(t, chat.Inquire, must[Intent](b, b.ResolveIntent, b.say("Summarize the capital requirements in BankNegara2024")).Action)
+	require.Equal(t, chat.Summarize, must[Intent](b, b.ResolveIntent, b.say("Summarize BankNegara2024")).Action)
+}

@@ -1,0 +1,196 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/cite"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+const (
+	answerContext   = 6    // earlier messages that an answer sees
+	maxSubject      = 40   // passages of a document under audit
+	maxAnswerTokens = 4096 // of one answer
+)
+
+// material is all that an answer is written from.
+type material struct {
+	action       chat.Action
+	message      string // the person's message, or what of it asks
+	free         string // without the documents' names
+	audited      string // the text under audit
+	subjectTitle string
+	subject      []llm.Passage // the document under audit
+	documents    []llm.Document
+	passages     []llm.Passage
+	web          bool
+	recent       []chat.Message
+	sources      []cite.Source
+	allowed      []string // may be quoted without being cited
+	texts        map[string]string
+}
+
+// gather reads what an answer is written from, side by side: this stands
+// between the person and the first token.
+func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, error) {
+	var (
+		turn          chat.Turn
+		tagged        tags
+		hits, subject []chat.Hit
+		docs          []chat.Document
+		m             = material{action: r.Action, web: r.Web}
+	)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		if turn, err = a.Store.Turn(ctx, r.Owner, r.TurnID); err != nil {
+			return err
+		}
+		tagged, err = a.readTags(ctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets)
+		return err
+	})
+	g.Go(func() (err error) {
+		m.texts, err = a.Store.Texts(ctx, r.Owner, r.TurnID)
+		return err
+	})
+	g.Go(func() (err error) {
+		m.recent, err = a.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, answerContext)
+		return err
+	})
+	if len(r.ChunkIDs) > 0 {
+		g.Go(func() (err error) {
+			hits, err = a.Store.ChunksByID(ctx, r.Owner, r.ChunkIDs)
+			return err
+		})
+	}
+	if r.Subject != "" {
+		g.Go(func() (err error) {
+			subject, err = a.Store.DocumentChunks(ctx, r.Owner, r.Subject, maxSubject)
+			return err
+		})
+	}
+	if len(r.DocIDs) > 0 {
+		g.Go(func() (err error) {
+			docs, err = a.Store.DocumentsByID(ctx, r.Owner, r.DocIDs)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return material{}, err
+	}
+
+	for _, d := range docs {
+		m.documents = append(m.documents, llm.Document{ID: d.ID, Title: d.Title})
+	}
+	for _, h := range hits {
+		m.passages = append(m.passages, m.source(h))
+	}
+	if r.Web {
+		m.addWeb()
+	}
+	for _, h := range subject {
+		m.subject = append(m.subject, m.source(h))
+		m.subjectTitle = h.Title
+	}
+	m.message, m.free = turn.Content.Message, tagged.free(turn.Content.Message)
+	if r.Action != chat.Audit {
+		m.free = without(m.free, titlesOf(docs), " ")
+	}
+	m.allowed = []string{turn.Content.Message}
+	if r.Action == chat.Audit {
+		m.audit(subject)
+	}
+	return m, nil
+}
+
+// audit finds the text under audit: given in answer to a question, a document,
+// or part of the message.
+func (m *material) audit(subject []chat.Hit) {
+	switch given := m.texts[chat.TextSource]; {
+	case given != "":
+		m.audited = given
+	case len(subject) > 0:
+		m.audited = joined(subject)
+	default:
+		instruction, text := auditText(m.free)
+		if m.audited = text; text == "" {
+			m.audited = m.message
+		} else if instruction = strings.TrimSpace(instruction); instruction != "" {
+			m.message = instruction
+		} else {
+			m.message = "Audit this text."
+		}
+	}
+	m.allowed = append(m.allowed, m.audited)
+}
+
+// joined is the text of consecutive chunks, overlaps once.
+func joined(chunks []chat.Hit) string {
+	var b strings.Builder
+	end := 0
+	for _, c := range chunks {
+		text := []rune(c.Text)
+		switch overlap := end - c.Start; {
+		case overlap >= len(text):
+			continue
+		case overlap > 0:
+			text = text[overlap:]
+		case b.Len() > 0:
+			b.WriteString("\n")
+		}
+		b.WriteString(string(text))
+		end = c.End
+	}
+	return b.String()
+}
+
+// source numbers a passage.
+func (m *material) source(h chat.Hit) llm.Passage {
+	n := len(m.sources) + 1
+	m.sources = append(m.sources, cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start})
+	return llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
+}
+
+func (m *material) addWeb() {
+	var pages []tools.WebHit
+	if json.Unmarshal([]byte(m.texts[chat.TextWebResults]), &pages) != nil {
+		return
+	}
+	for _, p := range pages {
+		n := len(m.sources) + 1
+		m.sources = append(m.sources, cite.Source{N: n, Title: p.Title, URL: p.URL, Text: p.Text})
+		m.passages = append(m.passages, llm.Passage{N: n, Title: p.Title, URL: p.URL, Text: p.Text, Score: p.Score})
+	}
+}
+
+// underAudit is the text that a turn's audit is about, for retrieval.
+func (a *Activities) underAudit(ctx context.Context, r RetrieveRequest, free string) (string, error) {
+	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
+	if err != nil {
+		return "", err
+	}
+	if given := texts[chat.TextSource]; given != "" {
+		return given, nil
+	}
+	if r.Subject != "" {
+		text, err := a.Store.DocumentText(ctx, r.Owner, r.Subject)
+		if err == nil {
+			return text, nil
+		}
+		if !errors.Is(err, db.ErrNotFound) {
+			return "", fmt.Errorf("read the document under audit: %w", err)
+		}
+	}
+	if _, text := auditText(free); text != "" {
+		return text, nil
+	}
+	return free, nil
+}

@@ -1,0 +1,65 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/palaver-chat/palaver/activities/tiptap"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// tags are the documents that a person tagged, in a message or in an answer.
+type tags struct {
+	docs  []chat.Document // existing and visible, sets expanded, each once
+	names []string        // how they stand in the text
+}
+
+func (t tags) ids() []string { return docIDs(t.docs) }
+
+// free is text without the tagged names.
+func (t tags) free(text string) string { return without(text, t.names, " ") }
+
+// readTags resolves mentions and tagged ids against what owner may see. Unknown
+// ids are left out.
+func (a *Activities) readTags(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string) (tags, error) {
+	content, _ := tiptap.Read(doc) // malformed: nothing is mentioned
+	t := tags{names: content.Labels()}
+	ids := content.IDs(tiptap.Document)
+	if sets = unique(append(content.IDs(tiptap.Set), sets...)); len(sets) > 0 {
+		found, err := a.Store.SetsByID(ctx, owner, sets)
+		if err != nil {
+			return tags{}, err
+		}
+		for _, s := range found {
+			ids = append(ids, s.DocIDs...)
+			t.names = append(t.names, s.Name)
+		}
+	}
+	ids = unique(append(ids, docs...))
+	if len(ids) == 0 {
+		return t, nil
+	}
+	found, err := a.Store.DocumentsByID(ctx, owner, ids)
+	if err != nil {
+		return tags{}, err
+	}
+	t.docs = found
+	for _, d := range found {
+		t.names = append(t.names, d.Title)
+	}
+	t.names = unique(t.names)
+	return t, nil
+}
+
+func docIDs(docs []chat.Document) []string {
+	var ids []string
+	for _, d := range docs {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+func processing(docs []chat.Document) bool {
+	return slices.ContainsFunc(docs, func(d chat.Document) bool { return d.Status == chat.DocProcessing })
+}

@@ -1,0 +1,180 @@
+package activities
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// promptText is an embedded prompt; every name used is in the package's test.
+func promptText(name string) string {
+	b, err := promptFiles.ReadFile("prompts/" + name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+const (
+	maxRecent  = 2000 // characters of an earlier message that a prompt repeats
+	maxPartial = 300  // of an answer that was stopped
+)
+
+var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
+
+// asPrompt makes earlier messages fit a prompt: bounded, without the numbers of
+// citations, which mean other passages now, and an answer that was stopped as a
+// short mark of how it began.
+func asPrompt(recent []chat.Message) []llm.Message {
+	var out []llm.Message
+	for _, m := range recent {
+		role, text := llm.User, m.Content
+		if m.Role == string(llm.Assistant) {
+			role, text = llm.Assistant, citationMarker.ReplaceAllString(text, "")
+			if stopped, _ := m.Metadata["interrupted"].(bool); stopped {
+				text = "(This answer was stopped before its end. It began: " + shorten(text, maxPartial) + ")"
+			}
+		} else if m.Role != string(llm.User) {
+			continue
+		}
+		out = append(out, llm.Message{Role: role, Text: shorten(text, maxRecent)})
+	}
+	return out
+}
+
+func shorten(s string, n int) string {
+	if short := cut(s, n); short != s {
+		return strings.TrimSpace(short) + " …"
+	}
+	return s
+}
+
+// conversation is a prompt: what the model is, what was said, what is said now.
+func conversation(system string, recent []chat.Message, message string) []llm.Message {
+	out := append([]llm.Message{{Role: llm.System, Text: system}}, asPrompt(recent)...)
+	return append(out, llm.Message{Role: llm.User, Text: message})
+}
+
+// docsPrompt asks which documents are meant.
+func docsPrompt(action chat.Action, res resolution, recent []chat.Message) llm.Request {
+	known := make([]llm.Document, 0, len(res.known))
+	for _, d := range res.known {
+		known = append(known, llm.Document{ID: d.ID, Title: d.Title})
+	}
+	var system strings.Builder
+	system.WriteString(promptText("docs.md"))
+	system.WriteString("\n\nKnown documents: " + knownJSON(known))
+	system.WriteString("\nTagged already: " + asJSON(res.tags.ids()))
+	switch action {
+	case chat.Compare:
+		system.WriteString("\nThe person wants to compare: two documents or more are expected.")
+	case chat.Audit:
+		system.WriteString("\nThe person wants an audit: a document with rules is expected, and a text to check against it that may be a document, too.")
+	case chat.Summarize:
+		system.WriteString("\nThe person wants a summary: one document or more is expected.")
+	case chat.Inquire:
+		system.WriteString("\nThe person asks a question: no document needs to be meant.")
+	}
+	return llm.Request{
+		Task:     llm.TaskDocs,
+		Messages: conversation(system.String(), recent, res.message),
+		Facts: llm.Facts{
+			Message:   res.tags.free(res.message),
+			Recent:    asPrompt(recent),
+			Action:    action,
+			Documents: known,
+			Explicit:  res.tags.ids(),
+		},
+		MaxTokens: 800,
+	}
+}
+
+func knownJSON(known []llm.Document) string {
+	type entry struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+	}
+	entries := make([]entry, 0, len(known))
+	for _, d := range known {
+		entries = append(entries, entry(d))
+	}
+	return asJSON(entries)
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil || string(b) == "null" {
+		return "[]"
+	}
+	return string(b)
+}
+
+// ours are the tags that give a prompt its shape.
+var ours = regexp.MustCompile(`(?i)<(\s*/?\s*(?:passage|text_under_audit|question)\b)`)
+
+// data keeps text from opening or closing our tags; all else stays verbatim, so
+// that what a model quotes is what stands in the document.
+func data(text string) string { return ours.ReplaceAllString(text, "&lt;$1") }
+
+func attribute(name, value string) string {
+	if value = strings.Join(strings.Fields(value), " "); value == "" {
+		return ""
+	}
+	return fmt.Sprintf(` %s="%s"`, name, html.EscapeString(value))
+}
+
+func passageBlock(p llm.Passage) string {
+	return fmt.Sprintf("<passage id=\"%d\"%s%s%s>\n%s\n</passage>\n", p.N,
+		attribute("title", p.Title), attribute("section", p.Heading), attribute("url", p.URL), data(p.Text))
+}
+
+// answerPrompt asks for the answer itself.
+func answerPrompt(m material) llm.Request {
+	var user strings.Builder
+	for _, p := range m.passages {
+		user.WriteString(passageBlock(p))
+	}
+	if len(m.passages) == 0 {
+		user.WriteString("(No passages were found.)\n")
+	}
+	if m.action == chat.Audit {
+		user.WriteString("\n<text_under_audit" + attribute("title", m.subjectTitle) + ">\n")
+		if len(m.subject) > 0 {
+			for _, p := range m.subject {
+				user.WriteString(passageBlock(p))
+			}
+		} else {
+			user.WriteString(data(m.audited) + "\n")
+		}
+		user.WriteString("</text_under_audit>\n")
+	}
+	user.WriteString("\n<question>\n" + data(m.message) + "\n</question>")
+
+	asked := m.free
+	if m.action == chat.Audit {
+		asked = m.audited
+	}
+	return llm.Request{
+		Task:     llm.TaskFor(m.action),
+		Messages: conversation(promptText(string(m.action)+".md")+"\n\n"+promptText("rules.md"), m.recent, user.String()),
+		Facts: llm.Facts{
+			Message:    asked,
+			Recent:     asPrompt(m.recent),
+			Action:     m.action,
+			Documents:  m.documents,
+			Passages:   slices.Clone(m.passages),
+			WebAllowed: m.web,
+		},
+		MaxTokens: maxAnswerTokens,
+	}
+}

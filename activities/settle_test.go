@@ -1,0 +1,194 @@
+package activities
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func (b *testBundle) history() []chat.Message {
+	b.t.Helper()
+	h, err := b.store.History(context.Background(), owner, b.thread, "", "", 100)
+	require.NoError(b.t, err)
+	return h.Messages
+}
+
+func (b *testBundle) terminal(ref TurnRef) chat.Event {
+	b.t.Helper()
+	events, err := b.store.Events(context.Background(), owner, ref.TurnID, 0)
+	require.NoError(b.t, err)
+	last := events[len(events)-1]
+	require.True(b.t, last.Type.Terminal())
+	for i, e := range events {
+		require.Equal(b.t, i+1, e.N)
+	}
+	return last
+}
+
+var written1 = []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}
+
+func TestACompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
+	b := setup(t)
+	r := b.question("How many days of leave do staff get?", leave)
+	b.model.stream = saying("25 days [1].")
+	must[Written](b, b.Write, r)
+	e := Ending{
+		TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire,
+		Inference: chat.High, Retrieval: chat.Medium, Usage: chat.Usage{TokensIn: 100, TokensOut: 20, CostUSD: 0.25, Calls: 2},
+	}
+	require.Equal(t, Settled{N: 3, Type: chat.EventResponse}, must[Settled](b, b.Settle, e))
+
+	got := b.terminal(r.TurnRef).Response
+	require.Equal(t, "25 days [1].", got.Text)
+	require.Len(t, got.Citations, 1)
+	require.Equal(t, e.Usage, got.Usage)
+	messages := b.history()
+	require.Len(t, messages, 2)
+	meta := messages[1].Metadata
+	require.EqualValues(t, "inquire", meta["action"])
+	require.EqualValues(t, "high", meta["inference_confidence"])
+	require.EqualValues(t, "medium", meta["retrieval_confidence"])
+	require.EqualValues(t, 120, meta["tokens_used"])
+	require.EqualValues(t, 0.25, meta["cost_usd"])
+	require.Equal(t, "stop", meta["finished_reason"])
+	require.Equal(t, "client-"+r.TurnID, meta["client_turn_id"])
+	require.Equal(t, "run-"+r.TurnID, meta["stream_run_id"])
+	require.Len(t, meta["citations"], 1)
+	require.NotContains(t, meta, "interrupted")
+
+	registry, err := b.store.Registry(context.Background(), owner, b.thread, r.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, []chat.DocRef{{ID: r.DocIDs[0], Title: "Leave Policy"}}, registry, "what was answered from is known")
+	c, err := b.store.Conversation(context.Background(), owner, b.thread)
+	require.NoError(t, err)
+	require.Equal(t, "How many days of leave do staff get?", c.Title)
+}
+
+func TestSettlingTwiceChangesNothing(t *testing.T) {
+	b := setup(t)
+	ref := b.say("hi")
+	first := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.Superseded, Log: written1[:1]})
+	second := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1})
+	require.Equal(t, first, second)
+	require.Equal(t, chat.Superseded, b.terminal(ref).Reason)
+}
+
+func TestTheRegistryIsMergedAndNeverCleared(t *testing.T) {
+	b := setup(t)
+	d1, d2 := b.doc("One", "1."), b.doc("Two", "2.")
+	b.exchange("first", "answer", d1)
+	b.exchange("second", "answer", d2)
+	failed := b.say("third")
+	must[Settled](b, b.Settle, Ending{TurnRef: failed, Status: chat.TurnFailed, Code: chat.CodeInternal, DocIDs: []string{b.doc("Three", "3.")}})
+	registry, err := b.store.Registry(context.Background(), owner, b.thread, failed.TurnID)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []chat.DocRef{{ID: d1, Title: "One"}, {ID: d2, Title: "Two"}}, registry)
+}
+
+func TestACancelledTurnKeepsItsPartialWhenNotEmpty(t *testing.T) {
+	b := setup(t)
+	ref := b.say("Tell me")
+	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning"}))
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: written1[:1]})
+	got := b.terminal(ref)
+	require.Equal(t, chat.EventCancelled, got.Type)
+	require.Equal(t, chat.UserCancelled, got.Reason)
+	require.Equal(t, "A beginning", got.Partial)
+	meta := b.history()[1].Metadata
+	require.Equal(t, true, meta["interrupted"])
+	require.Equal(t, "user_cancelled", meta["interrupted_reason"])
+	require.Equal(t, "cancelled", meta["finished_reason"])
+	require.EqualValues(t, 3, meta["token_estimate"])
+
+	empty := b.say("Again")
+	must[Settled](b, b.Settle, Ending{TurnRef: empty, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	require.Len(t, b.history(), 3, "no assistant message of nothing")
+}
+
+func TestAPieceFinishedWhileTheTurnWasStoppedIsItsPartial(t *testing.T) {
+	b := setup(t)
+	ref := b.say("Tell me")
+	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Old"}))
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), "Whole"))
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: written1[:1]})
+	require.Equal(t, "Whole", b.terminal(ref).Partial)
+}
+
+func TestAFailureSaysInPlainWordsWhatToDo(t *testing.T) {
+	b := setup(t)
+	ref := b.say("Tell me")
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, TextFailureHint, "Check CHAT_MODEL_NAME."))
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: written1[:1]})
+	got := b.terminal(ref)
+	require.Equal(t, chat.EventFailed, got.Type)
+	require.Equal(t, chat.CodeModelRejected, got.Code)
+	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
+	require.Equal(t, plain+" Check CHAT_MODEL_NAME.", got.Message)
+	require.False(t, got.Retryable)
+}
+
+func TestPromptsAndAnswersBecomeMessagesInWords(t *testing.T) {
+	b := setup(t)
+	d1, d2 := b.doc("Circular", "1."), b.doc("Policy", "2.")
+	ref := b.say("Do something")
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextUnresolved, `"XYZ"`))
+	at := time.Date(2031, 5, 6, 7, 0, 0, 0, time.UTC)
+	entry := func(n int, q chat.Question) chat.Entry {
+		return chat.Entry{N: n, Type: chat.EventInterrupt, At: at, Question: &q, Ref: q.Ref}
+	}
+	answer := func(n int, id string, v chat.ResumeValue) chat.Entry {
+		return chat.Entry{N: n, Type: chat.EventResumed, At: at, Answers: id, Resume: &v}
+	}
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: []chat.Entry{
+		{N: 1, Type: chat.EventTurnStarted},
+		entry(2, chat.Question{ID: "q1", Type: chat.ActionChoice, Prompt: chat.PromptWhichAction, OptionIDs: []string{"audit", "inquire"}}),
+		answer(3, "q1", chat.ResumeValue{Type: chat.ActionChoice, Value: ptr("audit")}),
+		entry(4, chat.Question{ID: "q2", Type: chat.DocChoice, Prompt: chat.PromptWhichDoc, Action: chat.Audit, OptionIDs: []string{d1, d2, chat.AllDocs}}),
+		answer(5, "q2", chat.ResumeValue{Type: chat.DocChoice, Value: &d2}),
+		entry(6, chat.Question{ID: "q3", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Ref: chat.TextUnresolved}),
+		answer(7, "q3", chat.ResumeValue{Type: chat.TextInput, TaggedDocs: []string{d1}}),
+		entry(8, chat.Question{ID: "q4", Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, OptionIDs: []string{chat.OptionTagDocs, chat.OptionContinue}}),
+	}})
+	var said []string
+	for _, m := range b.history() {
+		said = append(said, m.Role+": "+m.Content)
+	}
+	require.Equal(t, []string{
+		"user: Do something",
+		"system: I'm not sure what action you'd like. Please choose:", "user: Audit",
+		"system: Which document would you like to audit against?", "user: Policy",
+		`system: I could not find "XYZ". Please tag the document you'd like to reference, or type its name.`, "user: Circular",
+		"system: I found little in your documents about this. What would you like to do?",
+	}, said)
+}
+
+func TestATurnThatNeverBeganSettlesInItsPlace(t *testing.T) {
+	b := setup(t)
+	before := b.exchange("one", "1")
+	ref := b.insert(chat.Content{Message: "two"})
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, before.TurnID, turn.Parent)
+}
+
+func TestATitleIsTheMessagesBeginningCutBetweenWords(t *testing.T) {
+	for message, want := range map[string]string{
+		"Short":                  "Short",
+		"  two\n lines ":         "two lines",
+		strings.Repeat("a", 60):  strings.Repeat("a", 60),
+		strings.Repeat("ä", 100): strings.Repeat("ä", 59) + "…",
+		"What are the capital requirements for banks in the new circular?": "What are the capital requirements for banks in the new…",
+	} {
+		got := conversationTitle(message)
+		require.Equal(t, want, got)
+		require.LessOrEqual(t, utf8.RuneCountInString(got), maxConversationTitle)
+	}
+}

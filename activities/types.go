@@ -1,0 +1,150 @@
+package activities
+
+import "github.com/palaver-chat/palaver/chat"
+
+// What follows enters Temporal's history: ids, enums, numbers and hashes only
+// (design.md, "Text rule"). Texts are rows of the turn.
+
+// TurnRef names a turn to an activity.
+type TurnRef struct {
+	Owner    string `json:"owner"`
+	ThreadID string `json:"thread"`
+	TurnID   string `json:"turn"`
+	// Parent is set once BeginTurn has fixed it. To BeginTurn it names a turn that
+	// was rolled back, whose place this one takes.
+	Parent string `json:"parent,omitempty"`
+}
+
+// Begun is what BeginTurn found in the turn's row.
+type Begun struct {
+	Parent    string      `json:"parent"`
+	Agent     chat.Agent  `json:"agent"`
+	Action    chat.Action `json:"action,omitempty"` // explicit action
+	WebSearch bool        `json:"web,omitempty"`    // asked for by the person
+	Settled   bool        `json:"settled,omitempty"`
+	Cancelled bool        `json:"cancelled,omitempty"` // by a cancel that overtook the submit
+}
+
+// Intent is what ResolveIntent decided.
+type Intent struct {
+	Action     chat.Action     `json:"action"`
+	Confidence chat.Confidence `json:"confidence"`
+	Multi      bool            `json:"multi,omitempty"`
+	Likely     []chat.Action   `json:"likely,omitempty"` // the likeliest first, at least two when Multi or Low
+	WebSearch  bool            `json:"web,omitempty"`    // OR of request, scan and model
+	Usage      chat.Usage      `json:"usage"`
+}
+
+// DocsRequest asks ResolveDocs for a turn's documents. Action is empty when it
+// runs before the action is known.
+type DocsRequest struct {
+	TurnRef
+	Action chat.Action `json:"action,omitempty"`
+}
+
+// Docs is what ResolveDocs found. Every id exists and is visible to the owner.
+type Docs struct {
+	IDs        []string        `json:"ids,omitempty"` // resolved, sets expanded, in order of mention
+	Confidence chat.Confidence `json:"confidence"`
+	Suggested  []string        `json:"suggested,omitempty"`  // candidates to choose from when Medium
+	Unresolved bool            `json:"unresolved,omitempty"` // names stayed unknown; they are text "unresolved"
+	HasText    bool            `json:"has_text,omitempty"`   // the message holds a text of its own that an audit can check
+	Called     bool            `json:"called,omitempty"`     // a model was asked
+	Source     string          `json:"source,omitempty"`     // explicit, inferred or fuzzy_match
+	Processing bool            `json:"processing,omitempty"` // a document meant is not ready yet
+	Usage      chat.Usage      `json:"usage"`
+}
+
+// AnswerRequest asks ReadAnswer what a person's answer to a question means.
+type AnswerRequest struct {
+	TurnRef
+	Value   chat.ResumeValue `json:"value"`
+	AsText  bool             `json:"as_text,omitempty"` // the question asked for a text: keep what is not a document as text "source_text"
+	Unknown string           `json:"unknown,omitempty"` // key of the text that keeps an answer which names nothing, for the next question to quote
+}
+
+// Answered is what ReadAnswer made of it.
+type Answered struct {
+	IDs  []string `json:"ids,omitempty"`  // documents named by id, name or mention
+	Text bool     `json:"text,omitempty"` // a text was kept
+}
+
+// RetrieveRequest asks for the passages an answer may use. No DocIDs: all that
+// the owner can see.
+type RetrieveRequest struct {
+	TurnRef
+	Action chat.Action `json:"action"`
+	DocIDs []string    `json:"docs,omitempty"`
+	// Subject is the document under audit when the message brings no text of its
+	// own; it is not among DocIDs. Empty otherwise.
+	Subject string `json:"subject,omitempty"`
+}
+
+// Retrieved names the passages found.
+type Retrieved struct {
+	ChunkIDs   []string        `json:"chunks,omitempty"`
+	Confidence chat.Confidence `json:"confidence"`
+	Score      float64         `json:"score"`
+	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
+	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
+}
+
+// WebResult says how a web search went; its results are text "web_results".
+type WebResult struct {
+	Results int  `json:"results"`
+	Off     bool `json:"off,omitempty"`    // not configured
+	Failed  bool `json:"failed,omitempty"` // tried and failed
+}
+
+// WriteRequest asks Write to stream an answer.
+type WriteRequest struct {
+	TurnRef
+	Action   chat.Action `json:"action"`
+	DocIDs   []string    `json:"docs,omitempty"`
+	ChunkIDs []string    `json:"chunks,omitempty"`
+	Subject  string      `json:"subject,omitempty"` // as in RetrieveRequest
+	Web      bool        `json:"web,omitempty"`     // text "web_results" may be cited
+	Piece    int         `json:"piece"`
+}
+
+// Written says that a piece stands in text "piece:n", its citations in text
+// "citations". Stopped: the turn was cancelled; what there is stands in the draft.
+type Written struct {
+	Chars     int        `json:"chars"`
+	Citations int        `json:"citations"`
+	Stopped   bool       `json:"stopped,omitempty"`
+	Usage     chat.Usage `json:"usage"`
+}
+
+// Ending is what Settle writes about a turn's end.
+type Ending struct {
+	TurnRef
+	Status    chat.TurnStatus   `json:"status"`
+	Reason    chat.CancelReason `json:"reason,omitempty"`
+	Code      string            `json:"code,omitempty"` // failed
+	Log       []chat.Entry      `json:"log"`
+	Action    chat.Action       `json:"action,omitempty"`
+	Inference chat.Confidence   `json:"inference,omitempty"`
+	Retrieval chat.Confidence   `json:"retrieval,omitempty"`
+	DocIDs    []string          `json:"docs,omitempty"` // for the registry
+	Usage     chat.Usage        `json:"usage"`
+	Hidden    bool              `json:"hidden,omitempty"`
+}
+
+// Settled is the terminal event of a turn as Settle stored it.
+type Settled struct {
+	N    int            `json:"n"`
+	Type chat.EventType `json:"type"`
+}
+
+// QueryRequest asks WordWebQuery to word a search; the query is text "web_query".
+type QueryRequest struct {
+	TurnRef
+	DocIDs []string `json:"docs,omitempty"`
+}
+
+// IngestRequest names a document whose upload is to be read, cut and indexed.
+type IngestRequest struct {
+	Owner string `json:"owner"`
+	DocID string `json:"doc"`
+}

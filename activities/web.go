@@ -1,0 +1,119 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// maxWebQuery bounds a search query, in characters.
+const maxWebQuery = 300
+
+// WebConfigured reports whether there is a web to search.
+func (a *Activities) WebConfigured(context.Context, TurnRef) (bool, error) {
+	return a.webOn(), nil
+}
+
+func (a *Activities) webOn() bool { return a.Web != nil && a.Web.Configured() }
+
+// WordWebQuery has a model word the search and keeps the query as the turn's
+// text. A model that cannot be understood leaves the person's own words. Without
+// a web nothing is asked.
+func (a *Activities) WordWebQuery(ctx context.Context, r QueryRequest) (chat.Usage, error) {
+	if !a.webOn() {
+		return chat.Usage{}, nil
+	}
+	ctx, w := a.watch(ctx, r.TurnID)
+	defer w.end()
+	usage, err := a.wordWebQuery(ctx, r)
+	return usage, a.outcome(w, ctx, r.TurnRef, string(llm.TaskWebQuery), err)
+}
+
+func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usage, error) {
+	t, err := a.Store.Turn(ctx, r.Owner, r.TurnID)
+	if err != nil {
+		return chat.Usage{}, err
+	}
+	docs, err := a.visible(ctx, r.Owner, r.DocIDs)
+	if err != nil {
+		return chat.Usage{}, err
+	}
+	profile, err := a.Store.Profile(ctx, r.Owner)
+	if err != nil {
+		return chat.Usage{}, err
+	}
+	facts := llm.Facts{Message: t.Content.Message, Action: t.Content.Action, Industry: profile.Industry, Location: profile.Location, WebAllowed: true}
+	var user strings.Builder
+	user.WriteString("Message: " + shorten(t.Content.Message, maxRecent))
+	for _, d := range docs {
+		facts.Documents = append(facts.Documents, llm.Document{ID: d.ID, Title: d.Title})
+		user.WriteString("\nDocument: " + d.Title)
+	}
+	if profile.Industry != "" {
+		user.WriteString("\nIndustry: " + profile.Industry)
+	}
+	if profile.Location != "" {
+		user.WriteString("\nLocation: " + profile.Location)
+	}
+	user.WriteString("\nToday: " + a.now().Format("2 January 2006"))
+
+	var out llm.WebQuery
+	usage, err := a.Model.Structured(ctx, llm.Request{
+		Task:      llm.TaskWebQuery,
+		Messages:  conversation(promptText("web_query.md"), nil, user.String()),
+		Facts:     facts,
+		MaxTokens: 200,
+	}, llm.WebQuerySchema, &out)
+	if err != nil && !errors.Is(err, llm.ErrUnparseable) {
+		return usage, err
+	}
+	query := oneLine(out.Query)
+	if query == "" {
+		query = oneLine(t.Content.Message)
+	}
+	return usage, a.Store.PutText(ctx, r.Owner, r.TurnID, chat.TextWebQuery, query)
+}
+
+func oneLine(s string) string {
+	return cut(strings.Join(strings.Fields(s), " "), maxWebQuery)
+}
+
+// SearchWeb searches with the turn's query and keeps the pages as the turn's
+// text. A search that fails is a result: the answer does without.
+func (a *Activities) SearchWeb(ctx context.Context, ref TurnRef) (WebResult, error) {
+	if !a.webOn() {
+		return WebResult{Off: true}, nil
+	}
+	ctx, w := a.watch(ctx, ref.TurnID)
+	defer w.end()
+	result, err := a.searchWeb(ctx, ref)
+	return result, a.outcome(w, ctx, ref, string(chat.NodeWebSearch), err)
+}
+
+func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, error) {
+	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+	if err != nil {
+		return WebResult{}, err
+	}
+	query := texts[chat.TextWebQuery]
+	if query == "" {
+		return WebResult{Failed: true}, nil
+	}
+	pages, err := a.Web.Search(ctx, query)
+	if ctx.Err() != nil {
+		return WebResult{}, ctx.Err()
+	}
+	if err != nil {
+		a.log().Warn("web search failed", "turn", ref.TurnID, "error", err)
+		return WebResult{Failed: true}, nil
+	}
+	kept, err := json.Marshal(pages)
+	if err != nil {
+		return WebResult{}, err
+	}
+	return WebResult{Results: len(pages)}, a.Store.PutText(ctx, ref.Owner, ref.TurnID, chat.TextWebResults, string(kept))
+}

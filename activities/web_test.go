@@ -1,0 +1,107 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+func TestAWebQueryIsWordedFromAllThatIsKnown(t *testing.T) {
+	b := setup(t)
+	b.web.on = true
+	d := b.doc("Circular 2031", "Text.")
+	require.NoError(t, b.store.PutProfile(context.Background(), owner, chat.Profile{Industry: "banking", Location: "Malaysia"}))
+	ref := b.say("Is it still enforced?")
+	b.model.answers = []any{llm.WebQuery{Query: " Circular 2031\n enforcement "}}
+	require.Equal(t, oneCall, must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref, DocIDs: []string{d}}))
+	require.Equal(t, "Circular 2031 enforcement", b.texts(ref)[chat.TextWebQuery])
+	asked := b.model.last()
+	require.Equal(t, llm.TaskWebQuery, asked.Task)
+	require.Equal(t, "banking", asked.Facts.Industry)
+	require.Equal(t, "Malaysia", asked.Facts.Location)
+	for _, known := range []string{"Is it still enforced?", "Circular 2031", "banking", "Malaysia"} {
+		require.Contains(t, asked.Messages[1].Text, known)
+	}
+
+	for _, answer := range []any{llm.ErrUnparseable, llm.WebQuery{}} {
+		ref = b.say("Is it still enforced?")
+		b.model.answers = []any{answer}
+		must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref})
+		require.Equal(t, "Is it still enforced?", b.texts(ref)[chat.TextWebQuery], "the person's own words")
+	}
+}
+
+func TestAWebThatIsNotConfiguredCostsNoCall(t *testing.T) {
+	b := setup(t)
+	ref := b.say("latest?")
+	require.False(t, must[bool](b, b.WebConfigured, ref))
+	require.Zero(t, must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref}))
+	require.Equal(t, WebResult{Off: true}, must[WebResult](b, b.SearchWeb, ref))
+	require.Zero(t, b.model.calls())
+	b.Activities.Web = nil
+	require.False(t, must[bool](b, b.WebConfigured, ref))
+}
+
+func TestAWebSearchThatFailsIsAResult(t *testing.T) {
+	b := setup(t)
+	b.web.on = true
+	ref := b.say("latest?")
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextWebQuery, "query"))
+	b.web.err = errors.New("planted")
+	require.Equal(t, WebResult{Failed: true}, must[WebResult](b, b.SearchWeb, ref))
+
+	b.web.err, b.web.pages = nil, []tools.WebHit{{Title: "T", URL: "https://x.example", Text: "Text."}}
+	require.Equal(t, WebResult{Results: 1}, must[WebResult](b, b.SearchWeb, ref))
+	require.Equal(t, "query", b.web.query)
+	var kept []tools.WebHit
+	require.NoError(t, json.Unmarshal([]byte(b.texts(ref)[chat.TextWebResults]), &kept))
+	require.Equal(t, b.web.pages, kept)
+}
+
+func TestRetrieveLooksForTheMessageWithoutNames(t *testing.T) {
+	b := setup(t)
+	d := b.doc("Circular", "Text.")
+	b.search.selection = retrieval.Selection{
+		Hits: []chat.Hit{{Chunk: chat.Chunk{ID: d + ".0"}}}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true,
+	}
+	ref := b.begin(chat.Content{Message: "What capital is required by @Circular?", TipTap: composed(mention("document", d, "Circular"))})
+	got := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: chat.Inquire, DocIDs: []string{d}})
+	require.Equal(t, Retrieved{ChunkIDs: []string{d + ".0"}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true}, got)
+	require.NotContains(t, b.search.query, "Circular")
+	require.Contains(t, b.search.query, "capital is required")
+	require.Equal(t, []string{d}, b.search.docs)
+}
+
+func TestAVagueFollowUpIsReadWithTheQuestionBeforeIt(t *testing.T) {
+	b := setup(t)
+	b.exchange("What are the penalties for late reporting?", "Fines.")
+	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("And what about it?"), Action: chat.Inquire})
+	require.Contains(t, b.search.query, "penalties for late reporting")
+	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("How long is maternity leave?"), Action: chat.Inquire})
+	require.NotContains(t, b.search.query, "penalties")
+}
+
+func TestAnAuditLooksForTheTextUnderAudit(t *testing.T) {
+	const email = "Customer data may be shared freely with all our partners abroad."
+	b := setup(t)
+	subject := b.doc("Email", email)
+	given := b.say("Audit")
+	require.NoError(t, b.store.PutText(context.Background(), owner, given.TurnID, chat.TextSource, email))
+	for name, r := range map[string]RetrieveRequest{
+		"in the message": {TurnRef: b.say("Audit this: " + email)},
+		"as an answer":   {TurnRef: given},
+		"a document":     {TurnRef: b.say("Audit the email"), Subject: subject},
+	} {
+		r.Action = chat.Audit
+		must[Retrieved](b, b.Retrieve, r)
+		require.Equal(t, email, b.search.query, name)
+	}
+}

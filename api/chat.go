@@ -1,0 +1,192 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// postChat takes a message and streams its turn.
+func (s *server) postChat(c *gin.Context) error {
+	raw, err := body(c, dialect.MaxBody)
+	if err != nil {
+		return err
+	}
+	in, err := native.ParseChat(raw)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request.Context()
+	turn, err := s.submit(ctx, callerOf(c), in)
+	if err != nil {
+		return err
+	}
+	v, err := s.viewer(ctx, turn, follow.Position{})
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	run := in.StreamRunID
+	if run == "" {
+		run = turn.StreamRunID
+	}
+	turnHeaders(c, turn, run)
+	out := s.open(c, in.View, false)
+	defer s.close(out)
+	err = out.follow(v, true, "")
+	if errors.Is(err, errClientGone) && in.CancelOnDisconnect {
+		v.Close()
+		go s.cancelIfAlone(turn)
+	}
+	return nil
+}
+
+func turnHeaders(c *gin.Context, t chat.Turn, run string) {
+	c.Header("X-Thread-Id", t.ThreadID)
+	c.Header("X-Turn-Id", t.ID)
+	if run != "" {
+		c.Header("X-Stream-Run-Id", run)
+	}
+}
+
+// postResume answers the pending interrupt and streams what remains.
+func (s *server) postResume(c *gin.Context) error {
+	raw, err := body(c, dialect.MaxBody)
+	if err != nil {
+		return err
+	}
+	r, view, err := native.ParseResume(raw)
+	if err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), callerOf(c)
+	if _, err := s.Store.Conversation(ctx, who.ID, r.ThreadID); err != nil {
+		return err
+	}
+	var p dialect.Problems
+	if err := s.checkTags(ctx, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
+		return err
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	state, err := s.Threads.State(ctx, r.ThreadID)
+	if err != nil {
+		return engineErr(err)
+	}
+	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
+		return &chat.Refused{Code: chat.CodeNoInterrupt}
+	}
+	r.Owner, r.InterruptID = who.ID, state.Pending.ID
+	if err := s.Threads.Resume(ctx, r); err != nil {
+		return engineErr(err)
+	}
+	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
+	if err != nil {
+		return err
+	}
+	v, err := s.viewer(ctx, turn, follow.Position{})
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	turnHeaders(c, turn, turn.StreamRunID)
+	out := s.open(c, view, false)
+	defer s.close(out)
+	_ = out.follow(v, true, r.InterruptID) // a client that goes stops nothing
+	return nil
+}
+
+// Answers of a cancel that are no status of a turn.
+const (
+	cancelling    = "cancelling" // the turn is being ended
+	cancelPending = "pending"    // no such turn yet; it will end as soon as it comes
+	nothingRuns   = "idle"
+)
+
+// postCancel stops a turn. The tombstone comes first: a cancel that overtakes
+// its own submit is found by it.
+func (s *server) postCancel(c *gin.Context) error {
+	raw, err := body(c, dialect.MaxBody)
+	if err != nil {
+		return err
+	}
+	in, err := native.ParseCancel(raw)
+	if err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), callerOf(c)
+	turn, known, err := s.cancelTarget(c, who.ID, in)
+	if err != nil {
+		return err
+	}
+	status := cancelPending
+	switch {
+	case !known && in.TurnID+in.ClientTurnID+in.StreamRunID == "":
+		status = nothingRuns
+	case known && turn.Status.Settled():
+		status = string(turn.Status)
+	case known:
+		status = cancelling
+		if err := s.Threads.Cancel(ctx, who.ID, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason}); err != nil {
+			return engineErr(err)
+		}
+	}
+	answer := gin.H{"status": status}
+	if known {
+		answer["turn_id"] = turn.ID
+	}
+	c.JSON(http.StatusAccepted, answer)
+	return nil
+}
+
+// cancelTarget is the turn that a cancel means, if it is there yet.
+func (s *server) cancelTarget(c *gin.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
+	ctx := c.Request.Context()
+	ref := db.CancelRef{}
+	switch {
+	case in.TurnID != "": // ours, so it is there or was never
+		t, err := s.Store.Turn(ctx, owner, in.TurnID)
+		if err == nil && in.ThreadID != "" && t.ThreadID != in.ThreadID {
+			err = errNotFound
+		}
+		if err != nil {
+			return t, false, err
+		}
+		ref.TurnID = t.ID
+	case in.ClientTurnID != "":
+		ref.ThreadID, ref.ClientTurnID = in.ThreadID, in.ClientTurnID
+	case in.StreamRunID != "":
+		ref.StreamRunID = in.StreamRunID
+	default:
+		return s.openTurn(c, owner, in.ThreadID)
+	}
+	if err := s.Store.Cancel(ctx, owner, ref, in.Reason); err != nil {
+		return chat.Turn{}, false, err
+	}
+	t, err := s.Store.FindTurn(ctx, owner, ref)
+	if errors.Is(err, db.ErrNotFound) {
+		return t, false, nil
+	}
+	return t, err == nil, err
+}
+
+// openTurn is the turn that a thread runs now.
+func (s *server) openTurn(c *gin.Context, owner, threadID string) (_ chat.Turn, runs bool, _ error) {
+	ctx := c.Request.Context()
+	if _, err := s.Store.Conversation(ctx, owner, threadID); err != nil {
+		return chat.Turn{}, false, err
+	}
+	open, err := s.Store.OpenTurns(ctx, owner, threadID)
+	if err != nil || len(open) == 0 {
+		return chat.Turn{}, false, err
+	}
+	return open[0], true, nil
+}

@@ -1,0 +1,495 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+const someThread = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11"
+
+// question is what turns of these tests ask.
+var question = chat.Question{Type: chat.ActionChoice, Prompt: chat.PromptWhichAction, OptionIDs: []string{"inquire", "audit"}}
+
+// asking is the script of a turn that asks a person first.
+func asking(u *turn) {
+	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeIntent})
+	if _, ok := u.ask(question); ok {
+		answer(u)
+	}
+}
+
+// waiting is the script of a turn that writes until it is stopped.
+func waiting(u *turn) {
+	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
+	u.cancelled(<-u.stop)
+}
+
+func TestAChatStreamIsOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.client().ask(map[string]any{"thread_id": someThread, "stream_run_id": "run-1"})
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no",
+		"X-Thread-Id": someThread, "X-Stream-Run-Id": "run-1",
+	} {
+		if got := s.res.Header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	turnID := s.res.Header.Get("X-Turn-Id")
+	var all []map[string]any
+	for {
+		block, ok := s.block()
+		if !ok {
+			break
+		}
+		data, found := strings.CutPrefix(block, "data: ")
+		if !found || strings.Contains(data, "\n") {
+			t.Fatalf("block %q", block)
+		}
+		e := map[string]any{}
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatal(err)
+		}
+		if id, _ := e["event_id"].(string); !strings.HasPrefix(id, turnID+".") {
+			t.Errorf("event id %q of turn %s", id, turnID)
+		}
+		all = append(all, e)
+	}
+	if got := types(all); got != "status token response" {
+		t.Fatalf("events: %s", got)
+	}
+	if got := text(all); got != "The answer is 42." {
+		t.Errorf("tokens: %q", got)
+	}
+	r := all[len(all)-1]
+	if c, isList := r["citations"].([]any); !isList || len(c) != 0 {
+		t.Errorf("citations: %v", r["citations"])
+	}
+	if r["thread_id"] != someThread || r["turn_id"] != turnID || r["checkpoint_id"] != turnID ||
+		r["finish_reason"] != "stop" || r["tokens_used"] != 15.0 || r["cost_usd"] != 0.001 || r["action"] != "inquire" {
+		t.Errorf("response: %v", r)
+	}
+}
+
+func TestStreamOptionsLeaveOutWhatTheySay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	if got := types(c.ask(map[string]any{"stream_tokens": false}).rest()); got != "status response" {
+		t.Errorf("without tokens: %s", got)
+	}
+	if got := types(c.ask(map[string]any{"stream_mode": "messages"}).rest()); got != "response" {
+		t.Errorf("messages only: %s", got)
+	}
+}
+
+func TestARetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	first := c.ask(map[string]any{"client_turn_id": "c1", "stream_run_id": "r1"})
+	all := first.rest()
+	again := c.ask(map[string]any{"client_turn_id": "c1", "stream_run_id": "r2", "stream_tokens": false})
+	if first.res.Header.Get("X-Thread-Id") != again.res.Header.Get("X-Thread-Id") {
+		t.Error("the retry began another conversation")
+	}
+	if first.res.Header.Get("X-Turn-Id") != again.res.Header.Get("X-Turn-Id") {
+		t.Error("the retry made another turn")
+	}
+	replayed := again.rest()
+	if types(all) != "status token response" || types(replayed) != "status response" {
+		t.Errorf("%s, then %s", types(all), types(replayed))
+	}
+	if len(b.engine.submits) != 1 {
+		t.Errorf("%d submits", len(b.engine.submits))
+	}
+	body := c.call(409, "POST", "/api/chat", map[string]any{"message": "Something else", "client_turn_id": "c1"})
+	if errorCode(body) != chat.CodeTurnConflict {
+		t.Errorf("%v", body)
+	}
+	other := b.client().ask(map[string]any{"client_turn_id": "c1"})
+	if other.res.Header.Get("X-Thread-Id") == first.res.Header.Get("X-Thread-Id") {
+		t.Error("two people share a conversation by their client_turn_id")
+	}
+}
+
+func TestARetryOfARunningTurnWatchesIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	release := make(chan struct{})
+	b.engine.script = func(u *turn) { <-release; answer(u) }
+	c := b.client()
+	one, two := c.ask(map[string]any{"client_turn_id": "c1"}), c.ask(map[string]any{"client_turn_id": "c1"})
+	close(release)
+	if a, b := one.rest(), two.rest(); types(a) != types(b) || text(a) != text(b) || types(a) != "status token response" {
+		t.Errorf("%s %q, %s %q", types(a), text(a), types(b), text(b))
+	}
+}
+
+func TestAnInterruptEndsTheStreamAndItsAnswerStreamsWhatRemains(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	s := c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"})
+	all := s.rest()
+	if types(all) != "status interrupt" {
+		t.Fatalf("events: %s", types(all))
+	}
+	q := all[1]
+	if q["interrupt_type"] != "action_choice" || q["interrupt_id"] == "" || q["checkpoint_id"] != q["interrupt_id"] || q["thread_id"] != someThread {
+		t.Errorf("interrupt: %v", q)
+	}
+	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil)
+	pending, _ := history["pending_interrupt"].(map[string]any)
+	active, _ := history["active_turn"].(map[string]any)
+	if pending["interrupt_id"] != q["interrupt_id"] || pending["message"] != q["message"] || active["turn_id"] != q["turn_id"] {
+		t.Errorf("history: %v", history)
+	}
+
+	answer := func(interrupt, kind, value string) map[string]any {
+		return map[string]any{"thread_id": someThread, "interrupt_id": interrupt,
+			"resume_value": map[string]any{"type": kind, "value": value}}
+	}
+	if body := c.call(400, "POST", "/api/chat/resume", answer("another", "action_choice", "audit")); errorCode(body) != chat.CodeNoInterrupt {
+		t.Errorf("another interrupt: %v", body)
+	}
+	if body := c.call(400, "POST", "/api/chat/resume", answer("", "action_choice", "dance")); errorCode(body) != chat.CodeBadResume {
+		t.Errorf("no option: %v", body)
+	}
+	if got := b.client().send("POST", "/api/chat/resume", answer("", "action_choice", "audit")).StatusCode; got != 404 {
+		t.Errorf("somebody else's answer: %d", got)
+	}
+	remains := c.stream("POST", "/api/chat/resume", answer(q["interrupt_id"].(string), "action_choice", "audit")).rest()
+	if types(remains) != "status token response" || remains[0]["node"] != "inquire" {
+		t.Errorf("remains: %v", remains)
+	}
+	if body := c.call(400, "POST", "/api/chat/resume", answer("", "action_choice", "audit")); errorCode(body) != chat.CodeNoInterrupt {
+		t.Errorf("answered already: %v", body)
+	}
+	// A retry of the first message has one terminal event too.
+	if got := types(c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"}).rest()); got != "status status token response" {
+		t.Errorf("replayed: %s", got)
+	}
+}
+
+func TestACancelledInterruptLeavesACleanThread(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	c.ask(map[string]any{"thread_id": someThread}).until("interrupt")
+	all := c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
+		"resume_value": map[string]any{"type": "cancel", "value": nil}}).rest()
+	if types(all) != "cancelled" || all[0]["reason"] != "user_cancelled" {
+		t.Fatalf("events: %v", all)
+	}
+	b.engine.set(func() { b.engine.script = answer })
+	if got := types(c.ask(map[string]any{"thread_id": someThread}).rest()); got != "status token response" {
+		t.Errorf("the next message: %s", got)
+	}
+}
+
+func TestACancelStopsTheTurnThatItNames(t *testing.T) {
+	t.Parallel()
+	for name, ref := range map[string]func(turnID string) map[string]any{
+		"turn_id":        func(turnID string) map[string]any { return map[string]any{"turn_id": turnID} },
+		"client_turn_id": func(string) map[string]any { return map[string]any{"thread_id": someThread, "client_turn_id": "c1"} },
+		"stream_run_id":  func(string) map[string]any { return map[string]any{"stream_run_id": "r1"} },
+		"thread_id":      func(string) map[string]any { return map[string]any{"thread_id": someThread} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.engine.script = waiting
+			c := b.client()
+			s := c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1", "stream_run_id": "r1"})
+			turnID := s.res.Header.Get("X-Turn-Id")
+			s.until("status")
+			got := c.call(202, "POST", "/api/chat/cancel", ref(turnID))
+			if got["turn_id"] != turnID || got["status"] != "cancelling" {
+				t.Errorf("answer: %v", got)
+			}
+			end := s.until("cancelled")
+			if end["reason"] != "user_cancelled" || end["partial"] != "The ans" || end["turn_id"] != turnID {
+				t.Errorf("end: %v", end)
+			}
+			again := c.call(202, "POST", "/api/chat/cancel", ref(turnID))
+			if want := map[bool]string{true: "idle", false: "cancelled"}[name == "thread_id"]; again["status"] != want {
+				t.Errorf("again: %v", again)
+			}
+		})
+	}
+}
+
+func TestACancelThatOvertakesItsSubmitStillCancelsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	got := c.call(202, "POST", "/api/chat/cancel", map[string]any{"thread_id": someThread, "client_turn_id": "c1"})
+	if got["status"] != "pending" || got["turn_id"] != nil {
+		t.Errorf("answer: %v", got)
+	}
+	all := c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"}).rest()
+	if types(all) != "cancelled" {
+		t.Errorf("events: %v", all)
+	}
+}
+
+func TestATurnThatFailsEndsWithAnErrorEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
+	all := b.client().ask(map[string]any{}).rest()
+	if types(all) != "error" || all[0]["code"] != chat.CodeModelUnavailable || all[0]["retryable"] != true || all[0]["turn_id"] == "" {
+		t.Errorf("events: %v", all)
+	}
+}
+
+func TestABusyThreadThatRejectsNamesItsTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.refuse = &chat.Refused{Code: chat.CodeTurnRunning, TurnID: "the-turn"}
+	body := b.client().call(409, "POST", "/api/chat", map[string]any{"message": "x", "on_busy": "reject"})
+	e := body["error"].(map[string]any)
+	if e["code"] != chat.CodeTurnRunning || e["turn_id"] != "the-turn" {
+		t.Errorf("%v", body)
+	}
+}
+
+func TestAnEngineThatIsAwayIsA503WithoutItsReason(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.away = context.DeadlineExceeded
+	c := b.client()
+	for _, call := range [][2]string{{"POST", "/api/chat"}, {"POST", "/api/documents"}} {
+		body := c.call(503, call[0], call[1], map[string]any{"message": "x", "title": "t", "text": "x"})
+		if strings.Contains(body["error"].(map[string]any)["message"].(string), "deadline") {
+			t.Errorf("%v", body)
+		}
+	}
+	if items := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(items) != 0 {
+		t.Errorf("a document that nobody will ever read is left: %v", items)
+	}
+}
+
+func TestOnDisconnectCancelEndsATurnThatNobodyFollows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server.grace = time.Millisecond
+	ended := make(chan chat.CancelReason, 1)
+	b.engine.script = func(u *turn) {
+		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
+		why := <-u.stop
+		ended <- why
+		u.cancelled(why)
+	}
+	c := b.client()
+	s := c.ask(map[string]any{"on_disconnect": "cancel"})
+	s.until("status")
+	s.close()
+	if why := <-ended; why != chat.Disconnected {
+		t.Errorf("ended %s", why)
+	}
+}
+
+func TestAClosedBrowserStopsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server.grace = time.Millisecond
+	release := make(chan struct{})
+	b.engine.script = func(u *turn) {
+		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeIntent})
+		<-release
+		answer(u)
+	}
+	c := b.client()
+	s := c.ask(map[string]any{"thread_id": someThread})
+	turnID := s.res.Header.Get("X-Turn-Id")
+	s.until("status")
+	s.close()
+	back := c.stream("GET", "/api/chat/stream/"+someThread, nil)
+	close(release)
+	if got := types(back.rest()); got != "status status token response" {
+		t.Errorf("events: %s", got)
+	}
+	if len(b.engine.cancels) != 0 {
+		t.Errorf("cancels of turn %s: %v", turnID, b.engine.cancels)
+	}
+}
+
+func TestReattachingAfterAnEventGivesWhatFollowsOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	all := c.ask(map[string]any{"thread_id": someThread}).rest()
+	path := "/api/chat/stream/" + someThread
+	for i, e := range all {
+		id := e["event_id"].(string)
+		if i == len(all)-1 {
+			for _, header := range []string{"", id} {
+				if got := c.send("GET", path, nil, "Last-Event-ID", header).StatusCode; got != 204 {
+					t.Errorf("nothing runs and nothing is left, yet %d", got)
+				}
+			}
+			continue
+		}
+		s := c.stream("GET", path+"?last_event_id="+id, nil)
+		rest := s.rest()
+		if got, want := text(rest), text(all[i+1:]); got != want || types(rest) != types(all[i+1:]) {
+			t.Errorf("after event %d: %s %q, want %s %q", i, types(rest), got, types(all[i+1:]), want)
+		}
+	}
+	s := c.stream("GET", path+"?turn_id="+all[0]["event_id"].(string)[:36], nil)
+	block, _ := s.block()
+	if !strings.HasPrefix(block, "id: ") || !strings.Contains(block, "\ndata: {") {
+		t.Errorf("block %q", block)
+	}
+	if body := c.call(400, "GET", path, nil, "Last-Event-ID", "nonsense"); field(body) != "last_event_id" {
+		t.Errorf("%v", body)
+	}
+}
+
+func TestAnAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	c.ask(map[string]any{"thread_id": someThread}).until("interrupt")
+	watching := c.stream("GET", "/api/chat/stream/"+someThread, nil)
+	watching.until("interrupt")
+	c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
+		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}}).rest()
+	if got := types(watching.rest()); got != "status token response" {
+		t.Errorf("events: %s", got)
+	}
+}
+
+func TestFollowingAThreadShowsEveryTurnAsItComes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	first := c.ask(map[string]any{"thread_id": someThread}).rest()
+	path := "/api/chat/stream/" + someThread + "?follow=thread"
+	idle := c.stream("GET", path, nil)
+	back := c.stream("GET", path, nil, "Last-Event-ID", first[0]["event_id"].(string))
+	if e := back.until("response"); e["turn_id"] != first[0]["event_id"].(string)[:36] {
+		t.Errorf("the rest of the first turn: %v", e)
+	}
+	for range 2 {
+		turnID := c.ask(map[string]any{"thread_id": someThread}).until("response")["turn_id"]
+		for name, s := range map[string]*events{"idle": idle, "back": back} {
+			if e := s.until("response"); e["turn_id"] != turnID {
+				t.Errorf("%s: %v, want turn %v", name, e, turnID)
+			}
+		}
+	}
+}
+
+func TestAQuietStreamIsPinged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server.ping = time.Millisecond
+	b.engine.script = waiting
+	s := b.client().ask(map[string]any{})
+	s.until("status")
+	if block, _ := s.block(); block != ": ping" {
+		t.Errorf("block %q", block)
+	}
+}
+
+func TestOpenStreamsEndWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	b := setup(t, func(d *Deps) { d.Stop = stop })
+	b.server.grace = time.Millisecond
+	b.engine.script = waiting
+	s := b.client().ask(map[string]any{"on_disconnect": "cancel"})
+	s.until("status")
+	close(stop)
+	if rest := s.rest(); len(rest) != 0 {
+		t.Errorf("events: %v", rest)
+	}
+	if len(b.engine.cancels) != 0 {
+		t.Errorf("a server that stops has cancelled: %v", b.engine.cancels)
+	}
+}
+
+func TestTaggedIDsOfSomebodyElseAreA400NamingTheField(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, other := b.client(), b.client()
+	doc := owner.call(202, "POST", "/api/documents", map[string]any{"title": "Mine", "text": "Some text."})["id"]
+	set := owner.call(201, "POST", "/api/document-sets", map[string]any{"name": "Set", "doc_ids": []any{doc}})["id"]
+	for name, id := range map[string]any{"tagged_doc_ids": doc, "tagged_set_ids": set} {
+		body := map[string]any{"message": "x", name: []any{id}}
+		if got := field(other.call(400, "POST", "/api/chat", body)); got != name {
+			t.Errorf("field %q, want %q", got, name)
+		}
+		body[name] = []any{uuid.NewString()}
+		if got := field(owner.call(400, "POST", "/api/chat", body)); got != name {
+			t.Errorf("field %q, want %q", got, name)
+		}
+	}
+	if got := types(owner.ask(map[string]any{"tagged_doc_ids": []any{doc}, "tagged_set_ids": []any{set}}).rest()); got != "status token response" {
+		t.Errorf("one's own: %s", got)
+	}
+}
+
+func TestHistoryShowsAConversation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	first := c.ask(map[string]any{"thread_id": someThread}).until("response")["turn_id"]
+	second := c.ask(map[string]any{"thread_id": someThread, "parent_checkpoint_id": first}).until("response")["turn_id"]
+	h := c.call(200, "GET", "/api/chat/history/"+someThread, nil)
+	messages := h["messages"].([]any)
+	if len(messages) != 4 || h["pending_interrupt"] != nil || h["active_turn"] != nil {
+		t.Fatalf("history: %v", h)
+	}
+	last := messages[3].(map[string]any)
+	if last["role"] != "assistant" || last["content"] != "The answer is 42." || last["turn_id"] != second ||
+		last["checkpoint_id"] != second || last["parent_checkpoint_id"] != first || last["metadata"] == nil {
+		t.Errorf("last message: %v", last)
+	}
+	if got := len(c.call(200, "GET", "/api/chat/history/"+someThread+"?limit=1", nil)["messages"].([]any)); got != 1 {
+		t.Errorf("limit 1 gives %d", got)
+	}
+	empty := c.call(201, "POST", "/api/conversations", map[string]any{"title": "Empty"})
+	if h := c.call(200, "GET", "/api/chat/history/"+empty["id"].(string), nil); len(h["messages"].([]any)) != 0 {
+		t.Errorf("an empty conversation: %v", h)
+	}
+	c.call(404, "GET", "/api/chat/history/"+uuid.NewString(), nil)
+	c.call(400, "GET", "/api/chat/history/not-a-uuid", nil)
+	body := c.call(400, "POST", "/api/chat", map[string]any{"message": "x", "thread_id": someThread, "parent_checkpoint_id": "nowhere"})
+	if field(body) != "parent_checkpoint_id" {
+		t.Errorf("%v", body)
+	}
+}
+
+func TestAMessageIsTakenEvenWhenItsClientGoesAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	done := make(chan struct{})
+	b.engine.script = func(u *turn) { answer(u); close(done) }
+	ctx, cancel := context.WithCancel(t.Context())
+	b.engine.submitted = func(chat.Submit) { cancel() }
+	req, err := http.NewRequestWithContext(ctx, "POST", b.url+"/api/chat", strings.NewReader(`{"message":"x"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if res, err := http.DefaultClient.Do(req); err == nil {
+		_ = res.Body.Close()
+	}
+	<-done
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+const maxTitle = 200
+
+type conversationJSON struct {
+	ID            string `json:"id"`
+	Title         string `json:"title"`
+	CreatedAt     string `json:"created_at"`
+	LastMessageAt string `json:"last_message_at"`
+	Status        string `json:"status"`
+	TurnID        string `json:"turn_id,omitempty"` // of the message it was created with
+}
+
+func showConversation(v chat.Conversation) conversationJSON {
+	last := v.LastMessageAt
+	if last.IsZero() {
+		last = v.CreatedAt
+	}
+	status := v.Status
+	if status == "" {
+		status = "idle"
+	}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: stamp(v.CreatedAt), LastMessageAt: stamp(last), Status: status}
+}
+
+func (s *server) listConversations(c *gin.Context) error {
+	var p dialect.Problems
+	n := limit(c, &p, 30, 100)
+	q := strings.TrimSpace(query(c, &p, "q", maxQuery))
+	cursor := query(c, &p, "cursor", maxCursor)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	page, err := s.Store.ListConversations(c.Request.Context(), callerOf(c).ID, q, cursor, n)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, listOf(page, showConversation))
+	return nil
+}
+
+// createConversation makes a conversation, or returns the one the id names. A
+// message begins its first turn, which the stream of the thread then shows.
+func (s *server) createConversation(c *gin.Context) error {
+	var b struct {
+		ID      *string `json:"id"`
+		Title   *string `json:"title"`
+		Message *string `json:"message"`
+	}
+	if err := decode(c, &b); err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), callerOf(c)
+	var p dialect.Problems
+	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, CreatedAt: time.Now().UTC(), Status: "idle"}
+	if b.ID != nil && *b.ID != "" {
+		v.ID = p.UUID("id", *b.ID)
+	}
+	if b.Title != nil {
+		v.Title = strings.TrimSpace(*b.Title)
+		p.Text("title", v.Title, 0, maxTitle)
+	}
+	message := ""
+	if b.Message != nil {
+		message = strings.TrimSpace(*b.Message)
+		p.Text("message", message, 1, chat.MaxMessage)
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	made, err := s.Store.CreateConversation(ctx, v)
+	if err != nil {
+		return err
+	}
+	out := showConversation(made)
+	if message != "" {
+		turn, err := s.submit(ctx, who, dialect.Submit{
+			ThreadID: made.ID, OnBusy: chat.Supersede,
+			Content: chat.Content{Message: message, Agent: chat.AgentDocuments},
+		})
+		if err != nil {
+			return err
+		}
+		out.TurnID = turn.ID
+	}
+	c.JSON(http.StatusCreated, out)
+	return nil
+}
+
+func (s *server) getConversation(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	v, err := s.Store.Conversation(c.Request.Context(), callerOf(c).ID, id)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, showConversation(v))
+	return nil
+}
+
+func (s *server) patchConversation(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	var b struct {
+		Title *string `json:"title"`
+	}
+	if err := decode(c, &b); err != nil {
+		return err
+	}
+	if b.Title == nil {
+		return invalid("title", "is missing")
+	}
+	var p dialect.Problems
+	title := strings.TrimSpace(*b.Title)
+	p.Text("title", title, 1, maxTitle)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	v, err := s.Store.RenameConversation(c.Request.Context(), callerOf(c).ID, id, title)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, showConversation(v))
+	return nil
+}
+
+// deleteConversation ends the workflow first: what it still wrote would have no
+// row to go to.
+func (s *server) deleteConversation(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), callerOf(c)
+	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
+		return err
+	}
+	if err := s.Threads.Delete(ctx, who.ID, id); err != nil {
+		return engineErr(err)
+	}
+	if err := s.Store.DeleteConversation(ctx, who.ID, id); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,186 @@
+// Package dialect holds what every wire format has in common: the command that
+// a request becomes, and the checks that a request passes at the edge. Nothing
+// here knows of HTTP or the store.
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// Limits of a request.
+const (
+	MaxBody      = 1 << 20 // bytes of a JSON command
+	MaxTipTap    = 256 << 10
+	MaxTags      = 100 // documents or sets tagged in one message
+	MaxID        = 128
+	tipTapDepth  = 64
+	tipTapTokens = 50_000
+)
+
+// Problem says what is wrong with one field of a request.
+type Problem struct {
+	Field   string `json:"field"`
+	Problem string `json:"problem"`
+}
+
+// Problems is an error when it is not empty.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	b := make([]string, len(p))
+	for i, x := range p {
+		b[i] = x.Field + " " + x.Problem
+	}
+	return strings.Join(b, "; ")
+}
+
+// Add notes a problem.
+func (p *Problems) Add(field, problem string) {
+	*p = append(*p, Problem{Field: field, Problem: problem})
+}
+
+// Err is p as an error, nil when there is no problem.
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return p
+}
+
+// Decode reads a JSON object into out; unknown fields are ignored.
+func Decode(body []byte, out any) error {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 || body[0] != '{' {
+		return Problems{{"body", "must be a JSON object"}}
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		if t, ok := err.(*json.UnmarshalTypeError); ok && t.Field != "" {
+			return Problems{{t.Field, "must not be a " + t.Value}}
+		}
+		return Problems{{"body", "must be valid JSON"}}
+	}
+	return nil
+}
+
+// Text checks that a text has between least and most characters and holds
+// nothing that cannot be stored.
+func (p *Problems) Text(field, s string, least, most int) {
+	switch n := utf8.RuneCountInString(s); {
+	case n < least && least == 1:
+		p.Add(field, "must not be empty")
+	case n > most:
+		p.Add(field, "must have at most "+strconv.Itoa(most)+" characters")
+	case strings.ContainsRune(s, 0):
+		p.Add(field, "must not contain the NUL character")
+	}
+}
+
+// ID checks a client's own id: empty, or up to 128 printable characters.
+func (p *Problems) ID(field, s string) {
+	if utf8.RuneCountInString(s) > MaxID {
+		p.Add(field, "must have at most 128 characters")
+		return
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			p.Add(field, "must be printable")
+			return
+		}
+	}
+}
+
+// UUID checks an id of ours and returns it in lower case.
+func (p *Problems) UUID(field, s string) string {
+	if len(s) != 36 || uuid.Validate(s) != nil {
+		p.Add(field, "must be a UUID")
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+// UUIDs checks a list of ids, and returns it in lower case without doubles.
+func (p *Problems) UUIDs(field string, list []string) []string {
+	if len(list) > MaxTags {
+		p.Add(field, "must have at most "+strconv.Itoa(MaxTags)+" entries")
+		return nil
+	}
+	var out []string
+	seen := make(map[string]bool, len(list))
+	for _, s := range list {
+		id := p.UUID(field, s)
+		if id == "" {
+			return nil
+		}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// TipTap checks the composer's document: an object of at most 256 kB, not
+// nested without end. It comes back without white space; null counts as absent.
+func (p *Problems) TipTap(field string, raw json.RawMessage) json.RawMessage {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	if len(raw) > MaxTipTap {
+		p.Add(field, "must have at most 256 kB")
+		return nil
+	}
+	if raw[0] != '{' {
+		p.Add(field, "must be an object")
+		return nil
+	}
+	if bytes.Contains(raw, []byte(`\u0000`)) {
+		p.Add(field, "must not contain the NUL character")
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	for depth, tokens := 0, 0; ; tokens++ {
+		t, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			p.Add(field, "must be valid JSON")
+			return nil
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth > tipTapDepth || tokens > tipTapTokens {
+			p.Add(field, "is nested too deeply or has too many parts")
+			return nil
+		}
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err != nil {
+		p.Add(field, "must be valid JSON")
+		return nil
+	}
+	return out.Bytes()
+}
+
+// Choice reads an enum of two values, the first being the default; other
+// reports whether it is the second.
+func (p *Problems) Choice(field, s, first, second string) (other bool) {
+	if s != "" && s != first && s != second {
+		p.Add(field, "must be "+first+" or "+second)
+	}
+	return s == second
+}

@@ -1,0 +1,41 @@
+package dialect
+
+import "github.com/palaver-chat/palaver/chat"
+
+// Submit is a message as it left its wire format: checked, but for what only
+// the store knows (whether the ids it names exist).
+type Submit struct {
+	ThreadID           string // empty: to be derived or made
+	Content            chat.Content
+	ClientTurnID       string // empty: the server makes one
+	StreamRunID        string
+	OnBusy             chat.OnBusy
+	CancelOnDisconnect bool
+	View               View
+}
+
+// View says what of a turn's events a client wants to see.
+type View struct {
+	Messages bool // finished text and the terminal event only
+	NoTokens bool
+}
+
+// Shows reports whether the view lets an event through. Ephemeral events are
+// about the text being written: without tokens none of them means anything.
+func (v View) Shows(e chat.Event) bool {
+	if e.N == 0 && (v.NoTokens || v.Messages) {
+		return false
+	}
+	switch e.Type {
+	case chat.EventStatus, chat.EventToolCall, chat.EventToolResult:
+		return !v.Messages
+	}
+	return true
+}
+
+// Cancel names a turn to stop: by turn id, by the client's ids, or, with the
+// thread id alone, whatever runs there.
+type Cancel struct {
+	ThreadID, TurnID, ClientTurnID, StreamRunID string
+	Reason                                      chat.CancelReason
+}

@@ -1,0 +1,145 @@
+package native
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// The JSON of each event; field order is what a person sees on the wire.
+type (
+	statusJSON struct {
+		Type      string        `json:"type"`
+		Node      chat.Node     `json:"node"`
+		Message   string        `json:"message"`
+		DocsFound []chat.DocRef `json:"docs_found,omitempty"`
+		WebQuery  string        `json:"web_query,omitempty"`
+		EventID   string        `json:"event_id"`
+	}
+	tokenJSON struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+		EventID string `json:"event_id"`
+	}
+	toolCallJSON struct {
+		Type      string          `json:"type"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		EventID   string          `json:"event_id"`
+	}
+	toolResultJSON struct {
+		Type       string `json:"type"`
+		ToolCallID string `json:"tool_call_id"`
+		Name       string `json:"name"`
+		Content    string `json:"content"`
+		IsError    bool   `json:"is_error"`
+		EventID    string `json:"event_id"`
+	}
+	noticeJSON struct {
+		Type    string `json:"type"`
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		EventID string `json:"event_id"`
+	}
+	responseJSON struct {
+		Type                string          `json:"type"`
+		Response            string          `json:"response"`
+		Citations           []chat.Citation `json:"citations"`
+		Action              chat.Action     `json:"action"`
+		InferenceConfidence chat.Confidence `json:"inference_confidence"`
+		RetrievalConfidence chat.Confidence `json:"retrieval_confidence"`
+		TokensUsed          int             `json:"tokens_used"`
+		CostUSD             float64         `json:"cost_usd"`
+		FinishReason        string          `json:"finish_reason"`
+		ThreadID            string          `json:"thread_id"`
+		TurnID              string          `json:"turn_id"`
+		CheckpointID        string          `json:"checkpoint_id"`
+		EventID             string          `json:"event_id"`
+	}
+	interruptJSON struct {
+		Type string `json:"type"`
+		chat.Interrupt
+		ThreadID     string `json:"thread_id"`
+		TurnID       string `json:"turn_id"`
+		CheckpointID string `json:"checkpoint_id"`
+		EventID      string `json:"event_id,omitempty"`
+	}
+	cancelledJSON struct {
+		Type    string            `json:"type"`
+		Reason  chat.CancelReason `json:"reason"`
+		Partial string            `json:"partial"`
+		TurnID  string            `json:"turn_id"`
+		EventID string            `json:"event_id"`
+	}
+	errorJSON struct {
+		Type      string `json:"type"`
+		Message   string `json:"message"`
+		Code      string `json:"code"`
+		Retryable bool   `json:"retryable"`
+		Partial   string `json:"partial,omitempty"`
+		TurnID    string `json:"turn_id"`
+		EventID   string `json:"event_id,omitempty"`
+	}
+)
+
+// Encode is an event as one line of JSON, nil for events that this dialect does
+// not show: the beginning of a turn, a finished piece of text (its tokens and
+// the response carry it) and an answer given to a question.
+func Encode(e chat.Event, id string) []byte {
+	switch e.Type {
+	case chat.EventStatus:
+		return line(statusJSON{"status", e.Node, e.Message, e.DocsFound, e.WebQuery, id})
+	case chat.EventToken:
+		return line(tokenJSON{"token", e.Text, id})
+	case chat.EventToolCall:
+		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, arguments(e.Arguments), id})
+	case chat.EventToolResult:
+		return line(toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, id})
+	case chat.EventNotice:
+		return line(noticeJSON{"notice", e.Code, e.Message, id})
+	case chat.EventInterrupt:
+		if e.Interrupt != nil {
+			return Interrupt(e, id)
+		}
+	case chat.EventResponse:
+		r := e.Response
+		if r == nil {
+			r = &chat.Response{}
+		}
+		citations := r.Citations
+		if citations == nil {
+			citations = []chat.Citation{}
+		}
+		return line(responseJSON{"response", r.Text, citations, r.Action, r.InferenceConfidence, r.RetrievalConfidence,
+			r.Usage.Tokens(), r.Usage.CostUSD, "stop", e.ThreadID, e.TurnID, e.TurnID, id})
+	case chat.EventCancelled:
+		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.TurnID, id})
+	case chat.EventFailed:
+		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.TurnID, id})
+	}
+	return nil
+}
+
+// Interrupt is a question as streams and the history show it; its id is also
+// its checkpoint.
+func Interrupt(e chat.Event, id string) []byte {
+	return line(interruptJSON{"interrupt", *e.Interrupt, e.ThreadID, e.TurnID, e.Interrupt.ID, id})
+}
+
+// arguments keeps a tool call's arguments an object, whatever a model wrote.
+func arguments(s string) json.RawMessage {
+	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(s)
+}
+
+func line(v any) []byte {
+	b, err := json.Marshal(v) // compact, so no line break can be in it
+	if err != nil {           // a NaN cost; nothing else here can fail
+		return nil
+	}
+	return b
+}

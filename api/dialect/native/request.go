@@ -1,0 +1,176 @@
+// Package native is the native dialect, /api/chat (part 3 of the contract): its
+// bodies become commands and turn events become its JSON.
+package native
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+type chatBody struct {
+	Message            string          `json:"message"`
+	ThreadID           *string         `json:"thread_id"`
+	TipTap             json.RawMessage `json:"tiptap_json"`
+	TaggedDocs         []string        `json:"tagged_doc_ids"`
+	TaggedSets         []string        `json:"tagged_set_ids"`
+	Action             *string         `json:"action"`
+	WebSearch          *bool           `json:"enable_web_search"`
+	Attachments        []string        `json:"attachments"`
+	Agent              *string         `json:"agent"`
+	ClientTurnID       *string         `json:"client_turn_id"`
+	StreamRunID        *string         `json:"stream_run_id"`
+	OnBusy             *string         `json:"on_busy"`
+	OnDisconnect       *string         `json:"on_disconnect"`
+	ParentCheckpointID *string         `json:"parent_checkpoint_id"`
+	StreamMode         *string         `json:"stream_mode"`
+	StreamTokens       *bool           `json:"stream_tokens"`
+}
+
+// ParseChat reads the body of POST /api/chat. The error is dialect.Problems.
+func ParseChat(body []byte) (dialect.Submit, error) {
+	var b chatBody
+	if err := dialect.Decode(body, &b); err != nil {
+		return dialect.Submit{}, err
+	}
+	var p dialect.Problems
+	message := strings.TrimSpace(b.Message)
+	p.Text("message", message, 1, chat.MaxMessage)
+	s := dialect.Submit{
+		Content: chat.Content{
+			Message:       message,
+			TipTap:        p.TipTap("tiptap_json", b.TipTap),
+			TaggedDocs:    p.UUIDs("tagged_doc_ids", b.TaggedDocs),
+			TaggedSets:    p.UUIDs("tagged_set_ids", b.TaggedSets),
+			Action:        chat.Action(value(b.Action)),
+			WebSearch:     b.WebSearch != nil && *b.WebSearch,
+			Agent:         chat.AgentDocuments,
+			ParentRequest: value(b.ParentCheckpointID),
+		},
+		ClientTurnID: value(b.ClientTurnID),
+		StreamRunID:  value(b.StreamRunID),
+		OnBusy:       chat.Supersede,
+		View:         dialect.View{NoTokens: b.StreamTokens != nil && !*b.StreamTokens},
+	}
+	if id := value(b.ThreadID); id != "" {
+		s.ThreadID = p.UUID("thread_id", id)
+	}
+	if s.Content.Action != "" && !s.Content.Action.Valid() {
+		p.Add("action", "must be summarize, inquire, compare, audit or null")
+	}
+	if len(b.Attachments) > 0 {
+		p.Add("attachments", "names an attachment that does not exist")
+	}
+	if agent := value(b.Agent); agent != "" && chat.Agent(agent) != chat.AgentDocuments {
+		p.Add("agent", "must be documents")
+	}
+	p.ID("client_turn_id", s.ClientTurnID)
+	p.ID("stream_run_id", s.StreamRunID)
+	p.ID("parent_checkpoint_id", s.Content.ParentRequest)
+	if v := value(b.OnBusy); v != "" {
+		if s.OnBusy = chat.OnBusy(v); !s.OnBusy.Valid() {
+			p.Add("on_busy", "must be supersede, enqueue, reject or rollback")
+		}
+	}
+	s.CancelOnDisconnect = p.Choice("on_disconnect", value(b.OnDisconnect), "continue", "cancel")
+	s.View.Messages = p.Choice("stream_mode", value(b.StreamMode), "events", "messages")
+	return s, p.Err()
+}
+
+type resumeBody struct {
+	ThreadID    string `json:"thread_id"`
+	InterruptID string `json:"interrupt_id"`
+	ResumeValue *struct {
+		Type       string          `json:"type"`
+		Value      *string         `json:"value"`
+		TipTap     json.RawMessage `json:"tiptap_json"`
+		TaggedDocs []string        `json:"tagged_doc_ids"`
+		TaggedSets []string        `json:"tagged_set_ids"`
+	} `json:"resume_value"`
+	StreamMode   *string `json:"stream_mode"`
+	StreamTokens *bool   `json:"stream_tokens"`
+}
+
+// ParseResume reads the body of POST /api/chat/resume. The error is
+// dialect.Problems.
+func ParseResume(body []byte) (chat.Resume, dialect.View, error) {
+	var b resumeBody
+	if err := dialect.Decode(body, &b); err != nil {
+		return chat.Resume{}, dialect.View{}, err
+	}
+	var p dialect.Problems
+	r := chat.Resume{ThreadID: p.UUID("thread_id", b.ThreadID), InterruptID: b.InterruptID}
+	p.ID("interrupt_id", b.InterruptID)
+	if b.ResumeValue == nil {
+		p.Add("resume_value", "is missing")
+		return r, dialect.View{}, p.Err()
+	}
+	v := b.ResumeValue
+	r.Value = chat.ResumeValue{
+		Type:       chat.InterruptType(v.Type),
+		Value:      v.Value,
+		TipTap:     p.TipTap("resume_value.tiptap_json", v.TipTap),
+		TaggedDocs: p.UUIDs("resume_value.tagged_doc_ids", v.TaggedDocs),
+		TaggedSets: p.UUIDs("resume_value.tagged_set_ids", v.TaggedSets),
+	}
+	if v.Type == "" {
+		p.Add("resume_value.type", "is missing")
+	}
+	p.ID("resume_value.type", v.Type)
+	if v.Value != nil {
+		text := strings.TrimSpace(*v.Value)
+		r.Value.Value = &text
+		p.Text("resume_value.value", text, 0, chat.MaxMessage)
+	}
+	view := dialect.View{NoTokens: b.StreamTokens != nil && !*b.StreamTokens}
+	view.Messages = p.Choice("stream_mode", value(b.StreamMode), "events", "messages")
+	return r, view, p.Err()
+}
+
+type cancelBody struct {
+	ThreadID     string `json:"thread_id"`
+	TurnID       string `json:"turn_id"`
+	ClientTurnID string `json:"client_turn_id"`
+	StreamRunID  string `json:"stream_run_id"`
+	Reason       string `json:"reason"`
+}
+
+// ParseCancel reads the body of POST /api/chat/cancel. The error is
+// dialect.Problems.
+func ParseCancel(body []byte) (dialect.Cancel, error) {
+	var b cancelBody
+	if err := dialect.Decode(body, &b); err != nil {
+		return dialect.Cancel{}, err
+	}
+	var p dialect.Problems
+	c := dialect.Cancel{
+		TurnID: b.TurnID, ClientTurnID: b.ClientTurnID, StreamRunID: b.StreamRunID,
+		Reason: chat.UserCancelled,
+	}
+	if b.ThreadID != "" {
+		c.ThreadID = p.UUID("thread_id", b.ThreadID)
+	}
+	p.ID("turn_id", b.TurnID)
+	p.ID("client_turn_id", b.ClientTurnID)
+	p.ID("stream_run_id", b.StreamRunID)
+	if b.ThreadID+b.TurnID+b.ClientTurnID+b.StreamRunID == "" {
+		p.Add("turn_id", "or client_turn_id, stream_run_id or thread_id is needed")
+	}
+	switch r := chat.CancelReason(b.Reason); r {
+	case "", chat.UserCancelled:
+	case chat.Disconnected:
+		c.Reason = r
+	default:
+		p.Add("reason", "must be user_cancelled or disconnect")
+	}
+	return c, p.Err()
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,307 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/retrieval/extract"
+)
+
+type documentJSON struct {
+	ID         string         `json:"id"`
+	Title      string         `json:"title"`
+	Status     chat.DocStatus `json:"status"`
+	SourceType string         `json:"source_type"`
+	ExternalID string         `json:"external_source_id,omitempty"`
+	Bytes      int64          `json:"bytes"`
+	Chunks     int            `json:"chunks"`
+	Progress   *int           `json:"progress,omitempty"` // percent, while processing
+	CreatedAt  string         `json:"created_at"`
+	Error      string         `json:"error,omitempty"`
+	Public     bool           `json:"public"`
+}
+
+func showDocument(d chat.Document) documentJSON {
+	out := documentJSON{ID: d.ID, Title: d.Title, Status: d.Status, SourceType: d.SourceType, ExternalID: d.ExternalID,
+		Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
+	if d.Status == chat.DocProcessing {
+		out.Progress = &d.Progress
+	}
+	return out
+}
+
+const (
+	maxDocTitle    = 300
+	uploadPatience = 5 * time.Minute
+	uploadTimeout  = time.Minute // to store it and start the ingest
+	formOverhead   = 64 << 10    // what a form may add to its file
+)
+
+// upload is a file or text as it was sent.
+type upload struct {
+	name, title, mediaType string
+	raw                    []byte
+}
+
+// createDocument takes a file or a text and starts its ingest.
+func (s *server) createDocument(c *gin.Context) error {
+	u, err := s.readUpload(c)
+	if err != nil {
+		return err
+	}
+	if len(u.raw) == 0 {
+		return invalid("file", "is empty")
+	}
+	kind, ok := extract.Detect(u.name, u.mediaType, u.raw)
+	if !ok {
+		return unsupported("Text, Markdown, HTML and PDF files can be read; this is none of them.")
+	}
+	if u.title == "" {
+		u.title = titleOf(u.name)
+	}
+	var p dialect.Problems
+	p.Text("title", u.title, 0, maxDocTitle)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	who := callerOf(c)
+	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
+		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: time.Now().UTC()}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), uploadTimeout)
+	defer cancel()
+	if err := s.Store.CreateDocument(ctx, d, u.raw); err != nil {
+		return err
+	}
+	if err := s.Threads.Ingest(ctx, who.ID, d.ID); err != nil {
+		// Nothing would ever read it: better not to have it.
+		return engineErr(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
+	}
+	c.JSON(http.StatusAccepted, showDocument(d))
+	return nil
+}
+
+func (s *server) readUpload(c *gin.Context) (upload, error) {
+	kind, _, err := mime.ParseMediaType(c.ContentType())
+	switch {
+	case err == nil && kind == "multipart/form-data":
+		return s.readForm(c)
+	case err == nil && kind == "application/json":
+		return s.readText(c)
+	}
+	return upload{}, unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
+}
+
+func (s *server) tooLong() error {
+	return tooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
+}
+
+// readText reads {title, text}. JSON may write a text in more bytes than it has;
+// one that it makes more than twice as long must be sent as a file.
+func (s *server) readText(c *gin.Context) (upload, error) {
+	raw, err := body(c, 2*s.Config.MaxUploadBytes+formOverhead)
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return upload{}, s.tooLong()
+	}
+	if err != nil {
+		return upload{}, err
+	}
+	var b struct {
+		Title string `json:"title"`
+		Text  string `json:"text"`
+	}
+	if err := dialect.Decode(raw, &b); err != nil {
+		return upload{}, err
+	}
+	var p dialect.Problems
+	title := strings.TrimSpace(b.Title)
+	p.Text("title", title, 1, maxDocTitle)
+	if strings.TrimSpace(b.Text) == "" {
+		p.Add("text", "must not be empty")
+	}
+	if strings.ContainsRune(b.Text, 0) {
+		p.Add("text", "must not contain the NUL character")
+	}
+	if err := p.Err(); err != nil {
+		return upload{}, err
+	}
+	if int64(len(b.Text)) > s.Config.MaxUploadBytes {
+		return upload{}, s.tooLong()
+	}
+	return upload{title: title, name: "text.txt", mediaType: "text/plain", raw: []byte(b.Text)}, nil
+}
+
+// readForm reads the part "file", and "title" if there is one, without ever
+// holding more than is allowed.
+func (s *server) readForm(c *gin.Context) (upload, error) {
+	defer allowReading(c, uploadPatience)()
+	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
+		return upload{}, s.tooLong()
+	}
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.Config.MaxUploadBytes+formOverhead)
+	form, err := c.Request.MultipartReader()
+	if err != nil {
+		return upload{}, invalid("body", "must be multipart/form-data")
+	}
+	var u upload
+	seen := false
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return upload{}, s.formError(err)
+		}
+		switch {
+		case part.FormName() == "title" && part.FileName() == "":
+			raw, err := io.ReadAll(io.LimitReader(part, 4*maxDocTitle+1))
+			if err != nil {
+				return upload{}, s.formError(err)
+			}
+			u.title = strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
+		case part.FormName() == "file" && !seen:
+			seen = true
+			if err := s.readFile(part, &u); err != nil {
+				return upload{}, err
+			}
+		}
+	}
+	if !seen {
+		return upload{}, invalid("file", "is missing")
+	}
+	return u, nil
+}
+
+func (s *server) readFile(part *multipart.Part, u *upload) error {
+	// The name is the client's: only its last element is used, and never as a path.
+	u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
+	u.mediaType = part.Header.Get("Content-Type")
+	raw, err := io.ReadAll(io.LimitReader(part, s.Config.MaxUploadBytes+1))
+	if err != nil {
+		return s.formError(err)
+	}
+	if int64(len(raw)) > s.Config.MaxUploadBytes {
+		return s.tooLong()
+	}
+	u.raw = raw
+	return nil
+}
+
+func (s *server) formError(err error) error {
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return s.tooLong()
+	}
+	return invalid("body", "must be complete multipart/form-data")
+}
+
+// titleOf names a document after its file.
+func titleOf(name string) string {
+	title := strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return -1
+		}
+		return r
+	}, strings.TrimSuffix(name, path.Ext(name))))
+	if title == "" || title == "." || title == "/" {
+		return "Untitled"
+	}
+	if utf8.RuneCountInString(title) > maxDocTitle {
+		title = string([]rune(title)[:maxDocTitle])
+	}
+	return title
+}
+
+func (s *server) listDocuments(c *gin.Context) error {
+	var p dialect.Problems
+	n := limit(c, &p, 50, 200)
+	cursor := query(c, &p, "cursor", maxCursor)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	page, err := s.Store.ListDocuments(c.Request.Context(), callerOf(c).ID, cursor, n)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, listOf(page, showDocument))
+	return nil
+}
+
+func (s *server) getDocument(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	d, err := s.Store.Document(c.Request.Context(), callerOf(c).ID, id)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, showDocument(d))
+	return nil
+}
+
+func (s *server) deleteDocument(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.Store.DeleteDocument(c.Request.Context(), callerOf(c).ID, id); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// documentText is the stored text, in which citations count their characters:
+// bare, or as {id, text} for who asks for JSON.
+func (s *server) documentText(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	text, err := s.Store.DocumentText(c.Request.Context(), callerOf(c).ID, id)
+	if err != nil {
+		return err
+	}
+	c.Header("Vary", "Accept")
+	if strings.Contains(c.GetHeader("Accept"), "application/json") {
+		c.JSON(http.StatusOK, gin.H{"id": id, "text": text})
+		return nil
+	}
+	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+	return nil
+}
+
+func (s *server) documentChunk(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	chunkID := c.Param("chunk_id")
+	if !plain(chunkID, 128) {
+		return errNotFound
+	}
+	v, err := s.Store.Chunk(c.Request.Context(), callerOf(c).ID, id, chunkID)
+	if err != nil {
+		return err
+	}
+	out := gin.H{"id": v.ID, "doc_id": v.DocID, "text": v.Text, "start": v.Start, "end": v.End}
+	if v.Heading != "" {
+		out["heading"] = v.Heading
+	}
+	c.JSON(http.StatusOK, out)
+	return nil
+}

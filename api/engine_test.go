@@ -1,0 +1,322 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/transcript"
+)
+
+// bus delivers hints, deltas and new turns within the test.
+type bus struct {
+	stream.Nowhere
+	mu      sync.Mutex
+	turns   map[string][]chan stream.Signal
+	threads map[string][]chan string
+	down    bool
+}
+
+func newBus() *bus {
+	return &bus{turns: map[string][]chan stream.Signal{}, threads: map[string][]chan string{}}
+}
+
+func (b *bus) Ready() bool { return !b.down }
+
+func (b *bus) PublishDelta(d stream.Delta) { b.send(d.TurnID, stream.Signal{Delta: &d}) }
+func (b *bus) Hint(turnID string, n int)   { b.send(turnID, stream.Signal{N: n}) }
+
+func (b *bus) send(turnID string, s stream.Signal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, ch := range b.turns[turnID] {
+		select {
+		case ch <- s:
+		default:
+		}
+	}
+}
+
+func (b *bus) ThreadChanged(threadID, turnID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, ch := range b.threads[threadID] {
+		select {
+		case ch <- turnID:
+		default:
+		}
+	}
+}
+
+func (b *bus) Subscribe(ctx context.Context, turnID string) (<-chan stream.Signal, error) {
+	return subscribe(ctx, b, b.turns, turnID), nil
+}
+
+func (b *bus) SubscribeThread(ctx context.Context, threadID string) (<-chan string, error) {
+	return subscribe(ctx, b, b.threads, threadID), nil
+}
+
+func subscribe[T any](ctx context.Context, b *bus, to map[string][]chan T, key string) <-chan T {
+	ch := make(chan T, 64)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	to[key] = append(to[key], ch)
+	context.AfterFunc(ctx, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		to[key] = slices.DeleteFunc(to[key], func(c chan T) bool { return c == ch })
+		close(ch)
+	})
+	return ch
+}
+
+// engine keeps threads as their workflows would, over the real store. Each turn
+// runs the script.
+type engine struct {
+	t      *testing.T
+	store  db.Store
+	bus    *bus
+	script func(*turn)
+
+	mu        sync.Mutex
+	turns     map[string]*turn
+	open      map[string]*turn // by thread
+	cancels   []chat.Cancel
+	submits   []chat.Submit
+	deleted   []string
+	ingested  []string
+	refuse    error // what Submit answers
+	away      error // what everything answers
+	submitted func(chat.Submit)
+	running   sync.WaitGroup
+}
+
+// turn is a turn as its workflow keeps it.
+type turn struct {
+	e       *engine
+	ref     transcript.Ref
+	log     []chat.Entry
+	pending *chat.Question
+	answer  chan chat.ResumeValue
+	stop    chan chat.CancelReason
+	over    bool
+}
+
+func newEngine(t *testing.T, store db.Store, b *bus) *engine {
+	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, script: answer}
+}
+
+// answer is the script of a turn that goes well.
+func answer(u *turn) {
+	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
+	u.say(1, "The answer ", "is 42.")
+	u.finish()
+}
+
+func (e *engine) Submit(_ context.Context, s chat.Submit) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.submits = append(e.submits, s)
+	if e.away != nil {
+		return e.away
+	}
+	if e.refuse != nil {
+		return e.refuse
+	}
+	if e.turns[s.TurnID] != nil {
+		return nil
+	}
+	u := &turn{e: e, ref: transcript.Ref{Owner: s.Owner, ThreadID: s.ThreadID, TurnID: s.TurnID},
+		answer: make(chan chat.ResumeValue, 1), stop: make(chan chat.CancelReason, 8)}
+	e.turns[s.TurnID], e.open[s.ThreadID] = u, u
+	if e.submitted != nil {
+		e.submitted(s)
+	}
+	e.running.Go(func() {
+		parent, err := e.store.Head(context.Background(), s.Owner, s.ThreadID)
+		if err == nil {
+			err = e.store.MarkTurn(context.Background(), s.Owner, s.TurnID, chat.TurnRunning, parent)
+		}
+		u.must(err)
+		u.add(chat.Entry{Type: chat.EventTurnStarted})
+		if s.Cancelled {
+			u.cancelled(chat.UserCancelled)
+			return
+		}
+		e.script(u)
+	})
+	return nil
+}
+
+func (e *engine) Resume(_ context.Context, r chat.Resume) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.away != nil {
+		return e.away
+	}
+	u := e.open[r.ThreadID]
+	if u == nil || u.pending == nil || u.pending.ID != r.InterruptID {
+		return &chat.Refused{Code: chat.CodeNoInterrupt}
+	}
+	if why := r.Value.Fits(u.pending.Type, u.pending.OptionIDs); why != "" {
+		return &chat.Refused{Code: chat.CodeBadResume, Message: why}
+	}
+	u.pending = nil
+	u.answer <- r.Value
+	return nil
+}
+
+func (e *engine) Cancel(_ context.Context, _, threadID string, c chat.Cancel) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cancels = append(e.cancels, c)
+	if u := e.open[threadID]; u != nil && u.ref.TurnID == c.TurnID {
+		u.stop <- c.Reason
+	}
+	return e.away
+}
+
+func (e *engine) Progress(_ context.Context, _, turnID string, after int) (chat.Progress, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u := e.turns[turnID]
+	if u == nil || e.away != nil {
+		return chat.Progress{}, e.away
+	}
+	return chat.Progress{Known: true, Entries: slices.Clone(u.log[min(after, len(u.log)):]), Over: u.over, Waiting: u.pending != nil}, nil
+}
+
+func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u := e.open[threadID]
+	if u == nil || e.away != nil {
+		return chat.ThreadState{}, e.away
+	}
+	return chat.ThreadState{Owner: u.ref.Owner, TurnID: u.ref.TurnID, Status: chat.TurnRunning, Pending: u.pending}, nil
+}
+
+func (e *engine) Delete(_ context.Context, _, threadID string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.deleted = append(e.deleted, threadID)
+	return e.away
+}
+
+func (e *engine) Ingest(_ context.Context, _, docID string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ingested = append(e.ingested, docID)
+	return e.away
+}
+
+// end stops every turn and waits for it.
+func (e *engine) end() {
+	e.set(func() {
+		for _, u := range e.turns {
+			select {
+			case u.stop <- chat.UserCancelled:
+			default:
+			}
+		}
+	})
+	e.running.Wait()
+}
+
+func (e *engine) set(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f()
+}
+
+func (u *turn) must(err error) {
+	if err != nil {
+		u.e.t.Errorf("turn %s: %v", u.ref.TurnID, err)
+	}
+}
+
+func (u *turn) add(entry chat.Entry) {
+	u.e.mu.Lock()
+	entry.N, entry.At = len(u.log)+1, time.Now()
+	u.log = append(u.log, entry)
+	u.e.mu.Unlock()
+	u.e.bus.Hint(u.ref.TurnID, entry.N)
+}
+
+// say streams a piece of the answer and closes it.
+func (u *turn) say(piece int, deltas ...string) {
+	text := ""
+	for _, d := range deltas {
+		u.e.bus.PublishDelta(stream.Delta{TurnID: u.ref.TurnID, Piece: piece, Attempt: 1, Offset: len([]rune(text)), Text: d})
+		text += d
+		u.must(u.e.store.SaveDraft(context.Background(), u.ref.Owner, db.Draft{TurnID: u.ref.TurnID, Piece: piece, Attempt: 1, Text: text}))
+	}
+	u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, chat.PieceKey(piece), text))
+	u.add(chat.Entry{Type: chat.EventText, Piece: piece, Ref: chat.PieceKey(piece)})
+}
+
+// ask pauses the turn until it is answered; ok is false when it is cancelled.
+func (u *turn) ask(q chat.Question) (v chat.ResumeValue, ok bool) {
+	q.ID = chat.InterruptID(u.ref.TurnID, 1)
+	u.e.set(func() { u.pending = &q })
+	u.add(chat.Entry{Type: chat.EventInterrupt, Question: &q})
+	select {
+	case v = <-u.answer:
+	case why := <-u.stop:
+		u.e.set(func() { u.pending = nil })
+		u.cancelled(why)
+		return v, false
+	}
+	u.add(chat.Entry{Type: chat.EventResumed, Resume: &v, Answers: q.ID})
+	if v.Type == chat.CancelResume {
+		u.cancelled(chat.UserCancelled)
+		return v, false
+	}
+	return v, true
+}
+
+func (u *turn) finish() {
+	u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{
+		Text: "The answer is 42.", Action: chat.Inquire, InferenceConfidence: chat.High, RetrievalConfidence: chat.High,
+		Usage: chat.Usage{TokensIn: 10, TokensOut: 5, CostUSD: 0.001},
+	}})
+}
+
+func (u *turn) cancelled(why chat.CancelReason) {
+	u.settle(chat.TurnCancelled, chat.Event{Type: chat.EventCancelled, Reason: why, Partial: "The ans"})
+}
+
+func (u *turn) failed(code string) {
+	message, retryable := chat.FailureMessage(code)
+	u.settle(chat.TurnFailed, chat.Event{Type: chat.EventFailed, Code: code, Message: message, Retryable: retryable})
+}
+
+func (u *turn) settle(status chat.TurnStatus, terminal chat.Event) {
+	ctx := context.Background()
+	u.e.mu.Lock()
+	log := slices.Clone(u.log)
+	u.e.mu.Unlock()
+	events, err := transcript.Render(ctx, u.e.store, u.ref, log)
+	u.must(err)
+	terminal.N, terminal.TurnID, terminal.ThreadID = len(log)+1, u.ref.TurnID, u.ref.ThreadID
+	text := terminal.Partial
+	if terminal.Response != nil {
+		text = terminal.Response.Text
+	}
+	_, err = u.e.store.Settle(ctx, db.Settlement{Owner: u.ref.Owner, ThreadID: u.ref.ThreadID, TurnID: u.ref.TurnID,
+		Status: status, Text: text, Metadata: map[string]any{"action": "inquire"}, Events: events, Terminal: terminal,
+		Title: "A title", At: time.Now()})
+	u.must(err)
+	u.e.set(func() {
+		if u.e.open[u.ref.ThreadID] == u {
+			delete(u.e.open, u.ref.ThreadID)
+		}
+		u.over = true
+	})
+	u.add(chat.Entry{Type: terminal.Type})
+}

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// problem is an answer of part 8 of the contract: what a client reads. cause
+// goes to the log only.
+type problem struct {
+	status  int
+	code    string
+	message string
+	details dialect.Problems
+	turnID  string // the running turn, for turn_running
+	cause   error
+}
+
+func (p *problem) Error() string {
+	if p.cause != nil {
+		return p.code + ": " + p.cause.Error()
+	}
+	return p.code + ": " + p.message
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+var (
+	errNotFound        = &problem{status: http.StatusNotFound, code: chat.CodeNotFound, message: "There is nothing here by that id."}
+	errUnauthenticated = &problem{status: http.StatusUnauthorized, code: chat.CodeUnauthenticated, message: "A valid token is needed."}
+)
+
+// invalid is a 400 that names one field.
+func invalid(field, what string) error { return dialect.Problems{{Field: field, Problem: what}} }
+
+func tooLarge(message string) error {
+	return &problem{status: http.StatusRequestEntityTooLarge, code: chat.CodeTooLarge, message: message}
+}
+
+func unsupported(message string) error {
+	return &problem{status: http.StatusUnsupportedMediaType, code: chat.CodeUnsupported, message: message}
+}
+
+// engineErr marks an error of Threads that is no refusal: the conversation engine
+// is away.
+func engineErr(err error) error {
+	var refused *chat.Refused
+	if err == nil || errors.As(err, &refused) {
+		return err
+	}
+	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err,
+		message: "Conversations cannot be reached right now. Please try again in a moment."}
+}
+
+// describe finds the answer that an error deserves.
+func describe(err error) *problem {
+	var (
+		p        *problem
+		problems dialect.Problems
+		refused  *chat.Refused
+		large    *http.MaxBytesError
+	)
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &problems):
+		return &problem{status: http.StatusBadRequest, code: chat.CodeValidation,
+			message: "The request has fields that cannot be used.", details: problems}
+	case errors.As(err, &refused):
+		return describeRefusal(refused)
+	case errors.As(err, &large):
+		return &problem{status: http.StatusRequestEntityTooLarge, code: chat.CodeTooLarge, message: "The request is too large."}
+	case errors.Is(err, db.ErrNotFound):
+		return errNotFound
+	case errors.Is(err, db.ErrBadCursor):
+		return describe(invalid("cursor", "is not one of this list"))
+	case errors.Is(err, db.ErrTurnConflict):
+		return &problem{status: http.StatusConflict, code: chat.CodeTurnConflict,
+			message: "This client_turn_id was used with other content.",
+			details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with other content"}}}
+	case errors.Is(err, db.ErrForbidden):
+		return &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "This belongs to everyone and cannot be changed here."}
+	case errors.Is(err, db.ErrUnavailable):
+		return &problem{status: http.StatusServiceUnavailable, code: chat.CodeDatabase, cause: err,
+			message: "The database cannot be reached right now. Please try again in a moment."}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err,
+			message: "This took too long. Please try again in a moment."}
+	}
+	return &problem{status: http.StatusInternalServerError, code: chat.CodeInternal, cause: err,
+		message: "Something went wrong on our side. Please try again."}
+}
+
+func describeRefusal(r *chat.Refused) *problem {
+	switch r.Code {
+	case chat.CodeTurnRunning:
+		p := &problem{status: http.StatusConflict, code: r.Code, message: "A turn is running in this conversation.", turnID: r.TurnID}
+		if r.TurnID != "" {
+			p.details = dialect.Problems{{Field: "turn_id", Problem: r.TurnID}}
+		}
+		return p
+	case chat.CodeNoInterrupt:
+		return &problem{status: http.StatusBadRequest, code: r.Code, message: "No such question is open in this conversation.",
+			details: dialect.Problems{{Field: "interrupt_id", Problem: "is not the pending interrupt"}}}
+	case chat.CodeBadResume:
+		return &problem{status: http.StatusBadRequest, code: r.Code, message: "The answer does not fit the question.",
+			details: dialect.Problems{{Field: "resume_value", Problem: r.Message}}}
+	}
+	return &problem{status: http.StatusBadRequest, code: r.Code, message: "The request was refused."}
+}
+
+// fail writes an error before a stream has begun, and logs what a client must
+// not see.
+func (s *server) fail(c *gin.Context, err error) {
+	if errors.Is(c.Request.Context().Err(), context.Canceled) {
+		c.Abort() // the client has gone, nobody reads an answer
+		return
+	}
+	p := describe(err)
+	if p.status >= http.StatusInternalServerError {
+		s.Log.Error("request failed", "request_id", requestID(c), "route", c.FullPath(), "code", p.code, "error", err)
+	}
+	if c.Writer.Written() {
+		c.Abort()
+		return
+	}
+	if p.status == http.StatusUnauthorized {
+		c.Header("WWW-Authenticate", "Bearer")
+	}
+	body := gin.H{"code": p.code, "message": p.message, "request_id": requestID(c)}
+	if len(p.details) > 0 {
+		body["details"] = p.details
+	}
+	if p.turnID != "" {
+		body["turn_id"] = p.turnID
+	}
+	c.AbortWithStatusJSON(p.status, gin.H{"error": body})
+}

@@ -1,0 +1,554 @@
+// Package follow lets any number of viewers in this process watch turns: one
+// follower per open turn puts its durable log and the text being written
+// together from progress queries, hints, deltas and drafts, any of which may be
+// late or lost.
+//
+// What a follower knows is shared, and a viewer is a place in it. So a slow
+// viewer costs no memory: it gets the text it has missed as one larger token,
+// and durable events are there for it whenever it comes.
+package follow
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+// Ref names a turn.
+type Ref struct{ Owner, ThreadID, TurnID string }
+
+// Engine is the open turn's log as its workflow knows it.
+type Engine interface {
+	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
+}
+
+// Store is the settled log and the drafts.
+type Store interface {
+	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
+	Draft(ctx context.Context, owner, turnID string, piece int) (db.Draft, error)
+}
+
+// Bus carries a turn's deltas and hints.
+type Bus interface {
+	Subscribe(ctx context.Context, turnID string) (<-chan stream.Signal, error)
+}
+
+// Render completes log entries with their texts.
+type Render func(ctx context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error)
+
+// ErrGone ends a viewer whose turn exists nowhere any more: its conversation
+// was deleted.
+var ErrGone = errors.New("the turn is gone")
+
+const (
+	pollFirst    = 50 * time.Millisecond
+	pollLast     = time.Second
+	pollDeadline = 2 * time.Second
+	readDeadline = 5 * time.Second
+	// A turn that neither its workflow nor the database knows is asked for this
+	// long (a submit may be on its way) before it counts as gone.
+	patience = 30 * time.Second
+)
+
+// Hub holds the followers of this process. Safe for concurrent use.
+type Hub struct {
+	engine Engine
+	store  Store
+	bus    Bus
+	render Render
+	log    *slog.Logger
+
+	mu        sync.Mutex
+	followers map[string]*follower // by turn id
+}
+
+// NewHub makes an empty hub.
+func NewHub(e Engine, s Store, b Bus, r Render, log *slog.Logger) *Hub {
+	return &Hub{engine: e, store: s, bus: b, render: r, log: log, followers: map[string]*follower{}}
+}
+
+// Follow attaches a viewer to a turn that ref.Owner may see, after a position
+// (zero: from the beginning). Close the viewer when done.
+func (h *Hub) Follow(ref Ref, after Position) *Viewer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.followers[ref.TurnID]
+	if f == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		f = &follower{hub: h, ref: ref, stop: stop, changed: make(chan struct{}), piece: piece{n: 1}, behind: true}
+		h.followers[ref.TurnID] = f
+		go f.run(ctx)
+	}
+	f.viewers++
+	after.TurnID = ref.TurnID
+	return &Viewer{f: f, at: after}
+}
+
+// Replay attaches a viewer to a settled turn's whole log.
+func (h *Hub) Replay(ref Ref, log []chat.Event, after Position) *Viewer {
+	after.TurnID = ref.TurnID
+	f := &follower{ref: ref, piece: piece{n: 1}}
+	f.append(log)
+	f.over = true
+	return &Viewer{f: f, at: after}
+}
+
+// Viewers is how many viewers of this process watch a turn now.
+func (h *Hub) Viewers(turnID string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.followers[turnID]; f != nil {
+		return f.viewers
+	}
+	return 0
+}
+
+// leave detaches a viewer; the last one ends its follower.
+func (h *Hub) leave(f *follower) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.viewers--; f.viewers == 0 {
+		f.stop()
+		delete(h.followers, f.ref.TurnID)
+	}
+}
+
+// follower is what this process knows of a turn.
+type follower struct {
+	hub     *Hub
+	ref     Ref
+	stop    context.CancelFunc
+	viewers int // guarded by hub.mu
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced whenever there is something new
+	log     []chat.Event  // the n-th durable event at n-1
+	closed  []closedPiece // finished pieces, the n-th at n-1
+	piece   piece         // the one being written
+	behind  bool          // the log is known to be longer than log: text waits for it
+	over    bool          // the terminal event is in log
+	gone    bool
+}
+
+// closedPiece is how a finished piece came about, as far as it was seen here.
+type closedPiece struct {
+	attempt int  // 0: not seen
+	same    int  // the finished text begins with this many characters of what was seen
+	differs bool // and more was seen than those
+}
+
+// report is what one poll found.
+type report struct {
+	events  []chat.Event
+	over    bool // the settled log was read to its end
+	unknown bool // neither the workflow nor the settled log has the turn
+	waiting bool // a person is asked
+	draft   *db.Draft
+	err     error
+}
+
+// run polls, listens and puts together until the turn is over or nobody watches.
+func (f *follower) run(ctx context.Context) {
+	defer f.stop()
+	signals, err := f.hub.bus.Subscribe(ctx, f.ref.TurnID)
+	if err != nil {
+		signals = nil // polling and drafts do, more slowly
+	}
+	var (
+		reports = make(chan report, 1)
+		polling bool // one poll is under way
+		again   bool // a hint came: poll as soon as possible
+		heard   bool // a delta came since the last poll
+		waiting bool // nothing is written while a person is asked
+		wait    = pollFirst
+		missing time.Time // since when nobody knows the turn
+	)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	poll := func() {
+		polling, again = true, false
+		after, piece, gap := f.state()
+		draft := gap || !heard && !waiting
+		heard = false
+		go func() { reports <- f.poll(ctx, after, piece, draft, gap) }()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s, open := <-signals:
+			if !open {
+				signals = nil
+				break
+			}
+			if s.N > 0 && f.hint(s.N) {
+				again = true
+			}
+			if s.Delta != nil {
+				heard = true
+				if f.delta(*s.Delta) {
+					wait = pollFirst // a gap: read the draft soon
+					timer.Reset(wait)
+				}
+			}
+			if again && !polling {
+				poll()
+			}
+		case <-timer.C:
+			if !polling {
+				poll()
+			}
+		case r := <-reports:
+			polling = false
+			if r.err != nil {
+				f.hub.log.Debug("follow: poll failed", "turn", f.ref.TurnID, "error", r.err)
+			}
+			waiting = r.waiting
+			fresh := f.take(r, !again)
+			if f.finished() {
+				return
+			}
+			if !r.unknown {
+				missing = time.Time{}
+			} else if missing.IsZero() {
+				missing = time.Now()
+			} else if time.Since(missing) >= patience {
+				f.end()
+				return
+			}
+			if fresh {
+				wait = pollFirst
+			} else {
+				wait = min(2*wait, pollLast)
+			}
+			timer.Reset(wait)
+			if again {
+				poll()
+			}
+		}
+	}
+}
+
+// poll asks the workflow, and the database where that does not answer.
+func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) (r report) {
+	query, cancel := context.WithTimeout(ctx, pollDeadline)
+	progress, err := f.hub.engine.Progress(query, f.ref.ThreadID, f.ref.TurnID, after)
+	cancel()
+	ctx, cancel = context.WithTimeout(ctx, readDeadline)
+	defer cancel()
+	if err != nil {
+		r.err = err
+	} else if !progress.Known {
+		return f.settled(ctx, after)
+	} else {
+		r.waiting = progress.Waiting
+		entries := progress.Entries
+		end := slices.IndexFunc(entries, func(e chat.Entry) bool { return e.Type.Terminal() })
+		if end >= 0 || progress.Over {
+			// The settled log has everything, the terminal event with its texts too.
+			return f.settled(ctx, after)
+		}
+		if len(entries) > 0 {
+			if r.events, r.err = f.hub.render(ctx, f.ref, entries); r.err != nil {
+				return r
+			}
+		}
+	}
+	// Drafts are read without the workflow too: its worker may be the one that died.
+	if draft && (gap || len(r.events) == 0) {
+		d, err := f.hub.store.Draft(ctx, f.ref.Owner, f.ref.TurnID, piece)
+		switch {
+		case err == nil:
+			r.draft = &d
+		case !errors.Is(err, db.ErrNotFound):
+			r.err = err
+		}
+	}
+	return r
+}
+
+func (f *follower) settled(ctx context.Context, after int) report {
+	events, err := f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, after)
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		return report{unknown: true}
+	case err != nil:
+		return report{err: err}
+	}
+	return report{events: events, over: true}
+}
+
+func (f *follower) state() (after, piece int, gap bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.log), f.piece.n, f.piece.gap()
+}
+
+// hint notes that the log has n events; news reports whether it is shorter here.
+func (f *follower) hint(n int) (news bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n <= len(f.log) {
+		return false
+	}
+	f.behind = true
+	return true
+}
+
+// delta adds to the piece being written; gap reports whether this one shows
+// that something before it was lost.
+func (f *follower) delta(d stream.Delta) (gap bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.piece.gap()
+	if f.piece.add(d) && !f.behind {
+		f.wake()
+	}
+	return !before && f.piece.gap()
+}
+
+// take adds what a poll found. current: no hint came while it was under way.
+func (f *follower) take(r report, current bool) (fresh bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(r.events) > 0 {
+		fresh = f.append(r.events)
+	}
+	if r.over {
+		f.over, fresh = true, true
+	}
+	if r.draft != nil && f.piece.load(*r.draft) {
+		fresh = true
+	}
+	if current && f.behind {
+		f.behind = false
+		fresh = true
+	}
+	if fresh {
+		f.wake()
+	}
+	return fresh
+}
+
+// append takes the events that follow on the log, in order.
+func (f *follower) append(events []chat.Event) (fresh bool) {
+	for _, e := range events {
+		if e.N != len(f.log)+1 {
+			continue // known already
+		}
+		f.log = append(f.log, e)
+		fresh = true
+		if e.Type == chat.EventText {
+			f.closePiece(e)
+		}
+	}
+	return fresh
+}
+
+// closePiece ends pieces up to the one whose finished text has come.
+func (f *follower) closePiece(e chat.Event) {
+	for len(f.closed) < e.Piece {
+		var c closedPiece
+		if f.piece.n == len(f.closed)+1 {
+			c.attempt = f.piece.attempt
+			c.same = common(f.piece.text, []rune(e.Text))
+			c.differs = c.same < len(f.piece.text)
+		}
+		f.closed = append(f.closed, c)
+	}
+	if f.piece.n <= e.Piece {
+		f.piece.next(e.Piece + 1)
+	}
+}
+
+func common(a, b []rune) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+func (f *follower) finished() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over
+}
+
+// end gives the turn up.
+func (f *follower) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gone = true
+	f.wake()
+}
+
+// wake tells the viewers; with mu held.
+func (f *follower) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// Viewer is one client's place in a turn. Not safe for concurrent use.
+type Viewer struct {
+	f      *follower
+	at     Position
+	whole  bool // all of the finished piece before the next event has been delivered
+	closed bool
+}
+
+// Next returns the next event without waiting. With none there, more is closed
+// when it is worth asking again. After the terminal event the error is io.EOF;
+// ErrGone when the turn has vanished.
+func (v *Viewer) Next() (_ Item, more <-chan struct{}, _ error) {
+	f := v.f
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.at.N < len(f.log) {
+		return v.durable(f.log[v.at.N]), nil, nil
+	}
+	if f.over {
+		return Item{}, nil, io.EOF
+	}
+	if !f.behind && v.at.N == len(f.log) {
+		if item, ok := v.token(); ok {
+			return item, nil, nil
+		}
+	}
+	if f.gone {
+		return Item{}, nil, ErrGone
+	}
+	return Item{}, f.changed, nil
+}
+
+// Wait returns the next event as soon as there is one.
+func (v *Viewer) Wait(ctx context.Context) (Item, error) {
+	for {
+		item, more, err := v.Next()
+		if err != nil || more == nil {
+			return item, err
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return Item{}, ctx.Err()
+		}
+	}
+}
+
+// Close detaches the viewer. Closing twice is harmless.
+func (v *Viewer) Close() {
+	if !v.closed && v.f.hub != nil {
+		v.f.hub.leave(v.f)
+	}
+	v.closed = true
+}
+
+// durable delivers the next event of the log; the rest of a finished piece of
+// text goes before it.
+func (v *Viewer) durable(e chat.Event) Item {
+	if e.Type == chat.EventText && !v.whole {
+		if item, ok := v.rest(e); ok {
+			return item
+		}
+	}
+	v.at.N++
+	v.whole = false
+	if e.Type == chat.EventText && v.at.Piece <= e.Piece {
+		v.at.Piece, v.at.Attempt, v.at.Offset = 0, 0, 0
+	}
+	return Item{Event: e, At: v.at, Latest: v.at.N == len(v.f.log)}
+}
+
+// rest is what a viewer still lacks of a finished piece. A viewer that was shown
+// other text than the finished one is told so and gets all of it.
+func (v *Viewer) rest(e chat.Event) (Item, bool) {
+	var seen closedPiece
+	if e.Piece >= 1 && e.Piece <= len(v.f.closed) {
+		seen = v.f.closed[e.Piece-1]
+	}
+	text := []rune(e.Text)
+	if v.at.Piece != e.Piece {
+		v.at.Piece, v.at.Attempt, v.at.Offset = e.Piece, max(seen.attempt, 1), 0
+	}
+	if v.at.Attempt < seen.attempt {
+		if v.at.Offset > 0 {
+			return v.restart(seen.attempt), true
+		}
+		v.at.Attempt = seen.attempt
+	}
+	fits := v.at.Offset <= len(text)
+	if v.at.Attempt == seen.attempt && seen.differs {
+		fits = v.at.Offset <= seen.same
+	}
+	if !fits {
+		return v.restart(v.at.Attempt + 1), true
+	}
+	if v.at.Offset == len(text) {
+		return Item{}, false
+	}
+	v.whole = true
+	return v.deliver(text[v.at.Offset:]), true
+}
+
+// token is what there is of the piece being written beyond what v has.
+func (v *Viewer) token() (Item, bool) {
+	p := &v.f.piece
+	if p.attempt == 0 {
+		return Item{}, false
+	}
+	if v.at.Piece != p.n {
+		if len(p.text) == 0 {
+			return Item{}, false
+		}
+		v.at.Piece, v.at.Attempt, v.at.Offset = p.n, p.attempt, 0
+	}
+	if v.at.Attempt < p.attempt {
+		if v.at.Offset > 0 {
+			return v.restart(p.attempt), true
+		}
+		v.at.Attempt = p.attempt
+	}
+	// A client that comes from another process may be ahead of this one.
+	if v.at.Attempt > p.attempt || v.at.Offset >= len(p.text) {
+		return Item{}, false
+	}
+	return v.deliver(p.text[v.at.Offset:]), true
+}
+
+func (v *Viewer) restart(attempt int) Item {
+	v.at.Attempt, v.at.Offset = attempt, 0
+	return Item{At: v.at, Event: chat.Event{
+		Type: chat.EventNotice, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID,
+		Code: chat.NoticeRestarted, Message: chat.NoticeMessage(chat.NoticeRestarted),
+	}}
+}
+
+func (v *Viewer) deliver(text []rune) Item {
+	e := chat.Event{
+		Type: chat.EventToken, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID,
+		Piece: v.at.Piece, Attempt: v.at.Attempt, Offset: v.at.Offset, Text: string(text),
+	}
+	v.at.Offset += len(text)
+	return Item{Event: e, At: v.at}
+}
+
+// Ref is the turn that v watches.
+func (v *Viewer) Ref() Ref { return v.f.ref }
+
+// Done reports whether the turn is over and v has all of it.
+func (v *Viewer) Done() bool {
+	v.f.mu.Lock()
+	defer v.f.mu.Unlock()
+	return v.f.over && v.at.N >= len(v.f.log)
+}

@@ -1,0 +1,649 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+// world is the engine, store and bus of one turn. Its log holds entries whose
+// texts are in texts; what a test does to it, the follower finds out by itself.
+type world struct {
+	mu      sync.Mutex
+	entries []chat.Entry
+	texts   map[string]string
+	settled []chat.Event // the stored log; nil while the turn is open
+	unknown bool         // the workflow does not know the turn
+	broken  error        // what queries answer
+	draft   *db.Draft
+	queries int
+	drafts  int
+	subs    []chan stream.Signal
+	silent  bool          // no bus
+	gate    chan struct{} // queries wait for it
+}
+
+func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progress, error) {
+	w.mu.Lock()
+	gate := w.gate
+	w.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queries++
+	if w.broken != nil {
+		return chat.Progress{}, w.broken
+	}
+	if w.unknown {
+		return chat.Progress{}, nil
+	}
+	over := len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()
+	return chat.Progress{Known: true, Entries: slices.Clone(w.entries[min(after, len(w.entries)):]), Over: over}, nil
+}
+
+func (w *world) Events(_ context.Context, _, _ string, after int) ([]chat.Event, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.settled == nil {
+		return nil, db.ErrNotFound
+	}
+	return slices.Clone(w.settled[min(after, len(w.settled)):]), nil
+}
+
+func (w *world) Draft(_ context.Context, _, _ string, piece int) (db.Draft, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drafts++
+	if w.draft == nil || w.draft.Piece != piece {
+		return db.Draft{}, db.ErrNotFound
+	}
+	return *w.draft, nil
+}
+
+func (w *world) Subscribe(ctx context.Context, _ string) (<-chan stream.Signal, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.silent {
+		return nil, errors.New("no bus")
+	}
+	ch := make(chan stream.Signal, 256)
+	w.subs = append(w.subs, ch)
+	context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.subs = slices.DeleteFunc(w.subs, func(c chan stream.Signal) bool { return c == ch })
+		close(ch)
+	})
+	return ch, nil
+}
+
+func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []chat.Event
+	for _, e := range entries {
+		out = append(out, w.event(ref, e))
+	}
+	return out, nil
+}
+
+func (w *world) event(ref Ref, e chat.Entry) chat.Event {
+	return chat.Event{Type: e.Type, N: e.N, TurnID: ref.TurnID, ThreadID: ref.ThreadID, Node: e.Node, Piece: e.Piece, Text: w.texts[e.Ref]}
+}
+
+// add appends to the log without telling anybody.
+func (w *world) add(entries ...chat.Entry) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range entries {
+		e.N = len(w.entries) + 1
+		w.entries = append(w.entries, e)
+	}
+	return len(w.entries)
+}
+
+// tell appends and hints.
+func (w *world) tell(entries ...chat.Entry) { w.signal(stream.Signal{N: w.add(entries...)}) }
+
+func (w *world) signal(s stream.Signal) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.subs {
+		ch <- s
+	}
+}
+
+func (w *world) delta(piece, attempt, offset int, text string) {
+	w.signal(stream.Signal{Delta: &stream.Delta{TurnID: "t", Piece: piece, Attempt: attempt, Offset: offset, Text: text}})
+}
+
+func (w *world) saveDraft(piece, attempt int, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.draft = &db.Draft{TurnID: "t", Piece: piece, Attempt: attempt, Text: text}
+}
+
+// settle stores the log as it stands with a response, and ends the turn.
+func (w *world) settle() {
+	w.add(chat.Entry{Type: chat.EventResponse})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.entries {
+		w.settled = append(w.settled, w.event(testRef, e))
+	}
+	w.settled[len(w.settled)-1].Response = &chat.Response{Text: "stored"}
+}
+
+func (w *world) set(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+var (
+	testRef  = Ref{Owner: "o", ThreadID: "th", TurnID: "t"}
+	started  = chat.Entry{Type: chat.EventTurnStarted}
+	inquire  = chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire}
+	finished = chat.Entry{Type: chat.EventText, Piece: 1, Ref: "p1"}
+)
+
+func newWorld() (*world, *Hub) {
+	w := &world{texts: map[string]string{"p1": "one two three"}}
+	return w, NewHub(w, w, w, w.render, slog.New(slog.DiscardHandler))
+}
+
+// short writes items as "1:turn_started", "~one " for a token and "!" for a
+// restart notice.
+func short(i Item) string {
+	switch {
+	case i.Type == chat.EventToken:
+		return "~" + i.Text
+	case i.N == 0:
+		return "!"
+	}
+	return string(rune('0'+i.N)) + ":" + string(i.Type)
+}
+
+// drain takes what a viewer has, waiting until nothing moves any more.
+func drain(t *testing.T, v *Viewer) (got []string, at Position, end error) {
+	t.Helper()
+	synctest.Wait()
+	for {
+		i, more, err := v.Next()
+		if err != nil || more != nil {
+			return got, at, err
+		}
+		got, at = append(got, short(i)), i.At
+	}
+}
+
+func want(t *testing.T, got []string, expected ...string) {
+	t.Helper()
+	if !slices.Equal(got, expected) {
+		t.Fatalf("got  %q\nwant %q", got, expected)
+	}
+}
+
+func run(t *testing.T, f func(t *testing.T, w *world, h *Hub)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w, h := newWorld()
+		f(t, w, h)
+		synctest.Wait()
+		if len(h.followers) > 0 {
+			t.Errorf("%d followers are left", len(h.followers))
+		}
+	})
+}
+
+func TestATurnIsShownInOrderAndEndsWithItsStoredTerminalEvent(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+		w.tell(inquire)
+		w.delta(1, 1, 0, "one ")
+		w.delta(1, 1, 4, "two ")
+		got, _, _ = drain(t, v)
+		want(t, got, "2:status", "~one two ")
+		w.delta(1, 1, 8, "three")
+		got, _, _ = drain(t, v)
+		want(t, got, "~three")
+		w.tell(finished)
+		got, _, _ = drain(t, v)
+		want(t, got, "3:text")
+		w.settle()
+		w.signal(stream.Signal{N: 4})
+		i, err := v.Wait(t.Context())
+		if err != nil || i.N != 4 || i.Response == nil || i.Response.Text != "stored" {
+			t.Fatalf("terminal event %+v, %v", i, err)
+		}
+		if _, err := v.Wait(t.Context()); err != io.EOF {
+			t.Fatalf("after the terminal event: %v", err)
+		}
+	})
+}
+
+func TestReattachingGivesEveryDurableEventOnceAndGoesOnInTheMiddleOfATextPiece(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started, inquire)
+		stay := h.Follow(testRef, Position{})
+		defer stay.Close()
+		drain(t, stay)
+		w.delta(1, 1, 0, "one two")
+
+		var all []string
+		at := Position{}
+		for step := range 6 {
+			v := h.Follow(testRef, at)
+			synctest.Wait()
+			i, more, err := v.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if more == nil {
+				all = append(all, short(i))
+				parsed, err := ParsePosition(i.At.String())
+				if err != nil || parsed != i.At {
+					t.Fatalf("id %q reads as %+v, %v", i.At.String(), parsed, err)
+				}
+				at = parsed
+			}
+			v.Close()
+			switch step {
+			case 2:
+				w.delta(1, 1, 7, " three")
+			case 3:
+				w.tell(finished)
+			case 4:
+				w.settle()
+				w.signal(stream.Signal{N: 4})
+			}
+		}
+		want(t, all, "1:turn_started", "2:status", "~one two", "~ three", "3:text", "4:response")
+	})
+}
+
+func TestALateViewerGetsTheTextSoFarAndThenGoesOnLive(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started, inquire)
+		w.saveDraft(1, 1, "one tw")
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.delta(1, 1, 8, "three") // the draft is behind it: there is a gap
+		got, _, _ := drain(t, v)
+		want(t, got)
+		time.Sleep(pollFirst)
+		got, _, _ = drain(t, v)
+		want(t, got, "~one tw")
+		w.saveDraft(1, 1, "one two three")
+		time.Sleep(pollLast)
+		got, _, _ = drain(t, v)
+		want(t, got, "~o three")
+	})
+}
+
+func TestALostDeltaIsMadeUpFromTheDraftAndNothingIsDoubled(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.delta(1, 1, 0, "one ")
+		w.delta(1, 1, 0, "one ") // doubled
+		w.delta(1, 1, 2, "e tw") // overlapping
+		w.delta(1, 1, 10, "ree")
+		got, _, _ := drain(t, v)
+		want(t, got, "~one tw")
+		w.saveDraft(1, 1, "one two th")
+		time.Sleep(pollFirst)
+		got, _, _ = drain(t, v)
+		want(t, got, "~o three")
+	})
+}
+
+func TestARisingAttemptIsAnnouncedOnceAndBeginsAtZero(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.delta(1, 1, 0, "one tw")
+		drain(t, v)
+		w.delta(1, 2, 0, "uno ")
+		w.delta(1, 1, 6, "o") // the dead attempt's last words
+		got, at, _ := drain(t, v)
+		want(t, got, "!", "~uno ")
+		if at.String() != "t.1.1.2.4" {
+			t.Fatalf("id %s", at)
+		}
+		late := h.Follow(testRef, Position{})
+		defer late.Close()
+		got, _, _ = drain(t, late)
+		want(t, got, "1:turn_started", "~uno ")
+		back := h.Follow(testRef, Position{N: 1, Piece: 1, Attempt: 1, Offset: 3})
+		defer back.Close()
+		got, _, _ = drain(t, back)
+		want(t, got, "!", "~uno ")
+	})
+}
+
+func TestAFinishedTextThatIsNotWhatWasShownIsShownAnew(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.delta(1, 1, 0, "one zwei")
+		drain(t, v)
+		w.tell(finished)
+		got, _, _ := drain(t, v)
+		want(t, got, "!", "~one two three", "2:text")
+		early := h.Follow(testRef, Position{N: 1, Piece: 1, Attempt: 1, Offset: 4}) // left before the two differ
+		defer early.Close()
+		got, _, _ = drain(t, early)
+		want(t, got, "~two three", "2:text")
+	})
+}
+
+func TestASlowViewerGetsWhatItMissedAsOneTokenAndEveryDurableEvent(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		long := strings.Repeat("word ", 2000)
+		w.set(func() { w.texts["p1"] = long })
+		w.add(started)
+		slow, quick := h.Follow(testRef, Position{}), h.Follow(testRef, Position{})
+		defer slow.Close()
+		defer quick.Close()
+		synctest.Wait()
+		seen := ""
+		for i := range 2000 {
+			w.delta(1, 1, 5*i, "word ")
+			got, _, _ := drain(t, quick)
+			for _, s := range got {
+				if rest, token := strings.CutPrefix(s, "~"); token {
+					seen += rest
+				}
+			}
+		}
+		w.tell(finished, inquire)
+		if seen != long {
+			t.Fatalf("the quick viewer saw %d characters", len(seen))
+		}
+		got, _, _ := drain(t, slow)
+		want(t, got, "1:turn_started", "~"+long, "2:text", "3:status")
+	})
+}
+
+func TestThreeViewersSeeTheSame(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		var vs [3]*Viewer
+		var got [3]string
+		var durable [3][]string
+		for i := range vs {
+			vs[i] = h.Follow(testRef, Position{})
+			defer vs[i].Close()
+		}
+		if n := h.Viewers("t"); n != 3 {
+			t.Fatalf("%d viewers", n)
+		}
+		look := func(i int) {
+			items, _, _ := drain(t, vs[i])
+			for _, s := range items {
+				if token, ok := strings.CutPrefix(s, "~"); ok {
+					got[i] += token
+				} else {
+					durable[i] = append(durable[i], s)
+				}
+			}
+		}
+		look(0)
+		w.delta(1, 1, 0, "one ")
+		look(1)
+		w.delta(1, 1, 4, "two ")
+		look(0)
+		w.tell(finished)
+		w.settle()
+		time.Sleep(2 * pollLast)
+		for i := range vs {
+			look(i)
+			if got[i] != "one two three" {
+				t.Errorf("viewer %d read %q", i, got[i])
+			}
+			want(t, durable[i], "1:turn_started", "2:text", "3:response")
+		}
+		if len(w.subs) > 1 || w.queries > 10 {
+			t.Errorf("%d subscriptions, %d queries for three viewers", len(w.subs), w.queries)
+		}
+	})
+}
+
+func TestLostHintsAreMadeUpByPolling(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		time.Sleep(10 * time.Second) // backed off
+		w.add(inquire)
+		time.Sleep(pollLast)
+		got, _, _ := drain(t, v)
+		want(t, got, "2:status")
+	})
+}
+
+func TestAHintIsFollowedAtOnce(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		time.Sleep(10 * time.Second)
+		before := time.Now()
+		w.tell(inquire)
+		i, err := v.Wait(t.Context())
+		if err != nil || i.N != 2 {
+			t.Fatalf("%+v, %v", i, err)
+		}
+		if took := time.Since(before); took != 0 {
+			t.Fatalf("it took %v", took)
+		}
+	})
+}
+
+func TestTextWaitsForTheEventsThatAHintHasToldOf(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		gate := make(chan struct{})
+		w.set(func() { w.gate = gate })
+		w.tell(inquire)
+		w.delta(1, 1, 0, "one ")
+		got, _, _ := drain(t, v)
+		want(t, got)
+		close(gate)
+		got, _, _ = drain(t, v)
+		want(t, got, "2:status", "~one ")
+	})
+}
+
+func TestAQueryThatFailsHoldsTextBackNoLonger(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.set(func() { w.broken = errors.New("busy") })
+		w.tell(inquire)
+		w.delta(1, 1, 0, "one ")
+		got, _, _ := drain(t, v)
+		want(t, got, "~one ")
+		w.set(func() { w.broken = nil })
+		time.Sleep(pollLast)
+		got, _, _ = drain(t, v)
+		want(t, got, "2:status")
+	})
+}
+
+func TestQueryErrorsMeanAskAgain(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		w.broken = errors.New("no worker")
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		time.Sleep(time.Hour)
+		got, _, err := drain(t, v)
+		if len(got) > 0 || err != nil {
+			t.Fatalf("got %q, %v", got, err)
+		}
+		w.set(func() { w.broken = nil })
+		time.Sleep(pollLast)
+		got, _, _ = drain(t, v)
+		want(t, got, "1:turn_started")
+	})
+}
+
+func TestWithoutTheBusTextArrivesInDrafts(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.silent = true
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.saveDraft(1, 1, "one ")
+		time.Sleep(pollLast)
+		got, _, _ := drain(t, v)
+		want(t, got, "~one ")
+		w.saveDraft(1, 1, "one two ")
+		time.Sleep(pollLast)
+		got, _, _ = drain(t, v)
+		want(t, got, "~two ")
+		w.add(finished)
+		time.Sleep(pollLast)
+		got, _, _ = drain(t, v)
+		want(t, got, "~three", "2:text")
+	})
+}
+
+func TestATurnSettledMeanwhileIsReadFromItsStoredLog(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.add(finished)
+		w.settle()
+		w.set(func() { w.unknown = true }) // the workflow has completed
+		time.Sleep(pollLast)
+		got, _, err := drain(t, v)
+		want(t, got, "~one two three", "2:text", "3:response")
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+		late := h.Follow(testRef, Position{N: 1, Piece: 1, Attempt: 1, Offset: 4})
+		defer late.Close()
+		got, _, _ = drain(t, late)
+		want(t, got, "~two three", "2:text", "3:response")
+	})
+}
+
+func TestASubmitOnItsWayIsWaitedForAndADeletedTurnIsGivenUp(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.unknown = true
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		time.Sleep(patience / 2)
+		if _, _, err := drain(t, v); err != nil {
+			t.Fatalf("given up too early: %v", err)
+		}
+		w.set(func() { w.unknown = false })
+		w.add(started)
+		time.Sleep(pollLast)
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+		w.set(func() { w.unknown = true })
+		time.Sleep(2 * patience)
+		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestReplayOfASettledTurn(t *testing.T) {
+	_, h := newWorld()
+	log := []chat.Event{
+		{Type: chat.EventTurnStarted, N: 1}, {Type: chat.EventText, N: 2, Piece: 1, Text: "täxt"},
+		{Type: chat.EventText, N: 3, Piece: 2, Text: "more"}, {Type: chat.EventResponse, N: 4},
+	}
+	for _, c := range []struct {
+		name  string
+		after Position
+		want  []string
+		done  bool
+	}{
+		{"from the beginning", Position{}, []string{"1:turn_started", "~täxt", "2:text", "~more", "3:text", "4:response"}, false},
+		{"in the middle of a piece", Position{N: 1, Piece: 1, Attempt: 1, Offset: 2}, []string{"~xt", "2:text", "~more", "3:text", "4:response"}, false},
+		{"at the end of a piece", Position{N: 2, Piece: 2, Attempt: 3, Offset: 4}, []string{"3:text", "4:response"}, false},
+		{"after everything", Position{N: 4}, nil, true},
+		{"beyond everything", Position{N: 400}, nil, true},
+		{"an offset that the text does not have", Position{N: 1, Piece: 1, Attempt: 1, Offset: 99}, []string{"!", "~täxt", "2:text", "~more", "3:text", "4:response"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := h.Replay(testRef, log, c.after)
+			defer v.Close()
+			if v.Done() != c.done {
+				t.Errorf("done %v", v.Done())
+			}
+			var got []string
+			for {
+				i, more, err := v.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil || more != nil {
+					t.Fatal(i, err)
+				}
+				got = append(got, short(i))
+			}
+			want(t, got, c.want...)
+		})
+	}
+}
+
+func TestTheLastViewerEndsTheFollower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, h := newWorld()
+		a, b := h.Follow(testRef, Position{}), h.Follow(testRef, Position{})
+		synctest.Wait()
+		a.Close()
+		a.Close()
+		if h.Viewers("t") != 1 {
+			t.Fatal("closing twice counted twice")
+		}
+		b.Close()
+		synctest.Wait()
+		asked := w.queries
+		time.Sleep(time.Minute)
+		if w.queries != asked || len(w.subs) != 0 {
+			t.Errorf("asked %d more times, %d subscriptions", w.queries-asked, len(w.subs))
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package follow
+
+import (
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+// Deltas that arrived too early are kept within these bounds; what does not fit
+// is made up from the draft.
+const (
+	maxEarly      = 2048
+	maxEarlyRunes = 1 << 18
+)
+
+// piece is the text being written, put together from deltas that may be lost,
+// doubled or late, and from drafts. Offsets count characters.
+type piece struct {
+	n       int // which piece of the turn, from 1
+	attempt int // 0: nothing of it has been seen
+	text    []rune
+	early   []stream.Delta // they begin after text, or belong to a later piece
+	held    int            // characters in early
+}
+
+// add takes a delta; grown reports whether text has changed.
+func (p *piece) add(d stream.Delta) (grown bool) {
+	if d.Piece < p.n || d.Attempt < 1 || d.Offset < 0 {
+		return false
+	}
+	if d.Piece > p.n {
+		p.keep(d)
+		return false
+	}
+	return p.fit(d) && p.retry(true)
+}
+
+// fit puts a delta of this piece where it belongs, or keeps it for later.
+func (p *piece) fit(d stream.Delta) (grown bool) {
+	if d.Attempt < p.attempt {
+		return false
+	}
+	restarted := d.Attempt > p.attempt
+	if restarted {
+		p.attempt, p.text = d.Attempt, nil
+	}
+	if d.Offset > len(p.text) {
+		p.keep(d)
+		return restarted
+	}
+	text := []rune(d.Text)
+	have := len(p.text) - d.Offset
+	if have >= len(text) {
+		return restarted
+	}
+	p.text = append(p.text, text[have:]...)
+	return true
+}
+
+func (p *piece) keep(d stream.Delta) {
+	size := len([]rune(d.Text))
+	if len(p.early) >= maxEarly || p.held+size > maxEarlyRunes {
+		return
+	}
+	p.early = append(p.early, d)
+	p.held += size
+}
+
+// retry offers the early deltas again, now that there is more text.
+func (p *piece) retry(grown bool) bool {
+	for again := len(p.early) > 0; again; {
+		early := p.early
+		p.early, p.held, again = nil, 0, false
+		for _, d := range early {
+			switch {
+			case d.Piece > p.n:
+				p.keep(d)
+			case d.Piece == p.n:
+				again = p.fit(d) || again
+			}
+		}
+		again = again && len(p.early) > 0
+	}
+	return grown
+}
+
+// load takes a draft.
+func (p *piece) load(d db.Draft) (grown bool) {
+	if d.Piece != p.n || d.Attempt < p.attempt || d.Attempt < 1 {
+		return false
+	}
+	text := []rune(d.Text)
+	if d.Attempt == p.attempt && len(text) <= len(p.text) {
+		return false
+	}
+	p.attempt, p.text = d.Attempt, text
+	return p.retry(true)
+}
+
+// gap reports whether text is missing before something that has arrived.
+func (p *piece) gap() bool {
+	for _, d := range p.early {
+		if d.Piece == p.n && d.Attempt == p.attempt {
+			return true
+		}
+	}
+	return false
+}
+
+// next begins the piece after this one with what has arrived of it.
+func (p *piece) next(n int) {
+	p.n, p.attempt, p.text = n, 0, nil
+	p.retry(false)
+}

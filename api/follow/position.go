@@ -1,0 +1,84 @@
+package follow
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Position is a place in a turn's stream: after its N-th durable event and, in
+// the middle of a piece of text, after the piece's first Offset characters as
+// Attempt wrote them. Its string form is the event id that clients send back.
+type Position struct {
+	TurnID  string
+	N       int
+	Piece   int // 0: at no piece's text
+	Attempt int
+	Offset  int
+}
+
+// ErrBadPosition is any event id that this server cannot have made.
+var ErrBadPosition = errors.New("not an event id")
+
+const (
+	maxTurnID = 64
+	maxNumber = 1 << 30
+)
+
+// String is "<turn>.n", or "<turn>.n.<piece>.<attempt>.<offset>" in the middle
+// of a piece.
+func (p Position) String() string {
+	b := make([]byte, 0, len(p.TurnID)+24)
+	b = append(b, p.TurnID...)
+	for i, n := range [...]int{p.N, p.Piece, p.Attempt, p.Offset} {
+		if i == 1 && p.Piece == 0 {
+			break
+		}
+		b = append(b, '.')
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}
+
+// ParsePosition reads an event id.
+func ParsePosition(s string) (Position, error) {
+	parts := strings.Split(s, ".")
+	if len(parts) != 2 && len(parts) != 5 || !validTurnID(parts[0]) {
+		return Position{}, ErrBadPosition
+	}
+	var n [4]int
+	for i, part := range parts[1:] {
+		v, err := strconv.ParseUint(part, 10, 32)
+		if err != nil || v > maxNumber || part != strconv.FormatUint(v, 10) {
+			return Position{}, ErrBadPosition
+		}
+		n[i] = int(v)
+	}
+	if len(parts) == 5 && (n[1] == 0 || n[2] == 0) {
+		return Position{}, ErrBadPosition
+	}
+	return Position{TurnID: parts[0], N: n[0], Piece: n[1], Attempt: n[2], Offset: n[3]}, nil
+}
+
+func validTurnID(s string) bool {
+	if s == "" || len(s) > maxTurnID {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// Item is an event as a viewer gets it, with the position that it leaves the
+// viewer at.
+type Item struct {
+	chat.Event
+	At Position
+	// Latest: nothing of the turn's log that is known so far follows it.
+	Latest bool
+}

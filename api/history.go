@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/transcript"
+)
+
+type messageJSON struct {
+	ID                 string         `json:"id"`
+	Role               string         `json:"role"`
+	Content            string         `json:"content"`
+	CreatedAt          string         `json:"created_at"`
+	TurnID             string         `json:"turn_id"`
+	CheckpointID       string         `json:"checkpoint_id"`
+	ParentCheckpointID string         `json:"parent_checkpoint_id"`
+	Metadata           map[string]any `json:"metadata"`
+}
+
+func showMessage(m chat.Message) messageJSON {
+	metadata := m.Metadata
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	return messageJSON{ID: m.ID, Role: m.Role, Content: m.Content, CreatedAt: stamp(m.CreatedAt), TurnID: m.TurnID,
+		CheckpointID: m.TurnID, ParentCheckpointID: m.Parent, Metadata: metadata}
+}
+
+type activeTurnJSON struct {
+	TurnID string          `json:"turn_id"`
+	Status chat.TurnStatus `json:"status"`
+}
+
+type historyJSON struct {
+	ThreadID         string              `json:"thread_id"`
+	Messages         []messageJSON       `json:"messages"`
+	PendingInterrupt json.RawMessage     `json:"pending_interrupt"`
+	ActiveTurn       *activeTurnJSON     `json:"active_turn"`
+	Branches         map[string][]string `json:"branches"`
+}
+
+// The workflow is asked for its pending question no longer than this; history
+// itself is there without any worker.
+const pendingPatience = 5 * time.Second
+
+func (s *server) history(c *gin.Context) error {
+	thread, err := threadID(c)
+	if err != nil {
+		return err
+	}
+	var p dialect.Problems
+	n := limit(c, &p, 100, 500)
+	head, before := c.Query("head"), c.Query("before")
+	p.ID("head", head)
+	p.ID("before", before)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), callerOf(c)
+	if head != "" {
+		head = chat.TurnOf(head)
+	}
+	h, err := s.Store.History(ctx, who.ID, thread, head, before, n)
+	if err != nil {
+		return err
+	}
+	out := historyJSON{ThreadID: thread, Messages: make([]messageJSON, 0, len(h.Messages)), Branches: h.Branches}
+	if out.Branches == nil {
+		out.Branches = map[string][]string{}
+	}
+	for _, m := range h.Messages {
+		out.Messages = append(out.Messages, showMessage(m))
+	}
+	open, err := s.Store.OpenTurns(ctx, who.ID, thread)
+	if err != nil {
+		return err
+	}
+	if len(open) > 0 {
+		out.ActiveTurn = &activeTurnJSON{TurnID: open[0].ID, Status: open[0].Status}
+		out.PendingInterrupt = s.pending(ctx, who.ID, thread)
+	}
+	c.JSON(http.StatusOK, out)
+	return nil
+}
+
+// pending is the question that a thread waits on, as a stream shows it; nil
+// when there is none or no worker is there to say.
+func (s *server) pending(ctx context.Context, owner, thread string) json.RawMessage {
+	ask, cancel := context.WithTimeout(ctx, pendingPatience)
+	state, err := s.Threads.State(ask, thread)
+	cancel()
+	if err != nil {
+		s.Log.Warn("pending question not known", "thread", thread, "error", err)
+		return nil
+	}
+	if state.Pending == nil || state.Owner != owner {
+		return nil
+	}
+	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
+		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
+	if err != nil || len(events) == 0 || events[0].Interrupt == nil {
+		s.Log.Warn("pending question not rendered", "thread", thread, "error", err)
+		return nil
+	}
+	return native.Interrupt(events[0], "")
+}
+
+// render completes log entries with their texts.
+func (s *server) render(ctx context.Context, ref follow.Ref, entries []chat.Entry) ([]chat.Event, error) {
+	return transcript.Render(ctx, s.Store, transcript.Ref(ref), entries)
+}

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// caller is who asks.
+type caller struct {
+	ID        string
+	Anonymous bool
+}
+
+const (
+	callerKey         = "caller"
+	cookieName        = "palaver_user"
+	cookieMaxAge      = 400 * 24 * 3600 // as long as browsers allow
+	userHeader        = "Userid"
+	proxySecretHeader = "X-Proxy-Secret"
+	maxUserID         = 128
+)
+
+var (
+	errCrossSite = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "Requests from other sites are refused."}
+	errNotYou    = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "The userid header does not name the caller."}
+)
+
+func callerOf(c *gin.Context) caller { return c.MustGet(callerKey).(caller) }
+
+// identify finds out who asks, or refuses the request.
+func (s *server) identify(c *gin.Context) {
+	who, err := s.whoAsks(c)
+	if err != nil {
+		s.fail(c, err)
+		return
+	}
+	c.Set(callerKey, who)
+}
+
+// whoAsks is the user whom the proxy vouches for, else the subject of a token,
+// else whom the anonymous cookie names, which a newcomer is given. A bad token
+// is refused, never anonymous. What a browser sends by itself, to us or to the
+// proxy, counts for same-origin requests only. Without a proxy's word a userid
+// header may say who the caller is, but not that it is somebody else.
+func (s *server) whoAsks(c *gin.Context) (caller, error) {
+	token, withToken := bearer(c.Request)
+	own := caller{Anonymous: true}
+	if withToken {
+		id, err := s.tokens.subject(token)
+		if err != nil {
+			s.Log.Info("token refused", "request_id", requestID(c), "error", err)
+			return caller{}, tokenProblem(err)
+		}
+		own = caller{ID: id}
+	}
+	named, vouched, err := s.namedUser(c.Request)
+	if err != nil {
+		return caller{}, err
+	}
+	if !withToken {
+		if !vouched && s.Config.AuthMode == AuthRequired {
+			return caller{}, errUnauthenticated
+		}
+		if s.csrf.Check(c.Request) != nil {
+			return caller{}, errCrossSite
+		}
+	}
+	switch {
+	case vouched:
+		return caller{ID: named}, nil
+	case own.Anonymous:
+		own.ID = s.cookieUser(c.Request)
+	}
+	switch {
+	case named != "" && named != own.ID:
+		return caller{}, errNotYou
+	case own.ID == "":
+		own.ID = s.newcomer(c)
+	}
+	return own, nil
+}
+
+func bearer(r *http.Request) (token string, sent bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}
+
+// namedUser is whom a userid header names, "" without one, and whether a proxy
+// that knows our secret says so.
+func (s *server) namedUser(r *http.Request) (id string, vouched bool, _ error) {
+	sent := r.Header.Values(userHeader)
+	if len(sent) == 0 || len(sent) == 1 && sent[0] == "" {
+		return "", false, nil
+	}
+	if len(sent) > 1 || !userID(sent[0]) { // two would be one of the proxy's and one of its client's
+		return "", false, errNotYou
+	}
+	return sent[0], s.isProxy(r), nil
+}
+
+// isProxy compares digests, so that the time taken tells nothing of the secret,
+// not even its length.
+func (s *server) isProxy(r *http.Request) bool {
+	if s.Config.ProxySharedSecret == "" {
+		return false
+	}
+	sent := sha256.Sum256([]byte(r.Header.Get(proxySecretHeader)))
+	want := sha256.Sum256([]byte(s.Config.ProxySharedSecret))
+	return subtle.ConstantTimeCompare(sent[:], want[:]) == 1
+}
+
+// userID reports whether id can be a user's: 1 to 128 printable characters, and
+// not the public owner's name, which must never be anybody's.
+func userID(id string) bool {
+	return id != "" && id != chat.PublicOwner && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxUserID &&
+		!strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// anonymous reads the caller's cookie, or gives out a new one.
+func (s *server) anonymous(c *gin.Context) string {
+	if id := s.cookieUser(c.Request); id != "" {
+		return id
+	}
+	return s.newcomer(c)
+}
+
+// cookieUser is whom the request's cookie names, "" when it names nobody.
+func (s *server) cookieUser(r *http.Request) string {
+	if cookie, err := r.Cookie(cookieName); err == nil {
+		if id, ok := s.verify(cookie.Value); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// newcomer gives out a cookie.
+func (s *server) newcomer(c *gin.Context) string {
+	id := uuid.NewString()
+	http.SetCookie(c.Writer, &http.Cookie{
+		Name: cookieName, Value: id + "." + s.sign(id), Path: "/", MaxAge: cookieMaxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		// The header may be anybody's claim; believing it costs only its sender.
+		Secure: c.Request.TLS != nil || c.GetHeader("X-Forwarded-Proto") == "https",
+	})
+	return id
+}
+
+func (s *server) sign(id string) string {
+	mac := hmac.New(sha256.New, s.Config.CookieSecret)
+	mac.Write([]byte("palaver user\n" + id))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func (s *server) verify(value string) (id string, ok bool) {
+	id, sum, found := strings.Cut(value, ".")
+	if !found || len(id) != 36 || uuid.Validate(id) != nil {
+		return "", false
+	}
+	return id, hmac.Equal([]byte(sum), []byte(s.sign(id)))
+}

@@ -1,0 +1,406 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// owned is one thing of each kind, of one owner.
+type owned struct{ thread, turn, clientTurn, run, doc, chunk, set string }
+
+// secretWord stands in everything that the owner has.
+const secretWord = "Marzipan"
+
+// own makes one thing of each kind, all with the word in it, and a question
+// pending in the thread.
+func own(b *bundle, c *client, word string) owned {
+	b.t.Helper()
+	b.engine.set(func() { b.engine.script = asking })
+	o := unknown()
+	o.turn = c.ask(map[string]any{"message": word, "thread_id": o.thread, "client_turn_id": o.clientTurn, "stream_run_id": o.run}).until("interrupt")["turn_id"].(string)
+	o.doc = c.call(202, "POST", "/api/documents", map[string]any{"title": word, "text": word + " is private."})["id"].(string)
+	o.chunk = o.doc + ".0"
+	chunk := chat.Chunk{ID: o.chunk, DocID: o.doc, Text: word + " is private.", End: len(word + " is private.")}
+	if err := b.store.StoreText(b.t.Context(), c.id(), o.doc, chunk.Text, []chat.Chunk{chunk}, nil); err != nil {
+		b.t.Fatal(err)
+	}
+	o.set = c.call(201, "POST", "/api/document-sets", map[string]any{"name": word, "doc_ids": []any{o.doc}})["id"].(string)
+	c.call(200, "PUT", "/api/me", map[string]any{"industry": word})
+	return o
+}
+
+// unknown is what nobody has.
+func unknown() owned {
+	doc := uuid.NewString()
+	return owned{uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), doc, doc + ".0", uuid.NewString()}
+}
+
+// way is a request that would reach a thing.
+type way struct {
+	path, body string
+	status     int  // of the answer to whoever it does not belong to; 0: 404
+	makes      bool // with ids that nobody has, it makes a thing
+}
+
+// route is how a route is walked: the ways in which it could reach a thing,
+// with mine being what the caller has. Where a way names no thing, its answer
+// must hold nothing of somebody else's all the same.
+type route struct {
+	open bool // anybody may, also without a token when AUTH_MODE=required
+	ways func(thing, mine owned) []way
+}
+
+func at(p string) func(owned, owned) []way {
+	return func(o, _ owned) []way { return []way{{path: fill(p, o)}} }
+}
+
+// harmless is a request about the caller only.
+func harmless(status int, p, body string) func(owned, owned) []way {
+	return func(owned, owned) []way { return []way{{path: p, body: body, status: status}} }
+}
+
+func fill(p string, o owned) string {
+	return strings.NewReplacer("THREAD", o.thread, "CLIENT", o.clientTurn, "TURN", o.turn, "RUN", o.run, "CHUNK", o.chunk, "DOC", o.doc, "SET", o.set).Replace(p)
+}
+
+// walk has an entry for every route of the router, by method and path.
+var walk = map[string]route{
+	"GET /healthz":    {open: true, ways: at("/healthz")},
+	"GET /readyz":     {open: true, ways: at("/readyz")},
+	"GET /metrics":    {open: true, ways: at("/metrics")},
+	"GET /api/config": {open: true, ways: at("/api/config")}, // a page must know how to sign in
+
+	"GET /api/me": {ways: harmless(200, "/api/me", "")},
+	"PUT /api/me": {ways: harmless(200, "/api/me", `{}`)},
+
+	"POST /api/chat": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/chat", body: fill(`{"message":"x","thread_id":"THREAD"}`, o), makes: true},
+			{path: "/api/chat", body: fill(`{"message":"x","thread_id":"THREAD","client_turn_id":"CLIENT"}`, o), makes: true},
+			{path: "/api/chat", body: fill(`{"message":"x","tagged_doc_ids":["DOC"]}`, o), status: 400},
+			{path: "/api/chat", body: fill(`{"message":"x","tagged_set_ids":["SET"]}`, o), status: 400},
+			{path: "/api/chat", body: fill(`{"message":"x","parent_checkpoint_id":"TURN"}`, o), status: 400},
+			{path: "/api/chat", body: fill(`{"message":"x","parent_checkpoint_id":"TURN","thread_id":"`, o) + mine.thread + `"}`, status: 400},
+		}
+	}},
+	"POST /api/chat/resume": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/chat/resume", body: fill(`{"thread_id":"THREAD","resume_value":{"type":"action_choice","value":"audit"}}`, o)},
+			{path: "/api/chat/resume", body: fill(`{"thread_id":"THREAD","resume_value":{"type":"cancel","value":null}}`, o)},
+			{path: "/api/chat/resume", status: 400,
+				body: fill(`{"thread_id":"`+mine.thread+`","resume_value":{"type":"doc_choice","value":"x","tagged_doc_ids":["DOC"]}}`, o)},
+		}
+	}},
+	"POST /api/chat/cancel": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/chat/cancel", body: fill(`{"thread_id":"THREAD"}`, o)},
+			{path: "/api/chat/cancel", body: fill(`{"turn_id":"TURN"}`, o)},
+			{path: "/api/chat/cancel", body: fill(`{"turn_id":"TURN","thread_id":"`, o) + mine.thread + `"}`},
+			// It may come before its own submit, so it is taken; it stops nobody else's turn.
+			{path: "/api/chat/cancel", body: fill(`{"client_turn_id":"CLIENT"}`, o), status: 202},
+			{path: "/api/chat/cancel", body: fill(`{"client_turn_id":"CLIENT","thread_id":"THREAD"}`, o), status: 202},
+			{path: "/api/chat/cancel", body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
+		}
+	}},
+	"GET /api/chat/history/:thread_id": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/chat/history/THREAD", o)},
+			{path: fill("/api/chat/history/THREAD?head=TURN", o)},
+			{path: "/api/chat/history/" + mine.thread + fill("?head=TURN", o)},
+		}
+	}},
+	"GET /api/chat/stream/:thread_id": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/chat/stream/THREAD", o)},
+			{path: fill("/api/chat/stream/THREAD?follow=thread", o)},
+			{path: fill("/api/chat/stream/THREAD?turn_id=TURN", o)},
+			{path: "/api/chat/stream/" + mine.thread + fill("?turn_id=TURN", o)},
+		}
+	}},
+
+	"GET /api/conversations": {ways: func(owned, owned) []way {
+		return []way{{path: "/api/conversations", status: 200}, {path: "/api/conversations?q=" + secretWord, status: 200}}
+	}},
+	"POST /api/conversations": {ways: func(o, _ owned) []way {
+		return []way{
+			{path: "/api/conversations", body: fill(`{"id":"THREAD"}`, o), makes: true},
+			{path: "/api/conversations", body: fill(`{"id":"THREAD","title":"x","message":"x"}`, o), makes: true},
+		}
+	}},
+	"GET /api/conversations/:id": {ways: at("/api/conversations/THREAD")},
+	"PATCH /api/conversations/:id": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/conversations/THREAD", o), body: `{"title":"x"}`}}
+	}},
+	"DELETE /api/conversations/:id": {ways: at("/api/conversations/THREAD")},
+
+	"GET /api/documents":          {ways: harmless(200, "/api/documents", "")},
+	"POST /api/documents":         {ways: harmless(202, "/api/documents", `{"title":"x","text":"x"}`)},
+	"GET /api/documents/:id":      {ways: at("/api/documents/DOC")},
+	"DELETE /api/documents/:id":   {ways: at("/api/documents/DOC")},
+	"GET /api/documents/:id/text": {ways: at("/api/documents/DOC/text")},
+	"GET /api/documents/:id/chunks/:chunk_id": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/documents/DOC/chunks/CHUNK", o)},
+			{path: "/api/documents/" + mine.doc + fill("/chunks/CHUNK", o)},
+			{path: fill("/api/documents/DOC/chunks/", o) + mine.chunk},
+		}
+	}},
+
+	"GET /api/document-sets": {ways: harmless(200, "/api/document-sets", "")},
+	"POST /api/document-sets": {ways: func(o, _ owned) []way {
+		return []way{{path: "/api/document-sets", body: fill(`{"name":"x","doc_ids":["DOC"]}`, o), status: 400}}
+	}},
+	"PUT /api/document-sets/:id": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/document-sets/SET", o), body: `{"name":"x","doc_ids":[]}`},
+			{path: "/api/document-sets/" + mine.set, body: fill(`{"name":"x","doc_ids":["DOC"]}`, o), status: 400},
+		}
+	}},
+	"DELETE /api/document-sets/:id": {ways: at("/api/document-sets/SET")},
+
+	"GET /api/search": {ways: func(o, _ owned) []way {
+		return []way{{path: "/api/search?q=" + secretWord, status: 200}, {path: fill("/api/search?q="+secretWord+"&doc_ids=DOC", o), status: 400}}
+	}},
+}
+
+// walked are the router's routes, each with its entry; one without fails.
+func walked(t *testing.T, b *bundle) map[string]route {
+	t.Helper()
+	routes := map[string]route{}
+	for _, r := range b.server.routes().(*gin.Engine).Routes() {
+		name := r.Method + " " + r.Path
+		entry, there := walk[name]
+		if !there {
+			t.Fatalf("%s has no entry in walk: who may call it, and what of others could it reach?", name)
+		}
+		routes[name] = entry
+	}
+	for name := range walk {
+		if _, there := routes[name]; !there {
+			t.Errorf("%s is not a route", name)
+		}
+	}
+	return routes
+}
+
+func method(name string) string { return name[:strings.IndexByte(name, ' ')] }
+
+// fetch sends a way as a client and returns status and body. The security
+// headers must be on every answer.
+func (c *client) fetch(method string, w way, headers ...string) (int, string) {
+	c.t.Helper()
+	res := c.send(method, w.path, orNil(w.body), headers...)
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	secured(c.t, method+" "+w.path, res)
+	return res.StatusCode, string(raw)
+}
+
+// secured checks the headers that keep a browser from misusing an answer.
+func secured(t testing.TB, what string, res *http.Response) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"Content-Security-Policy":      contentSecurityPolicy,
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Referrer-Policy":              "same-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if got := res.Header.Get(name); got != want {
+			t.Errorf("%s: %s is %q", what, name, got)
+		}
+	}
+}
+
+func orNil(body string) any {
+	if body == "" {
+		return nil
+	}
+	return body
+}
+
+// picture is all that an owner sees of their things.
+func picture(c *client, o owned) string {
+	c.t.Helper()
+	var all []string
+	for _, p := range []string{"/api/me", "/api/conversations", "/api/conversations/THREAD", "/api/chat/history/THREAD", "/api/documents",
+		"/api/documents/DOC", "/api/documents/DOC/chunks/CHUNK", "/api/document-sets", "/api/search?q=" + secretWord} {
+		raw, err := json.Marshal(c.call(200, "GET", fill(p, o), nil))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all = append(all, string(raw))
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestEveryRouteHidesWhatBelongsToSomebodyElse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, other := b.client(), b.client()
+	theirs, mine := own(b, owner, secretWord), own(b, other, "Nougat")
+	before := picture(owner, theirs)
+	if n := strings.Count(before, secretWord); n < 6 {
+		t.Fatalf("the owner sees %d things: %s", n, before)
+	}
+	submits := b.engine.submitCount()
+	for name, r := range walked(t, b) {
+		anew := r.ways(unknown(), mine)
+		for i, w := range r.ways(theirs, mine) {
+			what := method(name) + " " + w.path + " " + w.body
+			status, body := other.fetch(method(name), w, "X-Request-Id", "r")
+			if strings.Contains(body, secretWord) || strings.Contains(body, theirs.thread) || strings.Contains(body, theirs.doc) {
+				t.Errorf("%s: shows somebody else's: %s", what, body)
+			}
+			want := w.status
+			switch {
+			case r.open:
+				want = http.StatusOK
+			case want == 0:
+				want = http.StatusNotFound
+			}
+			if status != want {
+				t.Errorf("%s: status %d, want %d: %s", what, status, want, body)
+			}
+			if w.makes || r.open || status < 400 {
+				continue
+			}
+			if s, again := other.fetch(method(name), anew[i], "X-Request-Id", "r"); s != status || again != body {
+				t.Errorf("%s: tells that it exists: %s; when unknown: %d %s", what, body, s, again)
+			}
+		}
+	}
+	if after := picture(owner, theirs); after != before {
+		t.Errorf("the owner's things have changed:\n%s\n%s", before, after)
+	}
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	for _, s := range b.engine.submits[submits:] {
+		if s.ThreadID == theirs.thread {
+			t.Errorf("submitted to somebody else's thread: %+v", s)
+		}
+	}
+	if len(b.engine.deleted) > 0 || len(b.engine.cancels) > 0 {
+		t.Errorf("deleted %v, cancelled %v", b.engine.deleted, b.engine.cancels)
+	}
+}
+
+func TestEveryRouteWantsAnIdentityWhenAuthIsRequired(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) {
+		d.Config.AuthMode, d.Config.CookieSecret, d.Config.ProxySharedSecret = AuthRequired, nil, proxySecret
+	})
+	nobodies := map[string][]string{
+		"nobody":                nil,
+		"a bad token":           {"Authorization", "Bearer x.y.z"},
+		"no token after all":    {"Authorization", "Bearer"},
+		"a name":                {"userid", "user-1"},
+		"a name, badly vouched": {"userid", "user-1", proxySecretHeader, "a guess of the proxy's secret"},
+		"a proxy without name":  {proxySecretHeader, proxySecret},
+		"a bad token, vouched":  {"Authorization", "Bearer x.y.z", "userid", "user-1", proxySecretHeader, proxySecret},
+	}
+	for name, r := range walked(t, b) {
+		for who, headers := range nobodies {
+			for _, w := range r.ways(unknown(), unknown()) {
+				status, body := b.client().fetch(method(name), w, headers...)
+				if r.open != (status == http.StatusOK) || !r.open && (status != http.StatusUnauthorized || !strings.Contains(body, chat.CodeUnauthenticated)) {
+					t.Errorf("%s as %s: %d %s", name, who, status, body)
+				}
+			}
+		}
+	}
+	if got := b.client().send("GET", "/", nil); got.StatusCode != 200 || len(got.Cookies()) != 0 {
+		t.Errorf("the page: %d, %v", got.StatusCode, got.Cookies())
+	}
+}
+
+func TestNoRouteThatChangesAnythingTakesWhatABrowserSendsForAnotherSite(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	owner := b.client()
+	mine := own(b, owner, secretWord)
+	before := picture(owner, mine)
+	submits := b.engine.submitCount()
+	foreign := [][]string{
+		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
+		{"Sec-Fetch-Site", "cross-site", "Origin", b.url}, {"Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"},
+	}
+	changing := 0
+	for name, r := range walked(t, b) {
+		if method(name) == "GET" {
+			continue
+		}
+		changing++
+		for _, w := range r.ways(mine, mine) {
+			for _, headers := range foreign {
+				// The proxy knows its caller by a cookie too, so its word changes nothing.
+				for _, vouched := range [][]string{nil, {"userid", owner.id(), proxySecretHeader, proxySecret}} {
+					status, body := owner.fetch(method(name), w, slices.Concat(headers, vouched)...)
+					if status != http.StatusForbidden || !strings.Contains(body, chat.CodeForbidden) {
+						t.Errorf("%s %s with %v: %d %s", name, w.body, headers, status, body)
+					}
+				}
+			}
+		}
+	}
+	if changing < 10 {
+		t.Errorf("%d routes that change anything", changing)
+	}
+	after := picture(owner, mine)
+	if done := b.engine.submitCount() - submits; after != before || done > 0 {
+		t.Errorf("something has changed:\n%s\n%s", before, after)
+	}
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	if len(b.engine.deleted) > 0 || len(b.engine.cancels) > 0 {
+		t.Errorf("deleted %v, cancelled %v", b.engine.deleted, b.engine.cancels)
+	}
+}
+
+func (e *engine) submitCount() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.submits)
+}
+
+func TestNoErrorGoesWithoutTheSecurityHeaders(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) {
+		d.Ready = func(context.Context) map[string]error { panic("within a handler") }
+	})
+	for want, do := range map[int]func(*client) *http.Response{
+		400: func(c *client) *http.Response { return c.send("GET", "/api/search", nil) },
+		401: func(c *client) *http.Response { return c.send("GET", "/api/me", nil, "Authorization", "Bearer x") },
+		403: func(c *client) *http.Response {
+			return c.send("PUT", "/api/me", "{}", "Origin", "https://evil.example")
+		},
+		404: func(c *client) *http.Response { return c.send("GET", "/api/nothing", nil) },
+		413: func(c *client) *http.Response { return c.send("PUT", "/api/me", strings.Repeat(" ", 2<<20)) },
+		415: func(c *client) *http.Response { return c.send("PUT", "/api/me", "{}", "Content-Type", "text/plain") },
+		500: func(c *client) *http.Response { return c.send("GET", "/readyz", nil) },
+		200: func(c *client) *http.Response { return c.send("GET", "/chat/x", nil) },
+	} {
+		res := do(b.client())
+		if res.StatusCode != want {
+			t.Errorf("status %d, want %d", res.StatusCode, want)
+		}
+		secured(t, fmt.Sprint("answer ", want), res)
+	}
+	stream := b.client().ask(map[string]any{})
+	secured(t, "a stream", stream.res)
+	stream.rest()
+}

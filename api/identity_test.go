@@ -1,0 +1,227 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+func token(t testing.TB, method jwt.SigningMethod, key any, claims jwt.MapClaims) string {
+	t.Helper()
+	s, err := jwt.NewWithClaims(method, claims).SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestATokenGivesTheUserIDAndABadOneIsNeverAnonymous(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hour := time.Now().Add(time.Hour).Unix()
+	hs := jwt.SigningMethodHS256
+	good := token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": hour})
+	me := b.client().call(200, "GET", "/api/me", nil, "Authorization", "Bearer "+good)
+	if me["id"] != "user-1" || me["anonymous"] != false {
+		t.Errorf("me: %v", me)
+	}
+	for name, bad := range map[string]string{
+		"empty":            "",
+		"nonsense":         "abc.def.ghi",
+		"another secret":   token(t, hs, []byte("another secret, as long as the first"), jwt.MapClaims{"sub": "user-1", "exp": hour}),
+		"another method":   token(t, jwt.SigningMethodHS512, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": hour}),
+		"unsigned":         token(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, jwt.MapClaims{"sub": "user-1", "exp": hour}),
+		"expired":          token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": time.Now().Add(-time.Hour).Unix()}),
+		"without an end":   token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1"}),
+		"nobody":           token(t, hs, []byte(jwtSecret), jwt.MapClaims{"exp": hour}),
+		"the public owner": token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": chat.PublicOwner, "exp": hour}),
+		"a strange name":   token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": "a\x00b", "exp": hour}),
+	} {
+		res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+bad)
+		if res.StatusCode != 401 || len(res.Cookies()) > 0 {
+			t.Errorf("%s: status %d, cookies %v", name, res.StatusCode, res.Cookies())
+		}
+	}
+}
+
+func TestWithoutASecretNoTokenIsAccepted(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.SupabaseJWTSecret = "" })
+	empty := token(t, jwt.SigningMethodHS256, []byte{}, jwt.MapClaims{"sub": "x", "exp": time.Now().Add(time.Hour).Unix()})
+	b.client().call(401, "GET", "/api/me", nil, "Authorization", "Bearer "+empty)
+}
+
+func TestTheAnonymousCookieIsSignedAndKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	res := c.send("GET", "/chat/"+someThread, nil) // the page brings it, before its requests run side by side
+	cookies := res.Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || cookies[0].MaxAge <= 0 {
+		t.Fatalf("cookies: %v", cookies)
+	}
+	if got := res.Header.Get("Cache-Control"); got != "private, no-store" {
+		t.Errorf("a proxy may give this identity to others: %q", got)
+	}
+	id := c.id()
+	if id != c.id() || !strings.HasPrefix(cookies[0].Value, id+".") {
+		t.Error("the cookie does not keep the identity")
+	}
+	if b.client().id() == id {
+		t.Error("two browsers are one person")
+	}
+	if got := len(b.client().send("GET", "/assets/app.js", nil).Cookies()); got != 0 {
+		t.Errorf("a file brings %d cookies", got)
+	}
+	forged := uuid.NewString()
+	_, signature, _ := strings.Cut(cookies[0].Value, ".")
+	for _, value := range []string{forged + "." + signature, id, id + ".", forged + ".AAAA", "..", "x." + signature} {
+		jar, _ := cookiejar.New(nil)
+		u, err := url.Parse(b.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jar.SetCookies(u, []*http.Cookie{{Name: cookieName, Value: value, Path: "/"}})
+		c := &client{t: t, url: b.url, Client: &http.Client{Jar: jar}}
+		if got := c.id(); got == forged || got == id {
+			t.Errorf("the cookie %q was believed", value)
+		}
+	}
+}
+
+func TestAnotherSiteCannotUseACallersCookie(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.TrustedOrigins = []string{"https://front.example"} })
+	c := b.client()
+	c.id()
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example"},
+		{"Origin", "null"},
+	} {
+		body := c.call(403, "POST", "/api/chat", map[string]any{"message": "x"}, headers...)
+		if errorCode(body) != chat.CodeForbidden {
+			t.Errorf("%v: %v", headers, body)
+		}
+		c.call(403, "DELETE", "/api/conversations/"+someThread, nil, headers...)
+	}
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Site", "same-origin"}, {"Origin", b.url}, {"Origin", "https://front.example", "Sec-Fetch-Site", "cross-site"},
+		{"Origin", "https://app.example", "Authorization", "Bearer " + // a token is not sent by itself
+			token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "u", "exp": time.Now().Add(time.Hour).Unix()})},
+	} {
+		c.call(200, "PUT", "/api/me", map[string]any{}, headers...)
+	}
+	res := c.send("POST", "/api/chat", `{"message":"x"}`, "Content-Type", "text/plain")
+	if res.StatusCode != 415 {
+		t.Errorf("a form's content type: %d", res.StatusCode)
+	}
+}
+
+const proxySecret = "a proxy's secret, only used in tests"
+
+func TestAUserIDHeaderIsTheCallersOwnOrAProxysWord(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	bearer := "Bearer " + token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": time.Now().Add(time.Hour).Unix()})
+	c := b.client()
+	cookie := c.id()
+	vouch := func(headers ...string) []string { return append(headers, proxySecretHeader, proxySecret) }
+	for name, x := range map[string]struct {
+		headers []string
+		id      string // "": refused
+	}{
+		"no header":                         {nil, cookie},
+		"an empty one":                      {[]string{"userid", ""}, cookie},
+		"the cookie's own":                  {[]string{"userid", cookie}, cookie},
+		"the token's own":                   {[]string{"userid", "user-1", "Authorization", bearer}, "user-1"},
+		"somebody else, by cookie":          {[]string{"userid", "user-2"}, ""},
+		"somebody else, by token":           {[]string{"userid", "user-2", "Authorization", bearer}, ""},
+		"the cookie's, with a token":        {[]string{"userid", cookie, "Authorization", bearer}, ""},
+		"somebody, with a wrong secret":     {[]string{"userid", "user-2", proxySecretHeader, proxySecret + "x"}, ""},
+		"somebody, with half the secret":    {[]string{"userid", "user-2", proxySecretHeader, proxySecret[:10]}, ""},
+		"somebody, with an empty secret":    {[]string{"userid", "user-2", proxySecretHeader, ""}, ""},
+		"the own, with a wrong secret":      {[]string{"userid", cookie, proxySecretHeader, "wrong"}, cookie},
+		"a proxy's word":                    {vouch("userid", "user-2"), "user-2"},
+		"a proxy's word over the token":     {vouch("userid", "user-2", "Authorization", bearer), "user-2"},
+		"a proxy that names nobody":         {vouch(), cookie},
+		"a long name":                       {vouch("userid", strings.Repeat("é", 128)), strings.Repeat("é", 128)},
+		"a name too long":                   {vouch("userid", strings.Repeat("a", 129)), ""},
+		"the public owner's name":           {vouch("userid", chat.PublicOwner), ""},
+		"a name that cannot be printed":     {vouch("userid", "a\u200bb"), ""},
+		"a name that is no text":            {vouch("userid", "a\xffb"), ""},
+		"a name with a blank within":        {vouch("userid", "Ada Lovelace"), "Ada Lovelace"},
+		"a name in other letters":           {vouch("userid", "Łukasz"), "Łukasz"},
+		"the public owner's name, unproved": {[]string{"userid", chat.PublicOwner}, ""},
+	} {
+		res := c.send("GET", "/api/me", nil, x.headers...)
+		var me map[string]any
+		if err := json.NewDecoder(res.Body).Decode(&me); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case x.id == "":
+			if res.StatusCode != 403 || errorCode(me) != chat.CodeForbidden {
+				t.Errorf("%s: %d %v", name, res.StatusCode, me)
+			}
+		case res.StatusCode != 200 || me["id"] != x.id || me["anonymous"] != (x.id == cookie):
+			t.Errorf("%s: %d %v", name, res.StatusCode, me)
+		}
+	}
+}
+
+func TestAProxysCallerIsGivenNoCookieAndANewcomerHasNoNameYet(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	if res := b.client().send("GET", "/api/me", nil, "userid", "user-1", proxySecretHeader, proxySecret); res.StatusCode != 200 || len(res.Cookies()) > 0 {
+		t.Errorf("by a proxy: %d, %v", res.StatusCode, res.Cookies())
+	}
+	if res := b.client().send("GET", "/api/me", nil, "userid", uuid.NewString()); res.StatusCode != 403 || len(res.Cookies()) > 0 {
+		t.Errorf("a newcomer: %d, %v", res.StatusCode, res.Cookies())
+	}
+}
+
+func TestTwoUserIDHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	c := b.client()
+	c.h["Userid"] = []string{"user-1", "user-2"} // the client's own came through the proxy
+	c.call(403, "GET", "/api/me", nil, proxySecretHeader, proxySecret)
+}
+
+func TestWithoutASharedSecretNobodyVouches(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, secret := range []string{"", "undefined", proxySecret} {
+		b.client().call(403, "GET", "/api/me", nil, "userid", "user-1", proxySecretHeader, secret)
+	}
+}
+
+func TestNewRefusesSettingsThatCannotHold(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Deps){
+		"AUTH_MODE":           func(d *Deps) { d.Config.AuthMode = "sometimes" },
+		"SUPABASE_JWT_SECRET": func(d *Deps) { d.Config.AuthMode, d.Config.SupabaseJWTSecret = AuthRequired, "" },
+		"SUPABASE_JWKS_URL":   func(d *Deps) { d.Config.SupabaseJWKSURL = "keys" },
+		"COOKIE_SECRET":       func(d *Deps) { d.Config.CookieSecret = []byte("short") },
+		"Store":               func(d *Deps) { d.Store = nil },
+	} {
+		b := setup(t)
+		d := b.server.Deps
+		d.Metrics = nil
+		change(&d)
+		if _, err := New(d); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

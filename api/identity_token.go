@@ -1,0 +1,108 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+const (
+	tokenLeeway   = 30 * time.Second // clocks differ
+	tokenAudience = "authenticated"  // Supabase's for users who have signed in
+)
+
+// Each kind of key has its own algorithms: a public key never serves as the
+// secret of HS256, whatever a token's header says.
+var (
+	secretAlgorithms = []string{jwt.SigningMethodHS256.Alg()}
+	keyAlgorithms    = []string{jwt.SigningMethodES256.Alg(), jwt.SigningMethodRS256.Alg(), jwt.SigningMethodEdDSA.Alg()}
+)
+
+// tokens checks Supabase's bearer tokens, by a shared secret, by public keys,
+// or by either.
+type tokens struct {
+	secret []byte  // empty: no secret
+	keys   *keySet // nil: no public keys
+	parser *jwt.Parser
+}
+
+// newTokens fetches the public keys; when they cannot be had it goes on without
+// and has them fetched later. It keeps them up to date until stop is closed.
+func newTokens(cfg Config, stop <-chan struct{}, log *slog.Logger) (*tokens, error) {
+	t := &tokens{secret: []byte(cfg.SupabaseJWTSecret)}
+	var algorithms []string
+	if len(t.secret) > 0 {
+		algorithms = append(algorithms, secretAlgorithms...)
+	}
+	if cfg.SupabaseJWKSURL != "" {
+		var err error
+		if t.keys, err = newKeySet(cfg.SupabaseJWKSURL, stop, log); err != nil {
+			return nil, err
+		}
+		algorithms = append(algorithms, keyAlgorithms...)
+	}
+	t.parser = jwt.NewParser(jwt.WithValidMethods(algorithms), jwt.WithExpirationRequired(), jwt.WithLeeway(tokenLeeway))
+	return t, nil
+}
+
+// accepted reports whether any token is.
+func (t *tokens) accepted() bool { return len(t.secret) > 0 || t.keys != nil }
+
+// ready is errKeysAway while public keys are needed and were never fetched.
+func (t *tokens) ready() error {
+	if t.keys != nil && !t.keys.fetched() {
+		return errKeysAway
+	}
+	return nil
+}
+
+// subject is the user id that a token proves; errKeysAway when it cannot be
+// checked for now.
+func (t *tokens) subject(token string) (string, error) {
+	if !t.accepted() { // no valid methods would mean all of them
+		return "", errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
+	}
+	parsed, err := t.parser.Parse(token, t.key)
+	if err != nil {
+		return "", err
+	}
+	audience, err := parsed.Claims.GetAudience()
+	if err != nil {
+		return "", err
+	}
+	if len(audience) > 0 && !slices.Contains(audience, tokenAudience) {
+		return "", errors.New("the token is for another audience")
+	}
+	id, err := parsed.Claims.GetSubject()
+	if err != nil {
+		return "", err
+	}
+	if !userID(id) {
+		return "", errors.New("the token's subject is not a user id")
+	}
+	return id, nil
+}
+
+// key is what a token's signature is checked with; the parser has made sure
+// that its algorithm is one of those accepted.
+func (t *tokens) key(token *jwt.Token) (any, error) {
+	if slices.Contains(secretAlgorithms, token.Method.Alg()) {
+		return t.secret, nil
+	}
+	return t.keys.key(token)
+}
+
+// tokenProblem is the answer to a token that was refused.
+func tokenProblem(err error) error {
+	if !errors.Is(err, errKeysAway) {
+		return errUnauthenticated
+	}
+	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err,
+		message: "Tokens cannot be checked right now. Please try again in a moment."}
+}

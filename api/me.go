@@ -1,0 +1,50 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+const maxProfile = 200
+
+type meJSON struct {
+	ID        string `json:"id"`
+	Anonymous bool   `json:"anonymous"`
+	chat.Profile
+}
+
+func (s *server) me(c *gin.Context) error {
+	who := callerOf(c)
+	p, err := s.Store.Profile(c.Request.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, p})
+	return nil
+}
+
+// putMe replaces what the caller says about themselves.
+func (s *server) putMe(c *gin.Context) error {
+	var b chat.Profile
+	if err := decode(c, &b); err != nil {
+		return err
+	}
+	b.Industry, b.Location = strings.TrimSpace(b.Industry), strings.TrimSpace(b.Location)
+	var p dialect.Problems
+	p.Text("industry", b.Industry, 0, maxProfile)
+	p.Text("location", b.Location, 0, maxProfile)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	who := callerOf(c)
+	if err := s.Store.PutProfile(c.Request.Context(), who.ID, b); err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, b})
+	return nil
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	streams  *prometheus.GaugeVec
+	turns    prometheus.Counter
+}
+
+func newMetrics(r *prometheus.Registry) (*metrics, error) {
+	m := &metrics{
+		registry: r,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "palaver_http_requests_total", Help: "HTTP requests answered.",
+		}, []string{"method", "route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "palaver_http_request_seconds", Help: "Time to answer a request; for a stream, until it closes.",
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120},
+		}, []string{"route"}),
+		streams: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "palaver_open_streams", Help: "Event streams open now.",
+		}, []string{"dialect"}),
+		turns: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "palaver_turns_submitted_total", Help: "New turns that their threads have taken.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns} {
+		if err := r.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		// A registry shared with the rest of the process may have them.
+		if err := r.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) observe(method, route string, status int, took time.Duration) {
+	switch method { // a client may invent methods, and labels must stay few
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	default:
+		method = "other"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+)
+
+const (
+	requestIDHeader = "X-Request-Id"
+	requestIDKey    = "request_id"
+	maxRequestID    = 64
+	bodyPatience    = 30 * time.Second
+)
+
+// requestID takes the caller's request id when it is a plain one, else makes one.
+func (s *server) requestID(c *gin.Context) {
+	id := c.GetHeader(requestIDHeader)
+	if !plain(id, maxRequestID) {
+		id = uuid.NewString()
+	}
+	c.Set(requestIDKey, id)
+	c.Header(requestIDHeader, id)
+}
+
+func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
+
+// plain reports whether s is 1 to most characters of A-Z a-z 0-9 _ . : -
+func plain(s string, most int) bool {
+	if s == "" || len(s) > most {
+		return false
+	}
+	for _, b := range []byte(s) {
+		switch {
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("_.:-", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// access logs and counts a request: never its query or body, which carry what
+// people write.
+func (s *server) access(c *gin.Context) {
+	start := time.Now()
+	c.Next()
+	route := c.FullPath()
+	if route == "" {
+		route = "other"
+	}
+	took := time.Since(start)
+	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
+	s.Log.Info("request", "request_id", requestID(c), "method", c.Request.Method, "route", route,
+		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
+}
+
+// recovery turns a panic into a 500 that says nothing of our insides.
+func (s *server) recovery(c *gin.Context) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		s.Log.Error("panic in a handler", "request_id", requestID(c), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+		if c.Writer.Written() {
+			panic(http.ErrAbortHandler) // a stream that breaks off must not look like one that has ended
+		}
+		s.fail(c, errors.New("panic"))
+	}()
+	c.Next()
+}
+
+const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+func securityHeaders(c *gin.Context) {
+	h := c.Writer.Header()
+	h.Set("Content-Security-Policy", contentSecurityPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+}
+
+// body reads a JSON body within a limit and a deadline.
+func body(c *gin.Context, limit int64) ([]byte, error) {
+	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
+		return nil, unsupported("The body must be application/json.")
+	}
+	defer allowReading(c, bodyPatience)()
+	if c.Request.ContentLength > limit {
+		return nil, tooLarge("The request is too large.")
+	}
+	var b bytes.Buffer
+	_, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
+	return b.Bytes(), readError(err)
+}
+
+// readError blames the client for a body that did not come through.
+func readError(err error) error {
+	var large *http.MaxBytesError
+	if err == nil || errors.As(err, &large) {
+		return err
+	}
+	return invalid("body", "could not be read")
+}
+
+// allowReading bounds how long the body may take to arrive; call what it
+// returns when the body has been read, so that the bound does not end a stream.
+func allowReading(c *gin.Context, d time.Duration) (done func()) {
+	rc := http.NewResponseController(c.Writer)
+	if rc.SetReadDeadline(time.Now().Add(d)) != nil {
+		return func() {} // not a network connection
+	}
+	return func() { _ = rc.SetReadDeadline(time.Time{}) }
+}
+
+// decode reads a small JSON body into out.
+func decode(c *gin.Context, out any) error {
+	raw, err := body(c, dialect.MaxBody)
+	if err != nil {
+		return err
+	}
+	return dialect.Decode(raw, out)
+}

@@ -1,0 +1,424 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// form is a multipart body with a file and, when not empty, a title.
+func form(t testing.TB, name, mediaType, content, title string) (body, contentType string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	h := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`}}
+	if mediaType != "" {
+		h.Set("Content-Type", mediaType)
+	}
+	part, err := w.CreatePart(h)
+	if err == nil {
+		_, err = io.WriteString(part, content)
+	}
+	if err == nil && title != "" {
+		err = w.WriteField("title", title)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), w.FormDataContentType()
+}
+
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	for _, x := range []struct {
+		test, name, mediaType, content, title string
+		status                                int
+		wantTitle, wantType, wantField        string
+	}{
+		{test: "text", name: "notes.txt", content: "Some text.", status: 202, wantTitle: "notes", wantType: "txt"},
+		{test: "with a title", name: "notes.md", content: "# A\n\nb", title: "My notes", status: 202, wantTitle: "My notes", wantType: "md"},
+		{test: "a path as its name", name: `..\..\etc/passwd.txt`, content: "x", status: 202, wantTitle: "passwd", wantType: "txt"},
+		{test: "by media type", name: "page", mediaType: "text/html", content: "<p>x</p>", status: 202, wantTitle: "page", wantType: "html"},
+		{test: "a picture", name: "cat.png", mediaType: "image/png", content: "\x89PNG\r\n\x1a\n", status: 415},
+		{test: "a picture named text", name: "cat.txt", content: "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", status: 415},
+		{test: "nothing in it", name: "empty.txt", status: 400, wantField: "file"},
+		{test: "too large", name: "big.txt", content: strings.Repeat("x", 1<<20+1), status: 413},
+		{test: "far too large", name: "big.txt", content: strings.Repeat("x", 2<<20), status: 413},
+		{test: "a long title", name: "a.txt", content: "x", title: strings.Repeat("x", 301), status: 400, wantField: "title"},
+	} {
+		body, contentType := form(t, x.name, x.mediaType, x.content, x.title)
+		res := c.send("POST", "/api/documents", body, "Content-Type", contentType)
+		if res.StatusCode != x.status {
+			raw, _ := io.ReadAll(res.Body)
+			t.Errorf("%s: status %d: %s", x.test, res.StatusCode, raw)
+			continue
+		}
+		if x.status != 202 && x.status != 400 {
+			continue
+		}
+		got := decodeBody(t, res)
+		if x.status == 400 {
+			if field(got) != x.wantField {
+				t.Errorf("%s: %v", x.test, got)
+			}
+			continue
+		}
+		if got["title"] != x.wantTitle || got["source_type"] != x.wantType || got["status"] != "processing" ||
+			got["public"] != false || got["bytes"] != float64(len(x.content)) || got["created_at"] == "" {
+			t.Errorf("%s: %v", x.test, got)
+		}
+	}
+	if len(b.engine.ingested) != 4 {
+		t.Errorf("ingests: %v", b.engine.ingested)
+	}
+	for contentType, body := range map[string]string{
+		"multipart/form-data":                "x",
+		"multipart/form-data; boundary=abc":  "--abc\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nbroken off",
+		"multipart/form-data; boundary=abcd": "--abcd--\r\n",
+	} {
+		if res := c.send("POST", "/api/documents", body, "Content-Type", contentType); res.StatusCode != 400 {
+			t.Errorf("%s %q: status %d", contentType, body, res.StatusCode)
+		}
+	}
+	c.call(415, "POST", "/api/documents", "x", "Content-Type", "text/plain")
+}
+
+func decodeBody(t testing.TB, res *http.Response) map[string]any {
+	t.Helper()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return out
+}
+
+func TestADocumentsLife(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	made := c.call(202, "POST", "/api/documents", map[string]any{"title": "Policy", "text": "Überweisungen need two signatures."})
+	id := made["id"].(string)
+	if made["progress"] != 0.0 || made["chunks"] != 0.0 {
+		t.Errorf("made: %v", made)
+	}
+	full := "Überweisungen need two signatures."
+	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments"}
+	if err := b.store.StoreText(t.Context(), c.id(), id, full, []chat.Chunk{chunk}, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := c.call(200, "GET", "/api/documents/"+id, nil)
+	if d["status"] != "ready" || d["chunks"] != 1.0 || d["progress"] != nil || d["error"] != nil {
+		t.Errorf("ready: %v", d)
+	}
+	raw, err := io.ReadAll(c.send("GET", "/api/documents/"+id+"/text", nil).Body)
+	if err != nil || string(raw) != full {
+		t.Errorf("text %q, %v", raw, err)
+	}
+	if got := c.call(200, "GET", "/api/documents/"+id+"/text", nil, "Accept", "application/json"); got["text"] != full || got["id"] != id {
+		t.Errorf("text as JSON: %v", got)
+	}
+	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" {
+		t.Errorf("chunk: %v", got)
+	}
+	hits := c.call(200, "GET", "/api/search?q=signatures&doc_ids="+id+"&k=3", nil)["hits"].([]any)
+	if len(hits) != 1 || hits[0].(map[string]any)["chunk_id"] != id+".0" || hits[0].(map[string]any)["title"] != "Policy" {
+		t.Errorf("hits: %v", hits)
+	}
+	set := c.call(201, "POST", "/api/document-sets", map[string]any{"name": "All", "doc_ids": []any{id, strings.ToUpper(id)}})
+	if got := set["doc_ids"].([]any); len(got) != 1 || got[0] != id {
+		t.Errorf("set: %v", set)
+	}
+	setPath := "/api/document-sets/" + set["id"].(string)
+	if got := c.call(200, "PUT", setPath, map[string]any{"name": "None", "doc_ids": []any{}}); got["name"] != "None" || len(got["doc_ids"].([]any)) != 0 {
+		t.Errorf("set: %v", got)
+	}
+	if got := c.call(200, "GET", "/api/document-sets", nil)["items"].([]any); len(got) != 1 {
+		t.Errorf("sets: %v", got)
+	}
+	c.call(204, "DELETE", setPath, nil)
+	c.call(204, "DELETE", "/api/documents/"+id, nil)
+	c.call(404, "GET", "/api/documents/"+id, nil)
+}
+
+func TestAPublicDocumentIsEverybodysToReadAndNobodysToDelete(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := uuid.NewString()
+	if err := b.store.CreateDocument(t.Context(), chat.Document{ID: id, Owner: chat.PublicOwner, Title: "Sample", SourceType: "txt"}, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	c := b.client()
+	if d := c.call(200, "GET", "/api/documents/"+id, nil); d["public"] != true {
+		t.Errorf("%v", d)
+	}
+	if body := c.call(403, "DELETE", "/api/documents/"+id, nil); errorCode(body) != chat.CodeForbidden {
+		t.Errorf("%v", body)
+	}
+}
+
+func TestConversations(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	made := c.call(201, "POST", "/api/conversations", map[string]any{"id": someThread, "title": " Notes "})
+	if made["id"] != someThread || made["title"] != "Notes" || made["status"] != "idle" || made["created_at"] == "" {
+		t.Errorf("made: %v", made)
+	}
+	c.call(201, "POST", "/api/conversations", map[string]any{"id": someThread}) // again
+	asked := c.call(201, "POST", "/api/conversations", map[string]any{"message": "What is the answer?"})
+	if got := types(c.stream("GET", "/api/chat/stream/"+asked["id"].(string)+"?turn_id="+asked["turn_id"].(string), nil).rest()); got != "status token response" {
+		t.Errorf("its first turn: %s", got)
+	}
+	all := c.call(200, "GET", "/api/conversations?limit=1", nil)
+	next, _ := all["next_cursor"].(string)
+	if len(all["items"].([]any)) != 1 || next == "" {
+		t.Fatalf("first page: %v", all)
+	}
+	rest := c.call(200, "GET", "/api/conversations?limit=1&cursor="+next, nil)
+	if len(rest["items"].([]any)) != 1 || rest["next_cursor"] != nil {
+		t.Errorf("second page: %v", rest)
+	}
+	if got := c.call(200, "GET", "/api/conversations?q=notes", nil)["items"].([]any); len(got) != 1 {
+		t.Errorf("search: %v", got)
+	}
+	if got := c.call(200, "PATCH", "/api/conversations/"+someThread, map[string]any{"title": "Better"}); got["title"] != "Better" {
+		t.Errorf("renamed: %v", got)
+	}
+	c.call(204, "DELETE", "/api/conversations/"+someThread, nil)
+	c.call(404, "GET", "/api/conversations/"+someThread, nil)
+	c.call(404, "POST", "/api/chat", map[string]any{"message": "x", "thread_id": someThread})
+	if len(b.engine.deleted) != 1 || b.engine.deleted[0] != someThread {
+		t.Errorf("workflows ended: %v", b.engine.deleted)
+	}
+}
+
+func TestBadFieldsAreNamed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	long := strings.Repeat("x", 600)
+	for _, x := range []struct {
+		method, path, body, field string
+	}{
+		{"GET", "/api/conversations?limit=0", "", "limit"},
+		{"GET", "/api/conversations?limit=101", "", "limit"},
+		{"GET", "/api/conversations?limit=x", "", "limit"},
+		{"GET", "/api/conversations?cursor=" + long, "", "cursor"},
+		{"GET", "/api/conversations?cursor=nonsense", "", "cursor"},
+		{"GET", "/api/conversations?q=%00", "", "q"},
+		{"GET", "/api/conversations?q=%ff", "", "q"},
+		{"GET", "/api/documents?cursor=nonsense", "", "cursor"},
+		{"GET", "/api/documents?limit=201", "", "limit"},
+		{"GET", "/api/document-sets?cursor=nonsense", "", "cursor"},
+		{"GET", "/api/search", "", "q"},
+		{"GET", "/api/search?q=x&k=0", "", "k"},
+		{"GET", "/api/search?q=x&k=51", "", "k"},
+		{"GET", "/api/search?q=x&doc_ids=1,2", "", "doc_ids"},
+		{"GET", "/api/chat/stream/" + someThread + "?follow=me", "", "follow"},
+		{"GET", "/api/chat/history/" + someThread + "?limit=-1", "", "limit"},
+		{"PUT", "/api/me", `{"industry":"` + long + `"}`, "industry"},
+		{"PUT", "/api/me", `{"location":3}`, "location"},
+		{"POST", "/api/conversations", `{"id":"x"}`, "id"},
+		{"POST", "/api/conversations", `{"title":"` + long + `"}`, "title"},
+		{"POST", "/api/conversations", `[]`, "body"},
+		{"PATCH", "/api/conversations/" + someThread, `{}`, "title"},
+		{"PATCH", "/api/conversations/" + someThread, `{"title":" "}`, "title"},
+		{"POST", "/api/documents", `{"title":"x"}`, "text"},
+		{"POST", "/api/documents", `{"title":"x","text":"a\u0000b"}`, "text"},
+		{"POST", "/api/documents", `{"text":"x"}`, "title"},
+		{"POST", "/api/document-sets", `{"doc_ids":[]}`, "name"},
+		{"POST", "/api/document-sets", `{"name":"x","doc_ids":["1"]}`, "doc_ids"},
+	} {
+		body := c.call(400, x.method, x.path, orNil(x.body))
+		if field(body) != x.field || errorCode(body) != chat.CodeValidation {
+			t.Errorf("%s %s %.80s: %v", x.method, x.path, x.body, body)
+		}
+	}
+	if body := c.call(413, "POST", "/api/chat", `{"message":"`+strings.Repeat("x", 2<<20)+`"}`); errorCode(body) != chat.CodeTooLarge {
+		t.Errorf("%v", body)
+	}
+}
+
+func TestMe(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	c.call(200, "PUT", "/api/me", map[string]any{"industry": "banking", "location": "Kuala Lumpur", "id": "me"})
+	me := c.call(200, "GET", "/api/me", nil)
+	if me["industry"] != "banking" || me["location"] != "Kuala Lumpur" || me["anonymous"] != true || me["id"] == "me" {
+		t.Errorf("%v", me)
+	}
+}
+
+func TestErrorsHaveTheRequestIDAndPlainOnesAreTakenOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	for sent, kept := range map[string]bool{"abc-1.2:3_x": true, "": false, "a b": false, "a\tb": false, strings.Repeat("x", 65): false} {
+		res := c.send("GET", "/api/nothing", nil, "X-Request-Id", sent)
+		got := res.Header.Get("X-Request-Id")
+		if (got == sent) != kept || got == "" {
+			t.Errorf("sent %q, got %q", sent, got)
+		}
+		body := decodeBody(t, res)
+		if res.StatusCode != 404 || errorCode(body) != chat.CodeNotFound || body["error"].(map[string]any)["request_id"] != got {
+			t.Errorf("%d %v", res.StatusCode, body)
+		}
+	}
+}
+
+func TestAPanicIsA500WithoutItsReason(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := gin.New()
+	e.Use(b.server.requestID, b.server.access, b.server.recovery)
+	e.GET("/boom", func(*gin.Context) { panic("secret") })
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, httptest.NewRequest("GET", "/boom", nil))
+	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(w.Body.String(), `"internal"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestAStreamThatPanicsBreaksOff(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := gin.New()
+	e.Use(b.server.requestID, b.server.access, b.server.recovery)
+	e.GET("/boom", func(c *gin.Context) {
+		c.Writer.WriteHeaderNow()
+		c.Writer.Flush()
+		panic("secret")
+	})
+	web := httptest.NewServer(e)
+	defer web.Close()
+	res, err := http.Get(web.URL + "/boom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if _, err := io.ReadAll(res.Body); err == nil {
+		t.Error("it looks like a stream that has ended")
+	}
+}
+
+func TestADatabaseThatIsAwayIsA503(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	c.id()
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/api/me", "/api/conversations", "/api/chat/history/" + someThread, "/api/documents"} {
+		if body := c.call(503, "GET", path, nil); errorCode(body) != chat.CodeDatabase {
+			t.Errorf("%s: %v", path, body)
+		}
+	}
+	if body := c.call(503, "POST", "/api/chat", map[string]any{"message": "x"}); errorCode(body) != chat.CodeDatabase {
+		t.Errorf("%v", body)
+	}
+}
+
+func TestReadyNamesWhatIsDown(t *testing.T) {
+	t.Parallel()
+	broken := error(nil)
+	b := setup(t, func(d *Deps) {
+		d.Ready = func(context.Context) map[string]error { return map[string]error{"temporal": broken} }
+	})
+	c := b.client()
+	c.call(200, "GET", "/healthz", nil)
+	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["temporal"] != "ok" {
+		t.Errorf("%v", got)
+	}
+	broken = errors.New("dial tcp 10.0.0.1: refused")
+	b.bus.down = true
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	res := c.send("GET", "/readyz", nil)
+	raw, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 503 || strings.Contains(string(raw), "10.0.0.1") {
+		t.Errorf("%d %s %v", res.StatusCode, raw, err)
+	}
+	for _, part := range []string{"temporal", "database", "stream"} {
+		if !strings.Contains(string(raw), `"`+part+`":"down"`) {
+			t.Errorf("%s is not named: %s", part, raw)
+		}
+	}
+	c.call(200, "GET", "/healthz", nil)
+}
+
+func TestConfigSaysWhatThePageNeeds(t *testing.T) {
+	t.Parallel()
+	c := setup(t).client()
+	got := c.call(200, "GET", "/api/config", nil)
+	model, limits := got["model"].(map[string]any), got["limits"].(map[string]any)
+	if model["offline"] != true || model["provider"] != "offline" || model["label"] == "" || limits["message_chars"] != 32000.0 ||
+		limits["upload_bytes"] != float64(1<<20) || got["features"] == nil || got["auth"].(map[string]any)["mode"] != "anonymous" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = waiting
+	c := b.client()
+	c.ask(map[string]any{}).until("status")
+	c.call(404, "GET", "/api/conversations/"+someThread, nil)
+	raw, err := io.ReadAll(c.send("GET", "/metrics", nil).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`palaver_open_streams{dialect="native"} 1`,
+		`palaver_http_requests_total{method="GET",route="/api/conversations/:id",status="404"} 1`,
+		`palaver_turns_submitted_total 1`,
+	} {
+		if !strings.Contains(string(raw), line) {
+			t.Errorf("%s is missing", line)
+		}
+	}
+}
+
+func TestThePageAndItsHeaders(t *testing.T) {
+	t.Parallel()
+	c := setup(t).client()
+	for _, path := range []string{"/", "/chat/" + someThread, "/assets/app.js"} {
+		res := c.send("GET", path, nil)
+		raw, _ := io.ReadAll(res.Body)
+		if res.StatusCode != 200 || string(raw) != "page "+path {
+			t.Errorf("%s: %d %s", path, res.StatusCode, raw)
+		}
+		csp := res.Header.Get("Content-Security-Policy")
+		if !strings.Contains(csp, "default-src 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") ||
+			res.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", path, res.Header)
+		}
+	}
+	c.call(404, "POST", "/", map[string]any{})
+	c.call(404, "GET", "/api", nil)
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+)
+
+type hitJSON struct {
+	DocID   string  `json:"doc_id"`
+	Title   string  `json:"title"`
+	ChunkID string  `json:"chunk_id"`
+	Score   float64 `json:"score"`
+	Text    string  `json:"text"`
+	Start   int     `json:"start"`
+	End     int     `json:"end"`
+}
+
+// search ranks passages as answers do.
+func (s *server) search(c *gin.Context) error {
+	var p dialect.Problems
+	q := strings.TrimSpace(query(c, &p, "q", maxQuery))
+	if q == "" && len(p) == 0 {
+		p.Add("q", "must not be empty")
+	}
+	k := 10
+	if text := c.Query("k"); text != "" {
+		k = number(&p, "k", text, 1, 50)
+	}
+	var ids []string
+	for _, part := range c.QueryArray("doc_ids") { // repeated, or one list with commas
+		for one := range strings.SplitSeq(part, ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				ids = append(ids, one)
+			}
+		}
+	}
+	ids = p.UUIDs("doc_ids", ids)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if err := s.visible(c, "doc_ids", ids); err != nil {
+		return err
+	}
+	found, err := s.Search.Search(c.Request.Context(), callerOf(c).ID, q, ids, k)
+	if err != nil {
+		return err
+	}
+	hits := make([]hitJSON, 0, len(found))
+	for _, h := range found {
+		hits = append(hits, hitJSON{DocID: h.DocID, Title: h.Title, ChunkID: h.ID, Score: h.Score, Text: h.Text, Start: h.Start, End: h.End})
+	}
+	c.JSON(http.StatusOK, gin.H{"hits": hits})
+	return nil
+}

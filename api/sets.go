@@ -1,0 +1,118 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+const maxSetName = 200
+
+type setJSON struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	DocIDs []string `json:"doc_ids"`
+}
+
+func showSet(v chat.DocumentSet) setJSON {
+	ids := v.DocIDs
+	if ids == nil {
+		ids = []string{}
+	}
+	return setJSON{ID: v.ID, Name: v.Name, DocIDs: ids}
+}
+
+func (s *server) listSets(c *gin.Context) error {
+	var p dialect.Problems
+	n := limit(c, &p, 50, 200)
+	cursor := query(c, &p, "cursor", maxCursor)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	page, err := s.Store.ListSets(c.Request.Context(), callerOf(c).ID, cursor, n)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, listOf(page, showSet))
+	return nil
+}
+
+// readSet reads {name, doc_ids}; the documents must be the caller's to see.
+func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
+	var b struct {
+		Name   string   `json:"name"`
+		DocIDs []string `json:"doc_ids"`
+	}
+	if err := decode(c, &b); err != nil {
+		return chat.DocumentSet{}, err
+	}
+	var p dialect.Problems
+	v := chat.DocumentSet{Owner: callerOf(c).ID, Name: strings.TrimSpace(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
+	p.Text("name", v.Name, 1, maxSetName)
+	if err := p.Err(); err != nil {
+		return v, err
+	}
+	return v, s.visible(c, "doc_ids", v.DocIDs)
+}
+
+// visible checks that the caller can see all of the documents.
+func (s *server) visible(c *gin.Context, field string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := s.Store.DocumentsByID(c.Request.Context(), callerOf(c).ID, ids)
+	if err != nil {
+		return err
+	}
+	if len(found) < len(ids) {
+		return invalid(field, "names a document that does not exist")
+	}
+	return nil
+}
+
+func (s *server) createSet(c *gin.Context) error {
+	v, err := s.readSet(c)
+	if err != nil {
+		return err
+	}
+	v.ID = uuid.NewString()
+	if err := s.Store.CreateSet(c.Request.Context(), v); err != nil {
+		return err
+	}
+	c.JSON(http.StatusCreated, showSet(v))
+	return nil
+}
+
+func (s *server) updateSet(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	v, err := s.readSet(c)
+	if err != nil {
+		return err
+	}
+	v.ID = id
+	if err := s.Store.UpdateSet(c.Request.Context(), v); err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, showSet(v))
+	return nil
+}
+
+func (s *server) deleteSet(c *gin.Context) error {
+	id, err := id(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.Store.DeleteSet(c.Request.Context(), callerOf(c).ID, id); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// A client that takes nothing for this long has gone.
+const writePatience = 20 * time.Second
+
+// eventStream writes server-sent events to one client.
+type eventStream struct {
+	w    http.ResponseWriter
+	rc   *http.ResponseController
+	ping *time.Ticker
+	done <-chan struct{} // the client has gone
+	stop <-chan struct{} // the server shuts down
+	ids  bool            // write id: lines
+	view dialect.View
+	buf  []byte
+}
+
+var (
+	errClientGone = errors.New("the client has gone")
+	errStopping   = errors.New("the server is shutting down")
+)
+
+// open sends the headers of a stream; end it with close.
+func (s *server) open(c *gin.Context, view dialect.View, ids bool) *eventStream {
+	h := c.Writer.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	o := &eventStream{
+		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
+		done: c.Request.Context().Done(), stop: s.Stop, ids: ids, view: view,
+	}
+	c.Writer.WriteHeader(http.StatusOK)
+	_ = o.flush() // a client that has gone already shows at the first event
+	s.metrics.streams.WithLabelValues("native").Inc()
+	return o
+}
+
+func (s *server) close(o *eventStream) {
+	o.ping.Stop()
+	_ = o.rc.SetWriteDeadline(time.Time{}) // the connection may serve another request
+	s.metrics.streams.WithLabelValues("native").Dec()
+}
+
+// add puts an event into the buffer, if its dialect shows it.
+func (o *eventStream) add(e chat.Event, id string) {
+	data := native.Encode(e, id)
+	if data == nil {
+		return
+	}
+	if o.ids && id != "" {
+		o.buf = append(append(append(o.buf, "id: "...), id...), '\n')
+	}
+	o.buf = append(append(append(o.buf, "data: "...), data...), "\n\n"...)
+}
+
+func (o *eventStream) comment(text string) {
+	o.buf = append(append(append(o.buf, ": "...), text...), "\n\n"...)
+}
+
+// flush sends the buffer, within the connection's deadline.
+func (o *eventStream) flush() error {
+	_ = o.rc.SetWriteDeadline(time.Now().Add(writePatience)) // not every writer has deadlines
+	if len(o.buf) > 0 {
+		_, err := o.w.Write(o.buf)
+		o.buf = o.buf[:0]
+		if err != nil {
+			return errClientGone
+		}
+	}
+	if err := o.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return errClientGone
+	}
+	return nil
+}
+
+// wait sends what is in the buffer, then pings until more is closed.
+func (o *eventStream) wait(more <-chan struct{}) error {
+	if err := o.flush(); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-more:
+			return nil
+		case <-o.done:
+			return errClientGone
+		case <-o.stop:
+			return errStopping
+		case <-o.ping.C:
+			o.comment("ping")
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// follow sends a turn's events until it is over, or until a person is asked.
+// after names the interrupt whose answer the stream begins with; empty: from
+// the viewer's place.
+func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
+	for {
+		item, more, err := v.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return o.flush()
+		case err != nil:
+			o.add(vanished(v), "")
+			return o.flush()
+		case more != nil:
+			if err := o.wait(more); err != nil {
+				return err
+			}
+			continue
+		}
+		if after != "" {
+			if item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
+				after = ""
+			}
+			if !item.Type.Terminal() {
+				continue
+			}
+		}
+		if item.Type == chat.EventInterrupt && untilAsked {
+			if !item.Latest {
+				continue // answered: this stream ends with what came of it
+			}
+			o.add(item.Event, item.At.String())
+			return o.flush()
+		}
+		if o.view.Shows(item.Event) {
+			o.add(item.Event, item.At.String())
+		}
+		if len(o.buf) > 1<<16 { // a long replay, in pieces
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// vanished is the end of a turn that exists nowhere any more.
+func vanished(v *follow.Viewer) chat.Event {
+	ref := v.Ref()
+	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID,
+		Code: chat.CodeNotFound, Message: "This conversation is no longer there."}
+}
+
+// viewer follows a turn: live, or from its settled log.
+func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position) (*follow.Viewer, error) {
+	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
+	if !t.Status.Settled() {
+		return s.hub.Follow(ref, after), nil
+	}
+	log, err := s.Store.Events(ctx, t.Owner, t.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	return s.hub.Replay(ref, log, after), nil
+}

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+const readyTimeout = 3 * time.Second
+
+// health says that the process answers, and nothing else.
+func (s *server) health(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
+
+// ready says whether everything that answers need is there, and names what is
+// down. Why is in the log.
+func (s *server) ready(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), readyTimeout)
+	defer cancel()
+	parts := map[string]string{"database": "ok", "stream": "ok", "model": s.Model.Provider}
+	down := []string{}
+	fail := func(part string, err error) {
+		parts[part] = "down"
+		down = append(down, part)
+		s.Log.Warn("not ready", "part", part, "error", err)
+	}
+	if err := s.Store.Ping(ctx); err != nil {
+		fail("database", err)
+	}
+	if _, without := s.Bus.(stream.Nowhere); without {
+		parts["stream"] = "none" // as configured: text arrives in larger steps
+	} else if !s.Bus.Ready() {
+		fail("stream", nil)
+	}
+	if s.Model.Provider == "" || s.Model.Provider == "none" {
+		fail("model", nil)
+	}
+	if err := s.tokens.ready(); err != nil {
+		if s.Config.AuthMode == AuthRequired {
+			fail("tokens", err)
+		} else {
+			parts["tokens"] = "down" // others are served
+		}
+	}
+	if s.Ready != nil {
+		for part, err := range s.Ready(ctx) {
+			if err != nil {
+				fail(part, err)
+			} else if _, known := parts[part]; !known {
+				parts[part] = "ok"
+			}
+		}
+	}
+	status, word := http.StatusOK, "ready"
+	if len(down) > 0 {
+		status, word = http.StatusServiceUnavailable, "unavailable"
+	}
+	c.JSON(status, gin.H{"status": word, "parts": parts, "down": down})
+}
+
+// config is what the page needs to know before it draws itself.
+func (s *server) config(c *gin.Context) error {
+	features := s.Config.Features
+	if features == nil {
+		features = map[string]bool{}
+	}
+	c.JSON(http.StatusOK, gin.H{
+		"model": gin.H{"label": s.modelLabel(), "offline": s.Model.Offline, "provider": s.Model.Provider},
+		"limits": gin.H{"message_chars": chat.MaxMessage, "upload_bytes": s.Config.MaxUploadBytes,
+			"tiptap_bytes": dialect.MaxTipTap, "tagged_ids": dialect.MaxTags},
+		"features": features,
+		"auth":     gin.H{"mode": s.Config.AuthMode, "tokens": s.tokens.accepted()},
+	})
+	return nil
+}
+
+func (s *server) modelLabel() string {
+	switch {
+	case s.Model.Offline:
+		return "Offline engine (no model is configured)"
+	case s.Model.Name == "":
+		return s.Model.Provider
+	}
+	return s.Model.Name
+}
+
+// page serves the web page for whatever is not the API's. A newcomer gets the
+// cookie with the page, so that the requests the page then sends side by side
+// are one caller's.
+func (s *server) page(c *gin.Context) {
+	p := c.Request.URL.Path
+	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
+	if s.Page == nil || !read || p == "/api" || strings.HasPrefix(p, "/api/") {
+		s.fail(c, errNotFound)
+		return
+	}
+	if s.Config.AuthMode == AuthAnonymous && path.Ext(p) == "" {
+		s.anonymous(c)
+	}
+	c.Status(http.StatusOK) // gin has noted a 404 for a path without a route
+	var w http.ResponseWriter = c.Writer
+	if w.Header().Get("Set-Cookie") != "" {
+		w = private{w}
+	}
+	s.Page.ServeHTTP(w, c.Request)
+}
+
+// private keeps an answer that gives out an identity from every cache: a proxy
+// that kept it would give the same one to others.
+type private struct{ http.ResponseWriter }
+
+func (p private) WriteHeader(status int) {
+	p.Header().Set("Cache-Control", "private, no-store")
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p private) Write(b []byte) (int, error) {
+	p.Header().Set("Cache-Control", "private, no-store")
+	return p.ResponseWriter.Write(b)
+}
+
+func (p private) Unwrap() http.ResponseWriter { return p.ResponseWriter }

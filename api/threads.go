@@ -1,0 +1,28 @@
+package api
+
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Threads is the engine as the API needs it: commands to conversations and
+// questions about them.
+type Threads interface {
+	// Submit has the thread take a turn whose row exists. Idempotent. A
+	// *chat.Refused (CodeTurnRunning) when on_busy says reject and a turn runs.
+	Submit(ctx context.Context, s chat.Submit) error
+	// Resume answers the pending interrupt. A *chat.Refused (CodeNoInterrupt,
+	// CodeBadResume) when there is none or the answer does not fit.
+	Resume(ctx context.Context, r chat.Resume) error
+	// Cancel ends a turn. Idempotent; nil when nothing runs.
+	Cancel(ctx context.Context, owner, threadID string, c chat.Cancel) error
+	// Progress is the open turn's log after n. Known false: read the settled log.
+	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
+	// State is the thread at a glance; zero when no workflow of it is open.
+	State(ctx context.Context, threadID string) (chat.ThreadState, error)
+	// Delete ends the thread's workflow.
+	Delete(ctx context.Context, owner, threadID string) error
+	// Ingest starts the ingest of an uploaded document.
+	Ingest(ctx context.Context, owner, docID string) error
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// threadNamespace turns ids that clients make up into UUIDs, per owner.
+var threadNamespace = uuid.MustParse("6f0c4b0e-6d4b-5b0a-9d4e-2f1f0a3f7c11")
+
+const acceptTimeout = 20 * time.Second
+
+// threadFor names the thread of a first message: by the client's own turn id,
+// so that a retry never forks the conversation, else a new one.
+func threadFor(owner, clientTurnID string) string {
+	if clientTurnID == "" {
+		return uuid.NewString()
+	}
+	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+clientTurnID)).String()
+}
+
+// submit writes a turn's row and has its thread take it. A message sent again
+// comes back as the turn it made the first time. Once the row is written, a
+// client that goes away changes nothing any more.
+func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (chat.Turn, error) {
+	if err := s.checkSubmit(ctx, who.ID, in); err != nil {
+		return chat.Turn{}, err
+	}
+	turn := chat.Turn{
+		ID:           uuid.Must(uuid.NewV7()).String(), // ids sort in the order in which turns were made
+		ThreadID:     in.ThreadID,
+		Owner:        who.ID,
+		ClientTurnID: in.ClientTurnID,
+		StreamRunID:  in.StreamRunID,
+		Content:      in.Content,
+		ContentHash:  in.Content.Hash(),
+		Status:       chat.TurnNew,
+		CreatedAt:    time.Now().UTC(),
+	}
+	if turn.ThreadID == "" {
+		turn.ThreadID = threadFor(who.ID, turn.ClientTurnID)
+	}
+	if turn.ClientTurnID == "" {
+		turn.ClientTurnID = uuid.NewString()
+	}
+	if turn.StreamRunID == "" {
+		turn.StreamRunID = uuid.NewString()
+	}
+	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
+	if err != nil || row.Status.Settled() {
+		return row, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
+	defer cancel()
+	err = s.Threads.Submit(ctx, chat.Submit{
+		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
+	})
+	if err != nil {
+		return row, engineErr(err)
+	}
+	if row.Status == chat.TurnNew {
+		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {
+			// The thread has it, and marks it when it begins.
+			s.Log.Warn("turn not marked as accepted", "turn", row.ID, "error", err)
+		}
+	}
+	if created {
+		s.metrics.turns.Inc()
+	}
+	s.Bus.ThreadChanged(row.ThreadID, row.ID)
+	return row, nil
+}
+
+// checkSubmit finds what only the store knows: whether the ids exist.
+func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submit) error {
+	var p dialect.Problems
+	if err := s.checkTags(ctx, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets); err != nil {
+		return err
+	}
+	if parent := in.Content.ParentRequest; parent != "" && parent != chat.RootCheckpoint {
+		t, err := s.Store.Turn(ctx, owner, chat.TurnOf(parent))
+		if err != nil && !notFound(err) {
+			return err
+		}
+		if err != nil || t.ThreadID != in.ThreadID {
+			p.Add("parent_checkpoint_id", "is not a checkpoint of this conversation")
+		}
+	}
+	return p.Err()
+}
+
+// checkTags notes tagged ids that the owner cannot see.
+func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, prefix string, docs, sets []string) error {
+	if len(docs) > 0 {
+		found, err := s.Store.DocumentsByID(ctx, owner, docs)
+		if err != nil {
+			return err
+		}
+		if len(found) < len(docs) {
+			p.Add(prefix+"tagged_doc_ids", "names a document that does not exist")
+		}
+	}
+	if len(sets) > 0 {
+		found, err := s.Store.SetsByID(ctx, owner, sets)
+		if err != nil {
+			return err
+		}
+		if len(found) < len(sets) {
+			p.Add(prefix+"tagged_set_ids", "names a set that does not exist")
+		}
+	}
+	return nil
+}
+
+// cancelIfAlone ends a turn whose client has gone and stays away, unless
+// somebody else in this process follows it or it waits for a person.
+// A process that dies meanwhile lets the turn simply go on.
+func (s *server) cancelIfAlone(t chat.Turn) {
+	timer := time.NewTimer(s.grace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.Stop:
+		return
+	}
+	if s.hub.Viewers(t.ID) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	if now, err := s.Store.Turn(ctx, t.Owner, t.ID); err == nil && now.Status.Settled() {
+		return
+	}
+	state, err := s.Threads.State(ctx, t.ThreadID)
+	if err == nil && (state.TurnID != t.ID || state.Pending == nil) {
+		err = s.Threads.Cancel(ctx, t.Owner, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
+	}
+	if err != nil {
+		s.Log.Warn("turn of a gone client not cancelled", "turn", t.ID, "error", err)
+	}
+}
+
+// notFound reports whether err says that something is not there for the caller.
+func notFound(err error) bool { return describe(err) == errNotFound }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// labelled is a text in numbered sections and changes that name some of them.
+type labelled struct {
+	text     string
+	sections []section
+	items    []item
+}
+
+// section is where a section begins, in characters; it ends where the next one,
+// of whatever level, begins.
+type section struct {
+	number     string
+	start, end int
+}
+
+// item is one change and the sections it is about.
+type item struct {
+	text     string
+	sections []string
+}
+
+func (l labelled) labels() (n int) {
+	for _, i := range l.items {
+		n += len(i.sections)
+	}
+	return n
+}
+
+// touches reports whether characters start to end lie partly in a section or in
+// one below it.
+func (l labelled) touches(start, end int, number string) bool {
+	for _, s := range l.sections {
+		if (s.number == number || strings.HasPrefix(s.number, number+".")) && start < s.end && s.start < end {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	heading   = regexp.MustCompile(`^(\d+(?:\.\d+)*)\. \S`)
+	underline = regexp.MustCompile("^([*=\\-~\"'^]){3,}$")
+	label     = regexp.MustCompile(`^\d+(?:\.\d+)*(?:(?:, | & | and )\d+(?:\.\d+)*)*$`)
+	number    = regexp.MustCompile(`\d+(?:\.\d+)*`)
+)
+
+// oldest is the first version of the checklist whose labels no longer hold.
+const oldest = "Version 2.4."
+
+// parse takes the chapters of the manual without its appendices, of which the
+// checklist is one, and those labels of the checklist that are sections there.
+func parse(policy, checklist string) (labelled, error) {
+	l := chapters(policy)
+	known := map[string]bool{}
+	for _, s := range l.sections {
+		known[s.number] = true
+	}
+	for _, i := range changes(checklist) {
+		var labels []string
+		for _, s := range i.sections {
+			if known[s] {
+				labels = append(labels, s)
+			}
+		}
+		if len(labels) > 0 {
+			l.items = append(l.items, item{i.text, labels})
+		}
+	}
+	if len(l.sections) == 0 || len(l.items) == 0 {
+		return labelled{}, errors.New("these are not the Debian Policy Manual and its upgrading checklist")
+	}
+	return l, nil
+}
+
+// chapters are the numbered sections from "1." on, as long as chapter numbers rise.
+func chapters(policy string) labelled {
+	var l labelled
+	var text strings.Builder
+	at, chapter := 0, 0
+	lines := strings.SplitAfter(policy, "\n")
+	for i, line := range lines {
+		if m := heading.FindStringSubmatch(line); m != nil && i+1 < len(lines) && underline.MatchString(strings.TrimSpace(lines[i+1])) {
+			if strings.HasPrefix(lines[i+1], "*") { // a chapter
+				n := atoi(m[1])
+				if n != chapter+1 {
+					break
+				}
+				chapter = n
+			}
+			if chapter > 0 {
+				l.sections = append(l.sections, section{number: m[1], start: at})
+			}
+		}
+		if chapter > 0 {
+			text.WriteString(line)
+			at += utf8.RuneCountInString(line)
+		}
+	}
+	for i := range l.sections {
+		l.sections[i].end = at
+		if i+1 < len(l.sections) {
+			l.sections[i].end = l.sections[i+1].start
+		}
+	}
+	l.text = text.String()
+	return l
+}
+
+func atoi(s string) (n int) {
+	for _, digit := range s {
+		n = 10*n + int(digit-'0')
+	}
+	return n
+}
+
+// changes are the items of the checklist: a line of section numbers, then the
+// text, indented.
+func changes(checklist string) []item {
+	var list []item
+	open := false
+	for line := range strings.Lines(checklist) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.Contains(line, oldest):
+			return list
+		case line == "":
+		case strings.HasPrefix(line, "   "):
+			if open {
+				i := &list[len(list)-1]
+				i.text = strings.TrimSpace(i.text + " " + strings.TrimSpace(line))
+			}
+		default:
+			open = label.MatchString(line)
+			if open {
+				list = append(list, item{sections: number.FindAllString(line, -1)})
+			}
+		}
+	}
+	return list
+}

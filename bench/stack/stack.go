@@ -1,0 +1,104 @@
+// Package stack starts a Palaver server for one benchmark, on a scripted model,
+// and talks to it as its users do.
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
+)
+
+// Stack is a server started for one benchmark.
+type Stack struct {
+	URL string
+
+	model   *llmtest.Server
+	process *exec.Cmd
+	data    string
+}
+
+// Start starts the program server on a model of that pace and returns when it
+// is ready. Stop it.
+func Start(ctx context.Context, server string, pace llmtest.Pace) (_ *Stack, err error) {
+	s := &Stack{}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	if s.model, err = llmtest.Listen("127.0.0.1:0", pace); err != nil {
+		return nil, err
+	}
+	if s.data, err = os.MkdirTemp("", "palaver-bench-"); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	s.URL = "http://127.0.0.1:" + strconv.Itoa(port)
+	process := exec.CommandContext(ctx, server)
+	process.Env = append(os.Environ(),
+		"PORT="+strconv.Itoa(port), "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=0", "PALAVER_DATA_DIR="+s.data,
+		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL="+s.model.URL, "LOG_LEVEL=warn",
+		"CHAT_RATE_LIMIT=off")
+	process.Stderr = os.Stderr
+	if err := process.Start(); err != nil {
+		return nil, fmt.Errorf("start %s (make build makes it): %w", server, err)
+	}
+	s.process = process
+	return s, s.ready(ctx)
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (s *Stack) ready(ctx context.Context) error {
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		resp, err := http.Get(s.URL + "/readyz")
+		if err != nil {
+			continue
+		}
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
+	return fmt.Errorf("the server at %s did not become ready", s.URL)
+}
+
+// Stop ends the server as a person would and removes what it wrote.
+func (s *Stack) Stop() {
+	if s.process != nil {
+		_ = s.process.Process.Signal(syscall.SIGTERM)
+		_ = s.process.Wait()
+	}
+	if s.model != nil {
+		s.model.Close()
+	}
+	_ = os.RemoveAll(s.data)
+}
+
+const circular = `# Circular on liquidity
+
+## 1. Liquidity coverage
+
+A bank must hold a liquidity coverage ratio of at least 100 percent at the end of every business day. The ratio is reported monthly.
+
+## 2. Stress tests
+
+A bank must run a stress test of its funding at least once a quarter and report the result to its board.`

@@ -1,0 +1,155 @@
+package stack
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// User is one anonymous caller.
+type User struct {
+	url    string
+	client *http.Client
+}
+
+// NewUser is a caller that nobody has seen before.
+func (s *Stack) NewUser() (*User, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &User{url: s.URL, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}, nil
+}
+
+// Upload stores the benchmark's document and waits until it can be asked.
+func (u *User) Upload(ctx context.Context) (id string, err error) {
+	resp, err := u.post(ctx, "/api/documents", map[string]any{"title": "Circular on liquidity", "text": circular})
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	var doc struct{ ID, Status, Error string }
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil {
+		return "", err
+	}
+	id = doc.ID
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		resp, err := u.client.Get(u.url + "/api/documents/" + id)
+		if err != nil {
+			return "", err
+		}
+		err = json.NewDecoder(resp.Body).Decode(&doc)
+		resp.Body.Close()
+		if err != nil {
+			return "", err
+		}
+		switch doc.Status {
+		case "ready":
+			return id, nil
+		case "failed":
+			return "", fmt.Errorf("the document failed: %s", doc.Error)
+		}
+	}
+	return "", fmt.Errorf("the document was not ready in time")
+}
+
+// Timing is when a turn's first event, first token and terminal event came,
+// from the request on.
+type Timing struct {
+	First, Token, End time.Duration
+	Refused           int // how often it was sent in vain
+}
+
+var errUnavailable = errors.New("unavailable")
+
+// Turn sends one message and reads its stream to the end; refused as 503, it is
+// sent again, and the time goes on. With an empty action it is inferred. began,
+// unless nil, is called at the first event.
+func (u *User) Turn(ctx context.Context, thread, doc, action string, began func()) (t Timing, err error) {
+	body := map[string]any{
+		"message": "What does the circular say about the liquidity coverage ratio?", "thread_id": thread, "tagged_doc_ids": []string{doc},
+		"client_turn_id": uuid.NewString(),
+	}
+	if action != "" {
+		body["action"] = action
+	}
+	sent := time.Now()
+	resp, err := u.post(ctx, "/api/chat", body)
+	for errors.Is(err, errUnavailable) && ctx.Err() == nil {
+		t.Refused++
+		resp, err = u.post(ctx, "/api/chat", body)
+	}
+	if err != nil {
+		return t, err
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e struct{ Type, Message string }
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			return t, err
+		}
+		since := time.Since(sent)
+		if t.First == 0 {
+			t.First = since
+			if began != nil {
+				began()
+			}
+		}
+		switch e.Type {
+		case "token":
+			if t.Token == 0 {
+				t.Token = since
+			}
+		case "response":
+			t.End = since
+			if t.Token == 0 {
+				t.Token = since
+			}
+			return t, nil
+		case "error", "interrupt", "cancelled":
+			return t, fmt.Errorf("the turn ended with %s: %s", e.Type, e.Message)
+		}
+	}
+	return t, errors.Join(errors.New("the stream ended early"), lines.Err())
+}
+
+func (u *User) post(ctx context.Context, path string, body any) (*http.Response, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.url+path, bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := u.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 300 {
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusServiceUnavailable {
+			return nil, errUnavailable
+		}
+		var problem bytes.Buffer
+		_, _ = problem.ReadFrom(resp.Body)
+		return nil, fmt.Errorf("%s: %s: %s", path, resp.Status, problem.String())
+	}
+	return resp, nil
+}

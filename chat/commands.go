@@ -1,0 +1,54 @@
+package chat
+
+// Submit asks a thread to run a turn whose row exists.
+type Submit struct {
+	Owner    string
+	ThreadID string
+	TurnID   string
+	OnBusy   OnBusy
+	// Cancelled: a cancel overtook this submit (its tombstone was found); the
+	// turn is ended at once and runs nothing.
+	Cancelled bool
+}
+
+// Cancel asks a thread to end a turn. Without a TurnID (from a shell) it acts on
+// the turn running when it is seen.
+type Cancel struct {
+	TurnID string       `json:"turn_id,omitempty"`
+	Reason CancelReason `json:"reason,omitempty"` // default user_cancelled
+}
+
+// Resume answers a thread's pending interrupt.
+type Resume struct {
+	Owner       string      `json:"-"`
+	ThreadID    string      `json:"-"`
+	InterruptID string      `json:"interrupt_id,omitempty"` // empty: whichever is pending
+	Value       ResumeValue `json:"value"`
+}
+
+// Progress is the open turn's log after some n, as the workflow knows it.
+type Progress struct {
+	Known   bool    `json:"known"` // false: not an open turn of this thread; read the settled log
+	Entries []Entry `json:"entries,omitempty"`
+	Over    bool    `json:"over,omitempty"`    // a terminal entry is in the log
+	Waiting bool    `json:"waiting,omitempty"` // an interrupt is pending
+}
+
+// ThreadState is a thread at a glance.
+type ThreadState struct {
+	Owner   string     `json:"owner"`
+	TurnID  string     `json:"turn_id,omitempty"` // the open turn
+	Status  TurnStatus `json:"status,omitempty"`
+	Pending *Question  `json:"pending,omitempty"`
+	Queue   []string   `json:"queue,omitempty"` // turn ids that wait
+}
+
+// Refused is a command the thread did not take, with its code of part 8 of the
+// contract.
+type Refused struct {
+	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume
+	Message string
+	TurnID  string // the running turn, for CodeTurnRunning
+}
+
+func (r *Refused) Error() string { return r.Code + ": " + r.Message }

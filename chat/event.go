@@ -1,0 +1,187 @@
+package chat
+
+// EventType names a kind of turn event.
+type EventType string
+
+const (
+	EventTurnStarted EventType = "turn_started"
+	EventStatus      EventType = "status"
+	EventText        EventType = "text" // a finished piece of the answer
+	EventToolCall    EventType = "tool_call"
+	EventToolResult  EventType = "tool_result"
+	EventInterrupt   EventType = "interrupt"
+	EventResumed     EventType = "resumed"
+	EventNotice      EventType = "notice"
+	EventResponse    EventType = "response"
+	EventCancelled   EventType = "cancelled"
+	EventFailed      EventType = "failed"
+	// EventToken is the only ephemeral one: a delta of the piece being written.
+	EventToken EventType = "token"
+)
+
+// Terminal reports whether nothing of the turn follows an event of this type.
+func (t EventType) Terminal() bool {
+	return t == EventResponse || t == EventCancelled || t == EventFailed
+}
+
+// DocRef names a document to a person.
+type DocRef struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// Event is one thing that happened in a turn, complete with its texts. Durable
+// events are numbered from 1 within their turn (N); a token has its place in a
+// piece instead. Only the fields of its type are set.
+type Event struct {
+	Type     EventType `json:"type"`
+	N        int       `json:"n,omitempty"`
+	TurnID   string    `json:"turn_id"`
+	ThreadID string    `json:"thread_id"`
+
+	// status
+	Node      Node     `json:"node,omitempty"`
+	Message   string   `json:"message,omitempty"` // also of notice, interrupt and failed
+	DocsFound []DocRef `json:"docs_found,omitempty"`
+	WebQuery  string   `json:"web_query,omitempty"`
+
+	// text and token; Piece counts an answer's pieces from 1
+	Text    string `json:"text,omitempty"`
+	Piece   int    `json:"piece,omitempty"`
+	Attempt int    `json:"attempt,omitempty"` // token: rises when a worker died and the piece is written anew
+	Offset  int    `json:"offset,omitempty"`  // token: characters of the piece before Text
+
+	// tool_call and tool_result
+	ToolCallID string `json:"tool_call_id,omitempty"`
+	ToolName   string `json:"tool_name,omitempty"`
+	Arguments  string `json:"arguments,omitempty"` // a JSON object
+	IsError    bool   `json:"is_error,omitempty"`
+
+	Interrupt *Interrupt   `json:"interrupt,omitempty"`
+	Resume    *ResumeValue `json:"resume,omitempty"`
+	Code      string       `json:"code,omitempty"` // notice and failed
+	Retryable bool         `json:"retryable,omitempty"`
+	Response  *Response    `json:"response,omitempty"`
+	Reason    CancelReason `json:"reason,omitempty"`
+	Partial   string       `json:"partial,omitempty"` // cancelled and failed
+}
+
+// Response is a finished answer with what is known about it.
+type Response struct {
+	Text                string     `json:"response"`
+	Citations           []Citation `json:"citations"`
+	Action              Action     `json:"action"`
+	InferenceConfidence Confidence `json:"inference_confidence"`
+	RetrievalConfidence Confidence `json:"retrieval_confidence"`
+	Usage               Usage      `json:"usage"`
+}
+
+// Node is a step of an agent, as statuses and traces name it.
+type Node string
+
+const (
+	NodeIntent    Node = "intent_resolver"
+	NodeDocs      Node = "doc_resolver"
+	NodeValidate  Node = "validate_inputs"
+	NodeSummarize Node = "summarize"
+	NodeInquire   Node = "inquire"
+	NodeCompare   Node = "compare"
+	NodeAudit     Node = "audit"
+	NodeWebSearch Node = "web_search"
+	NodeFormat    Node = "format_response"
+)
+
+var statusMessages = map[Node]string{
+	NodeIntent:    "Clarifying intent...",
+	NodeDocs:      "Finding documents...",
+	NodeValidate:  "Validating request...",
+	NodeSummarize: "Summarizing documents...",
+	NodeInquire:   "Researching your question...",
+	NodeCompare:   "Comparing documents...",
+	NodeAudit:     "Auditing against regulations...",
+	NodeFormat:    "Formatting response...",
+}
+
+// StatusMessage is the line a person sees while node runs. query is used by
+// web_search only.
+func StatusMessage(node Node, query string) string {
+	if node == NodeWebSearch {
+		return `Searching online "` + query + `"`
+	}
+	return statusMessages[node]
+}
+
+// Codes of notices.
+const (
+	NoticeRestarted         = "restarted"
+	NoticeWebDropped        = "web_search_dropped"
+	NoticeWebNotConfigured  = "web_search_not_configured"
+	NoticeWebFailed         = "web_search_failed"
+	NoticeWebSkipped        = "web_search_skipped"
+	NoticeDocsProcessing    = "documents_processing"
+	NoticeResumeIgnored     = "resume_ignored"
+	NoticeDocumentsExcluded = "documents_excluded"
+)
+
+var noticeMessages = map[string]string{
+	NoticeRestarted:         "The answer was interrupted on our side and is being written again.",
+	NoticeWebDropped:        "Web search is not supported for Compare and was left out.",
+	NoticeWebNotConfigured:  "Web search is not configured on this server (TAVILY_API_KEY), so the answer uses your documents only.",
+	NoticeWebFailed:         "The web search failed, so the answer uses your documents only.",
+	NoticeWebSkipped:        "Your documents answer this fully, so the web was not searched.",
+	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
+	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
+	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
+}
+
+// NoticeMessage is the plain sentence for a notice's code.
+func NoticeMessage(code string) string { return noticeMessages[code] }
+
+// Codes of failed turns and refused requests.
+const (
+	CodeValidation       = "validation_failed"
+	CodeUnauthenticated  = "unauthenticated"
+	CodeForbidden        = "forbidden"
+	CodeNotFound         = "not_found"
+	CodeTurnRunning      = "turn_running"
+	CodeTurnConflict     = "client_turn_id_conflict"
+	CodeNoInterrupt      = "no_pending_interrupt"
+	CodeBadResume        = "invalid_resume_value"
+	CodeTooLarge         = "too_large"
+	CodeUnsupported      = "unsupported_type"
+	CodeRateLimited      = "rate_limited"
+	CodeModelUnavailable = "model_unavailable"
+	CodeModelRejected    = "model_rejected"
+	CodeModelTimeout     = "model_timeout"
+	CodeStepLimit        = "step_limit"
+	CodeDeadline         = "deadline_exceeded"
+	CodeDatabase         = "database_unavailable"
+	CodeInternal         = "internal"
+)
+
+// failure is what a person reads when a turn fails, and whether trying again
+// can help.
+type failure struct {
+	message   string
+	retryable bool
+}
+
+var failures = map[string]failure{
+	CodeModelUnavailable: {"The model did not answer. Please try again in a moment.", true},
+	CodeModelTimeout:     {"The model took too long to answer. Please try again.", true},
+	CodeModelRejected:    {"The model refused the request. The operator should check the model settings.", false},
+	CodeStepLimit:        {"This turn took more steps than allowed and was ended.", false},
+	CodeDeadline:         {"This turn took longer than allowed and was ended.", true},
+	CodeDatabase:         {"Your documents cannot be reached right now. Please try again in a moment.", true},
+	CodeInternal:         {"Something went wrong on our side. Please try again.", true},
+}
+
+// FailureMessage is the plain sentence for a failed turn's code, and whether a
+// retry can help.
+func FailureMessage(code string) (message string, retryable bool) {
+	f, ok := failures[code]
+	if !ok {
+		f = failures[CodeInternal]
+	}
+	return f.message, f.retryable
+}

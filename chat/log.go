@@ -1,0 +1,127 @@
+package chat
+
+import (
+	"strconv"
+	"time"
+)
+
+// Entry is a durable event as the workflow keeps it: ids, enums and numbers
+// only. Its texts are rows of the turn, named by Ref, or follow from its codes;
+// package transcript renders an Entry into an Event.
+type Entry struct {
+	N        int          `json:"n"`
+	Type     EventType    `json:"type"`
+	At       time.Time    `json:"at"`
+	Node     Node         `json:"node,omitempty"`
+	DocIDs   []string     `json:"docs,omitempty"`     // status: documents found
+	Ref      string       `json:"ref,omitempty"`      // key of the turn's text: the piece, the web query
+	Piece    int          `json:"piece,omitempty"`    // text
+	Code     string       `json:"code,omitempty"`     // notice and failed
+	Question *Question    `json:"question,omitempty"` // interrupt
+	Resume   *ResumeValue `json:"resume,omitempty"`   // resumed
+	Answers  string       `json:"answers,omitempty"`  // resumed: the interrupt's id
+	Reason   CancelReason `json:"reason,omitempty"`   // cancelled
+}
+
+// PromptCode names the sentence of an interrupt.
+type PromptCode string
+
+const (
+	PromptMultiAction  PromptCode = "multi_action"
+	PromptWhichAction  PromptCode = "which_action"
+	PromptWhichDoc     PromptCode = "which_doc"
+	PromptUnknownDoc   PromptCode = "unknown_doc"  // Ref: the names not found
+	PromptCompareTwo   PromptCode = "compare_two"  // one document is known
+	PromptCompareNone  PromptCode = "compare_none" // none is known
+	PromptSummarizeDoc PromptCode = "summarize_doc"
+	PromptAuditTarget  PromptCode = "audit_target"
+	PromptAuditText    PromptCode = "audit_text"
+	PromptRetrievalLow PromptCode = "retrieval_low"
+)
+
+// Question is an interrupt as the workflow keeps it.
+type Question struct {
+	ID        string        `json:"id"` // also the interrupt's checkpoint
+	Type      InterruptType `json:"type"`
+	Prompt    PromptCode    `json:"prompt"`
+	Action    Action        `json:"action,omitempty"`
+	OptionIDs []string      `json:"options,omitempty"` // actions, document ids (and AllDocs), or the retrieval_low options
+	Ref       string        `json:"ref,omitempty"`     // key of a text that the sentence quotes
+}
+
+// Sentence is what a person reads above the options. detail is the text behind
+// Question.Ref: names that were not found, or "".
+func (q Question) Sentence(detail string) string {
+	if detail != "" {
+		return "I could not find " + detail + ". " + q.plain()
+	}
+	return q.plain()
+}
+
+func (q Question) plain() string {
+	switch q.Prompt {
+	case PromptMultiAction:
+		return "I can only perform one action at a time. Which would you like to do first?"
+	case PromptWhichAction:
+		return "I'm not sure what action you'd like. Please choose:"
+	case PromptWhichDoc:
+		switch q.Action {
+		case Audit:
+			return "Which document would you like to audit against?"
+		case Compare:
+			return "Which document would you like to compare?"
+		case Summarize:
+			return "Which document would you like to summarize?"
+		default:
+			return "Which document do you mean?"
+		}
+	case PromptUnknownDoc:
+		return "Please tag the document you'd like to reference, or type its name."
+	case PromptCompareTwo:
+		return "Compare requires at least 2 documents. Please tag the additional document."
+	case PromptCompareNone:
+		return "Compare requires at least 2 documents. Please tag the documents you'd like to compare."
+	case PromptSummarizeDoc:
+		return "Please tag the document you'd like to summarize."
+	case PromptAuditTarget:
+		return "Please tag the document you'd like to audit against."
+	case PromptAuditText:
+		return "Please enter the text you'd like to audit (e.g., an email or policy excerpt)."
+	case PromptRetrievalLow:
+		return "I found little in your documents about this. What would you like to do?"
+	}
+	return "Please answer to go on."
+}
+
+var retrievalLabels = map[string]string{
+	OptionTagDocs:   "Tag specific documents",
+	OptionWebSearch: "Search the web",
+	OptionContinue:  "Continue anyway",
+}
+
+// OptionLabel is the button text of an option id. title is the document's title
+// when the option is a document.
+func (q Question) OptionLabel(id, title string) string {
+	switch q.Type {
+	case ActionChoice:
+		return Action(id).Label()
+	case RetrievalLow:
+		return retrievalLabels[id]
+	}
+	if id == AllDocs {
+		return "All of these"
+	}
+	return title
+}
+
+// Keys of a turn's texts.
+const (
+	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
+	TextSource     = "source_text" // the text an audit is about, when given in answer to a question
+	TextWebQuery   = "web_query"
+	TextWebResults = "web_results" // JSON
+	TextCitations  = "citations"   // JSON, []Citation of the answer
+)
+
+// PieceKey is the key of an answer's n-th piece.
+func PieceKey(n int) string { return "piece:" + strconv.Itoa(n) }

@@ -1,0 +1,215 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// PublicOwner owns the documents that everyone may read and nobody may delete
+// through the API.
+const PublicOwner = "*"
+
+// RootCheckpoint names, as a parent, the empty beginning of a thread.
+const RootCheckpoint = "root"
+
+// Action is what the documents agent does with a message.
+type Action string
+
+const (
+	Summarize Action = "summarize"
+	Inquire   Action = "inquire"
+	Compare   Action = "compare"
+	Audit     Action = "audit"
+)
+
+// Actions lists every action, in the order in which options show them.
+var Actions = []Action{Summarize, Inquire, Compare, Audit}
+
+// Valid reports whether a is one of Actions.
+func (a Action) Valid() bool {
+	switch a {
+	case Summarize, Inquire, Compare, Audit:
+		return true
+	}
+	return false
+}
+
+// Label is the action as a person reads it on a button.
+func (a Action) Label() string {
+	switch a {
+	case Summarize:
+		return "Summarize"
+	case Compare:
+		return "Compare"
+	case Audit:
+		return "Audit"
+	default:
+		return "Inquire"
+	}
+}
+
+// Confidence is how sure a step is of its result.
+type Confidence string
+
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+)
+
+// Agent names the declaration of nodes that runs a turn.
+type Agent string
+
+// AgentDocuments answers questions of one's own documents (S0).
+const AgentDocuments Agent = "documents"
+
+// OnBusy says what a submit does when the thread already runs a turn.
+type OnBusy string
+
+const (
+	Supersede OnBusy = "supersede" // the running turn is cancelled and settled first
+	Enqueue   OnBusy = "enqueue"   // wait for its end
+	Reject    OnBusy = "reject"    // refuse the submit
+	Rollback  OnBusy = "rollback"  // supersede, and the running turn leaves the history
+)
+
+// Valid reports whether b is a known policy.
+func (b OnBusy) Valid() bool {
+	switch b {
+	case Supersede, Enqueue, Reject, Rollback:
+		return true
+	}
+	return false
+}
+
+// TurnStatus is where a turn stands:
+// accepted → running ⇄ interrupted → completed | cancelled | failed.
+type TurnStatus string
+
+const (
+	TurnNew         TurnStatus = "new" // the row exists, its workflow has not accepted it: shows in no history
+	TurnAccepted    TurnStatus = "accepted"
+	TurnRunning     TurnStatus = "running"
+	TurnInterrupted TurnStatus = "interrupted"
+	TurnCompleted   TurnStatus = "completed"
+	TurnCancelled   TurnStatus = "cancelled"
+	TurnFailed      TurnStatus = "failed"
+)
+
+// Settled reports whether the turn is over for good.
+func (s TurnStatus) Settled() bool {
+	return s == TurnCompleted || s == TurnCancelled || s == TurnFailed
+}
+
+// CancelReason says why a turn ended early.
+type CancelReason string
+
+const (
+	UserCancelled CancelReason = "user_cancelled"
+	Superseded    CancelReason = "superseded"
+	Disconnected  CancelReason = "disconnect"
+	RolledBack    CancelReason = "rolled_back"
+)
+
+// Content is what a person sent: the part of a turn that makes two sends the
+// same or different.
+type Content struct {
+	Message       string          `json:"message"`
+	TipTap        json.RawMessage `json:"tiptap_json,omitempty"` // the composer's document, at most 256 kB, already validated
+	TaggedDocs    []string        `json:"tagged_doc_ids,omitempty"`
+	TaggedSets    []string        `json:"tagged_set_ids,omitempty"`
+	Action        Action          `json:"action,omitempty"` // empty: to be inferred
+	WebSearch     bool            `json:"enable_web_search,omitempty"`
+	Agent         Agent           `json:"agent"`
+	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as asked for; empty means the current head
+}
+
+// Hash identifies the content: the same hash under one client_turn_id is a
+// retry, another is a conflict.
+func (c Content) Hash() string {
+	b, err := json.Marshal(c)
+	if err != nil { // only an invalid RawMessage can do this, and the edge has validated it
+		b = []byte(c.Message)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Turn is one exchange: a person's message and what came of it.
+type Turn struct {
+	ID           string
+	ThreadID     string
+	Owner        string
+	Parent       string // turn id of the parent; RootCheckpoint for a first turn; empty until the turn starts
+	ClientTurnID string // unique per (owner, thread); never empty (the server makes one)
+	StreamRunID  string
+	Content      Content
+	ContentHash  string
+	Status       TurnStatus
+	CreatedAt    time.Time
+	SettledAt    time.Time // zero while open
+}
+
+// Citation ties a numbered marker [n] in an answer to its source. Start and
+// End are offsets in characters (runes) of the document's stored text, and
+// Quote is verbatim at these offsets.
+type Citation struct {
+	N       int    `json:"n"`
+	Source  string `json:"source"` // "document" or "web"
+	DocID   string `json:"doc_id,omitempty"`
+	Title   string `json:"title"`
+	ChunkID string `json:"chunk_id,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Quote   string `json:"quote"`
+	Start   *int   `json:"start,omitempty"`
+	End     *int   `json:"end,omitempty"`
+}
+
+// Usage counts what a turn consumed.
+type Usage struct {
+	TokensIn  int     `json:"tokens_in"`
+	TokensOut int     `json:"tokens_out"`
+	CostUSD   float64 `json:"cost_usd"`
+	Calls     int     `json:"calls"` // model calls that were answered
+}
+
+// Add returns the sum of both.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.CostUSD + v.CostUSD, u.Calls + v.Calls}
+}
+
+// Tokens is the total of both directions.
+func (u Usage) Tokens() int { return u.TokensIn + u.TokensOut }
+
+// Message is one line of a conversation as its history shows it.
+type Message struct {
+	ID        string
+	Role      string // "user", "assistant" or "system" (a PalAssist prompt)
+	Content   string
+	CreatedAt time.Time
+	TurnID    string
+	Parent    string // parent checkpoint: a turn id or RootCheckpoint
+	// Metadata of an assistant message: action, citations, confidences,
+	// tokens_used, cost_usd, client_turn_id, stream_run_id, finished_reason and,
+	// for a kept partial, interrupted, interrupted_reason, token_estimate. Of a
+	// user message: client_turn_id, stream_run_id, tagged_doc_ids, tiptap_json.
+	Metadata map[string]any
+}
+
+// Conversation is a thread as lists show it.
+type Conversation struct {
+	ID            string
+	Owner         string
+	Title         string
+	CreatedAt     time.Time
+	LastMessageAt time.Time
+	Status        string // idle, running, interrupted
+}
+
+// Profile is what a user says about themselves; web queries use it.
+type Profile struct {
+	Industry string `json:"industry,omitempty"`
+	Location string `json:"location,omitempty"`
+}

@@ -1,0 +1,142 @@
+// Package cli is the command palaver: its grammar, and what its roles and tools
+// need to run. It is apart from main so that full-stack tests can play it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/service"
+)
+
+type grammar struct {
+	config.Config
+
+	Serve      serveCmd      `cmd:"" help:"Page, API and worker in one process."`
+	API        apiCmd        `cmd:"" name:"api" help:"Page and API only."`
+	Worker     workerCmd     `cmd:"" help:"Worker only."`
+	Ingest     ingestCmd     `cmd:"" help:"Load documents and wait until they are ready."`
+	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
+	DeleteUser deleteUserCmd `cmd:"" name:"delete-user" help:"Say what is kept of a user, or remove it."`
+	Health     healthCmd     `cmd:"" help:"Succeed if this host's API or worker is at work; for container health checks."`
+	EnvExample envExampleCmd `cmd:"" name:"env-example" help:"Print .env.example."`
+}
+
+type (
+	serveCmd   struct{}
+	apiCmd     struct{}
+	workerCmd  struct{}
+	migrateCmd struct {
+		From string `placeholder:"sqlite:PATH" help:"SQLite file to move from, once no process uses it and no turn is open."`
+		To   string `placeholder:"postgres://…" help:"Empty Postgres database to move to; without it that of DATABASE_URL."`
+	}
+	ingestCmd struct {
+		Public bool     `help:"Make the documents visible to everyone."`
+		Owner  string   `help:"User id that the documents belong to; needed without --public."`
+		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (txt, md, html, pdf)."`
+	}
+	deleteUserCmd struct {
+		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me answers."`
+		Yes bool   `help:"Remove it, for good."`
+	}
+	envExampleCmd struct{}
+)
+
+// Main runs the command that args name, until it is done or a role gets SIGINT
+// or SIGTERM, and returns the exit code: 0, 2 for a setting that is refused, 1
+// for anything else.
+func Main(args []string) int {
+	var c grammar
+	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description))
+	if err != nil {
+		return complain(err)
+	}
+	log := c.Logger(os.Stderr)
+	slog.SetDefault(log)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	command.BindTo(ctx, (*context.Context)(nil))
+	if err := command.Run(&c.Config, log); err != nil {
+		return complain(err)
+	}
+	return 0
+}
+
+const description = "A durable chat backend: every conversation is a Temporal workflow. " +
+	"Settings come from flags, the environment or a file .env in the working folder."
+
+// complain says in one line what is wrong: 2 for a setting, 1 for the rest.
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "palaver:", err)
+	var setting *config.Error
+	var usage *kong.ParseError
+	if errors.As(err, &setting) || errors.As(err, &usage) {
+		return config.ExitUsage
+	}
+	return 1
+}
+
+func (serveCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return service.Run(ctx, cfg, log, service.Serve)
+}
+
+func (apiCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return service.Run(ctx, cfg, log, service.API)
+}
+
+func (workerCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return service.Run(ctx, cfg, log, service.Worker)
+}
+
+func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	if m.From != "" {
+		to := m.To
+		if to == "" {
+			to = cfg.DatabaseURL
+		}
+		return service.MoveStore(ctx, m.From, to, os.Stdout)
+	}
+	if m.To != "" {
+		return errors.New("--to: --from is needed too")
+	}
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	log.Info("the database is up to date")
+	return store.Close()
+}
+
+func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	owner, err := i.owner()
+	if err != nil {
+		return err
+	}
+	return service.IngestPaths(ctx, cfg, log, owner, i.Paths, os.Stdout)
+}
+
+func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
+	parts := service.Parts{Config: cfg, Log: log}
+	if parts.Store, err = service.OpenStore(ctx, cfg); err != nil {
+		return err
+	}
+	defer func() { _ = parts.Store.Close() }()
+	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
+		return err
+	}
+	defer parts.Temporal.Close()
+	return service.DeleteUser(ctx, parts, d.ID, d.Yes, os.Stdout)
+}
+
+func (envExampleCmd) Run() error {
+	_, err := fmt.Print(config.EnvExample())
+	return err
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// healthCmd is the health check of a container, in an image that holds nothing
+// else which could ask.
+type healthCmd struct {
+	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: this host's worker asks Temporal for work."`
+}
+
+const (
+	healthPatience = 4 * time.Second
+	// A poll that finds no work lasts a minute.
+	pollEvery = 2 * time.Minute
+)
+
+func (h healthCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	defer cancel()
+	if h.Role == "worker" {
+		return workerPolls(ctx, cfg)
+	}
+	return apiAnswers(ctx, cfg)
+}
+
+func apiAnswers(ctx context.Context, cfg *config.Config) error {
+	host := cfg.Host
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, strconv.Itoa(cfg.Port))+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the API answers %s", resp.Status)
+	}
+	return nil
+}
+
+func workerPolls(ctx context.Context, cfg *config.Config) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	c, _, err := service.DialTemporal(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	queue, err := c.DescribeTaskQueue(ctx, workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return err
+	}
+	for _, p := range queue.GetPollers() {
+		// The SDK's identity is process@host@.
+		if strings.Contains(p.GetIdentity(), "@"+host+"@") && time.Since(p.GetLastAccessTime().AsTime()) < pollEvery {
+			return nil
+		}
+	}
+	return errors.New("no worker of this host asks for work")
+}

@@ -1,0 +1,229 @@
+// Package config is everything that can be set from outside, by environment
+// variable or flag: names, defaults, what is allowed, and which model the keys
+// that are set mean. --help and .env.example are made from the same struct.
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config holds the settings of every role. Durations and sizes are positive
+// after Validate.
+type Config struct {
+	Host    string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
+	Port    int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
+	DataDir string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret."`
+
+	Provider         string        `name:"chat-model-provider" env:"CHAT_MODEL_PROVIDER" group:"Model" help:"gemini, openai, anthropic, ollama, openai-compatible, offline or none. Without it: the provider whose key is set (gemini first), openai-compatible when only LLM_BASE_URL is set, else offline."`
+	ModelName        string        `name:"chat-model-name" env:"CHAT_MODEL_NAME" group:"Model" help:"Model for ordinary work; each provider has a default."`
+	ModelNameStrong  string        `name:"chat-model-name-strong" env:"CHAT_MODEL_NAME_STRONG" group:"Model" help:"Model for compare and audit; each provider has a default."`
+	APIKey           string        `name:"llm-api-key" env:"LLM_API_KEY" group:"Model" help:"Key for the provider chosen by CHAT_MODEL_PROVIDER or for LLM_BASE_URL."`
+	GeminiAPIKey     string        `name:"gemini-api-key" env:"GEMINI_API_KEY" group:"Model" help:"Key for Gemini."`
+	OpenAIAPIKey     string        `name:"openai-api-key" env:"OPENAI_API_KEY" group:"Model" help:"Key for OpenAI."`
+	AnthropicAPIKey  string        `name:"anthropic-api-key" env:"ANTHROPIC_API_KEY" group:"Model" help:"Key for Anthropic."`
+	BaseURL          string        `name:"llm-base-url" env:"LLM_BASE_URL" group:"Model" help:"Any OpenAI-compatible endpoint, for example http://localhost:11434/v1; each provider has its own."`
+	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model" help:"Longest silence of a model before its first byte and between bytes."`
+	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Longest duration of one model call."`
+	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"No new try of a model call starts later than this after the first."`
+	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model; when set, retrieval is by words and meaning both."`
+
+	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
+	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
+
+	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main uses its own."`
+	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
+	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main uses its own."`
+
+	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
+	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
+
+	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
+	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
+	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
+
+	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
+	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
+	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
+	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
+	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
+
+	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
+	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
+
+	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Operations" help:"Reserved; refused until encryption of Temporal's payloads is built."`
+}
+
+// Embedded holds what only the one-process main has: its own Temporal and NATS.
+type Embedded struct {
+	TemporalPort   int `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
+	TemporalUIPort int `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
+	NATSPort       int `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which the embedded NATS serves other processes; 0 keeps it inside."`
+}
+
+// Error is a setting that is refused: its variable and what is allowed.
+type Error struct {
+	Variable string
+	Problem  string
+}
+
+func (e *Error) Error() string { return e.Variable + ": " + e.Problem }
+
+func refuse(variable, format string, args ...any) error {
+	return &Error{Variable: variable, Problem: fmt.Sprintf(format, args...)}
+}
+
+// Validate tidies values and reports the first that is not allowed, as *Error.
+func (c *Config) Validate() error {
+	c.trim()
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkIdentity} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim drops the line breaks and blanks that come along when a value is pasted
+// or read from a file.
+func (c *Config) trim() {
+	for _, v := range variables(c) {
+		if s, ok := v.value.(*string); ok {
+			*s = strings.TrimSpace(*s)
+		}
+	}
+}
+
+func (c *Config) checkServer() error {
+	if err := port("PORT", c.Port); err != nil {
+		return err
+	}
+	if c.DataDir == "" {
+		return refuse("PALAVER_DATA_DIR", "a folder is needed")
+	}
+	if err := oneOf("LOG_LEVEL", c.LogLevel, "debug", "info", "warn", "error"); err != nil {
+		return err
+	}
+	return oneOf("LOG_FORMAT", c.LogFormat, "text", "json")
+}
+
+func (c *Config) checkStores() error {
+	if c.MemoryBackend != "" {
+		if err := oneOf("CHAT_MEMORY_BACKEND", c.MemoryBackend, "sqlite", "postgres"); err != nil {
+			return err
+		}
+	}
+	if c.Postgres() {
+		if c.DatabaseURL == "" {
+			return refuse("CHAT_MEMORY_BACKEND", "postgres needs DATABASE_URL")
+		}
+		if err := address("DATABASE_URL", c.DatabaseURL, "postgres", "postgresql"); err != nil {
+			return err
+		}
+	}
+	if c.PayloadEncryptionKey != "" {
+		return refuse("PAYLOAD_ENCRYPTION_KEY", "encryption of Temporal's payloads is not built yet; leave it out")
+	}
+	for server := range strings.SplitSeq(c.NATSURL, ",") {
+		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
+			return err
+		}
+	}
+	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
+}
+
+// Postgres reports whether the database is the one at DatabaseURL; else it is
+// SQLite in the data folder.
+func (c *Config) Postgres() bool {
+	return c.MemoryBackend == "postgres" || (c.MemoryBackend == "" && c.DatabaseURL != "")
+}
+
+// longestCall keeps a model call shorter than the activity it runs in.
+const longestCall = 9 * time.Minute
+
+func (c *Config) checkLimits() error {
+	for _, d := range []struct {
+		name     string
+		value    time.Duration
+		min, max time.Duration
+	}{
+		{"LLM_FIRST_BYTE_TIMEOUT", c.FirstByteTimeout, 100 * time.Millisecond, longestCall},
+		{"LLM_TIMEOUT", c.ModelTimeout, 100 * time.Millisecond, longestCall},
+		{"LLM_RETRY_BUDGET", c.RetryBudget, 0, 24 * time.Hour},
+		{"TURN_DEADLINE", c.TurnDeadline, time.Second, 24 * time.Hour},
+		{"THREAD_IDLE_TIMEOUT", c.ThreadIdleTimeout, time.Second, 30 * 24 * time.Hour},
+	} {
+		if d.value < d.min || d.value > d.max {
+			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
+		}
+	}
+	if c.MaxUploadMB < 1 || c.MaxUploadMB > 500 {
+		return refuse("MAX_UPLOAD_MB", "%d is not allowed; use a number from 1 to 500", c.MaxUploadMB)
+	}
+	return nil
+}
+
+const shortestSecret = 16
+
+func (c *Config) checkIdentity() error {
+	if err := oneOf("AUTH_MODE", c.AuthMode, "anonymous", "required"); err != nil {
+		return err
+	}
+	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.SupabaseJWKSURL+c.ProxySharedSecret == "" {
+		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL or PROXY_SHARED_SECRET, or nobody could come in")
+	}
+	if err := address("SUPABASE_JWKS_URL", c.SupabaseJWKSURL, "http", "https"); err != nil {
+		return err
+	}
+	for _, s := range []struct{ name, value string }{
+		{"SUPABASE_JWT_SECRET", c.SupabaseJWTSecret},
+		{"COOKIE_SECRET", c.CookieSecret},
+		{"PROXY_SHARED_SECRET", c.ProxySharedSecret},
+	} {
+		if s.value != "" && len(s.value) < shortestSecret {
+			return refuse(s.name, "too short; use at least %d characters", shortestSecret)
+		}
+	}
+	return nil
+}
+
+// Validate reports the first port that is not one.
+func (e *Embedded) Validate() error {
+	if err := port("TEMPORAL_PORT", e.TemporalPort); err != nil {
+		return err
+	}
+	if err := port("TEMPORAL_UI_PORT", e.TemporalUIPort); err != nil {
+		return err
+	}
+	return port("NATS_PORT", e.NATSPort)
+}
+
+func port(name string, n int) error {
+	if n < 0 || n > 65535 {
+		return refuse(name, "%d is not a port; use a number from 1 to 65535, or 0", n)
+	}
+	return nil
+}
+
+func oneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return refuse(name, "%q is not allowed; use one of %s", value, strings.Join(allowed, ", "))
+}
+
+// address checks an absolute URL; its text may hold a password and is not
+// repeated.
+func address(name, value string, schemes ...string) error {
+	if value == "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		return refuse(name, "not a URL; use one that begins with %s://", strings.Join(schemes, ":// or "))
+	}
+	return nil
+}

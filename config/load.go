@@ -1,0 +1,88 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"reflect"
+
+	"github.com/alecthomas/kong"
+	"github.com/joho/godotenv"
+)
+
+// ExitUsage is the exit code for a setting that is refused.
+const ExitUsage = 2
+
+// Parse fills cli, a kong grammar that embeds Config (and perhaps Embedded),
+// from .env in the working folder, the environment and args, the later ones
+// first. An error is one line for a person.
+func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error) {
+	if err := loadDotEnv(".env"); err != nil {
+		return nil, err
+	}
+	// An empty variable (as compose files pass on unset ones) means its default.
+	for _, v := range variables(cli) {
+		if value, set := os.LookupEnv(v.env); set && value == "" {
+			_ = os.Unsetenv(v.env)
+		}
+	}
+	parser, err := kong.New(cli, options...)
+	if err != nil {
+		return nil, err
+	}
+	return parser.Parse(args)
+}
+
+// loadDotEnv adds what the file sets and the environment does not.
+func loadDotEnv(path string) error {
+	err := godotenv.Load(path)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.As(err, new(*fs.PathError)):
+		return err
+	}
+	// The parser's own words quote the rest of the file, secrets included.
+	return refuse(path, "not readable; every line must be NAME=value or begin with #")
+}
+
+// Logger writes at LOG_LEVEL in LOG_FORMAT to w.
+func (c *Config) Logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked by Validate
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// variable is one setting as its struct tags describe it.
+type variable struct {
+	env, preset, group, help string
+	value                    any // pointer to the field
+}
+
+// variables walks a pointer to a struct and its embedded structs.
+func variables(of any) []variable {
+	v := reflect.ValueOf(of).Elem()
+	var all []variable
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Type.Kind() == reflect.Struct && field.Anonymous {
+			all = append(all, variables(v.Field(i).Addr().Interface())...)
+			continue
+		}
+		env, ok := field.Tag.Lookup("env")
+		if !ok {
+			continue
+		}
+		all = append(all, variable{
+			env: env, preset: field.Tag.Get("default"), group: field.Tag.Get("group"), help: field.Tag.Get("help"),
+			value: v.Field(i).Addr().Interface(),
+		})
+	}
+	return all
+}

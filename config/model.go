@@ -1,0 +1,96 @@
+package config
+
+import "slices"
+
+// Providers that CHAT_MODEL_PROVIDER may name.
+const (
+	Gemini           = "gemini"
+	OpenAI           = "openai"
+	Anthropic        = "anthropic"
+	Ollama           = "ollama"
+	OpenAICompatible = "openai-compatible"
+	Offline          = "offline"
+	None             = "none"
+)
+
+var providers = []string{Gemini, OpenAI, Anthropic, Ollama, OpenAICompatible, Offline, None}
+
+// Choice is the model provider that the settings mean, with the key to use.
+type Choice struct {
+	Provider    string
+	APIKey      string
+	KeyVariable string // that APIKey came from; empty without a key
+}
+
+// keys are the providers that are chosen by their key alone, the first that is
+// set wins.
+func (c *Config) keys() []struct{ provider, variable, key string } {
+	return []struct{ provider, variable, key string }{
+		{Gemini, "GEMINI_API_KEY", c.GeminiAPIKey},
+		{OpenAI, "OPENAI_API_KEY", c.OpenAIAPIKey},
+		{Anthropic, "ANTHROPIC_API_KEY", c.AnthropicAPIKey},
+	}
+}
+
+// Model resolves the provider: the one named, else the one whose key is set
+// (gemini before openai before anthropic), else the endpoint of LLM_BASE_URL,
+// else the offline engine. LLM_API_KEY goes before a provider's own key.
+func (c *Config) Model() Choice {
+	provider := c.Provider
+	if provider == "" {
+		provider = c.byKey()
+	}
+	if c.APIKey != "" {
+		return Choice{Provider: provider, APIKey: c.APIKey, KeyVariable: "LLM_API_KEY"}
+	}
+	for _, k := range c.keys() {
+		if k.provider == provider && k.key != "" {
+			return Choice{Provider: provider, APIKey: k.key, KeyVariable: k.variable}
+		}
+	}
+	return Choice{Provider: provider}
+}
+
+func (c *Config) byKey() string {
+	for _, k := range c.keys() {
+		if k.key != "" {
+			return k.provider
+		}
+	}
+	if c.BaseURL != "" {
+		return OpenAICompatible
+	}
+	return Offline
+}
+
+func (c *Config) checkModel() error {
+	if c.Provider != "" {
+		if err := oneOf("CHAT_MODEL_PROVIDER", c.Provider, providers...); err != nil {
+			return err
+		}
+	}
+	if err := address("LLM_BASE_URL", c.BaseURL, "http", "https"); err != nil {
+		return err
+	}
+	choice := c.Model()
+	if c.Provider == "" && choice.Provider == Offline && c.APIKey != "" {
+		return refuse("CHAT_MODEL_PROVIDER", "needed with LLM_API_KEY, to know whose key it is; use one of gemini, openai, anthropic, or set LLM_BASE_URL")
+	}
+	for _, k := range c.keys() {
+		if k.provider == choice.Provider && choice.APIKey == "" && c.BaseURL == "" {
+			return refuse(k.variable, "needed with CHAT_MODEL_PROVIDER=%s (or LLM_API_KEY)", k.provider)
+		}
+	}
+	if choice.Provider == OpenAICompatible {
+		if c.BaseURL == "" {
+			return refuse("LLM_BASE_URL", "needed with CHAT_MODEL_PROVIDER=%s", OpenAICompatible)
+		}
+		if c.ModelName == "" {
+			return refuse("CHAT_MODEL_NAME", "needed with LLM_BASE_URL; the name of a model that the endpoint serves")
+		}
+	}
+	if c.EmbeddingModel != "" && slices.Contains([]string{Offline, None, Anthropic}, choice.Provider) {
+		return refuse("EMBEDDING_MODEL_NAME", "the provider %s has no embeddings; leave it out or choose another provider", choice.Provider)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package dbtest
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func (b *bundle) conversation(title string) chat.Conversation {
+	b.t.Helper()
+	c, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, Title: title, CreatedAt: b.now()})
+	b.NoError(err)
+	return c
+}
+
+func (b *bundle) listed(q string) []string {
+	b.t.Helper()
+	p, err := b.store.ListConversations(b.ctx, b.owner, q, "", 100)
+	b.NoError(err)
+	return ids(p.Items, conversationID)
+}
+
+var conversationTests = []test{
+	{"creating twice gives the first one back", func(b *bundle) {
+		c := b.conversation("First")
+		b.Equal("idle", c.Status)
+		b.Equal(b.clock, c.CreatedAt)
+		b.Equal(c.CreatedAt, c.LastMessageAt)
+		again, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: c.ID, Owner: b.owner, Title: "Second", CreatedAt: b.now()})
+		b.NoError(err)
+		b.Equal(c, again)
+		read, err := b.store.Conversation(b.ctx, b.owner, c.ID)
+		b.NoError(err)
+		b.Equal(c, read)
+	}},
+	{"an id that nobody used is not found", func(b *bundle) {
+		_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"the newest message is first in the list", func(b *bundle) {
+		one, two := b.conversation("one"), b.conversation("two")
+		b.Equal([]string{two.ID, one.ID}, b.listed(""))
+		b.thread = one.ID
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		b.Equal([]string{one.ID, two.ID}, b.listed(""))
+		c, err := b.store.Conversation(b.ctx, b.owner, one.ID)
+		b.NoError(err)
+		b.Equal(b.clock, c.LastMessageAt)
+	}},
+	{"pages of the list join without gap or overlap", func(b *bundle) {
+		var want []string
+		at := b.now()
+		for range 7 { // all at the same time: the id decides
+			c, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, CreatedAt: at})
+			b.NoError(err)
+			want = append(want, c.ID)
+		}
+		var got []string
+		cursor := ""
+		for range want {
+			p, err := b.store.ListConversations(b.ctx, b.owner, "", cursor, 3)
+			b.NoError(err)
+			b.LessOrEqual(len(p.Items), 3)
+			got = append(got, ids(p.Items, conversationID)...)
+			if cursor = p.Next; cursor == "" {
+				break
+			}
+		}
+		b.Empty(cursor)
+		b.ElementsMatch(want, got)
+		b.Equal(b.listed(""), got)
+	}},
+	{"a list that ends with a full page has no next", func(b *bundle) {
+		b.conversation("one")
+		b.conversation("two")
+		p, err := b.store.ListConversations(b.ctx, b.owner, "", "", 2)
+		b.NoError(err)
+		b.Len(p.Items, 2)
+		b.Empty(p.Next)
+	}},
+	{"a cursor of somebody's own making is refused", func(b *bundle) {
+		for _, cursor := range []string{"x", "!!!", "bm90IGpzb24", "' OR 1=1 --"} {
+			_, err := b.store.ListConversations(b.ctx, b.owner, "", cursor, 3)
+			b.ErrorIs(err, db.ErrBadCursor, cursor)
+			_, err = b.store.ListDocuments(b.ctx, b.owner, cursor, 3)
+			b.ErrorIs(err, db.ErrBadCursor, cursor)
+			_, err = b.store.ListSets(b.ctx, b.owner, cursor, 3)
+			b.ErrorIs(err, db.ErrBadCursor, cursor)
+		}
+	}},
+	{"a search finds titles and messages in any case", func(b *bundle) {
+		titled := b.conversation("Capital Überschuss 100%_x")
+		b.thread = b.conversation("other").ID
+		b.exchange("What of LIQUIDITY?", "Étage deux", chat.RootCheckpoint)
+		for q, want := range map[string][]string{
+			"capital": {titled.ID}, "üBERSCHUSS": {titled.ID}, "liquidity": {b.thread}, "étage": {b.thread},
+			"100%_": {titled.ID}, "0%x": {}, "c_pital": {}, "%": {titled.ID}, `\`: {}, "'": {}, "nowhere": {},
+		} {
+			b.ElementsMatch(want, b.listed(q), q)
+		}
+	}},
+	{"a search does not see what no history shows", func(b *bundle) {
+		b.insert(b.newTurn("secret one"))
+		t := b.running("secret two", chat.RootCheckpoint)
+		s := b.ending(t, "secret answer")
+		s.Status, s.Hidden = chat.TurnCancelled, true
+		b.settle(s)
+		b.Empty(b.listed("secret"))
+	}},
+	{"a conversation is listed once its first turn is accepted", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		b.Empty(b.listed(""))
+		b.Empty(b.listed("hello"))
+		b.mark(t.ID, chat.TurnAccepted, "")
+		b.Equal([]string{b.thread}, b.listed(""))
+		b.Equal([]string{b.thread}, b.listed("hello"))
+	}},
+	{"a conversation that was created is listed whatever became of its turns", func(b *bundle) {
+		b.insert(b.newTurn("hello"))
+		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Mine", CreatedAt: b.now()})
+		b.NoError(err)
+		b.Equal([]string{b.thread}, b.listed("mine"))
+	}},
+	{"its status follows its open turn", func(b *bundle) {
+		status := func() string {
+			c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			p, err := b.store.ListConversations(b.ctx, b.owner, "", "", 1)
+			b.NoError(err)
+			if len(p.Items) > 0 {
+				b.Equal(c.Status, p.Items[0].Status)
+			}
+			return c.Status
+		}
+		t := b.insert(b.newTurn("hello"))
+		b.Equal("idle", status())
+		b.mark(t.ID, chat.TurnAccepted, "")
+		b.Equal("running", status())
+		b.mark(t.ID, chat.TurnRunning, chat.RootCheckpoint)
+		b.Equal("running", status())
+		b.mark(t.ID, chat.TurnInterrupted, "")
+		b.Equal("interrupted", status())
+		b.settle(b.ending(t, "hi"))
+		b.Equal("idle", status())
+	}},
+	{"renaming shows everywhere", func(b *bundle) {
+		c := b.conversation("old")
+		renamed, err := b.store.RenameConversation(b.ctx, b.owner, c.ID, "Neu")
+		b.NoError(err)
+		b.Equal("Neu", renamed.Title)
+		b.Equal([]string{c.ID}, b.listed("neu"))
+		b.Empty(b.listed("old"))
+	}},
+	{"nothing is left of a deleted conversation and nothing comes back under its id", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
+		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Text: "x"}))
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+
+		b.Empty(b.listed(""))
+		_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.Turn(b.ctx, b.owner, t.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.Texts(b.ctx, b.owner, t.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.PutText(b.ctx, b.owner, t.ID, "piece:2", "x"), db.ErrNotFound)
+		b.ErrorIs(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Text: "x"}), db.ErrNotFound)
+		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, ""), db.ErrNotFound)
+		_, err = b.store.Settle(b.ctx, b.ending(t, "late"))
+		b.ErrorIs(err, db.ErrNotFound)
+		_, _, _, err = b.store.InsertTurn(b.ctx, b.newTurn("again"))
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.DeleteConversation(b.ctx, b.owner, b.thread), db.ErrNotFound)
+	}},
+	{"deleting one conversation leaves the others", func(b *bundle) {
+		b.exchange("keep", "kept", chat.RootCheckpoint)
+		keep := b.thread
+		b.thread = uuid.NewString()
+		b.exchange("drop", "dropped", chat.RootCheckpoint)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.thread = keep
+		b.Equal([]string{"keep", "kept"}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{keep}, b.listed(""))
+	}},
+	{"a profile is empty until it is put, and replaced whole", func(b *bundle) {
+		p, err := b.store.Profile(b.ctx, b.owner)
+		b.NoError(err)
+		b.Zero(p)
+		for _, want := range []chat.Profile{{Industry: "banking", Location: "Wien"}, {Location: "Graz"}} {
+			b.NoError(b.store.PutProfile(b.ctx, b.owner, want))
+			p, err = b.store.Profile(b.ctx, b.owner)
+			b.NoError(err)
+			b.Equal(want, p)
+		}
+	}},
+	{"limits out of range are brought into it", func(b *bundle) {
+		for range 3 {
+			b.conversation("x")
+		}
+		for limit, want := range map[int]int{-1: 1, 0: 1, 1: 1, 1000: 3} {
+			p, err := b.store.ListConversations(b.ctx, b.owner, "", "", limit)
+			b.NoError(err)
+			b.Len(p.Items, want)
+		}
+	}},
+}

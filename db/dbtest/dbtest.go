@@ -1,0 +1,190 @@
+// Package dbtest is the conformance suite of db.Store. Every implementation
+// runs it; nothing in it knows which database is behind.
+package dbtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Run checks a Store against its contract. open returns an empty one, which it
+// closes when its test ends. Times are compared to the microsecond.
+func Run(t *testing.T, open func(t *testing.T) db.Store) {
+	for _, group := range []struct {
+		name  string
+		tests []test
+	}{
+		{"conversations", conversationTests},
+		{"turns", turnTests},
+		{"settle", settleTests},
+		{"history", historyTests},
+		{"documents", documentTests},
+		{"search", searchTests},
+		{"sets", setTests},
+		{"owners", ownerTests},
+		{"users", userTests},
+		{"races", raceTests},
+		{"closing", closingTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, test := range group.tests {
+				t.Run(test.promise, func(t *testing.T) { test.run(newBundle(t, open)) })
+			}
+		})
+	}
+}
+
+type test struct {
+	promise string
+	run     func(b *bundle)
+}
+
+// bundle is a store with what most tests need: an owner, a thread of theirs and
+// short ways to make things.
+type bundle struct {
+	*require.Assertions
+	t             *testing.T
+	ctx           context.Context
+	store         db.Store
+	owner, thread string
+	clock         time.Time
+}
+
+func newBundle(t *testing.T, open func(t *testing.T) db.Store) *bundle {
+	return &bundle{
+		Assertions: require.New(t), t: t, ctx: t.Context(), store: open(t),
+		owner: uuid.NewString(), thread: uuid.NewString(),
+		clock: time.Date(2026, 5, 1, 12, 0, 0, 123456000, time.UTC),
+	}
+}
+
+// now is a second later at each call.
+func (b *bundle) now() time.Time {
+	b.clock = b.clock.Add(time.Second)
+	return b.clock
+}
+
+// newTurn is a turn of the bundle's thread, not inserted yet.
+func (b *bundle) newTurn(message string) chat.Turn {
+	content := chat.Content{Message: message, Agent: chat.AgentDocuments}
+	return chat.Turn{
+		ID: uuid.NewString(), ThreadID: b.thread, Owner: b.owner, ClientTurnID: uuid.NewString(), StreamRunID: uuid.NewString(),
+		Content: content, ContentHash: content.Hash(), Status: chat.TurnNew, CreatedAt: b.now(),
+	}
+}
+
+func (b *bundle) insert(t chat.Turn) chat.Turn {
+	b.t.Helper()
+	stored, created, _, err := b.store.InsertTurn(b.ctx, t)
+	b.NoError(err)
+	b.True(created)
+	return stored
+}
+
+func (b *bundle) mark(id string, s chat.TurnStatus, parent string) {
+	b.t.Helper()
+	b.NoError(b.store.MarkTurn(b.ctx, b.owner, id, s, parent))
+}
+
+// running inserts a turn and starts it under parent.
+func (b *bundle) running(message, parent string) chat.Turn {
+	b.t.Helper()
+	t := b.insert(b.newTurn(message))
+	b.mark(t.ID, chat.TurnRunning, parent)
+	t.Parent, t.Status = parent, chat.TurnRunning
+	return t
+}
+
+// ending is how a turn of the bundle's thread completes.
+func (b *bundle) ending(t chat.Turn, text string) db.Settlement {
+	at := b.now()
+	return db.Settlement{
+		Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID, Parent: t.Parent, Status: chat.TurnCompleted, Text: text, At: at,
+		Events:   []chat.Event{{N: 1, Type: chat.EventTurnStarted, TurnID: t.ID, ThreadID: t.ThreadID}},
+		Terminal: chat.Event{N: 2, Type: chat.EventResponse, TurnID: t.ID, ThreadID: t.ThreadID, Response: &chat.Response{Text: text}},
+	}
+}
+
+func (b *bundle) settle(s db.Settlement) chat.Event {
+	b.t.Helper()
+	e, err := b.store.Settle(b.ctx, s)
+	b.NoError(err)
+	return e
+}
+
+// exchange is a whole settled turn under parent; it returns the turn's id.
+func (b *bundle) exchange(message, answer, parent string) string {
+	b.t.Helper()
+	t := b.running(message, parent)
+	b.settle(b.ending(t, answer))
+	return t.ID
+}
+
+// document stores a ready document of these chunks, one after another.
+func (b *bundle) document(owner, title string, texts ...string) chat.Document {
+	b.t.Helper()
+	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, SourceType: "txt", Bytes: 7, CreatedAt: b.now()}
+	b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
+	text, chunks := cut(d.ID, texts...)
+	b.NoError(b.store.StoreText(b.ctx, owner, d.ID, text, chunks, nil))
+	stored, err := b.store.Document(b.ctx, owner, d.ID)
+	b.NoError(err)
+	return stored
+}
+
+// cut makes chunks of texts and the document that they add up to.
+func cut(docID string, texts ...string) (string, []chat.Chunk) {
+	whole, at := "", 0
+	chunks := make([]chat.Chunk, len(texts))
+	for i, text := range texts {
+		end := at + len([]rune(text))
+		chunks[i] = chat.Chunk{ID: chunkID(docID, i), DocID: docID, Ordinal: i, Text: text, Start: at, End: end}
+		whole, at = whole+text+"\n", end+1
+	}
+	return whole, chunks
+}
+
+func (b *bundle) history(head, before string, limit int) db.History {
+	b.t.Helper()
+	h, err := b.store.History(b.ctx, b.owner, b.thread, head, before, limit)
+	b.NoError(err)
+	return h
+}
+
+// said are the contents of messages.
+func said(messages []chat.Message) []string {
+	list := []string{}
+	for _, m := range messages {
+		list = append(list, m.Content)
+	}
+	return list
+}
+
+// found are the chunk ids of hits.
+func found(hits []chat.Hit) []string {
+	list := []string{}
+	for _, h := range hits {
+		list = append(list, h.ID)
+	}
+	return list
+}
+
+func ids[T any](items []T, id func(T) string) []string {
+	list := []string{}
+	for _, item := range items {
+		list = append(list, id(item))
+	}
+	return list
+}
+
+func conversationID(c chat.Conversation) string { return c.ID }
+func documentID(d chat.Document) string         { return d.ID }
+func setID(s chat.DocumentSet) string           { return s.ID }
+func turnID(t chat.Turn) string                 { return t.ID }

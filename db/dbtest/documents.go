@@ -1,0 +1,290 @@
+package dbtest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func chunkID(docID string, ordinal int) string { return docID + "." + strconv.Itoa(ordinal) }
+
+// upload creates a document that is still processing.
+func (b *bundle) upload(owner, title string, raw []byte) chat.Document {
+	b.t.Helper()
+	d := chat.Document{
+		ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "pdf",
+		ExternalID: "drive:1", Bytes: int64(len(raw)), CreatedAt: b.now(),
+	}
+	b.NoError(b.store.CreateDocument(b.ctx, d, raw))
+	return d
+}
+
+var documentTests = []test{
+	{"an upload is kept while it is processed and gone when it is ready", func(b *bundle) {
+		raw := []byte{0, 1, 2, 0xff, 0}
+		d := b.upload(b.owner, "Grüße", raw)
+		got, bytes, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(d, got)
+		b.Equal(raw, bytes)
+		_, err = b.store.DocumentText(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+
+		b.NoError(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 40))
+		got, err = b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(40, got.Progress)
+
+		text, chunks := cut(d.ID, "one", "two")
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+		_, _, err = b.store.RawDocument(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		got, err = b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
+		b.Equal(d, got)
+	}},
+	{"creating twice keeps the first", func(b *bundle) {
+		d := b.upload(b.owner, "first", []byte("first"))
+		again := d
+		again.Title = "second"
+		b.NoError(b.store.CreateDocument(b.ctx, again, []byte("second")))
+		got, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(d, got)
+		b.Equal("first", string(raw))
+	}},
+	{"a failed document says why, and a ready one does not fail afterwards", func(b *bundle) {
+		d := b.upload(b.owner, "x", []byte("raw"))
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, d.ID, "It is encrypted."))
+		got, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(chat.DocFailed, got.Status)
+		b.Equal("It is encrypted.", got.Error)
+		_, _, err = b.store.RawDocument(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+
+		ready := b.document(b.owner, "y", "text")
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, ready.ID, "late"))
+		b.NoError(b.store.DocumentProgress(b.ctx, b.owner, ready.ID, 10))
+		got, err = b.store.Document(b.ctx, b.owner, ready.ID)
+		b.NoError(err)
+		b.Equal(ready, got)
+	}},
+	{"text, chunks and offsets come back verbatim, whatever the script", func(b *bundle) {
+		parts := []string{"Größe und Maß. ", "e\u0301tude \r\n\t", "日本語の文書。", "🌍👩‍👩‍👧 emoji", `quotes "' \ %`}
+		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", CreatedAt: b.now()}
+		b.NoError(b.store.CreateDocument(b.ctx, d, nil))
+		text, chunks := cut(d.ID, parts...)
+		chunks[2].Heading = "Überschrift"
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+		stored, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(text, stored)
+		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 99)
+		b.NoError(err)
+		b.Len(hits, len(parts))
+		for i, h := range hits {
+			b.Equal(chunks[i], h.Chunk)
+			b.Equal("x", h.Title)
+			b.Equal(h.Text, string([]rune(stored)[h.Start:h.End]))
+			c, err := b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, i))
+			b.NoError(err)
+			b.Equal(chunks[i], c)
+		}
+		hits, err = b.store.DocumentChunks(b.ctx, b.owner, d.ID, 2)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
+	}},
+	{"a text stored again replaces the old one whole", func(b *bundle) {
+		d := b.document(b.owner, "x", "old apple", "old pear", "old plum")
+		text, chunks := cut(d.ID, "new cherry")
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+		got, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(1, got.Chunks)
+		b.Equal([]string{chunkID(d.ID, 0)}, b.search("old", "cherry"))
+		b.Empty(b.search("apple", "pear", "plum"))
+		_, err = b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, 1))
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"a text of 70,000 words is stored whole", func(b *bundle) {
+		words := strings.Repeat("regulation of liquidity applies to every bank ", 20)
+		parts := make([]string, 500)
+		for i := range parts {
+			parts[i] = words + " number" + strconv.Itoa(i)
+		}
+		d := b.document(b.owner, "policy", parts...)
+		b.Equal(500, d.Chunks)
+		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 1000)
+		b.NoError(err)
+		b.Len(hits, 500)
+		b.Equal([]string{chunkID(d.ID, 499)}, b.search("number499"))
+	}},
+	{"a document without text is ready and empty", func(b *bundle) {
+		d := b.document(b.owner, "empty")
+		b.Equal(chat.DocReady, d.Status)
+		text, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Empty(text)
+		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
+		b.NoError(err)
+		b.Empty(hits)
+	}},
+	{"as many vectors as chunks, or none", func(b *bundle) {
+		d := b.upload(b.owner, "x", nil)
+		text, chunks := cut(d.ID, "one", "two")
+		b.Error(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1}}))
+		got, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(chat.DocProcessing, got.Status)
+	}},
+	{"lists are newest first and pages join without gap or overlap", func(b *bundle) {
+		var want []string
+		for i := range 7 {
+			owner := b.owner
+			if i == 3 {
+				owner = chat.PublicOwner
+			}
+			want = append([]string{b.document(owner, strconv.Itoa(i), "text").ID}, want...)
+		}
+		var got []string
+		cursor := ""
+		for range want {
+			p, err := b.store.ListDocuments(b.ctx, b.owner, cursor, 3)
+			b.NoError(err)
+			got = append(got, ids(p.Items, documentID)...)
+			if cursor = p.Next; cursor == "" {
+				break
+			}
+		}
+		b.Empty(cursor)
+		b.Equal(want, got)
+		visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
+		b.NoError(err)
+		b.Equal(want, ids(visible, documentID))
+		b.Equal("6", visible[0].Title)
+		b.Equal(chat.DocReady, visible[0].Status)
+	}},
+	{"documents and chunks by id keep the order asked for and leave out the unknown", func(b *bundle) {
+		one, two := b.document(b.owner, "one", "a", "b"), b.document(b.owner, "two", "c")
+		docs, err := b.store.DocumentsByID(b.ctx, b.owner, []string{two.ID, "x", uuid.NewString(), one.ID, two.ID})
+		b.NoError(err)
+		b.Equal([]chat.Document{two, one, two}, docs)
+		docs, err = b.store.DocumentsByID(b.ctx, b.owner, nil)
+		b.NoError(err)
+		b.Empty(docs)
+		want := []string{chunkID(two.ID, 0), chunkID(one.ID, 1), chunkID(one.ID, 0)}
+		hits, err := b.store.ChunksByID(b.ctx, b.owner, []string{
+			"", ".", "x.0", want[0], one.ID, chunkID(one.ID, 2), one.ID + ".-1", one.ID + ".01", one.ID + ".99999999999999999999", want[1], want[2]})
+		b.NoError(err)
+		b.Equal(want, found(hits))
+		b.Equal("one", hits[1].Title)
+		_, err = b.store.Chunk(b.ctx, b.owner, one.ID, chunkID(two.ID, 0))
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"nothing is left of a deleted document", func(b *bundle) {
+		d, keep := b.document(b.owner, "x", "apple"), b.document(b.owner, "y", "apple")
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, d.ID))
+		_, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.DocumentText(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.Equal([]string{chunkID(keep.ID, 0)}, b.search("apple"))
+		b.ErrorIs(b.store.DeleteDocument(b.ctx, b.owner, d.ID), db.ErrNotFound)
+		text, chunks := cut(d.ID, "late")
+		b.ErrorIs(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil), db.ErrNotFound)
+		b.ErrorIs(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 10), db.ErrNotFound)
+		b.ErrorIs(b.store.FailDocument(b.ctx, b.owner, d.ID, "late"), db.ErrNotFound)
+	}},
+	{"a public document is everybody's to read and its owner's alone to change", func(b *bundle) {
+		d := b.document(chat.PublicOwner, "Public", "apple")
+		got, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(d, got)
+		text, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal("apple\n", text)
+		b.Equal([]string{chunkID(d.ID, 0)}, b.search("apple"))
+
+		b.ErrorIs(b.store.DeleteDocument(b.ctx, b.owner, d.ID), db.ErrForbidden)
+		b.ErrorIs(b.store.StoreText(b.ctx, b.owner, d.ID, "mine", nil, nil), db.ErrForbidden)
+		b.ErrorIs(b.store.FailDocument(b.ctx, b.owner, d.ID, "mine"), db.ErrForbidden)
+		b.ErrorIs(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 1), db.ErrForbidden)
+		b.ErrorIs(b.store.CreateDocument(b.ctx, chat.Document{ID: d.ID, Owner: b.owner}, nil), db.ErrForbidden)
+		got, err = b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(d, got)
+		b.NoError(b.store.DeleteDocument(b.ctx, chat.PublicOwner, d.ID))
+	}},
+}
+
+var setTests = []test{
+	{"a set keeps its documents in order", func(b *bundle) {
+		one, two, public := b.document(b.owner, "1", "a"), b.document(b.owner, "2", "b"), b.document(chat.PublicOwner, "3", "c")
+		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Mine", DocIDs: []string{two.ID, public.ID, one.ID}}
+		b.NoError(b.store.CreateSet(b.ctx, set))
+		get := func() chat.DocumentSet {
+			sets, err := b.store.SetsByID(b.ctx, b.owner, []string{set.ID})
+			b.NoError(err)
+			b.Len(sets, 1)
+			return sets[0]
+		}
+		b.Equal(set, get())
+		set.Name, set.DocIDs = "Ours", []string{one.ID}
+		b.NoError(b.store.UpdateSet(b.ctx, set))
+		b.Equal(set, get())
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, one.ID))
+		b.Empty(get().DocIDs)
+		b.NoError(b.store.DeleteSet(b.ctx, b.owner, set.ID))
+		sets, err := b.store.SetsByID(b.ctx, b.owner, []string{set.ID})
+		b.NoError(err)
+		b.Empty(sets)
+		b.ErrorIs(b.store.DeleteSet(b.ctx, b.owner, set.ID), db.ErrNotFound)
+		b.ErrorIs(b.store.UpdateSet(b.ctx, set), db.ErrNotFound)
+	}},
+	{"a set takes only documents that its owner may see, or stays as it was", func(b *bundle) {
+		mine, theirs := b.document(b.owner, "1", "a"), b.document(uuid.NewString(), "2", "b")
+		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Mine", DocIDs: []string{mine.ID}}
+		b.NoError(b.store.CreateSet(b.ctx, set))
+		for _, bad := range []string{theirs.ID, uuid.NewString()} {
+			changed := set
+			changed.Name, changed.DocIDs = "changed", []string{mine.ID, bad}
+			b.ErrorIs(b.store.UpdateSet(b.ctx, changed), db.ErrNotFound)
+			changed.ID = uuid.NewString()
+			b.ErrorIs(b.store.CreateSet(b.ctx, changed), db.ErrNotFound)
+		}
+		p, err := b.store.ListSets(b.ctx, b.owner, "", 10)
+		b.NoError(err)
+		b.Equal([]chat.DocumentSet{set}, p.Items)
+	}},
+	{"lists are newest first, pages join, and ids keep their order", func(b *bundle) {
+		var want []string
+		for i := range 5 {
+			set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: strconv.Itoa(i)}
+			b.NoError(b.store.CreateSet(b.ctx, set))
+			want = append([]string{set.ID}, want...)
+		}
+		var got []string
+		cursor := ""
+		for range want {
+			p, err := b.store.ListSets(b.ctx, b.owner, cursor, 2)
+			b.NoError(err)
+			got = append(got, ids(p.Items, setID)...)
+			if cursor = p.Next; cursor == "" {
+				break
+			}
+		}
+		b.Empty(cursor)
+		b.Equal(want, got)
+		sets, err := b.store.SetsByID(b.ctx, b.owner, []string{want[3], uuid.NewString(), want[0]})
+		b.NoError(err)
+		b.Equal([]string{want[3], want[0]}, ids(sets, setID))
+	}},
+}

@@ -1,0 +1,224 @@
+package dbtest
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+var historyTests = []test{
+	{"a conversation without messages is empty", func(b *bundle) {
+		b.thread = b.conversation("").ID
+		h := b.history("", "", 10)
+		b.Empty(h.Messages)
+		b.Empty(h.Branches)
+		b.Equal(chat.RootCheckpoint, h.Head)
+		head, err := b.store.Head(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal(chat.RootCheckpoint, head)
+	}},
+	{"a thread nobody knows, or a head that is not in it, is not found", func(b *bundle) {
+		_, err := b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.Head(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+		elsewhere := b.exchange("other", "o", chat.RootCheckpoint)
+		b.thread = uuid.NewString()
+		b.exchange("one", "1", chat.RootCheckpoint)
+		unaccepted := b.insert(b.newTurn("new")).ID
+		for _, head := range []string{elsewhere, unaccepted, uuid.NewString(), "x"} {
+			_, err := b.store.History(b.ctx, b.owner, b.thread, head, "", 10)
+			b.ErrorIs(err, db.ErrNotFound, head)
+			_, err = b.store.Recent(b.ctx, b.owner, b.thread, head, 10)
+			b.ErrorIs(err, db.ErrNotFound, head)
+			_, err = b.store.Registry(b.ctx, b.owner, b.thread, head)
+			b.ErrorIs(err, db.ErrNotFound, head)
+		}
+	}},
+	{"a turn that was never accepted shows nowhere", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		b.insert(b.newTurn("never"))
+		h := b.history("", "", 10)
+		b.Equal([]string{"one", "1"}, said(h.Messages))
+		b.Equal(one, h.Head)
+		b.Equal(map[string][]string{chat.RootCheckpoint: {one}}, h.Branches)
+	}},
+	{"an open turn shows its message under the id it keeps", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.running("two", one)
+		open := b.history("", "", 10)
+		b.Equal([]string{"one", "1", "two"}, said(open.Messages))
+		b.Equal(t.ID, open.Head)
+		b.Equal([]string{t.ID}, open.Branches[one])
+		b.settle(b.ending(t, "2"))
+		settled := b.history("", "", 10)
+		b.Equal([]string{"one", "1", "two", "2"}, said(settled.Messages))
+		b.Equal(open.Messages, settled.Messages[:3])
+	}},
+	{"a turn that waits its turn shows after the one that runs", func(b *bundle) {
+		running := b.running("running", chat.RootCheckpoint)
+		first, second := b.insert(b.newTurn("first")), b.insert(b.newTurn("second"))
+		b.mark(first.ID, chat.TurnAccepted, "")
+		b.mark(second.ID, chat.TurnAccepted, "")
+		h := b.history("", "", 10)
+		b.Equal([]string{"running", "first", "second"}, said(h.Messages))
+		b.Equal(second.ID, h.Head)
+		b.Equal(map[string][]string{chat.RootCheckpoint: {running.ID}}, h.Branches)
+		b.Equal([]string{"running", "first"}, said(b.history(first.ID, "", 10).Messages))
+		b.Equal([]string{"running", "first"}, said(b.history("", h.Messages[2].ID, 10).Messages))
+		b.Equal([]string{"running"}, said(b.history("", h.Messages[1].ID, 10).Messages))
+		b.Equal([]string{"second"}, said(b.history("", "", 1).Messages))
+		b.Equal([]string{"running"}, said(b.history(running.ID, "", 10).Messages))
+	}},
+	{"the head is what a waiting turn will follow, never itself", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.insert(b.newTurn("two"))
+		b.mark(t.ID, chat.TurnAccepted, "")
+		head, err := b.store.Head(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal(one, head)
+		b.mark(t.ID, chat.TurnRunning, head)
+		head, err = b.store.Head(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal(t.ID, head)
+	}},
+	{"a branch has its own history and the newest turn is the head", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		two := b.exchange("two", "2", one)
+		edited := b.exchange("two, edited", "2e", one)
+		other := b.exchange("from the start", "0", chat.RootCheckpoint)
+		back := b.exchange("three", "3", two)
+		for head, want := range map[string][]string{
+			"":                          {"one", "1", "two", "2", "three", "3"},
+			back:                        {"one", "1", "two", "2", "three", "3"},
+			two:                         {"one", "1", "two", "2"},
+			edited:                      {"one", "1", "two, edited", "2e"},
+			chat.InterruptID(edited, 1): {"one", "1", "two, edited", "2e"},
+			other:                       {"from the start", "0"},
+			chat.RootCheckpoint:         {},
+		} {
+			h := b.history(head, "", 10)
+			b.Equal(want, said(h.Messages), head)
+			b.Equal(map[string][]string{
+				chat.RootCheckpoint: {one, other}, one: {two, edited}, two: {back},
+			}, h.Branches)
+			switch head {
+			case "":
+				b.Equal(back, h.Head)
+			default:
+				b.Equal(chat.TurnOf(head), h.Head)
+			}
+		}
+		m := b.history(edited, "", 10).Messages
+		b.Equal(chat.RootCheckpoint, m[0].Parent)
+		b.Equal(one, m[2].Parent)
+	}},
+	{"a rolled back turn leaves history, head and branches, and its place is taken", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.running("oops", one)
+		s := b.ending(t, "partial")
+		s.Status, s.Hidden = chat.TurnCancelled, true
+		b.settle(s)
+		check := func(head string, messages ...string) {
+			h := b.history("", "", 10)
+			b.Equal(messages, said(h.Messages))
+			b.Equal(head, h.Head)
+			b.NotContains(h.Branches[one], t.ID)
+		}
+		check(one, "one", "1")
+		_, err := b.store.History(b.ctx, b.owner, b.thread, t.ID, "", 10)
+		b.ErrorIs(err, db.ErrNotFound)
+		next := b.running("instead", t.ID)
+		got, err := b.store.Turn(b.ctx, b.owner, next.ID)
+		b.NoError(err)
+		b.Equal(one, got.Parent)
+		check(next.ID, "one", "1", "instead")
+	}},
+	{"pages of a history join without gap or overlap", func(b *bundle) {
+		parent, want := chat.RootCheckpoint, []string{}
+		for i := range 5 {
+			q, a := "q"+strconv.Itoa(i), "a"+strconv.Itoa(i)
+			parent = b.exchange(q, a, parent)
+			want = append(want, q, a)
+			b.exchange("side", "side", chat.RootCheckpoint) // of another branch: on no page
+		}
+		for limit := 1; limit <= 11; limit++ {
+			var got []string
+			before := ""
+			for {
+				h := b.history(parent, before, limit)
+				if len(h.Messages) == 0 {
+					break
+				}
+				b.LessOrEqual(len(h.Messages), limit)
+				got = append(said(h.Messages), got...)
+				before = h.Messages[0].ID
+			}
+			b.Equal(want, got, limit)
+		}
+	}},
+	{"a page before a message that is not there is not found", func(b *bundle) {
+		elsewhere := func() string {
+			b.exchange("other", "o", chat.RootCheckpoint)
+			return b.history("", "", 1).Messages[0].ID
+		}()
+		b.thread = uuid.NewString()
+		b.exchange("one", "1", chat.RootCheckpoint)
+		for _, before := range []string{elsewhere, "x", uuid.NewString(), ".m", "%"} {
+			_, err := b.store.History(b.ctx, b.owner, b.thread, "", before, 10)
+			b.ErrorIs(err, db.ErrNotFound, before)
+		}
+	}},
+	{"recent messages are those of people and the assistant, up to the turn", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.running("two", one)
+		s := b.ending(t, "2")
+		s.Prompts = []db.Prompt{{ID: "p", Message: "Which?", Answer: "both", At: b.now()}}
+		b.settle(s)
+		b.exchange("side", "side", one)
+		recent := func(head string, n int) []string {
+			m, err := b.store.Recent(b.ctx, b.owner, b.thread, head, n)
+			b.NoError(err)
+			return said(m)
+		}
+		b.Equal([]string{"one", "1", "two", "both", "2"}, recent(t.ID, 9))
+		b.Equal([]string{"1", "two", "both", "2"}, recent(t.ID, 4))
+		b.Equal([]string{"2"}, recent(t.ID, 1))
+		b.Empty(recent(t.ID, 0))
+		b.Equal([]string{"one", "1"}, recent(one, 9))
+		b.Empty(recent(chat.RootCheckpoint, 9))
+	}},
+	{"a thread of 2,000 turns and 200 branches reads like a short one", func(b *bundle) {
+		parent, branches := chat.RootCheckpoint, 0
+		for i := range 2000 {
+			t := b.running("q"+strconv.Itoa(i), parent)
+			b.settle(b.ending(t, "a"))
+			if i%10 != 9 {
+				parent = t.ID
+			} else {
+				branches++ // a dead end: the next turn goes on from its parent
+			}
+		}
+		ctx, done := context.WithTimeout(b.ctx, 5*time.Second)
+		defer done()
+		for range 20 {
+			_, err := b.store.History(ctx, b.owner, b.thread, parent, "", 50)
+			b.NoError(err)
+		}
+		h := b.history(parent, "", 50)
+		b.Len(h.Messages, 50)
+		b.Equal("a", h.Messages[49].Content)
+		several := 0
+		for _, children := range h.Branches {
+			if len(children) > 1 {
+				several++
+			}
+		}
+		b.Equal(branches-1, several) // the last one has no sibling
+	}},
+}

@@ -1,0 +1,163 @@
+package dbtest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Installation is what Fill wrote: two owners' belongings and public documents.
+type Installation struct {
+	owners []belongings
+}
+
+// belongings are one owner's.
+type belongings struct {
+	owner, thread, deleted string
+	turns, docs, sets      []string
+	pending                chat.Turn // never accepted
+}
+
+// Fill writes something of every kind that a store keeps. No accepted turn is
+// open.
+func Fill(t *testing.T, store db.Store) Installation {
+	t.Helper()
+	var filled Installation
+	for range 2 {
+		b := newBundle(t, func(*testing.T) db.Store { return store })
+		filled.owners = append(filled.owners, b.belongings())
+	}
+	return filled
+}
+
+func (b *bundle) belongings() belongings {
+	b.t.Helper()
+	all := belongings{owner: b.owner, thread: b.thread, deleted: uuid.NewString()}
+	public := b.document(chat.PublicOwner, "Everybody's", "a public apple", "a public pear")
+	ready := b.document(b.owner, "Größe", "apple pie\x09🌍", "pear tart")
+	embedded := b.upload(b.owner, "Embedded", nil)
+	text, chunks := cut(embedded.ID, "north", "east", "nowhere")
+	chunks[1].Heading = "Directions"
+	b.NoError(b.store.StoreText(b.ctx, b.owner, embedded.ID, text, chunks, [][]float32{{0, 2}, {1, 0.1}, {0, 0}}))
+	processing, failed := b.upload(b.owner, "Later", []byte{0, 0xff, 'x'}), b.upload(b.owner, "Broken", []byte("raw"))
+	b.NoError(b.store.DocumentProgress(b.ctx, b.owner, processing.ID, 40))
+	b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "It is encrypted."))
+	all.docs = []string{public.ID, ready.ID, embedded.ID, processing.ID, failed.ID}
+	for _, name := range []string{"One", "Two"} {
+		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: name, DocIDs: []string{embedded.ID, public.ID}}
+		b.NoError(b.store.CreateSet(b.ctx, set))
+		all.sets = append(all.sets, set.ID)
+	}
+	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
+
+	first := b.running("hello", chat.RootCheckpoint)
+	b.NoError(b.store.PutText(b.ctx, b.owner, first.ID, "piece:1", "x"))
+	end := b.ending(first, "answer")
+	end.Prompts = []db.Prompt{{ID: "q", Message: "Which?", Answer: "This.", At: b.now()}}
+	end.Metadata, end.Registry, end.Title = map[string]any{"tokens_used": 7.0}, []string{ready.ID, public.ID}, "Hello"
+	b.settle(end)
+	second, branch := b.exchange("more", "more of it", first.ID), b.exchange("other", "other answer", first.ID)
+	rolledBack := b.running("never mind", branch)
+	end = b.ending(rolledBack, "")
+	end.Hidden, end.Status = true, chat.TurnCancelled
+	b.settle(end)
+	all.turns = []string{first.ID, second, branch, rolledBack.ID}
+
+	all.pending = b.insert(b.newTurn("not accepted"))
+	b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: all.pending.ID, Piece: 1, Attempt: 2, Text: "dra"}))
+	b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: all.pending.StreamRunID}, chat.UserCancelled))
+	b.thread = all.deleted
+	b.exchange("gone", "gone", chat.RootCheckpoint)
+	b.NoError(b.store.DeleteConversation(b.ctx, b.owner, all.deleted))
+	b.thread = all.thread
+	return all
+}
+
+// Says is all that a store says about the installation, rankings without their
+// scores; what is the same says the same.
+func (i Installation) Says(t *testing.T, store db.Store) []any {
+	t.Helper()
+	var said []any
+	for _, owner := range i.owners {
+		said = append(said, owner.says(t, store)...)
+	}
+	return said
+}
+
+func (o belongings) says(t *testing.T, store db.Store) []any {
+	t.Helper()
+	ctx := t.Context()
+	var said []any
+	note := func(v any, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		said = append(said, v)
+	}
+	note(store.UserData(ctx, o.owner))
+	note(store.Profile(ctx, o.owner))
+	note(store.ListConversations(ctx, o.owner, "", "", 100))
+	note(store.ListConversations(ctx, o.owner, "OTHER ANSWER", "", 100))
+	note(store.Conversation(ctx, o.owner, o.thread))
+	note(store.Head(ctx, o.owner, o.thread))
+	for _, id := range o.turns {
+		note(store.Turn(ctx, o.owner, id))
+		note(store.Texts(ctx, o.owner, id))
+		note(store.Events(ctx, o.owner, id, 0))
+		if id != o.turns[3] { // the rolled back one is in no history
+			note(store.History(ctx, o.owner, o.thread, id, "", 100))
+			note(store.Registry(ctx, o.owner, o.thread, id))
+		}
+	}
+	note(store.OpenTurns(ctx, o.owner, o.thread))
+	note(store.Draft(ctx, o.owner, o.pending.ID, 1))
+	note(store.FindTurn(ctx, o.owner, db.CancelRef{StreamRunID: o.pending.StreamRunID}))
+	note(store.Cancelled(ctx, o.owner, o.pending.ID))
+	note(store.ListSets(ctx, o.owner, "", 100))
+	note(store.ListDocuments(ctx, o.owner, "", 100))
+	for _, id := range o.docs {
+		note(store.DocumentChunks(ctx, o.owner, id, 100))
+	}
+	for _, id := range o.docs[:3] {
+		note(store.DocumentText(ctx, o.owner, id))
+	}
+	_, raw, err := store.RawDocument(ctx, o.owner, o.docs[3])
+	note(raw, err)
+	counts, total, err := store.WordCounts(ctx, o.owner, []string{"apples", "pear", "directions"})
+	note(counts, err)
+	note(total, err)
+	for _, word := range []string{"apple", "pears", "direction"} {
+		hits, err := store.SearchText(ctx, o.owner, []string{word}, nil, 10)
+		found := map[string]bool{}
+		for _, h := range hits {
+			found[h.ID] = true
+		}
+		note(found, err)
+	}
+	note(store.SearchVector(ctx, o.owner, []float32{1, 1}, o.docs, 10))
+	_, err = store.CreateConversation(ctx, chat.Conversation{ID: o.deleted, Owner: o.owner})
+	return append(said, errors.Is(err, db.ErrNotFound))
+}
+
+// GoesOn checks that what is new comes after what was there.
+func (i Installation) GoesOn(t *testing.T, store db.Store) {
+	t.Helper()
+	b := newBundle(t, func(*testing.T) db.Store { return store })
+	o := i.owners[0]
+	b.owner, b.thread = o.owner, o.thread
+	turn := b.exchange("afterwards", "still there", o.turns[2])
+	head, err := store.Head(b.ctx, o.owner, o.thread)
+	b.NoError(err)
+	b.Equal(turn, head)
+	set := chat.DocumentSet{ID: uuid.NewString(), Owner: o.owner, Name: "Three"}
+	b.NoError(store.CreateSet(b.ctx, set))
+	sets, err := store.ListSets(b.ctx, o.owner, "", 10)
+	b.NoError(err)
+	b.Equal(append([]string{set.ID}, o.sets[1], o.sets[0]), ids(sets.Items, setID))
+	d := b.document(o.owner, "New", "one more apple")
+	b.Contains(b.search("apple"), chunkID(d.ID, 0))
+}

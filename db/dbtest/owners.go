@@ -1,0 +1,303 @@
+package dbtest
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// property is one of everything that an owner can have.
+type property struct {
+	settled, open chat.Turn
+	doc           chat.Document
+	processing    chat.Document
+	set           chat.DocumentSet
+	messageID     string
+}
+
+func (b *bundle) property() property {
+	b.t.Helper()
+	p := property{
+		doc:        b.document(b.owner, "Private", "apple pie"),
+		processing: b.upload(b.owner, "Later", []byte("raw")),
+	}
+	p.settled = b.running("hello", chat.RootCheckpoint)
+	b.NoError(b.store.PutText(b.ctx, b.owner, p.settled.ID, "piece:1", "x"))
+	s := b.ending(p.settled, "answer")
+	s.Registry = []string{p.doc.ID}
+	b.settle(s)
+	p.open = b.running("more", p.settled.ID)
+	b.NoError(b.store.PutText(b.ctx, b.owner, p.open.ID, "piece:1", "x"))
+	b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: p.open.ID, Piece: 1, Attempt: 1, Text: "x"}))
+	p.set = chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Set", DocIDs: []string{p.doc.ID}}
+	b.NoError(b.store.CreateSet(b.ctx, p.set))
+	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
+	p.messageID = b.history("", "", 1).Messages[0].ID
+	return p
+}
+
+// strangers are calls about somebody else's property that find nothing.
+var strangers = map[string]func(b *bundle, stranger string, p property) error{
+	"CreateConversation": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: stranger})
+		return err
+	},
+	"Conversation": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Conversation(b.ctx, stranger, b.thread)
+		return err
+	},
+	"RenameConversation": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.RenameConversation(b.ctx, stranger, b.thread, "taken")
+		return err
+	},
+	"DeleteConversation": func(b *bundle, stranger string, p property) error {
+		return b.store.DeleteConversation(b.ctx, stranger, b.thread)
+	},
+	"InsertTurn into the thread": func(b *bundle, stranger string, p property) error {
+		t := b.newTurn("intrusion")
+		t.Owner = stranger
+		_, _, _, err := b.store.InsertTurn(b.ctx, t)
+		return err
+	},
+	"InsertTurn under the turn's id": func(b *bundle, stranger string, p property) error {
+		t := b.newTurn("intrusion")
+		t.ID, t.Owner, t.ThreadID = p.open.ID, stranger, uuid.NewString()
+		_, _, _, err := b.store.InsertTurn(b.ctx, t)
+		return err
+	},
+	"Turn": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Turn(b.ctx, stranger, p.open.ID)
+		return err
+	},
+	"FindTurn by id": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{TurnID: p.open.ID})
+		return err
+	},
+	"FindTurn by client id": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{ClientTurnID: p.open.ClientTurnID})
+		return err
+	},
+	"FindTurn by client id and thread": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{ThreadID: b.thread, ClientTurnID: p.open.ClientTurnID})
+		return err
+	},
+	"FindTurn by stream run": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{StreamRunID: p.open.StreamRunID})
+		return err
+	},
+	"MarkTurn": func(b *bundle, stranger string, p property) error {
+		return b.store.MarkTurn(b.ctx, stranger, p.open.ID, chat.TurnInterrupted, "")
+	},
+	"PutText": func(b *bundle, stranger string, p property) error {
+		return b.store.PutText(b.ctx, stranger, p.open.ID, "piece:1", "taken")
+	},
+	"PutText of a settled turn": func(b *bundle, stranger string, p property) error {
+		return b.store.PutText(b.ctx, stranger, p.settled.ID, "piece:1", "taken")
+	},
+	"Texts": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Texts(b.ctx, stranger, p.open.ID)
+		return err
+	},
+	"SaveDraft": func(b *bundle, stranger string, p property) error {
+		return b.store.SaveDraft(b.ctx, stranger, db.Draft{TurnID: p.open.ID, Piece: 1, Attempt: 9, Text: "taken"})
+	},
+	"Draft": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Draft(b.ctx, stranger, p.open.ID, 1)
+		return err
+	},
+	"Settle": func(b *bundle, stranger string, p property) error {
+		s := b.ending(p.open, "taken")
+		s.Owner = stranger
+		_, err := b.store.Settle(b.ctx, s)
+		return err
+	},
+	"Settle of a settled turn": func(b *bundle, stranger string, p property) error {
+		s := b.ending(p.settled, "taken")
+		s.Owner = stranger
+		_, err := b.store.Settle(b.ctx, s)
+		return err
+	},
+	"Events": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Events(b.ctx, stranger, p.settled.ID, 0)
+		return err
+	},
+	"History": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.History(b.ctx, stranger, b.thread, "", "", 10)
+		return err
+	},
+	"History from a head": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.History(b.ctx, stranger, b.thread, p.settled.ID, "", 10)
+		return err
+	},
+	"Head": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Head(b.ctx, stranger, b.thread)
+		return err
+	},
+	"Recent": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Recent(b.ctx, stranger, b.thread, p.settled.ID, 10)
+		return err
+	},
+	"Registry": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Registry(b.ctx, stranger, b.thread, p.settled.ID)
+		return err
+	},
+	"OpenTurns": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.OpenTurns(b.ctx, stranger, b.thread)
+		return err
+	},
+	"CreateDocument": func(b *bundle, stranger string, p property) error {
+		return b.store.CreateDocument(b.ctx, chat.Document{ID: p.doc.ID, Owner: stranger, Title: "taken"}, []byte("taken"))
+	},
+	"RawDocument": func(b *bundle, stranger string, p property) error {
+		_, _, err := b.store.RawDocument(b.ctx, stranger, p.processing.ID)
+		return err
+	},
+	"DocumentProgress": func(b *bundle, stranger string, p property) error {
+		return b.store.DocumentProgress(b.ctx, stranger, p.processing.ID, 50)
+	},
+	"StoreText": func(b *bundle, stranger string, p property) error {
+		text, chunks := cut(p.doc.ID, "taken")
+		return b.store.StoreText(b.ctx, stranger, p.doc.ID, text, chunks, nil)
+	},
+	"FailDocument": func(b *bundle, stranger string, p property) error {
+		return b.store.FailDocument(b.ctx, stranger, p.processing.ID, "taken")
+	},
+	"Document": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Document(b.ctx, stranger, p.doc.ID)
+		return err
+	},
+	"DeleteDocument": func(b *bundle, stranger string, p property) error {
+		return b.store.DeleteDocument(b.ctx, stranger, p.doc.ID)
+	},
+	"DocumentText": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.DocumentText(b.ctx, stranger, p.doc.ID)
+		return err
+	},
+	"Chunk": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Chunk(b.ctx, stranger, p.doc.ID, chunkID(p.doc.ID, 0))
+		return err
+	},
+	"DocumentChunks": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.DocumentChunks(b.ctx, stranger, p.doc.ID, 9)
+		return err
+	},
+	"CreateSet under the set's id": func(b *bundle, stranger string, p property) error {
+		return b.store.CreateSet(b.ctx, chat.DocumentSet{ID: p.set.ID, Owner: stranger, Name: "taken"})
+	},
+	"CreateSet of the documents": func(b *bundle, stranger string, p property) error {
+		return b.store.CreateSet(b.ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: stranger, DocIDs: []string{p.doc.ID}})
+	},
+	"UpdateSet": func(b *bundle, stranger string, p property) error {
+		return b.store.UpdateSet(b.ctx, chat.DocumentSet{ID: p.set.ID, Owner: stranger, Name: "taken"})
+	},
+	"DeleteSet": func(b *bundle, stranger string, p property) error {
+		return b.store.DeleteSet(b.ctx, stranger, p.set.ID)
+	},
+}
+
+// blind are lists and searches that show a stranger nothing.
+var blind = map[string]func(b *bundle, stranger string, p property) (int, error){
+	"ListConversations": func(b *bundle, stranger string, p property) (int, error) {
+		page, err := b.store.ListConversations(b.ctx, stranger, "", "", 100)
+		return len(page.Items), err
+	},
+	"ListConversations by text": func(b *bundle, stranger string, p property) (int, error) {
+		page, err := b.store.ListConversations(b.ctx, stranger, "hello", "", 100)
+		return len(page.Items), err
+	},
+	"ListDocuments": func(b *bundle, stranger string, p property) (int, error) {
+		page, err := b.store.ListDocuments(b.ctx, stranger, "", 100)
+		return len(page.Items), err
+	},
+	"VisibleDocuments": func(b *bundle, stranger string, p property) (int, error) {
+		docs, err := b.store.VisibleDocuments(b.ctx, stranger)
+		return len(docs), err
+	},
+	"DocumentsByID": func(b *bundle, stranger string, p property) (int, error) {
+		docs, err := b.store.DocumentsByID(b.ctx, stranger, []string{p.doc.ID, p.processing.ID})
+		return len(docs), err
+	},
+	"ChunksByID": func(b *bundle, stranger string, p property) (int, error) {
+		hits, err := b.store.ChunksByID(b.ctx, stranger, []string{chunkID(p.doc.ID, 0)})
+		return len(hits), err
+	},
+	"SearchText": func(b *bundle, stranger string, p property) (int, error) {
+		hits, err := b.store.SearchText(b.ctx, stranger, []string{"apple"}, nil, 10)
+		return len(hits), err
+	},
+	"SearchText in the document": func(b *bundle, stranger string, p property) (int, error) {
+		hits, err := b.store.SearchText(b.ctx, stranger, []string{"apple"}, []string{p.doc.ID}, 10)
+		return len(hits), err
+	},
+	"WordCounts": func(b *bundle, stranger string, p property) (int, error) {
+		counts, total, err := b.store.WordCounts(b.ctx, stranger, []string{"apple"})
+		return counts["apple"] + total, err
+	},
+	"ListSets": func(b *bundle, stranger string, p property) (int, error) {
+		page, err := b.store.ListSets(b.ctx, stranger, "", 100)
+		return len(page.Items), err
+	},
+	"SetsByID": func(b *bundle, stranger string, p property) (int, error) {
+		sets, err := b.store.SetsByID(b.ctx, stranger, []string{p.set.ID})
+		return len(sets), err
+	},
+	"Profile": func(b *bundle, stranger string, p property) (int, error) {
+		profile, err := b.store.Profile(b.ctx, stranger)
+		return len(profile.Industry) + len(profile.Location), err
+	},
+}
+
+var ownerTests = []test{
+	{"a stranger finds nothing of somebody else's, and changes nothing", func(b *bundle) {
+		p := b.property()
+		before := b.picture(p)
+		for _, stranger := range []string{uuid.NewString(), "", chat.PublicOwner, "%"} {
+			for name, call := range strangers {
+				b.ErrorIs(call(b, stranger, p), db.ErrNotFound, "%s as %q", name, stranger)
+			}
+			for name, call := range blind {
+				n, err := call(b, stranger, p)
+				b.NoError(err, "%s as %q", name, stranger)
+				b.Zero(n, "%s as %q", name, stranger)
+			}
+		}
+		b.Equal(before, b.picture(p))
+	}},
+	{"a stranger's cancel stops nobody", func(b *bundle) {
+		t := b.newTurn("hello")
+		for _, ref := range []db.CancelRef{{TurnID: t.ID}, {ClientTurnID: t.ClientTurnID}, {ThreadID: b.thread, ClientTurnID: t.ClientTurnID}, {StreamRunID: t.StreamRunID}} {
+			b.NoError(b.store.Cancel(b.ctx, uuid.NewString(), ref, chat.UserCancelled))
+		}
+		_, _, cancelled, err := b.store.InsertTurn(b.ctx, t)
+		b.NoError(err)
+		b.False(cancelled)
+	}},
+}
+
+// picture is all that the owner sees of their property.
+func (b *bundle) picture(p property) []any {
+	b.t.Helper()
+	var seen []any
+	see := func(v any, err error) {
+		b.t.Helper()
+		b.NoError(err)
+		seen = append(seen, v)
+	}
+	see(b.store.Conversation(b.ctx, b.owner, b.thread))
+	see(b.store.Turn(b.ctx, b.owner, p.open.ID))
+	see(b.store.Texts(b.ctx, b.owner, p.open.ID))
+	see(b.store.Draft(b.ctx, b.owner, p.open.ID, 1))
+	see(b.store.Events(b.ctx, b.owner, p.settled.ID, 0))
+	see(b.store.History(b.ctx, b.owner, b.thread, "", "", 10))
+	see(b.store.Registry(b.ctx, b.owner, b.thread, p.settled.ID))
+	see(b.store.OpenTurns(b.ctx, b.owner, b.thread))
+	see(b.store.ListDocuments(b.ctx, b.owner, "", 100))
+	see(b.store.DocumentText(b.ctx, b.owner, p.doc.ID))
+	see(b.store.DocumentChunks(b.ctx, b.owner, p.doc.ID, 9))
+	see(b.store.ListSets(b.ctx, b.owner, "", 100))
+	see(b.store.Profile(b.ctx, b.owner))
+	_, raw, err := b.store.RawDocument(b.ctx, b.owner, p.processing.ID)
+	see(raw, err)
+	return seen
+}

@@ -1,0 +1,93 @@
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Process is a server program that was started for tests.
+type Process struct {
+	command *exec.Cmd
+	folder  string // removed at the end
+	signal  os.Signal
+	output  bytes.Buffer
+	ended   chan struct{}
+}
+
+// Start starts command; signal ends it and its folder is removed then.
+func Start(command *exec.Cmd, folder string, signal os.Signal) (*Process, error) {
+	p := &Process{command: command, folder: folder, signal: signal, ended: make(chan struct{})}
+	command.Stdout, command.Stderr = &p.output, &p.output
+	if err := command.Start(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	go func() {
+		_ = command.Wait() // its output says more
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// Stop ends the process, waits for that and removes its folder.
+func (p *Process) Stop() {
+	_ = p.command.Process.Signal(p.signal)
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		_ = p.command.Process.Kill()
+		<-p.ended
+	}
+	_ = os.RemoveAll(p.folder)
+}
+
+// Ready waits until a connection to url comes up.
+func (p *Process) Ready(ctx context.Context, url string) error {
+	for {
+		conn, err := pgx.Connect(ctx, url)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-p.ended:
+			return fmt.Errorf("it ended: %s", lastLine(p.output.Bytes()))
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// OtherUser gives folder to a user who is not root, for programs that refuse
+// root; nil when we are not root.
+func OtherUser(folder string) (*syscall.SysProcAttr, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			continue
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			continue
+		}
+		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}},
+			os.Chown(folder, int(uid), int(gid))
+	}
+	return nil, errors.New("no user but root to run it as")
+}

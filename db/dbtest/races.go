@@ -1,0 +1,319 @@
+package dbtest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// together runs f n times at once.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			f(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+}
+
+var raceTests = []test{
+	{"five submits of one message at once make one turn", func(b *bundle) {
+		first := b.newTurn("hello")
+		var turns [5]chat.Turn
+		var created [5]bool
+		var errs [5]error
+		together(5, func(i int) {
+			t := first
+			t.ID, t.StreamRunID = uuid.NewString(), uuid.NewString()
+			turns[i], created[i], _, errs[i] = b.store.InsertTurn(b.ctx, t)
+		})
+		made := 0
+		for i := range turns {
+			b.NoError(errs[i])
+			b.Equal(turns[0].ID, turns[i].ID)
+			if created[i] {
+				made++
+			}
+		}
+		b.Equal(1, made)
+	}},
+	{"two settles at once write one set of messages", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		s := [2]db.Settlement{b.ending(t, "one"), b.ending(t, "two")}
+		var terminals [2]chat.Event
+		var errs [2]error
+		together(2, func(i int) { terminals[i], errs[i] = b.store.Settle(b.ctx, s[i]) })
+		b.NoError(errs[0])
+		b.NoError(errs[1])
+		b.Equal(terminals[0], terminals[1])
+		b.Equal([]string{"hello", terminals[0].Response.Text}, said(b.history("", "", 10).Messages))
+		events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
+		b.NoError(err)
+		b.Len(events, 2)
+	}},
+	{"a late draft and a settle leave no draft behind", func(b *bundle) {
+		for range 20 {
+			t := b.running("hello", chat.RootCheckpoint)
+			s := b.ending(t, "x")
+			var errs [2]error
+			together(2, func(i int) {
+				if i == 0 {
+					_, errs[0] = b.store.Settle(b.ctx, s)
+				} else {
+					errs[1] = b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "late"})
+				}
+			})
+			b.NoError(errs[0])
+			if errs[1] != nil {
+				b.ErrorIs(errs[1], db.ErrSettled)
+			}
+			_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+			b.ErrorIs(err, db.ErrNotFound)
+		}
+	}},
+	{"a cancel and its submit, at once, find each other", func(b *bundle) {
+		for range 20 {
+			t := b.newTurn("hello")
+			ref := db.CancelRef{StreamRunID: t.StreamRunID}
+			var cancelled bool
+			var findErr, insertErr, cancelErr error
+			together(2, func(i int) {
+				if i == 0 {
+					_, _, cancelled, insertErr = b.store.InsertTurn(b.ctx, t)
+				} else if cancelErr = b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled); cancelErr == nil {
+					_, findErr = b.store.FindTurn(b.ctx, b.owner, ref)
+				}
+			})
+			b.NoError(insertErr)
+			b.NoError(cancelErr)
+			b.True(cancelled || findErr == nil, "neither saw the other")
+		}
+	}},
+	{"a settle whose caller gives up is done whole or not at all", func(b *bundle) {
+		settled := 0
+		for i := range 60 {
+			b.thread = uuid.NewString()
+			t := b.running("hello", chat.RootCheckpoint)
+			s := b.ending(t, "x")
+			ctx, giveUp := context.WithCancel(b.ctx)
+			together(2, func(caller int) {
+				if caller == 0 {
+					_, _ = b.store.Settle(ctx, s)
+					return
+				}
+				for range i { // ever later
+					_, _ = b.store.Turn(b.ctx, b.owner, t.ID)
+				}
+				giveUp()
+			})
+			want := []string{"hello"}
+			events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
+			if err == nil {
+				settled++
+				b.Len(events, 2)
+				want = append(want, "x")
+			} else {
+				b.ErrorIs(err, db.ErrNotFound)
+			}
+			b.Equal(want, said(b.history("", "", 9).Messages))
+			b.Equal(s.Terminal, b.settle(s)) // and can be done afterwards
+		}
+		b.NotZero(settled)
+	}},
+	{"two strangers at once do not share a thread id", func(b *bundle) {
+		for range 10 {
+			b.thread = uuid.NewString()
+			t := [2]chat.Turn{b.newTurn("mine"), b.newTurn("theirs")}
+			t[1].Owner = uuid.NewString()
+			var errs [2]error
+			together(2, func(i int) { _, _, _, errs[i] = b.store.InsertTurn(b.ctx, t[i]) })
+			loser := 0
+			if errs[0] == nil {
+				loser = 1
+			}
+			b.NoError(errs[1-loser])
+			b.ErrorIs(errs[loser], db.ErrNotFound)
+		}
+	}},
+	{"a delete and an insert, at once, leave nothing under the id", func(b *bundle) {
+		for range 10 {
+			b.thread = uuid.NewString()
+			b.exchange("hello", "hi", chat.RootCheckpoint)
+			t := b.newTurn("late")
+			var errs [2]error
+			together(2, func(i int) {
+				if i == 0 {
+					errs[0] = b.store.DeleteConversation(b.ctx, b.owner, b.thread)
+				} else {
+					_, _, _, errs[1] = b.store.InsertTurn(b.ctx, t)
+				}
+			})
+			b.NoError(errs[0])
+			if errs[1] != nil {
+				b.ErrorIs(errs[1], db.ErrNotFound)
+			}
+			_, err := b.store.Turn(b.ctx, b.owner, t.ID)
+			b.ErrorIs(err, db.ErrNotFound)
+		}
+	}},
+	{"a reader sees one whole text of a document that is stored anew", func(b *bundle) {
+		d := b.document(b.owner, "x", "apple v0", "apple v0", "apple v0")
+		var errs [4]error
+		together(4, func(i int) {
+			for n := range 20 {
+				if i == 0 {
+					v := " v" + strconv.Itoa(n)
+					text, chunks := cut(d.ID, "apple"+v, "apple"+v, "apple"+v)
+					errs[0] = b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil)
+				} else {
+					var hits []chat.Hit
+					if hits, errs[i] = b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9); errs[i] == nil {
+						b.whole(hits)
+					}
+				}
+				if errs[i] != nil {
+					return
+				}
+			}
+		})
+		for _, err := range errs {
+			b.NoError(err)
+		}
+		b.Len(b.search("apple"), 3)
+		b.Len(b.search("v19"), 3)
+		b.Empty(b.search("v18"))
+	}},
+	{"a document is deleted while sets take it and its text is stored, and is gone", func(b *bundle) {
+		for range 20 {
+			d, other := b.document(b.owner, "x", "apple"), b.document(b.owner, "y", "pear")
+			set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Set", DocIDs: []string{d.ID}}
+			b.NoError(b.store.CreateSet(b.ctx, set))
+			text, chunks := cut(d.ID, "new apple")
+			var errs [4]error
+			together(len(errs), func(i int) {
+				switch i {
+				case 0:
+					errs[i] = b.store.DeleteDocument(b.ctx, b.owner, d.ID)
+				case 1:
+					errs[i] = b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1}})
+				default:
+					changed := set
+					changed.DocIDs = []string{other.ID, d.ID}
+					errs[i] = b.store.UpdateSet(b.ctx, changed)
+				}
+			})
+			b.NoError(errs[0])
+			for _, err := range errs[1:] {
+				if err != nil {
+					b.ErrorIs(err, db.ErrNotFound)
+				}
+			}
+			sets, err := b.store.SetsByID(b.ctx, b.owner, []string{set.ID})
+			b.NoError(err)
+			b.NotContains(sets[0].DocIDs, d.ID)
+			_, err = b.store.Document(b.ctx, b.owner, d.ID)
+			b.ErrorIs(err, db.ErrNotFound)
+			b.Empty(b.searchIn([]string{d.ID}, "apple"))
+		}
+	}},
+	{"many readers at once do not wait for each other for ever", func(b *bundle) {
+		d := b.document(b.owner, "x", "apple", "pear")
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		ctx, done := context.WithTimeout(b.ctx, 30*time.Second)
+		defer done()
+		var errs [32]error
+		together(len(errs), func(i int) {
+			for range 10 {
+				for _, read := range []func() error{
+					func() error { _, err := b.store.SearchText(ctx, b.owner, []string{"apple"}, nil, 5); return err },
+					func() error { _, err := b.store.SearchVector(ctx, b.owner, []float32{1}, nil, 5); return err },
+					func() error { _, _, err := b.store.WordCounts(ctx, b.owner, []string{"apple"}); return err },
+					func() error { _, err := b.store.History(ctx, b.owner, b.thread, "", "", 5); return err },
+					func() error { _, err := b.store.Chunk(ctx, b.owner, d.ID, chunkID(d.ID, 1)); return err },
+					func() error { return b.store.PutProfile(ctx, b.owner, chat.Profile{}) },
+				} {
+					if err := read(); err != nil {
+						errs[i] = err
+						return
+					}
+				}
+			}
+		})
+		for _, err := range errs {
+			b.NoError(err)
+		}
+	}},
+	{"many threads at once lose nothing", func(b *bundle) {
+		var errs [8]error
+		threads := [8]string{}
+		for i := range threads {
+			threads[i] = uuid.NewString()
+		}
+		turns, ends := [8][5]chat.Turn{}, [8][5]db.Settlement{}
+		for i, thread := range threads {
+			parent := chat.RootCheckpoint
+			for n := range turns[i] {
+				b.thread = thread
+				turns[i][n] = b.newTurn("q" + strconv.Itoa(n))
+				turns[i][n].Parent, parent = parent, turns[i][n].ID
+				ends[i][n] = b.ending(turns[i][n], "a"+strconv.Itoa(n))
+			}
+		}
+		together(8, func(i int) {
+			for n, t := range turns[i] {
+				if _, _, _, errs[i] = b.store.InsertTurn(b.ctx, t); errs[i] != nil {
+					return
+				}
+				if errs[i] = b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, t.Parent); errs[i] != nil {
+					return
+				}
+				if _, errs[i] = b.store.Settle(b.ctx, ends[i][n]); errs[i] != nil {
+					return
+				}
+			}
+		})
+		for i, thread := range threads {
+			b.NoError(errs[i])
+			b.thread = thread
+			b.Equal([]string{"q0", "a0", "q1", "a1", "q2", "a2", "q3", "a3", "q4", "a4"}, said(b.history("", "", 20).Messages))
+		}
+		b.Len(b.listed(""), 8)
+	}},
+}
+
+// whole checks that hits are all three chunks of one text. It runs on any
+// goroutine, so it reports without ending the test.
+func (b *bundle) whole(hits []chat.Hit) {
+	if len(hits) != 3 || hits[0].Text != hits[1].Text || hits[1].Text != hits[2].Text {
+		b.t.Errorf("not one whole text: %v", texts(hits))
+	}
+}
+
+func texts(hits []chat.Hit) []string { return ids(hits, func(h chat.Hit) string { return h.Text }) }
+
+var closingTests = []test{
+	{"an open store answers, a closed one is unavailable", func(b *bundle) {
+		b.NoError(b.store.Ping(b.ctx))
+		t := b.running("hello", chat.RootCheckpoint)
+		b.NoError(b.store.Close())
+		b.ErrorIs(b.store.Ping(b.ctx), db.ErrUnavailable)
+		_, err := b.store.Turn(b.ctx, b.owner, t.ID)
+		b.ErrorIs(err, db.ErrUnavailable)
+		_, err = b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
+		b.ErrorIs(err, db.ErrUnavailable)
+		_, err = b.store.Settle(b.ctx, b.ending(t, "x"))
+		b.ErrorIs(err, db.ErrUnavailable)
+		_, err = b.store.SearchText(b.ctx, b.owner, []string{"x"}, nil, 1)
+		b.ErrorIs(err, db.ErrUnavailable)
+	}},
+}

@@ -1,0 +1,164 @@
+package dbtest
+
+import (
+	"math"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// search finds chunk ids by words in all that the owner may see, and checks
+// what every ranking promises.
+func (b *bundle) search(words ...string) []string {
+	b.t.Helper()
+	return b.searchIn(nil, words...)
+}
+
+func (b *bundle) searchIn(docs []string, words ...string) []string {
+	b.t.Helper()
+	hits, err := b.store.SearchText(b.ctx, b.owner, words, docs, 100)
+	b.NoError(err)
+	for i, h := range hits {
+		b.Positive(h.Score)
+		if i > 0 {
+			b.LessOrEqual(h.Score, hits[i-1].Score)
+		}
+	}
+	return found(hits)
+}
+
+var searchTests = []test{
+	{"words are found by their stem, in any case and without accents", func(b *bundle) {
+		d := b.document(b.owner, "x", "The bank REGULATES liquidity.", "Études of cafés", "unrelated filler")
+		for word, want := range map[string][]string{
+			"regulated": {chunkID(d.ID, 0)}, "regulating": {chunkID(d.ID, 0)}, "Liquidity": {chunkID(d.ID, 0)},
+			"etude": {chunkID(d.ID, 1)}, "CAFÉ": {chunkID(d.ID, 1)}, "absent": {},
+		} {
+			b.Equal(want, b.search(word), word)
+		}
+	}},
+	{"any of the words is enough and more of them rank higher", func(b *bundle) {
+		d := b.document(b.owner, "x", "apple pie recipe", "apple pear plum", "pear tart recipe", "nothing here", "nor here", "or there")
+		b.Equal(chunkID(d.ID, 1), b.search("apple", "pear", "plum")[0])
+		b.ElementsMatch([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple", "pear"))
+	}},
+	{"a heading counts, but less than the text", func(b *bundle) {
+		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", CreatedAt: b.now()}
+		b.NoError(b.store.CreateDocument(b.ctx, d, nil))
+		text, chunks := cut(d.ID, "words about other things", "words about liquidity now", "one more", "two more", "three more")
+		chunks[0].Heading, chunks[1].Heading = "liquidity", "other"
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+		b.Equal([]string{chunkID(d.ID, 1), chunkID(d.ID, 0)}, b.search("liquidity"))
+	}},
+	{"equal scores come in the order of the text", func(b *bundle) {
+		d := b.document(b.owner, "x", "same apple", "same apple", "same apple", "other pear")
+		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple"))
+	}},
+	{"a hit brings its chunk, title and offsets", func(b *bundle) {
+		d := b.document(b.owner, "Title", "Größe", "apple pie")
+		hits, err := b.store.SearchText(b.ctx, b.owner, []string{"apple"}, nil, 5)
+		b.NoError(err)
+		b.Len(hits, 1)
+		b.Equal("Title", hits[0].Title)
+		b.Equal(chat.Chunk{ID: chunkID(d.ID, 1), DocID: d.ID, Ordinal: 1, Text: "apple pie", Start: 6, End: 15}, hits[0].Chunk)
+	}},
+	{"a search may be narrowed to documents, to none too", func(b *bundle) {
+		one, two := b.document(b.owner, "1", "apple"), b.document(b.owner, "2", "apple")
+		b.ElementsMatch([]string{chunkID(one.ID, 0), chunkID(two.ID, 0)}, b.search("apple"))
+		b.Equal([]string{chunkID(two.ID, 0)}, b.searchIn([]string{two.ID}, "apple"))
+		b.Equal([]string{chunkID(two.ID, 0)}, b.searchIn([]string{"x", uuid.NewString(), two.ID, two.ID}, "apple"))
+		b.Empty(b.searchIn([]string{}, "apple"))
+	}},
+	{"at most k are found", func(b *bundle) {
+		b.document(b.owner, "x", "apple one", "apple two", "apple three")
+		for k, want := range map[int]int{-1: 0, 0: 0, 1: 1, 2: 2, 9: 3} {
+			hits, err := b.store.SearchText(b.ctx, b.owner, []string{"apple"}, nil, k)
+			b.NoError(err)
+			b.Len(hits, want)
+		}
+	}},
+	{"a word is a word, whatever it looks like", func(b *bundle) {
+		d := b.document(b.owner, "x", `The "near" miss AND the col:umn`, "filler", "filler")
+		for _, words := range [][]string{
+			nil, {""}, {" "}, {`"`}, {`""`}, {`'`}, {"*"}, {"("}, {")"}, {"-"}, {"^"}, {":"}, {"🌍"}, {"\x00"}, {"absent\x00"}, {"%"}, {`\`},
+			{"\xff\xfe"}, {"absent\" OR \"near"[:6]}, {strings.Repeat("x", 10000)},
+		} {
+			b.Empty(b.search(words...), "%q", words)
+		}
+		for _, words := range [][]string{
+			{"near"}, {`"near"`}, {"near", `"`}, {"AND", "*", "near"}, {"col:umn"}, {"near*"}, {"(near"}, {"absent", "miss)"}, {"NOT", "near"},
+		} {
+			b.Equal([]string{chunkID(d.ID, 0)}, b.search(words...), "%q", words)
+		}
+		many := make([]string, 5000)
+		for i := range many {
+			many[i] = "near"
+		}
+		b.Equal([]string{chunkID(d.ID, 0)}, b.search(many...))
+	}},
+	{"only ready documents are searched", func(b *bundle) {
+		d := b.document(b.owner, "x", "apple")
+		processing := b.upload(b.owner, "y", []byte("apple"))
+		failed := b.upload(b.owner, "z", []byte("apple"))
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "no"))
+		b.Equal([]string{chunkID(d.ID, 0)}, b.searchIn([]string{d.ID, processing.ID, failed.ID}, "apple"))
+	}},
+	{"words are counted by stem in the chunks that the owner may see", func(b *bundle) {
+		b.document(b.owner, "1", "banks and banking bank", "a bank", "nothing")
+		b.document(chat.PublicOwner, "2", "the public bank")
+		b.document(uuid.NewString(), "3", "their bank", "their pear")
+		counts, total, err := b.store.WordCounts(b.ctx, b.owner, []string{"bank", "Banks", "pear", `"`, "public"})
+		b.NoError(err)
+		b.Equal(4, total)
+		b.Equal(map[string]int{"bank": 3, "Banks": 3, "pear": 0, `"`: 0, "public": 1}, counts)
+		counts, total, err = b.store.WordCounts(b.ctx, b.owner, nil)
+		b.NoError(err)
+		b.Equal(4, total)
+		b.Empty(counts)
+	}},
+	{"vectors rank by the cosine, exactly", func(b *bundle) {
+		d := b.upload(b.owner, "x", nil)
+		text, chunks := cut(d.ID, "east", "north", "north-east, far", "west", "nowhere", "not a number")
+		nan := float32(math.NaN())
+		vectors := [][]float32{{1, 0}, {0, 0.5}, {30, 30}, {-1, 0}, {0, 0}, {nan, 1}}
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, vectors))
+		hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{5, 0}, nil, 10)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 2), chunkID(d.ID, 1), chunkID(d.ID, 3)}, found(hits))
+		for i, want := range []float64{1, math.Sqrt2 / 2, 0, -1} {
+			b.InDelta(want, hits[i].Score, 1e-6)
+		}
+		b.Equal("east", hits[0].Text)
+		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{1, 1}, nil, 2)
+		b.NoError(err)
+		b.Equal(chunkID(d.ID, 2), hits[0].ID)
+		b.Len(hits, 2)
+		for _, odd := range [][]float32{nil, {0, 0}, {1}, {1, 2, 3}, {nan, 1}} { // no direction, or another length
+			hits, err := b.store.SearchVector(b.ctx, b.owner, odd, nil, 10)
+			b.NoError(err)
+			b.Empty(hits)
+		}
+	}},
+	{"a vector search may be narrowed to documents and sees no one else's", func(b *bundle) {
+		embedded := func(owner string) string {
+			d := b.upload(owner, "x", nil)
+			text, chunks := cut(d.ID, "text")
+			b.NoError(b.store.StoreText(b.ctx, owner, d.ID, text, chunks, [][]float32{{1, 2}}))
+			return d.ID
+		}
+		one, two, public := embedded(b.owner), embedded(b.owner), embedded(chat.PublicOwner)
+		theirs := embedded(uuid.NewString())
+		search := func(docs []string) []string {
+			hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{1, 2}, docs, 10)
+			b.NoError(err)
+			return ids(hits, func(h chat.Hit) string { return h.DocID })
+		}
+		b.ElementsMatch([]string{one, two, public}, search(nil))
+		b.Equal([]string{two}, search([]string{two, theirs}))
+		b.Empty(search([]string{}))
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, one))
+		b.ElementsMatch([]string{two, public}, search(nil))
+	}},
+}

@@ -1,0 +1,406 @@
+package dbtest
+
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+var turnTests = []test{
+	{"a turn reads back as it was written", func(b *bundle) {
+		t := b.newTurn("Grüße 🌍")
+		t.Content.TipTap = json.RawMessage(`{"type":"doc"}`)
+		t.Content.TaggedDocs, t.Content.TaggedSets = []string{uuid.NewString()}, []string{uuid.NewString()}
+		t.Content.Action, t.Content.WebSearch, t.Content.ParentRequest = chat.Compare, true, chat.RootCheckpoint
+		t.ContentHash = t.Content.Hash()
+		stored, created, cancelled, err := b.store.InsertTurn(b.ctx, t)
+		b.NoError(err)
+		b.True(created)
+		b.False(cancelled)
+		b.Equal(t, stored)
+		read, err := b.store.Turn(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(t, read)
+		b.Equal(t.ContentHash, read.Content.Hash())
+	}},
+	{"a retry joins the turn it made the first time", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		retry := b.newTurn("hello")
+		retry.ClientTurnID = t.ClientTurnID
+		stored, created, _, err := b.store.InsertTurn(b.ctx, retry)
+		b.NoError(err)
+		b.False(created)
+		b.Equal(t, stored)
+	}},
+	{"a client_turn_id with other content is a conflict", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		other := b.newTurn("goodbye")
+		other.ClientTurnID = t.ClientTurnID
+		_, _, _, err := b.store.InsertTurn(b.ctx, other)
+		b.ErrorIs(err, db.ErrTurnConflict)
+	}},
+	{"a client_turn_id means something else in another thread", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		other := b.newTurn("goodbye")
+		other.ThreadID, other.ClientTurnID = uuid.NewString(), t.ClientTurnID
+		b.insert(other)
+	}},
+	{"a turn id stands for one turn", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		other := b.newTurn("hello")
+		other.ID = t.ID
+		_, _, _, err := b.store.InsertTurn(b.ctx, other)
+		b.ErrorIs(err, db.ErrTurnConflict)
+	}},
+	{"a cancel that overtakes its submit is found, by whichever id", func(b *bundle) {
+		for name, ref := range map[string]func(t chat.Turn) db.CancelRef{
+			"turn":      func(t chat.Turn) db.CancelRef { return db.CancelRef{TurnID: t.ID} },
+			"client id": func(t chat.Turn) db.CancelRef { return db.CancelRef{ClientTurnID: t.ClientTurnID} },
+			"client id and thread": func(t chat.Turn) db.CancelRef {
+				return db.CancelRef{ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID}
+			},
+			"stream run": func(t chat.Turn) db.CancelRef { return db.CancelRef{StreamRunID: t.StreamRunID} },
+		} {
+			t := b.newTurn("hello")
+			_, err := b.store.FindTurn(b.ctx, b.owner, ref(t))
+			b.ErrorIs(err, db.ErrNotFound, name)
+			for range 2 { // idempotent
+				b.NoError(b.store.Cancel(b.ctx, b.owner, ref(t), chat.UserCancelled), name)
+			}
+			stored, created, cancelled, err := b.store.InsertTurn(b.ctx, t)
+			b.NoError(err, name)
+			b.True(created, name)
+			b.True(cancelled, name)
+			_, created, cancelled, err = b.store.InsertTurn(b.ctx, t)
+			b.NoError(err, name)
+			b.False(created, name)
+			b.True(cancelled, name)
+			got, err := b.store.FindTurn(b.ctx, b.owner, ref(t))
+			b.NoError(err, name)
+			b.Equal(stored, got, name)
+		}
+	}},
+	{"a cancel of one turn leaves the others", func(b *bundle) {
+		t := b.newTurn("hello")
+		for _, ref := range []db.CancelRef{
+			{TurnID: uuid.NewString()}, {ClientTurnID: t.ID}, {StreamRunID: t.ClientTurnID},
+			{ThreadID: uuid.NewString(), ClientTurnID: t.ClientTurnID},
+		} {
+			b.NoError(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled))
+		}
+		_, _, cancelled, err := b.store.InsertTurn(b.ctx, t)
+		b.NoError(err)
+		b.False(cancelled)
+	}},
+	{"a retry's stream run id finds and cancels its turn too", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		retry := t
+		retry.ID, retry.StreamRunID = uuid.NewString(), uuid.NewString()
+		b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: retry.StreamRunID}, chat.UserCancelled))
+		_, created, cancelled, err := b.store.InsertTurn(b.ctx, retry)
+		b.NoError(err)
+		b.False(created)
+		b.True(cancelled)
+		for _, run := range []string{t.StreamRunID, retry.StreamRunID} {
+			got, err := b.store.FindTurn(b.ctx, b.owner, db.CancelRef{StreamRunID: run})
+			b.NoError(err)
+			b.Equal(t.ID, got.ID)
+		}
+	}},
+	{"a reference names a turn by exactly one id", func(b *bundle) {
+		for _, ref := range []db.CancelRef{{}, {ThreadID: b.thread}, {TurnID: "a", StreamRunID: "b"}} {
+			b.Error(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled))
+			_, err := b.store.FindTurn(b.ctx, b.owner, ref)
+			b.Error(err)
+			b.NotErrorIs(err, db.ErrNotFound)
+		}
+	}},
+	{"a turn moves between its open states and keeps its parent", func(b *bundle) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.insert(b.newTurn("two"))
+		for _, step := range []struct {
+			mark           chat.TurnStatus
+			parent         string
+			status         chat.TurnStatus
+			expectedParent string
+		}{
+			{chat.TurnAccepted, "", chat.TurnAccepted, ""},
+			{chat.TurnRunning, first, chat.TurnRunning, first},
+			{chat.TurnAccepted, "", chat.TurnRunning, first}, // a note that comes late
+			{chat.TurnInterrupted, "", chat.TurnInterrupted, first},
+			{chat.TurnInterrupted, first, chat.TurnInterrupted, first},
+			{chat.TurnRunning, "", chat.TurnRunning, first},
+		} {
+			b.mark(t.ID, step.mark, step.parent)
+			got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+			b.NoError(err)
+			b.Equal(step.status, got.Status)
+			b.Equal(step.expectedParent, got.Parent)
+		}
+	}},
+	{"an interrupt as a parent means its turn", func(b *bundle) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.running("two", chat.InterruptID(first, 2))
+		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(first, got.Parent)
+	}},
+	{"a parent is an earlier turn of the same thread", func(b *bundle) {
+		here := b.exchange("one", "1", chat.RootCheckpoint)
+		mine := b.thread
+		b.thread = uuid.NewString()
+		elsewhere := b.exchange("other", "o", chat.RootCheckpoint)
+		b.thread = mine
+		unaccepted := b.insert(b.newTurn("new")).ID
+		t := b.insert(b.newTurn("two"))
+		for _, parent := range []string{elsewhere, unaccepted, t.ID, uuid.NewString()} {
+			b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, parent), db.ErrNotFound)
+		}
+		b.mark(t.ID, chat.TurnRunning, here)
+		later := b.running("three", t.ID).ID
+		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, later), db.ErrNotFound)
+	}},
+	{"a turn is not marked with a status that only settling gives", func(b *bundle) {
+		t := b.insert(b.newTurn("one"))
+		for _, s := range []chat.TurnStatus{chat.TurnNew, chat.TurnCompleted, chat.TurnCancelled, chat.TurnFailed, "other"} {
+			b.Error(b.store.MarkTurn(b.ctx, b.owner, t.ID, s, ""))
+		}
+	}},
+	{"open turns are the accepted ones that are not settled, in their order", func(b *bundle) {
+		done := b.exchange("done", "d", chat.RootCheckpoint)
+		b.insert(b.newTurn("never accepted"))
+		waiting := b.insert(b.newTurn("waiting"))
+		b.mark(waiting.ID, chat.TurnAccepted, "")
+		running := b.running("running", done)
+		open, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal([]string{running.ID, waiting.ID}, ids(open, turnID))
+		b.Equal(chat.TurnRunning, open[0].Status)
+		b.Equal("running", open[0].Content.Message)
+	}},
+	{"texts are kept by key and the last one stands", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Empty(texts)
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "a"))
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "Grüße 🌍"))
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "web_query", ""))
+		want := map[string]string{"piece:1": "Grüße 🌍", "web_query": ""}
+		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(want, texts)
+		b.settle(b.ending(t, "x"))
+		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(want, texts)
+	}},
+	{"a draft of a lower attempt is ignored", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		b.ErrorIs(err, db.ErrNotFound)
+		for _, step := range []struct {
+			attempt    int
+			text, want string
+		}{{1, "a", "a"}, {1, "ab", "ab"}, {2, "x", "x"}, {1, "abc", "x"}, {2, "xy", "xy"}} {
+			b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: step.attempt, Text: step.text}))
+			d, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+			b.NoError(err)
+			b.Equal(step.want, d.Text)
+		}
+		d, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		b.NoError(err)
+		b.Equal(db.Draft{TurnID: t.ID, Piece: 1, Attempt: 2, Text: "xy"}, d)
+		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 2)
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+}
+
+var settleTests = []test{
+	{"the history holds the message, the prompts with their answers and the answer", func(b *bundle) {
+		t := b.running("compare", chat.RootCheckpoint)
+		s := b.ending(t, "the answer")
+		s.Metadata = map[string]any{"action": "compare", "tokens_used": 12.0, "citations": []any{}}
+		asked := b.now()
+		s.Prompts = []db.Prompt{
+			{ID: chat.InterruptID(t.ID, 1), Message: "Which?", Answer: "both", At: asked},
+			{ID: chat.InterruptID(t.ID, 2), Message: "Sure?", At: b.now()},
+		}
+		b.settle(s)
+		h := b.history("", "", 10)
+		b.Equal([]string{"compare", "Which?", "both", "Sure?", "the answer"}, said(h.Messages))
+		b.Equal([]string{"user", "system", "user", "system", "assistant"}, ids(h.Messages, func(m chat.Message) string { return m.Role }))
+		last := h.Messages[4]
+		b.Equal(s.Metadata, last.Metadata)
+		b.Equal(s.At, last.CreatedAt)
+		b.Equal(asked, h.Messages[1].CreatedAt)
+		for _, m := range h.Messages {
+			b.Equal(t.ID, m.TurnID)
+			b.Equal(chat.RootCheckpoint, m.Parent)
+		}
+		b.Equal(t.ClientTurnID, h.Messages[0].Metadata["client_turn_id"])
+		b.Equal(t.StreamRunID, h.Messages[0].Metadata["stream_run_id"])
+	}},
+	{"what a person tagged is in their message's metadata", func(b *bundle) {
+		t := b.newTurn("hello")
+		t.Content.TaggedDocs, t.Content.TipTap = []string{"d1"}, json.RawMessage(`{"type":"doc"}`)
+		b.mark(b.insert(t).ID, chat.TurnRunning, chat.RootCheckpoint)
+		m := b.history("", "", 10).Messages[0].Metadata
+		b.Equal([]any{"d1"}, m["tagged_doc_ids"])
+		b.Equal(map[string]any{"type": "doc"}, m["tiptap_json"])
+	}},
+	{"a turn without an answer leaves no assistant message", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		s := b.ending(t, "")
+		s.Status = chat.TurnFailed
+		b.settle(s)
+		b.Equal([]string{"hello"}, said(b.history("", "", 10).Messages))
+		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(chat.TurnFailed, got.Status)
+		b.Equal(s.At, got.SettledAt)
+	}},
+	{"a second settle changes nothing and returns the stored terminal event", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		first := b.ending(t, "first")
+		b.Equal(first.Terminal, b.settle(first))
+		second := b.ending(t, "second")
+		second.Status, second.Title, second.Registry = chat.TurnFailed, "T", []string{"d"}
+		second.Terminal = chat.Event{N: 9, Type: chat.EventFailed}
+		b.Equal(first.Terminal, b.settle(second))
+		b.Equal([]string{"hello", "first"}, said(b.history("", "", 10).Messages))
+		events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
+		b.NoError(err)
+		b.Equal(append(first.Events, first.Terminal), events)
+		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(chat.TurnCompleted, got.Status)
+	}},
+	{"the log can be read from any event on, once the turn is settled", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		_, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
+		b.ErrorIs(err, db.ErrNotFound)
+		s := b.ending(t, "x")
+		value := "b"
+		s.Events = []chat.Event{
+			{N: 1, Type: chat.EventTurnStarted, TurnID: t.ID, ThreadID: t.ThreadID},
+			{N: 2, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding…", DocsFound: []chat.DocRef{{ID: "d", Title: "D"}}},
+			{N: 3, Type: chat.EventInterrupt, Interrupt: &chat.Interrupt{ID: "q", Type: chat.DocChoice, Options: []chat.Option{{ID: "b", Label: "B"}}}},
+			{N: 4, Type: chat.EventResumed, Resume: &chat.ResumeValue{Type: chat.DocChoice, Value: &value}},
+			{N: 5, Type: chat.EventText, Text: "Grüße 🌍", Piece: 1},
+		}
+		s.Terminal.N = 6
+		b.settle(s)
+		all := append(s.Events, s.Terminal)
+		for after := range 7 {
+			events, err := b.store.Events(b.ctx, b.owner, t.ID, after)
+			b.NoError(err)
+			b.Len(events, 6-after)
+			if after < 6 {
+				b.Equal(all[after:], events)
+			}
+		}
+	}},
+	{"a settled turn takes no text, draft or mark any more", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "x"}))
+		b.settle(b.ending(t, "x"))
+		b.ErrorIs(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "late"), db.ErrSettled)
+		b.ErrorIs(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 9, Text: "late"}), db.ErrSettled)
+		_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.mark(t.ID, chat.TurnRunning, "")
+		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(chat.TurnCompleted, got.Status)
+	}},
+	{"an unknown turn, or one of another thread, is not settled", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		unknown := b.ending(t, "x")
+		unknown.TurnID = uuid.NewString()
+		_, err := b.store.Settle(b.ctx, unknown)
+		b.ErrorIs(err, db.ErrNotFound)
+		other := b.ending(t, "x")
+		other.ThreadID = uuid.NewString()
+		_, err = b.store.Settle(b.ctx, other)
+		b.ErrorIs(err, db.ErrNotFound)
+		open := b.ending(t, "x")
+		open.Status = chat.TurnRunning
+		_, err = b.store.Settle(b.ctx, open)
+		b.Error(err)
+		b.Equal([]string{"hello"}, said(b.history("", "", 10).Messages))
+	}},
+	{"a turn that never began still gets its place", func(b *bundle) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.insert(b.newTurn("two"))
+		s := b.ending(t, "")
+		s.Status, s.Parent = chat.TurnCancelled, ""
+		b.settle(s)
+		h := b.history("", "", 10)
+		b.Equal([]string{"one", "1", "two"}, said(h.Messages))
+		b.Equal(map[string][]string{chat.RootCheckpoint: {first}, first: {t.ID}}, h.Branches)
+	}},
+	{"the first title stands", func(b *bundle) {
+		title := func() string {
+			c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			return c.Title
+		}
+		parent := chat.RootCheckpoint
+		for _, step := range []struct{ title, want string }{{"", ""}, {"First", "First"}, {"Second", "First"}} {
+			t := b.running("hello", parent)
+			s := b.ending(t, "x")
+			s.Title, parent = step.title, t.ID
+			b.settle(s)
+			b.Equal(step.want, title())
+		}
+		b.Equal([]string{b.thread}, b.listed("first"))
+	}},
+	{"the registry grows along a branch and is never cleared", func(b *bundle) {
+		var doc [4]chat.Document
+		for i := range doc {
+			doc[i] = b.document(b.owner, "same title", "text")
+		}
+		known := func(head string) []string {
+			refs, err := b.store.Registry(b.ctx, b.owner, b.thread, head)
+			b.NoError(err)
+			return ids(refs, func(r chat.DocRef) string { return r.ID })
+		}
+		say := func(parent string, add ...string) string {
+			t := b.running("x", parent)
+			s := b.ending(t, "y")
+			s.Registry = add
+			b.settle(s)
+			return t.ID
+		}
+		one := say(chat.RootCheckpoint, doc[0].ID, doc[1].ID)
+		two := say(one)
+		three := say(two, doc[1].ID, doc[2].ID)
+		side := say(one, doc[3].ID)
+		b.Equal([]string{doc[0].ID, doc[1].ID}, known(one))
+		b.Equal([]string{doc[0].ID, doc[1].ID}, known(two))
+		b.Equal([]string{doc[0].ID, doc[1].ID, doc[2].ID}, known(three))
+		b.Equal([]string{doc[0].ID, doc[1].ID, doc[3].ID}, known(side))
+		b.Empty(known(chat.RootCheckpoint))
+		b.Equal([]string{doc[0].ID, doc[1].ID, doc[3].ID}, known(b.running("open", side).ID))
+
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, doc[1].ID))
+		b.Equal([]string{doc[0].ID, doc[2].ID}, known(three))
+	}},
+	{"the registry shows only ready documents that the owner may see", func(b *bundle) {
+		mine, public := b.document(b.owner, "Mine", "text"), b.document(chat.PublicOwner, "Public", "text")
+		theirs := b.document(uuid.NewString(), "Theirs", "text")
+		processing := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Later", CreatedAt: b.now()}
+		b.NoError(b.store.CreateDocument(b.ctx, processing, nil))
+		t := b.running("x", chat.RootCheckpoint)
+		s := b.ending(t, "y")
+		s.Registry = []string{theirs.ID, public.ID, processing.ID, uuid.NewString(), mine.ID}
+		b.settle(s)
+		refs, err := b.store.Registry(b.ctx, b.owner, b.thread, t.ID)
+		b.NoError(err)
+		b.Equal([]chat.DocRef{{ID: public.ID, Title: "Public"}, {ID: mine.ID, Title: "Mine"}}, refs)
+	}},
+}

@@ -1,0 +1,123 @@
+package dbtest
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// everything is a property with what else the store keeps of an owner: a
+// conversation that is not listed and cancels of every kind.
+func (b *bundle) everything() property {
+	b.t.Helper()
+	p := b.property()
+	unlisted := b.newTurn("never accepted")
+	unlisted.ThreadID = uuid.NewString()
+	b.insert(unlisted)
+	for _, ref := range []db.CancelRef{
+		{TurnID: p.open.ID}, {ClientTurnID: p.open.ClientTurnID}, {ThreadID: b.thread, ClientTurnID: "early"}, {StreamRunID: "early"},
+	} {
+		b.NoError(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled))
+	}
+	return p
+}
+
+func (b *bundle) userData(owner string) db.UserData {
+	b.t.Helper()
+	d, err := b.store.UserData(b.ctx, owner)
+	b.NoError(err)
+	return d
+}
+
+var userTests = []test{
+	{"a user's data is counted, and that of nobody is nothing", func(b *bundle) {
+		p := b.everything()
+		d := b.userData(b.owner)
+		b.Len(d.Threads, 2)
+		b.Contains(d.Threads, b.thread)
+		b.ElementsMatch([]string{p.doc.ID, p.processing.ID}, d.Documents)
+		b.Equal(3, d.Turns)
+		b.Equal(1, d.Sets)
+		b.Equal(1, d.Profiles)
+		b.Equal(4, d.Cancels)
+		b.GreaterOrEqual(d.Messages, 3)
+		b.False(d.Empty())
+		for _, nobody := range []string{uuid.NewString(), "", "%"} {
+			b.True(b.userData(nobody).Empty(), nobody)
+		}
+	}},
+	{"a deleted user leaves nothing, and others keep theirs", func(b *bundle) {
+		deleted, thread := b.owner, b.thread
+		p := b.everything()
+		unlisted := b.userData(deleted).Threads
+		b.owner, b.thread = uuid.NewString(), uuid.NewString()
+		others := b.everything()
+		b.document(chat.PublicOwner, "Everybody's", "apple tart")
+		before := b.picture(others)
+		counted := b.userData(b.owner)
+
+		had := b.userData(deleted)
+		removed, err := b.store.DeleteUser(b.ctx, deleted)
+		b.NoError(err)
+		b.Equal(had, removed)
+		b.True(b.userData(deleted).Empty())
+		b.Equal(before, b.picture(others))
+		b.Equal(counted, b.userData(b.owner))
+		hits, err := b.store.SearchText(b.ctx, deleted, []string{"apple"}, nil, 10)
+		b.NoError(err)
+		b.Len(hits, 1, "the public document only")
+
+		// What still runs finds no place to write to, not even the user's own.
+		for _, id := range unlisted {
+			t := b.newTurn("late")
+			t.Owner, t.ThreadID = deleted, id
+			_, _, _, err = b.store.InsertTurn(b.ctx, t)
+			b.ErrorIs(err, db.ErrNotFound)
+		}
+		_, err = b.store.Settle(b.ctx, db.Settlement{Owner: deleted, ThreadID: thread, TurnID: p.open.ID, Status: chat.TurnCompleted,
+			Text: "late", At: b.now(), Terminal: chat.Event{N: 1, Type: chat.EventResponse}})
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.FailDocument(b.ctx, deleted, p.processing.ID, "late"), db.ErrNotFound)
+		b.True(b.userData(deleted).Empty())
+	}},
+	{"deleting a user again, or nobody, removes nothing", func(b *bundle) {
+		b.everything()
+		_, err := b.store.DeleteUser(b.ctx, b.owner)
+		b.NoError(err)
+		for _, owner := range []string{b.owner, uuid.NewString(), ""} {
+			removed, err := b.store.DeleteUser(b.ctx, owner)
+			b.NoError(err)
+			b.True(removed.Empty(), owner)
+		}
+	}},
+	{"a deleted user may begin anew", func(b *bundle) {
+		b.everything()
+		_, err := b.store.DeleteUser(b.ctx, b.owner)
+		b.NoError(err)
+		b.thread = uuid.NewString()
+		b.exchange("hello again", "hi", chat.RootCheckpoint)
+		b.Len(b.userData(b.owner).Threads, 1)
+	}},
+	{"the public owner is no user", func(b *bundle) {
+		d := b.document(chat.PublicOwner, "Everybody's", "apple tart")
+		_, err := b.store.DeleteUser(b.ctx, chat.PublicOwner)
+		b.ErrorIs(err, db.ErrForbidden)
+		_, err = b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+	}},
+	{"the cancels of a deleted conversation go with it, however they named its turns", func(b *bundle) {
+		p := b.property()
+		for _, ref := range []db.CancelRef{
+			{TurnID: p.open.ID}, {ClientTurnID: p.open.ClientTurnID}, {ThreadID: b.thread, ClientTurnID: p.open.ClientTurnID},
+			{ThreadID: b.thread, ClientTurnID: "early"}, {StreamRunID: p.open.StreamRunID},
+		} {
+			b.NoError(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled))
+		}
+		b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{ClientTurnID: "another conversation's"}, chat.UserCancelled))
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		d := b.userData(b.owner)
+		b.Equal(1, d.Cancels)
+		b.Zero(d.Turns+d.Messages+len(d.Threads), "%+v", d)
+	}},
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
+	defer s.wrap(ctx, "create conversation", &err)
+	var row sqlcgen.ConversationRow
+	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := ensureConversation(ctx, q, c, true); err != nil {
+			return err
+		}
+		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: c.ID, Owner: c.Owner})
+		return err
+	})
+	return conversation(row), err
+}
+
+// ensureConversation makes c unless its owner has it already. One that is not
+// listed (made by a turn nobody accepted yet) becomes so when listed is asked for.
+func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, listed bool) error {
+	if err := q.LockThread(ctx, c.ID); err != nil {
+		return err
+	}
+	at := record.Micros(record.OrNow(c.CreatedAt))
+	owner, err := q.ConversationOwner(ctx, c.ID)
+	switch {
+	case err == nil && owner != c.Owner:
+		return db.ErrNotFound
+	case err == nil && !listed:
+		return nil
+	case err == nil:
+		// Time 0: an old conversation does not move to the top.
+		if err := q.ListConversation(ctx, sqlcgen.ListConversationParams{ID: c.ID, Owner: c.Owner}); err != nil {
+			return err
+		}
+		return q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
+			ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title)})
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	deleted, err := q.ConversationDeleted(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if deleted > 0 {
+		return db.ErrNotFound
+	}
+	return q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
+		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: listed, CreatedAt: at})
+}
+
+func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {
+	defer s.wrap(ctx, "read conversation", &err)
+	row, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
+	return conversation(row), err
+}
+
+func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
+	defer s.wrap(ctx, "list conversations", &err)
+	from, err := record.ParseCursor(cur)
+	if err != nil {
+		return db.Page[chat.Conversation]{}, err
+	}
+	limit = record.Clamp(limit, 100)
+	var rows []sqlcgen.ConversationRow
+	if q == "" {
+		list, err := s.q.ListConversations(ctx, sqlcgen.ListConversationsParams{
+			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit) + 1})
+		if err != nil {
+			return db.Page[chat.Conversation]{}, err
+		}
+		for _, row := range list {
+			rows = append(rows, sqlcgen.ConversationRow(row))
+		}
+	} else {
+		list, err := s.q.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
+			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: int64(limit) + 1})
+		if err != nil {
+			return db.Page[chat.Conversation]{}, err
+		}
+		for _, row := range list {
+			rows = append(rows, sqlcgen.ConversationRow(row))
+		}
+	}
+	return record.Page(rows, limit, conversation, func(r sqlcgen.ConversationRow) record.Cursor {
+		return record.Cursor{At: r.LastMessageAt, ID: r.ID}
+	}), nil
+}
+
+func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {
+	defer s.wrap(ctx, "rename conversation", &err)
+	var row sqlcgen.ConversationRow
+	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
+			Owner: owner, ID: id, Title: title, TitleFolded: record.Fold(title)})); err != nil {
+			return err
+		}
+		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
+		return err
+	})
+	return conversation(row), err
+}
+
+func (s *Store) DeleteConversation(ctx context.Context, owner, id string) (err error) {
+	defer s.wrap(ctx, "delete conversation", &err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error { return deleteConversation(ctx, q, owner, id) })
+}
+
+func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id string) error {
+	if err := q.LockThread(ctx, id); err != nil {
+		return err
+	}
+	// Cancels refer to turns by name only, so no cascade finds them.
+	if err := q.DeleteTurnCancels(ctx, sqlcgen.DeleteTurnCancelsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
+	if err := q.DeleteRunCancels(ctx, sqlcgen.DeleteRunCancelsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
+	if err := q.DeleteThreadCancels(ctx, sqlcgen.DeleteThreadCancelsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
+	if err := record.Found(q.DeleteConversation(ctx, sqlcgen.DeleteConversationParams{Owner: owner, ID: id})); err != nil {
+		return err
+	}
+	return q.KeepConversationDeleted(ctx, sqlcgen.KeepConversationDeletedParams{ID: id, At: record.Micros(time.Now())})
+}
+
+func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err error) {
+	defer s.wrap(ctx, "read profile", &err)
+	row, err := s.q.Profile(ctx, owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return chat.Profile{}, nil
+	}
+	return chat.Profile(row), err
+}
+
+func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (err error) {
+	defer s.wrap(ctx, "write profile", &err)
+	return s.q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
+}
+
+func conversation(row sqlcgen.ConversationRow) chat.Conversation {
+	return chat.Conversation{
+		ID: row.ID, Owner: row.Owner, Title: row.Title,
+		CreatedAt: record.Time(row.CreatedAt), LastMessageAt: record.Time(row.LastMessageAt),
+		Status: [...]string{"idle", "running", "interrupted"}[row.Activity],
+	}
+}

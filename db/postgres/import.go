@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+// Reasons why Import refuses.
+var (
+	ErrOpenTurns = errors.New("turns are open; let them end, or stop them, and then the processes")
+	ErrNotEmpty  = errors.New("the target is not empty")
+)
+
+// Moved is how many rows of a table Import wrote.
+type Moved struct {
+	Table string
+	Rows  int64
+}
+
+// Import writes all that a SQLite store of the present schema holds, read through
+// from, into s, which must be empty, in one transaction: after an error s is
+// empty still. The rows of every table are counted on both sides before it ends.
+func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err error) {
+	defer s.wrap(ctx, "import", &err)
+	var open int64
+	if err := from.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE settled_at = 0 AND status <> 'new'").Scan(&open); err != nil {
+		return nil, err
+	}
+	if open > 0 {
+		return nil, fmt.Errorf("%d %w", open, ErrOpenTurns)
+	}
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
+		if err := refuseUnlessEmpty(ctx, tx); err != nil {
+			return err
+		}
+		for _, t := range moving {
+			if err := t.copy(ctx, from, tx); err != nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+		}
+		if err := importChunks(ctx, from, tx); err != nil {
+			return fmt.Errorf("chunks: %w", err)
+		}
+		moved, err = compareCounts(ctx, from, tx)
+		return err
+	})
+	return moved, err
+}
+
+// refuseUnlessEmpty also keeps others from writing until the transaction ends.
+func refuseUnlessEmpty(ctx context.Context, tx pgx.Tx) error {
+	var names []string
+	for _, t := range all() {
+		names = append(names, t.name)
+	}
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(names, ", ")+" IN EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	for _, name := range names {
+		var filled bool
+		if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM "+name+")").Scan(&filled); err != nil {
+			return err
+		}
+		if filled {
+			return fmt.Errorf("%w: there are rows in %s", ErrNotEmpty, name)
+		}
+	}
+	return nil
+}
+
+// table is one of ours with the rows of SQLite that it gets.
+type table struct {
+	name    string
+	columns string // ours, in the order of source's
+	source  string // what follows SELECT; columns FROM name if empty
+	flags   string // columns that are 0 or 1 in SQLite and boolean here
+	serial  string // column that goes on counting
+}
+
+// moving are copied as they are, parents first.
+var moving = []table{
+	{name: "profiles", columns: "owner, industry, location"},
+	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at", flags: "listed"},
+	{name: "deleted_conversations", columns: "id, deleted_at"},
+	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content",
+		flags: "hidden", serial: "seq"},
+	{name: "stream_runs", columns: "owner, run_id, turn_id"},
+	{name: "cancels", columns: "owner, kind, thread_id, ref, reason, created_at"},
+	{name: "messages", columns: "turn_id, n, role, created_at, content, folded, metadata"},
+	{name: "turn_events", columns: "turn_id, n, event"},
+	{name: "turn_texts", columns: "turn_id, key, text"},
+	{name: "drafts", columns: "turn_id, piece, attempt, text"},
+	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at"},
+	{name: "raw_documents", columns: "doc_id, raw"},
+	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},
+	{name: "document_sets", columns: "seq, id, owner, name", serial: "seq"},
+	{name: "set_documents", columns: "set_id, position, doc_id"},
+}
+
+// indexed are made by importChunks.
+var indexed = []table{
+	{name: "chunks", source: "* FROM chunks c JOIN documents d ON d.edition = c.edition"},
+	{name: "chunk_vectors", source: "* FROM chunk_vectors v JOIN chunks c ON c.id = v.id JOIN documents d ON d.edition = c.edition"},
+}
+
+func all() []table { return append(moving[:len(moving):len(moving)], indexed...) }
+
+func (t table) rows() string {
+	if t.source != "" {
+		return t.source
+	}
+	return t.columns + " FROM " + t.name
+}
+
+func (t table) copy(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
+	rows, err := from.QueryContext(ctx, "SELECT "+t.rows())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	columns := strings.Split(t.columns, ", ")
+	next := func() ([]any, error) {
+		if !rows.Next() {
+			return nil, rows.Err()
+		}
+		return t.row(rows, columns)
+	}
+	if _, err := to.CopyFrom(ctx, pgx.Identifier{t.name}, columns, pgx.CopyFromFunc(next)); err != nil || t.serial == "" {
+		return err
+	}
+	_, err = to.Exec(ctx, "SELECT setval(pg_get_serial_sequence($1, $2), max("+t.serial+")) FROM "+t.name, t.name, t.serial)
+	return err
+}
+
+func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
+	row, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	if err := rows.Scan(into...); err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		if c == t.flags {
+			row[i] = row[i] != int64(0)
+		}
+	}
+	return storable(row), nil
+}
+
+// importChunks writes the chunks of every document with their vectors, indexed
+// anew.
+func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
+	documents, err := from.QueryContext(ctx, "SELECT id, edition FROM documents WHERE edition > 0")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = documents.Close() }()
+	q := sqlcgen.New(plain{to})
+	for documents.Next() {
+		var id string
+		var edition int64
+		if err := documents.Scan(&id, &edition); err != nil {
+			return err
+		}
+		chunks, vectors, err := readChunks(ctx, from, edition)
+		if err != nil {
+			return err
+		}
+		words, err := insertChunks(ctx, q, id, chunks, vectors)
+		if err != nil {
+			return err
+		}
+		if _, err := to.Exec(ctx, "UPDATE documents SET words = $2 WHERE id = $1", storableText(id), words); err != nil {
+			return err
+		}
+	}
+	return documents.Err()
+}
+
+func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat.Chunk, vectors [][]byte, err error) {
+	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, v.vector
+		FROM chunks c LEFT JOIN chunk_vectors v ON v.id = c.id WHERE c.edition = ? ORDER BY c.id`, edition)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var c chat.Chunk
+		var vector []byte
+		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &vector); err != nil {
+			return nil, nil, err
+		}
+		chunks, vectors = append(chunks, c), append(vectors, vector)
+	}
+	return chunks, vectors, rows.Err()
+}
+
+func compareCounts(ctx context.Context, from *sql.Tx, to pgx.Tx) ([]Moved, error) {
+	var moved []Moved
+	for _, t := range all() {
+		var there, here int64
+		if err := from.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT "+t.rows()+")").Scan(&there); err != nil {
+			return nil, err
+		}
+		if err := to.QueryRow(ctx, "SELECT count(*) FROM "+t.name).Scan(&here); err != nil {
+			return nil, err
+		}
+		if there != here {
+			return nil, fmt.Errorf("%s: %d rows were read and %d written", t.name, there, here)
+		}
+		moved = append(moved, Moved{t.name, here})
+	}
+	return moved, nil
+}

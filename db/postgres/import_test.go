@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/db/sqlite"
+)
+
+func openSQLite(t *testing.T) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// move imports all of from and returns the rows of every table.
+func move(t *testing.T, from *sqlite.Store, to *Store) (map[string]int64, error) {
+	t.Helper()
+	rows := map[string]int64{}
+	return rows, from.Freeze(t.Context(), func(tx *sql.Tx) error {
+		moved, err := to.Import(t.Context(), tx)
+		for _, m := range moved {
+			rows[m.Table] = m.Rows
+		}
+		return err
+	})
+}
+
+func TestAMovedInstallationSaysTheSame(t *testing.T) {
+	direct := pgtest.Database(t)
+	for name, url := range map[string]string{"directly": direct, "through a transaction pooler": pgtest.Pooler(t, direct)} {
+		t.Run(name, func(t *testing.T) {
+			from, to := openSQLite(t), openStore(t, url)
+			pgtest.Exec(t, direct, everything)
+			filled := dbtest.Fill(t, from)
+			rows, err := move(t, from, to)
+			require.NoError(t, err)
+			require.Len(t, rows, len(tables()))
+			for table, n := range rows {
+				require.NotZero(t, n, table)
+			}
+			require.Equal(t, filled.Says(t, from), filled.Says(t, to))
+			filled.GoesOn(t, to)
+		})
+	}
+}
+
+func TestNothingIsMovedWhileATurnIsOpenOrIntoWhatIsNotEmpty(t *testing.T) {
+	from, to, ctx := openSQLite(t), openStore(t, pgtest.Database(t)), t.Context()
+	dbtest.Fill(t, from)
+	turn := chat.Turn{ID: uuid.NewString(), Owner: "o", ThreadID: uuid.NewString(), Content: chat.Content{Message: "hello"}}
+	_, _, _, err := from.InsertTurn(ctx, turn)
+	require.NoError(t, err)
+	for _, status := range []chat.TurnStatus{chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted} {
+		require.NoError(t, from.MarkTurn(ctx, "o", turn.ID, status, ""))
+		_, err = move(t, from, to)
+		require.ErrorIs(t, err, ErrOpenTurns)
+	}
+	_, err = from.Settle(ctx, db.Settlement{Owner: "o", ThreadID: turn.ThreadID, TurnID: turn.ID, Status: chat.TurnFailed, Terminal: chat.Event{N: 1}})
+	require.NoError(t, err)
+
+	require.NoError(t, to.PutProfile(ctx, "o", chat.Profile{Industry: "here already"}))
+	_, err = move(t, from, to)
+	require.ErrorIs(t, err, ErrNotEmpty)
+	require.ErrorContains(t, err, "profiles")
+	_, err = to.DeleteUser(ctx, "o")
+	require.NoError(t, err)
+
+	_, err = move(t, from, to)
+	require.NoError(t, err)
+	_, err = move(t, from, to)
+	require.ErrorIs(t, err, ErrNotEmpty, "moved once")
+}

@@ -1,0 +1,123 @@
+// Package postgres is the db.Store of several processes: Postgres 15 or later,
+// Supabase included, reached directly or through a transaction pooler. SQL is
+// in queries/ and migrations/; sqlcgen is generated from them.
+package postgres
+
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+// Store is a db.Store in one Postgres database.
+type Store struct {
+	pool   *pgxpool.Pool
+	q      *sqlcgen.Queries
+	closed atomic.Bool
+}
+
+var _ db.Store = (*Store)(nil)
+
+const (
+	// connectPatience is how long one connection may take to come up, unless
+	// the URL has a connect_timeout.
+	connectPatience = 5 * time.Second
+	// poolSize is the most connections of one process, unless the URL has
+	// pool_max_conns.
+	poolSize = 10
+)
+
+// Open connects to the database at url and brings its schema up to date first.
+// It waits while another process does the same. An error never repeats the
+// URL, which may hold a password.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, config.ConnConfig); err != nil {
+		return nil, openFailed(ctx, err)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, openFailed(ctx, err)
+	}
+	return &Store{pool: pool, q: sqlcgen.New(plain{pool})}, nil
+}
+
+func parse(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("not a Postgres URL; use one like postgres://USER:PASSWORD@HOST:5432/DATABASE")
+	}
+	// No prepared statements: behind a transaction pooler the next statement
+	// may be another connection's.
+	if !strings.Contains(url, "default_query_exec_mode") {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectPatience
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = poolSize
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "palaver"
+	}
+	return config, nil
+}
+
+// Ping reads from the database.
+func (s *Store) Ping(ctx context.Context) (err error) {
+	defer s.wrap(ctx, "ping", &err)
+	_, err = s.q.ConversationDeleted(ctx, "")
+	return err
+}
+
+// Close ends all connections once the calls under way are done. Later calls end
+// with ErrUnavailable.
+func (s *Store) Close() error {
+	s.closed.Store(true)
+	s.pool.Close()
+	return nil
+}
+
+// update runs f in a transaction whose statements each see what is committed.
+func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
+	return s.inTx(ctx, pgx.TxOptions{}, f)
+}
+
+// view runs f on one unchanging state of the database.
+func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
+	return s.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}
+
+func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, f func(q *sqlcgen.Queries) error) error {
+	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error { return f(sqlcgen.New(plain{tx})) })
+}
+
+// plain hands on statements with texts that Postgres can store.
+type plain struct{ sqlcgen.DBTX }
+
+func (p plain) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	return p.DBTX.Exec(ctx, sql, storable(args)...)
+}
+
+func (p plain) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return p.DBTX.Query(ctx, sql, storable(args)...)
+}
+
+func (p plain) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return p.DBTX.QueryRow(ctx, sql, storable(args)...)
+}

@@ -1,0 +1,94 @@
+-- name: InsertDocument :execrows
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at)
+VALUES (@id, @owner, @title, 'processing', @source_type, @external_id, @bytes, @created_at)
+ON CONFLICT DO NOTHING;
+
+-- name: InsertRaw :exec
+INSERT INTO raw_documents (doc_id, raw) VALUES (@doc_id, @raw);
+
+-- name: Raw :one
+SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
+WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'processing';
+
+-- name: DeleteRaw :exec
+DELETE FROM raw_documents WHERE doc_id = @doc_id;
+
+-- name: Document :one
+SELECT * FROM documents WHERE id = @id AND owner IN (@owner, '*');
+
+-- name: DocumentForChange :one
+SELECT * FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
+
+-- name: DocumentProgress :execrows
+UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
+
+-- name: FailDocument :execrows
+UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner = @owner AND status = 'processing';
+
+-- name: ListDocuments :many
+SELECT * FROM documents
+WHERE owner IN (@owner, '*')
+    AND (created_at < @before_at::bigint OR (created_at = @before_at::bigint AND id < @before_id::text))
+ORDER BY created_at DESC, id DESC LIMIT @max_rows::bigint;
+
+-- name: VisibleDocuments :many
+SELECT id, owner, title, status FROM documents WHERE owner IN (@owner, '*')
+ORDER BY created_at DESC, id DESC LIMIT @max_rows::bigint;
+
+-- name: DocumentsByID :many
+SELECT * FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
+
+-- name: DeleteDocument :execrows
+DELETE FROM documents WHERE id = @id AND owner = @owner;
+
+-- name: DocumentText :one
+SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = d.id
+WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready';
+
+-- name: PutDocumentText :exec
+INSERT INTO document_texts (doc_id, text) VALUES (@doc_id, @text)
+ON CONFLICT (doc_id) DO UPDATE SET text = excluded.text;
+
+-- name: DeleteChunks :exec
+DELETE FROM chunks WHERE doc_id = @doc_id;
+
+-- name: InsertChunks :exec
+INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, words, search, frequencies)
+SELECT @doc_id, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.words, s.search, palaver_frequencies(s.search)
+FROM (SELECT unnest(@ordinals::bigint[]) AS ordinal, unnest(@starts::bigint[]) AS start_char, unnest(@ends::bigint[]) AS end_char,
+        unnest(@headings::text[]) AS heading, unnest(@texts::text[]) AS text, unnest(@words::bigint[]) AS words,
+        unnest(@heading_terms::text[]) AS heading_terms, unnest(@text_terms::text[]) AS text_terms) n
+CROSS JOIN LATERAL (SELECT setweight(to_tsvector('palaver', n.text_terms), 'A')
+        || setweight(to_tsvector('palaver', n.heading_terms), 'B') AS search) s
+ORDER BY n.ordinal;
+
+-- name: InsertVectors :exec
+INSERT INTO chunk_vectors (id, vector)
+SELECT c.id, n.vector
+FROM (SELECT unnest(@ordinals::bigint[]) AS ordinal, unnest(@vectors::bytea[]) AS vector) n
+JOIN chunks c ON c.doc_id = @doc_id AND c.ordinal = n.ordinal;
+
+-- name: PublishText :execrows
+UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = ''
+WHERE id = @id AND owner = @owner;
+
+-- name: ChunksByKey :many
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+FROM (SELECT unnest(@doc_ids::text[]) AS doc_id, unnest(@ordinals::bigint[]) AS ordinal) k
+JOIN documents d ON d.id = k.doc_id
+JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready';
+
+-- name: DocumentChunks :many
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+FROM documents d JOIN chunks c ON c.doc_id = d.id
+WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
+ORDER BY c.ordinal LIMIT @max_rows::bigint;
+
+-- name: ChunksByInternalID :many
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+FROM chunks c JOIN documents d ON d.id = c.doc_id
+WHERE c.id = ANY(@ids::bigint[]) AND d.owner IN (@owner, '*') AND d.status = 'ready';
+
+-- name: VisibleChunks :one
+SELECT coalesce(sum(chunks), 0)::bigint FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';

@@ -1,0 +1,18 @@
+-- Transactions that change a thread have its lock, so that they see each other's
+-- outcome; locks end with their transaction, so that they work through a
+-- transaction pooler too. An owner's lock comes before a thread's.
+
+-- name: LockThread :exec
+SELECT pg_advisory_xact_lock(hashtextextended('thread:' || @thread_id::text, 0));
+
+-- name: LockThreadOfTurn :exec
+SELECT pg_advisory_xact_lock(hashtextextended('thread:' || t.thread_id, 0)) FROM turns t
+WHERE t.id = @turn_id AND t.owner = @owner;
+
+-- A cancel excludes its owner's inserts of turns: either sees the other.
+
+-- name: LockInserts :exec
+SELECT pg_advisory_xact_lock_shared(hashtextextended('cancels:' || @owner::text, 0));
+
+-- name: LockCancels :exec
+SELECT pg_advisory_xact_lock(hashtextextended('cancels:' || @owner::text, 0));

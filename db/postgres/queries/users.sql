@@ -1,0 +1,25 @@
+-- name: UserThreads :many
+SELECT id FROM conversations WHERE owner = @owner ORDER BY id;
+
+-- name: UserDocuments :many
+SELECT id FROM documents WHERE owner = @owner ORDER BY id;
+
+-- name: CountUserData :one
+SELECT
+    (SELECT count(*) FROM turns t WHERE t.owner = @owner) AS turns,
+    (SELECT count(*) FROM messages m JOIN turns t ON t.id = m.turn_id WHERE t.owner = @owner) AS messages,
+    (SELECT count(*) FROM document_sets s WHERE s.owner = @owner) AS sets,
+    (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
+    (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels;
+
+-- name: DeleteUserDocuments :exec
+DELETE FROM documents WHERE owner = @owner;
+
+-- name: DeleteUserSets :exec
+DELETE FROM document_sets WHERE owner = @owner;
+
+-- name: DeleteUserProfile :exec
+DELETE FROM profiles WHERE owner = @owner;
+
+-- name: DeleteUserCancels :exec
+DELETE FROM cancels WHERE owner = @owner;

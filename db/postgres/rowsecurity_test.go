@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+)
+
+// reader makes a role that owns nothing but may read every table, as Supabase's
+// roles may, and connects as it.
+func reader(t *testing.T, database string) (_ *pgx.Conn, address string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	require.NoError(t, err)
+	role := u.Path[1:] + "_reader"
+	pgtest.Exec(t, database, "CREATE ROLE "+role+" LOGIN", "GRANT USAGE ON SCHEMA public TO "+role,
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+role)
+	t.Cleanup(func() { pgtest.Exec(t, database, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+	address = pgtest.With(database, func(u *url.URL) { u.User = url.User(role) })
+	conn, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	return conn, address
+}
+
+// belongs writes a row into every table for owner, who may be the public one.
+func belongs(t *testing.T, s *Store, owner, name string) {
+	t.Helper()
+	ctx := t.Context()
+	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: name}))
+	for _, id := range []string{name, name + "2"} {
+		_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: id, Owner: owner, ThreadID: "c-" + name, StreamRunID: "r", Content: chat.Content{Message: name}})
+		require.NoError(t, err)
+		require.NoError(t, s.PutText(ctx, owner, id, "k", name))
+		require.NoError(t, s.SaveDraft(ctx, owner, db.Draft{TurnID: id, Piece: 1, Text: name}))
+	}
+	_, err := s.Settle(ctx, db.Settlement{Owner: owner, ThreadID: "c-" + name, TurnID: name, Status: chat.TurnCompleted, Text: name, Terminal: chat.Event{N: 1}})
+	require.NoError(t, err)
+	require.NoError(t, s.Cancel(ctx, owner, db.CancelRef{TurnID: name}, chat.UserCancelled))
+	for _, id := range []string{"d-" + name, "raw-" + name} {
+		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
+	}
+	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
+	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
+	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner})
+	require.NoError(t, err)
+	require.NoError(t, s.DeleteConversation(ctx, owner, "x-"+name))
+}
+
+func TestARoleThatDoesNotOwnTheTablesSeesItsOwnAndPublicRowsOnly(t *testing.T) {
+	database := pgtest.Database(t)
+	s := openStore(t, database)
+	belongs(t, s, "ann", "Marzipan")
+	belongs(t, s, "bob", "Nougat")
+	belongs(t, s, chat.PublicOwner, "Everybodys")
+	conn, _ := reader(t, database)
+	public := map[string]bool{"documents": true, "raw_documents": true, "document_texts": true, "chunks": true, "chunk_vectors": true}
+
+	as := func(subject string, f func(tx pgx.Tx)) {
+		claims := ""
+		if subject != "" {
+			text, err := json.Marshal(map[string]string{"sub": subject, "role": "authenticated"})
+			require.NoError(t, err)
+			claims = string(text)
+		}
+		tx, err := conn.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "SELECT set_config('request.jwt.claims', $1, true)", claims)
+		require.NoError(t, err)
+		f(tx)
+		require.NoError(t, tx.Rollback(t.Context()))
+	}
+	rows := func(tx pgx.Tx, table, of string) (n int) {
+		// Without text: bytea of a vector and keys without a name.
+		where := fmt.Sprintf("strpos(x::text || convert_from(%s, 'UTF8'), '%s') > 0", map[bool]string{true: "x.raw", false: "''"}[table == "raw_documents"], of)
+		switch {
+		case of == "":
+			where = "true"
+		case table == "chunk_vectors":
+			where = "id IN (SELECT id FROM chunks WHERE text = '" + of + "')"
+		}
+		require.NoError(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" x WHERE "+where).Scan(&n), table)
+		return n
+	}
+	for _, table := range append(tables(), "goose_db_version") {
+		as("ann", func(tx pgx.Tx) {
+			if table == "deleted_conversations" || table == "goose_db_version" { // nobody's business
+				require.Zero(t, rows(tx, table, ""), table)
+				return
+			}
+			require.NotZero(t, rows(tx, table, "Marzipan"), table)
+			require.Zero(t, rows(tx, table, "Nougat"), table)
+			require.Equal(t, public[table], rows(tx, table, "Everybodys") > 0, table)
+			require.Equal(t, rows(tx, table, ""), rows(tx, table, "Marzipan")+rows(tx, table, "Everybodys"), table)
+		})
+		for _, nobody := range []string{"", "carol", "%"} {
+			as(nobody, func(tx pgx.Tx) {
+				require.Equal(t, public[table], rows(tx, table, "") > 0, "%s as %q", table, nobody)
+				require.Equal(t, rows(tx, table, ""), rows(tx, table, "Everybodys")*btoi(public[table]), "%s as %q", table, nobody)
+			})
+		}
+		as("ann", func(tx pgx.Tx) {
+			tag, err := tx.Exec(t.Context(), "DELETE FROM "+table)
+			require.NoError(t, err)
+			require.Zero(t, tag.RowsAffected(), table)
+		})
+	}
+	as("ann", func(tx pgx.Tx) {
+		_, err := tx.Exec(t.Context(), "INSERT INTO profiles VALUES ('ann2', '', '')")
+		require.ErrorContains(t, err, "row-level security")
+	})
+	require.NoError(t, s.Ping(t.Context()))
+	turn, err := s.Turn(t.Context(), "bob", "Nougat")
+	require.NoError(t, err)
+	require.Equal(t, "Nougat", turn.Content.Message, "the owner of the tables is not bound")
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestARoleThatRowLevelSecurityBindsIsRefused(t *testing.T) {
+	database := pgtest.Database(t)
+	openStore(t, database)
+	_, address := reader(t, database)
+	_, err := Open(t.Context(), address)
+	require.ErrorContains(t, err, "must own Palaver's tables")
+}

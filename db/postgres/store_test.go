@@ -1,0 +1,281 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+)
+
+func openAndWrite(url string) int {
+	s, err := Open(context.Background(), url)
+	if err == nil {
+		_, err = s.CreateConversation(context.Background(), chat.Conversation{ID: fmt.Sprint(os.Getpid()), Owner: "o"})
+		err = errors.Join(err, s.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
+	direct := pgtest.Database(t)
+	for name, url := range map[string]string{"directly": direct, "through a transaction pooler": pgtest.Pooler(t, direct)} {
+		t.Run(name, func(t *testing.T) {
+			pgtest.Exec(t, direct, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+			var wg sync.WaitGroup
+			var outputs [6][]byte // more than the pooler has connections
+			var errs [6]error
+			for i := range outputs {
+				wg.Go(func() {
+					cmd := exec.CommandContext(t.Context(), os.Args[0])
+					cmd.Env = append(os.Environ(), "PALAVER_TEST_OPEN="+url)
+					outputs[i], errs[i] = cmd.CombinedOutput()
+				})
+			}
+			wg.Wait()
+			for i, err := range errs {
+				require.NoError(t, err, string(outputs[i]))
+			}
+			s := openStore(t, url)
+			var applied, different int
+			require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&applied, &different))
+			entries, err := migrations.ReadDir("migrations")
+			require.NoError(t, err)
+			require.Equal(t, len(entries)+1, applied, "goose's own row and one for each migration")
+			require.Equal(t, different, applied)
+			p, err := s.ListConversations(t.Context(), "o", "", "", 10)
+			require.NoError(t, err)
+			require.Len(t, p.Items, len(outputs))
+		})
+	}
+}
+
+func TestWhoWaitsForTheMigrationLockMayGiveUp(t *testing.T) {
+	url := pgtest.Database(t)
+	config, err := parse(url)
+	require.NoError(t, err)
+	_, unlock, err := lock(t.Context(), config.ConnConfig)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err = Open(ctx, url)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NoError(t, unlock())
+	openStore(t, url)
+}
+
+func TestADatabaseOutOfReachIsOneClearLine(t *testing.T) {
+	server := pgtest.Server(t)
+	port, err := pgtest.FreePort()
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		url         string
+		unavailable bool
+		says        string
+	}{
+		"nobody listens":   {fmt.Sprintf("postgres://u:geheim@127.0.0.1:%d/d", port), true, fmt.Sprintf("cannot connect to 127.0.0.1:%d: connect: connection refused", port)},
+		"no such database": {pgtest.With(server, func(u *url.URL) { u.Path = "/palaver_absent" }), false, `database "palaver_absent" does not exist`},
+		"no such host":     {"postgres://u:geheim@palaver.invalid/d", true, "cannot connect to palaver.invalid:5432: "},
+		"no URL":           {"postgres://u:geheim@h:port/d", false, "not a Postgres URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(t.Context(), c.url)
+			require.ErrorContains(t, err, c.says)
+			require.Equal(t, c.unavailable, errors.Is(err, db.ErrUnavailable))
+			require.NotContains(t, err.Error(), "\n")
+			require.NotContains(t, err.Error(), "geheim")
+		})
+	}
+}
+
+func TestALostConnectionIsUnavailableAndTheNextCallHasANewOne(t *testing.T) {
+	url := pgtest.Database(t)
+	s := openStore(t, url)
+	require.NoError(t, s.Ping(t.Context()))
+	held := make(chan struct{})
+	pids := make(chan int, 1)
+	result := make(chan error, 1)
+	go func() {
+		result <- func() (err error) {
+			defer s.wrap(t.Context(), "hold", &err)
+			return pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+				pids <- int(tx.Conn().PgConn().PID())
+				<-held
+				_, err := tx.Exec(t.Context(), "SELECT 1")
+				return err
+			})
+		}()
+	}()
+	pgtest.Exec(t, url, fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", <-pids)) // as an admin's shutdown does
+	close(held)
+	require.ErrorIs(t, <-result, db.ErrUnavailable)
+	require.NoError(t, s.Ping(t.Context()))
+}
+
+func TestAServerThatIsGoneIsUnavailable(t *testing.T) {
+	for _, name := range []string{"directly", "through a transaction pooler"} {
+		t.Run(name, func(t *testing.T) {
+			url, stop := pgtest.Private(t)
+			if name != "directly" {
+				url = pgtest.Pooler(t, url)
+			}
+			s := openStore(t, url)
+			require.NoError(t, s.Ping(t.Context()))
+			stop()
+			for range 3 { // the connections that were open, then new ones
+				for name, call := range map[string]func(ctx context.Context) error{
+					"ping":  s.Ping,
+					"read":  func(ctx context.Context) error { _, err := s.Turn(ctx, "o", "t"); return err },
+					"write": func(ctx context.Context) error { return s.PutProfile(ctx, "o", chat.Profile{}) },
+					"change": func(ctx context.Context) error {
+						_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
+						return err
+					},
+					"search": func(ctx context.Context) error {
+						_, err := s.SearchText(ctx, "o", []string{"x"}, nil, 1)
+						return err
+					},
+				} {
+					ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // a pooler keeps them waiting
+					require.ErrorIs(t, call(ctx), db.ErrUnavailable, name)
+					cancel()
+				}
+			}
+		})
+	}
+}
+
+func TestWaitingForALockEndsAsTheServerSaysOrTheCaller(t *testing.T) {
+	url := pgtest.Database(t)
+	other := openStore(t, url)
+	limited := openStore(t, url+"&statement_timeout=200")
+	_, err := other.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
+	require.NoError(t, err)
+	tx, err := other.pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "UPDATE conversations SET title = 'held'")
+	require.NoError(t, err)
+
+	_, err = limited.RenameConversation(t.Context(), "o", "c", "new")
+	require.ErrorIs(t, err, db.ErrUnavailable, "the server's statement_timeout")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err = other.RenameConversation(ctx, "o", "c", "new")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, db.ErrUnavailable, "no answer in the time that the caller has")
+	require.NoError(t, tx.Rollback(t.Context()))
+	_, err = other.RenameConversation(t.Context(), "o", "c", "new")
+	require.NoError(t, err)
+}
+
+func TestACancelledCallSaysSo(t *testing.T) {
+	s := openStore(t, pgtest.Database(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, db.ErrUnavailable)
+}
+
+func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
+	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
+	text := "a\x00b\xff\xfec apple"
+	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o", Title: "T\x00"}, []byte(text)))
+	require.NoError(t, s.StoreText(ctx, "o", "d", text, []chat.Chunk{{Text: text[:5], End: 5}, {Text: text[5:], Start: 5, End: 12}}, nil))
+	hits, err := s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	stored, err := s.DocumentText(ctx, "o", "d")
+	require.NoError(t, err)
+	require.Equal(t, "a\ufffdb\ufffd\ufffdc apple", stored)
+	require.Equal(t, "c apple", string([]rune(stored)[hits[0].Start:hits[0].End]))
+
+	turn := chat.Turn{ID: "t", Owner: "o", ThreadID: "c", ClientTurnID: "ct", Content: chat.Content{Message: "nul \x00 and \xff"}}
+	_, _, _, err = s.InsertTurn(ctx, turn)
+	require.NoError(t, err)
+	require.NoError(t, s.PutText(ctx, "o", "t", "piece:1", "x\x00"))
+	require.NoError(t, s.SaveDraft(ctx, "o", db.Draft{TurnID: "t", Piece: 1, Text: "x\x00"}))
+	_, err = s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t", Status: chat.TurnCompleted, Text: "x\x00\xff", Title: "\x00",
+		Metadata: map[string]any{"note": "\x00"}, Events: []chat.Event{{N: 1, Text: "\x00\xff"}}, Terminal: chat.Event{N: 2}})
+	require.NoError(t, err)
+	h, err := s.History(ctx, "o", "c", "", "", 9)
+	require.NoError(t, err)
+	require.Equal(t, "x\ufffd\ufffd", h.Messages[1].Content)
+	require.Equal(t, map[string]any{"note": "\x00"}, h.Messages[1].Metadata)
+}
+
+func TestAChunkLargerThanAnIndexTakesIsStoredAll(t *testing.T) {
+	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
+	var b strings.Builder
+	for i := range 400_000 {
+		fmt.Fprintf(&b, "w%d ", i)
+	}
+	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o"}, nil))
+	require.NoError(t, s.StoreText(ctx, "o", "d", b.String(), []chat.Chunk{{Text: b.String(), End: b.Len()}}, nil))
+	hits, err := s.SearchText(ctx, "o", []string{"w17"}, nil, 5)
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	require.Len(t, hits[0].Text, b.Len())
+}
+
+func TestOldCancelsArePruned(t *testing.T) {
+	s := openStore(t, pgtest.Database(t))
+	for _, id := range []string{"old", "new"} {
+		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
+		if id == "old" {
+			_, err := s.pool.Exec(t.Context(), "UPDATE cancels SET created_at = created_at - 25 * 3600 * 1000000::bigint")
+			require.NoError(t, err)
+		}
+	}
+	var kept []string
+	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT array_agg(ref) FROM cancels").Scan(&kept))
+	require.Equal(t, []string{"new"}, kept)
+}
+
+// tables are all of ours.
+func tables() []string {
+	var names []string
+	for _, t := range all() {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestEveryTableIsKnownToAMove(t *testing.T) {
+	s := openStore(t, pgtest.Database(t))
+	rows, err := s.pool.Query(t.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version' ORDER BY 1")
+	require.NoError(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	slices.Sort(names)
+	require.Equal(t, tables(), names)
+}
+
+func FuzzTerms(f *testing.F) {
+	f.Add("Études of cafés, host.example/path e-mail \x00 \xff 日本語")
+	f.Fuzz(func(t *testing.T, text string) {
+		words, n := terms(text)
+		require.Len(t, strings.Fields(words), n)
+		again, m := terms(words)
+		require.Equal(t, n, m)
+		require.Equal(t, words, again)
+	})
+}

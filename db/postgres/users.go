@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+func (s *Store) UserData(ctx context.Context, owner string) (d db.UserData, err error) {
+	defer s.wrap(ctx, "count a user's data", &err)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		d, err = userData(ctx, q, owner)
+		return err
+	})
+	return d, err
+}
+
+func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserData, error) {
+	threads, err := q.UserThreads(ctx, owner)
+	if err != nil {
+		return db.UserData{}, err
+	}
+	documents, err := q.UserDocuments(ctx, owner)
+	if err != nil {
+		return db.UserData{}, err
+	}
+	n, err := q.CountUserData(ctx, owner)
+	return db.UserData{
+		Threads: threads, Documents: documents, Turns: int(n.Turns), Messages: int(n.Messages),
+		Sets: int(n.Sets), Profiles: int(n.Profiles), Cancels: int(n.Cancels),
+	}, err
+}
+
+// DeleteUser takes large things one by one, each in a transaction of its own, so
+// that it never holds up other writers for long, and the rest at one stroke.
+func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
+	defer s.wrap(ctx, "delete user", &err)
+	if owner == chat.PublicOwner {
+		return db.UserData{}, db.ErrForbidden
+	}
+	if d, err = s.UserData(ctx, owner); err != nil {
+		return db.UserData{}, err
+	}
+	for _, id := range d.Threads {
+		if err := s.DeleteConversation(ctx, owner, id); err != nil && !errors.Is(err, db.ErrNotFound) {
+			return db.UserData{}, err
+		}
+	}
+	for _, id := range d.Documents {
+		if err := s.DeleteDocument(ctx, owner, id); err != nil && !errors.Is(err, db.ErrNotFound) {
+			return db.UserData{}, err
+		}
+	}
+	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+		late, err := userData(ctx, q, owner) // came meanwhile
+		if err != nil {
+			return err
+		}
+		for _, id := range late.Threads {
+			if err := deleteConversation(ctx, q, owner, id); err != nil {
+				return err
+			}
+		}
+		d.Threads, d.Documents = slices.Concat(d.Threads, late.Threads), slices.Concat(d.Documents, late.Documents)
+		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
+		for _, remove := range []func(context.Context, string) error{
+			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserProfile, q.DeleteUserCancels,
+		} {
+			if err := remove(ctx, owner); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return d, err
+}

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// BenchmarkTurn is all that one turn writes.
+func BenchmarkTurn(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "palaver.db"))
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = s.Close() })
+	ctx, parent := b.Context(), chat.RootCheckpoint
+	for i := 0; b.Loop(); i++ {
+		id := strconv.Itoa(i)
+		_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: id, Owner: "o", ThreadID: "c", ClientTurnID: id, StreamRunID: id, Content: chat.Content{Message: "hello"}})
+		require.NoError(b, err)
+		require.NoError(b, s.MarkTurn(ctx, "o", id, chat.TurnAccepted, ""))
+		require.NoError(b, s.MarkTurn(ctx, "o", id, chat.TurnRunning, parent))
+		require.NoError(b, s.SaveDraft(ctx, "o", db.Draft{TurnID: id, Piece: 1, Text: "hel"}))
+		require.NoError(b, s.PutText(ctx, "o", id, chat.PieceKey(1), "hello"))
+		end := db.Settlement{Owner: "o", ThreadID: "c", TurnID: id, Status: chat.TurnCompleted, Text: "hello", Terminal: chat.Event{N: 9}}
+		for n := range 8 {
+			end.Events = append(end.Events, chat.Event{N: n + 1, Type: chat.EventStatus, Message: "Finding documents..."})
+		}
+		_, err = s.Settle(ctx, end)
+		require.NoError(b, err)
+		parent = id
+	}
+}
+
+// BenchmarkStoreText stores 70,000 words.
+func BenchmarkStoreText(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "palaver.db"))
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = s.Close() })
+	var text strings.Builder
+	var chunks []chat.Chunk
+	for i := range 500 {
+		var chunk strings.Builder
+		for n := range 140 {
+			chunk.WriteString("word" + strconv.Itoa((i*n+n)%9973) + " ")
+		}
+		chunks = append(chunks, chat.Chunk{Text: chunk.String(), Start: text.Len(), End: text.Len() + chunk.Len()})
+		text.WriteString(chunk.String())
+	}
+	require.NoError(b, s.CreateDocument(b.Context(), chat.Document{ID: "d", Owner: "o"}, nil))
+	for b.Loop() {
+		require.NoError(b, s.StoreText(b.Context(), "o", "d", text.String(), chunks, nil))
+	}
+}

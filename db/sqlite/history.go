@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+)
+
+func (s *Store) History(ctx context.Context, owner, threadID, head, before string, limit int) (h db.History, err error) {
+	defer s.wrap("read history", &err)
+	limit = record.Clamp(limit, record.MaxHistory)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		h = db.History{Branches: map[string][]string{}}
+		b, err := findBranch(ctx, q, owner, threadID, head)
+		if err != nil {
+			return err
+		}
+		h.Head = b.end()
+		if h.Messages, err = b.messages(ctx, q, before, limit); err != nil {
+			return err
+		}
+		tree, err := q.Tree(ctx, sqlcgen.TreeParams{Owner: owner, ThreadID: threadID})
+		for _, t := range tree {
+			h.Branches[t.Parent] = append(h.Branches[t.Parent], t.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return db.History{}, err
+	}
+	return h, nil
+}
+
+func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
+	defer s.wrap("read head", &err)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
+			return err
+		}
+		head, err = threadHead(ctx, q, owner, threadID)
+		return err
+	})
+	return head, err
+}
+
+func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
+	defer s.wrap("read recent messages", &err)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		b, err := findBranch(ctx, q, owner, threadID, head)
+		if err != nil || n < 1 {
+			return err
+		}
+		messages, err = b.placed(ctx, q, b.head, math.MaxInt64, min(n, record.MaxHistory), false)
+		return err
+	})
+	return messages, err
+}
+
+func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
+	defer s.wrap("read registry", &err)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		docs = nil
+		b, err := findBranch(ctx, q, owner, threadID, head)
+		if err != nil {
+			return err
+		}
+		for b.head != chat.RootCheckpoint {
+			t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: b.head})
+			if err != nil {
+				return err
+			}
+			if t.SettledAt == 0 { // it has added nothing yet
+				b.head = t.Parent
+				continue
+			}
+			rows, err := q.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: t.Registry})
+			for _, row := range rows {
+				docs = append(docs, chat.DocRef(row))
+			}
+			return err
+		}
+		return nil
+	})
+	return docs, err
+}
+
+// branch is the way from a thread's beginning to head, and what waits after it.
+type branch struct {
+	owner, threadID string
+	head            string         // a placed turn or RootCheckpoint
+	waiting         []chat.Message // of accepted turns that have no parent yet, oldest first
+}
+
+// findBranch resolves a checkpoint; "" is the thread's head with all that waits.
+func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkpoint string) (branch, error) {
+	b := branch{owner: owner, threadID: threadID, head: chat.TurnOf(checkpoint)}
+	if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
+		return branch{}, err
+	}
+	if b.head == chat.RootCheckpoint {
+		return b, nil
+	}
+	asked := b.head
+	if asked != "" {
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: asked})
+		if err != nil {
+			return branch{}, err
+		}
+		if t.ThreadID != threadID || t.Status == string(chat.TurnNew) || t.Hidden != 0 {
+			return branch{}, db.ErrNotFound
+		}
+		if t.Place > 0 {
+			return b, nil
+		}
+	}
+	var err error
+	if b.head, err = threadHead(ctx, q, owner, threadID); err != nil {
+		return branch{}, err
+	}
+	rows, err := q.WaitingMessages(ctx, sqlcgen.WaitingMessagesParams{Owner: owner, ThreadID: threadID})
+	if err != nil {
+		return branch{}, err
+	}
+	parent := b.head
+	for _, row := range rows {
+		m, err := message(sqlcgen.BranchMessagesRow{
+			TurnID: row.TurnID, N: row.N, Role: row.Role, CreatedAt: row.CreatedAt,
+			Content: row.Content, Metadata: row.Metadata, Parent: parent})
+		if err != nil {
+			return branch{}, err
+		}
+		b.waiting = append(b.waiting, m)
+		parent = row.TurnID
+		if row.TurnID == asked {
+			break
+		}
+	}
+	return b, nil
+}
+
+// threadHead is the newest turn of the thread's tree. Turns that wait for their
+// parent are not in it: the head is what they will follow.
+func threadHead(ctx context.Context, q *sqlcgen.Queries, owner, threadID string) (string, error) {
+	head, err := q.Head(ctx, sqlcgen.HeadParams{Owner: owner, ThreadID: threadID})
+	if errors.Is(err, sql.ErrNoRows) {
+		return chat.RootCheckpoint, nil
+	}
+	return head, err
+}
+
+func (b branch) end() string {
+	if len(b.waiting) > 0 {
+		return b.waiting[len(b.waiting)-1].TurnID
+	}
+	return b.head
+}
+
+// messages returns the newest limit messages of the branch before a message id.
+func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string, limit int) ([]chat.Message, error) {
+	head, beforeN, waiting := b.head, int64(math.MaxInt64), b.waiting
+	if before != "" {
+		i := slices.IndexFunc(waiting, func(m chat.Message) bool { return m.ID == before })
+		waiting = waiting[:max(i, 0)]
+		if i < 0 {
+			turnID, n, ok := record.ParseMessageID(before)
+			if !ok {
+				return nil, db.ErrNotFound
+			}
+			// The way from there to the beginning is the same as from head.
+			t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: b.owner, ID: turnID})
+			if err != nil {
+				return nil, err
+			}
+			if t.ThreadID != b.threadID || t.Place == 0 || t.Hidden != 0 {
+				return nil, db.ErrNotFound
+			}
+			head, beforeN = turnID, n
+		}
+	}
+	if len(waiting) >= limit {
+		return waiting[len(waiting)-limit:], nil
+	}
+	placed, err := b.placed(ctx, q, head, beforeN, limit-len(waiting), true)
+	return append(placed, waiting...), err
+}
+
+// placed reads the newest limit messages from head backwards, of head itself
+// only those numbered below beforeN, and returns them oldest first.
+func (b branch) placed(ctx context.Context, q *sqlcgen.Queries, head string, beforeN int64, limit int, prompts bool) ([]chat.Message, error) {
+	rows, err := q.BranchMessages(ctx, sqlcgen.BranchMessagesParams{
+		Owner: b.owner, ThreadID: b.threadID, Head: head, BeforeN: beforeN, Prompts: number(prompts),
+		MaxRows:  int64(limit),
+		MaxTurns: int64(limit) + 1, // every turn but the first has a message to give
+	})
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]chat.Message, len(rows))
+	for i, row := range rows {
+		if messages[len(rows)-1-i], err = message(row); err != nil {
+			return nil, err
+		}
+	}
+	return messages, nil
+}
+
+func message(row sqlcgen.BranchMessagesRow) (chat.Message, error) {
+	m := chat.Message{
+		ID: record.MessageID(row.TurnID, row.N), Role: row.Role, Content: row.Content,
+		CreatedAt: record.Time(row.CreatedAt), TurnID: row.TurnID, Parent: row.Parent,
+	}
+	if row.Metadata != "" {
+		if err := json.Unmarshal([]byte(row.Metadata), &m.Metadata); err != nil {
+			return chat.Message{}, fmt.Errorf("metadata of message %s: %w", m.ID, err)
+		}
+	}
+	return m, nil
+}

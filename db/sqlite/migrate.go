@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrating orders the goroutines of this process: closing a file drops the
+// locks that its process has on it, so only one may be creating files.
+var migrating sync.Mutex
+
+// migrate makes the file and brings its schema up to date, one process at a
+// time. goose has no lock for SQLite, and switching to WAL does not wait for
+// other connections; so all of it happens under a lock of ours, which the
+// system lets go should the process die.
+func migrate(ctx context.Context, path string) error {
+	migrating.Lock()
+	defer migrating.Unlock()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := create(path + ".lock"); err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, path+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := create(path); err != nil {
+		return err
+	}
+
+	pool, err := sql.Open("sqlite", dsn(path, "_pragma", "busy_timeout(30000)"))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	pool.SetMaxOpenConns(1)
+	if _, err := pool.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, folder, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return pool.Close()
+}
+
+// lock holds an exclusive transaction on an empty database file: a lock between
+// processes on every system that SQLite knows.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	pool, err := sql.Open("sqlite", dsn(path, "_txlock", "exclusive", "_pragma", "busy_timeout(60000)"))
+	if err != nil {
+		return nil, err
+	}
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return func() {
+		_ = tx.Rollback()
+		_ = pool.Close()
+	}, nil
+}
+
+// create makes a new file that only its user can read; one that is there is not
+// touched.
+func create(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}

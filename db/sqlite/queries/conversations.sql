@@ -1,0 +1,78 @@
+-- name: InsertConversation :exec
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at)
+VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at);
+
+-- name: ConversationOwner :one
+SELECT owner FROM conversations WHERE id = @id;
+
+-- name: ConversationDeleted :one
+SELECT count(*) FROM deleted_conversations WHERE id = @id;
+
+-- name: Conversation :one
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+    CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
+FROM conversations c
+WHERE c.id = @id AND c.owner = @owner;
+
+-- name: ListConversations :many
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+    CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
+FROM conversations c
+WHERE c.owner = @owner AND c.listed = 1
+    AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
+ORDER BY c.last_message_at DESC, c.id DESC
+LIMIT @max_rows;
+
+-- name: SearchConversations :many
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+    CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
+FROM conversations c
+WHERE c.owner = @owner AND c.listed = 1
+    AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
+    AND (instr(c.title_folded, @q) > 0 OR EXISTS (
+        SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND instr(m.folded, @q) > 0))
+ORDER BY c.last_message_at DESC, c.id DESC
+LIMIT @max_rows;
+
+-- name: ListConversation :exec
+UPDATE conversations SET listed = 1, last_message_at = max(last_message_at, CAST(@at AS INTEGER))
+WHERE id = @id AND owner = @owner;
+
+-- name: TitleConversation :exec
+UPDATE conversations SET title = @title, title_folded = @title_folded
+WHERE id = @id AND owner = @owner AND title = '';
+
+-- name: RenameConversation :execrows
+UPDATE conversations SET title = @title, title_folded = @title_folded
+WHERE id = @id AND owner = @owner;
+
+-- name: DeleteConversation :execrows
+DELETE FROM conversations WHERE id = @id AND owner = @owner;
+
+-- name: KeepConversationDeleted :exec
+INSERT INTO deleted_conversations (id, deleted_at) VALUES (@id, @at) ON CONFLICT DO NOTHING;
+
+-- name: DeleteTurnCancels :exec
+DELETE FROM cancels WHERE cancels.owner = @owner AND (
+    kind = 'turn' AND ref IN (SELECT t.id FROM turns t WHERE t.thread_id = @thread_id AND t.owner = @owner)
+    OR kind = 'client' AND cancels.thread_id = ''
+        AND ref IN (SELECT t.client_turn_id FROM turns t WHERE t.thread_id = @thread_id AND t.owner = @owner));
+
+-- name: DeleteRunCancels :exec
+DELETE FROM cancels WHERE cancels.owner = @owner AND kind = 'run'
+    AND ref IN (SELECT r.run_id FROM stream_runs r JOIN turns t ON t.id = r.turn_id
+        WHERE t.thread_id = @thread_id AND t.owner = @owner AND r.owner = @owner);
+
+-- name: DeleteThreadCancels :exec
+DELETE FROM cancels WHERE owner = @owner AND thread_id = @thread_id AND thread_id <> '';
+
+-- name: Profile :one
+SELECT industry, location FROM profiles WHERE owner = @owner;
+
+-- name: PutProfile :exec
+INSERT INTO profiles (owner, industry, location) VALUES (@owner, @industry, @location)
+ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location;

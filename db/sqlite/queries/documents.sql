@@ -1,0 +1,86 @@
+-- name: InsertDocument :execrows
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at)
+VALUES (@id, @owner, @title, 'processing', @source_type, @external_id, @bytes, @created_at)
+ON CONFLICT DO NOTHING;
+
+-- name: InsertRaw :exec
+INSERT INTO raw_documents (doc_id, raw) VALUES (@doc_id, @raw);
+
+-- name: Raw :one
+SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
+WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'processing';
+
+-- name: DeleteRaw :exec
+DELETE FROM raw_documents WHERE doc_id = @doc_id;
+
+-- name: Document :one
+SELECT * FROM documents WHERE id = @id AND owner IN (@owner, '*');
+
+-- name: DocumentProgress :execrows
+UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
+
+-- name: FailDocument :execrows
+UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner = @owner AND status = 'processing';
+
+-- name: ListDocuments :many
+SELECT * FROM documents
+WHERE owner IN (@owner, '*') AND (created_at < @before_at OR (created_at = @before_at AND id < @before_id))
+ORDER BY created_at DESC, id DESC LIMIT @max_rows;
+
+-- name: VisibleDocuments :many
+SELECT id, owner, title, status FROM documents WHERE owner IN (@owner, '*')
+ORDER BY created_at DESC, id DESC LIMIT @max_rows;
+
+-- name: DocumentsByID :many
+SELECT d.* FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value WHERE d.owner IN (@owner, '*')
+ORDER BY j.key;
+
+-- name: DeleteDocument :execrows
+DELETE FROM documents WHERE id = @id AND owner = @owner;
+
+-- name: DocumentText :one
+SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
+WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready';
+
+-- name: InsertEdition :one
+INSERT INTO editions (doc_id, text) VALUES (@doc_id, @text) RETURNING id;
+
+-- name: DeleteOtherEditions :exec
+DELETE FROM editions WHERE doc_id = @doc_id AND id <> @keep;
+
+-- name: InsertChunk :exec
+INSERT INTO chunks (id, edition, start_char, end_char, heading, text)
+VALUES (@id, @edition, @start_char, @end_char, @heading, @text);
+
+-- name: InsertVector :exec
+INSERT INTO chunk_vectors (id, vector) VALUES (@id, @vector);
+
+-- name: PublishEdition :execrows
+UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, progress = 100, error = ''
+WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
+
+-- name: ChunksByKey :many
+SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
+FROM json_each(CAST(@keys AS TEXT)) j
+JOIN documents d ON d.id = json_extract(j.value, '$[0]')
+JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition
+ORDER BY j.key;
+
+-- name: DocumentChunks :many
+SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
+FROM documents d JOIN chunks c ON c.edition = d.edition
+WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
+ORDER BY c.id LIMIT @max_rows;
+
+-- name: VisibleChunks :one
+SELECT CAST(coalesce(sum(chunks), 0) AS INTEGER) FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';
+
+-- name: ChunksByInternalID :many
+SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+FROM json_each(CAST(@ids AS TEXT)) j
+JOIN chunks c ON c.id = j.value
+JOIN editions e ON e.id = c.edition
+JOIN documents d ON d.id = e.doc_id
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND d.edition = e.id
+ORDER BY j.key;

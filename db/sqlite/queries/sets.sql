@@ -1,0 +1,30 @@
+-- name: InsertSet :execrows
+INSERT INTO document_sets (id, owner, name) VALUES (@id, @owner, @name)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner;
+
+-- name: UpdateSet :execrows
+UPDATE document_sets SET name = @name WHERE id = @id AND owner = @owner;
+
+-- name: DeleteSet :execrows
+DELETE FROM document_sets WHERE id = @id AND owner = @owner;
+
+-- name: ClearSet :exec
+DELETE FROM set_documents WHERE set_id = @set_id;
+
+-- name: AddToSet :execrows
+INSERT INTO set_documents (set_id, position, doc_id)
+SELECT @set_id, @position, d.id FROM documents d WHERE d.id = @doc_id AND d.owner IN (@owner, '*');
+
+-- name: ListSets :many
+SELECT * FROM document_sets WHERE owner = @owner AND seq < @before_seq ORDER BY seq DESC LIMIT @max_rows;
+
+-- name: SetsByID :many
+SELECT s.* FROM document_sets s JOIN json_each(CAST(@ids AS TEXT)) j ON s.id = j.value WHERE s.owner = @owner
+ORDER BY j.key;
+
+-- name: SetMembers :many
+SELECT m.set_id, m.doc_id FROM set_documents m
+JOIN document_sets s ON s.id = m.set_id
+JOIN documents d ON d.id = m.doc_id
+WHERE m.set_id IN (SELECT j.value FROM json_each(CAST(@ids AS TEXT)) j) AND s.owner = @owner AND d.owner IN (@owner, '*')
+ORDER BY m.set_id, m.position;

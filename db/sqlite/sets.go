@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+)
+
+// CreateSet is idempotent for one owner and id: the last call stands.
+func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
+	defer s.wrap("create set", &err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		err := record.Found(q.InsertSet(ctx, sqlcgen.InsertSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
+		if err != nil {
+			return err
+		}
+		return fillSet(ctx, q, set)
+	})
+}
+
+func (s *Store) UpdateSet(ctx context.Context, set chat.DocumentSet) (err error) {
+	defer s.wrap("update set", &err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		err := record.Found(q.UpdateSet(ctx, sqlcgen.UpdateSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
+		if err != nil {
+			return err
+		}
+		return fillSet(ctx, q, set)
+	})
+}
+
+// fillSet replaces a set's documents; ErrNotFound when its owner may not see
+// one of them.
+func fillSet(ctx context.Context, q *sqlcgen.Queries, set chat.DocumentSet) error {
+	if err := q.ClearSet(ctx, set.ID); err != nil {
+		return err
+	}
+	for i, id := range set.DocIDs {
+		err := record.Found(q.AddToSet(ctx, sqlcgen.AddToSetParams{Owner: set.Owner, SetID: set.ID, Position: int64(i), DocID: id}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) DeleteSet(ctx context.Context, owner, id string) (err error) {
+	defer s.wrap("delete set", &err)
+	return record.Found(s.write.DeleteSet(ctx, sqlcgen.DeleteSetParams{Owner: owner, ID: id}))
+}
+
+// ListSets are newest first.
+func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p db.Page[chat.DocumentSet], err error) {
+	defer s.wrap("list sets", &err)
+	from, err := record.ParseCursor(cur)
+	if err != nil {
+		return p, err
+	}
+	limit = record.Clamp(limit, 200)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		rows, err := q.ListSets(ctx, sqlcgen.ListSetsParams{Owner: owner, BeforeSeq: from.At, MaxRows: int64(limit) + 1})
+		if err != nil {
+			return err
+		}
+		p = record.Page(rows, limit, documentSet, func(r sqlcgen.DocumentSet) record.Cursor { return record.Cursor{At: r.Seq} })
+		return addMembers(ctx, q, owner, p.Items)
+	})
+	return p, err
+}
+
+func (s *Store) SetsByID(ctx context.Context, owner string, ids []string) (sets []chat.DocumentSet, err error) {
+	defer s.wrap("read sets", &err)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		rows, err := q.SetsByID(ctx, sqlcgen.SetsByIDParams{Owner: owner, Ids: record.Strings(ids)})
+		if err != nil {
+			return err
+		}
+		sets = make([]chat.DocumentSet, len(rows))
+		for i, row := range rows {
+			sets[i] = documentSet(row)
+		}
+		return addMembers(ctx, q, owner, sets)
+	})
+	return sets, err
+}
+
+func addMembers(ctx context.Context, q *sqlcgen.Queries, owner string, sets []chat.DocumentSet) error {
+	ids := make([]string, len(sets))
+	for i, set := range sets {
+		ids[i] = set.ID
+	}
+	rows, err := q.SetMembers(ctx, sqlcgen.SetMembersParams{Owner: owner, Ids: record.Strings(ids)})
+	members := map[string][]string{}
+	for _, row := range rows {
+		members[row.SetID] = append(members[row.SetID], row.DocID)
+	}
+	for i := range sets {
+		sets[i].DocIDs = members[sets[i].ID]
+	}
+	return err
+}
+
+func documentSet(r sqlcgen.DocumentSet) chat.DocumentSet {
+	return chat.DocumentSet{ID: r.ID, Owner: r.Owner, Name: r.Name}
+}

@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+)
+
+func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
+	defer s.wrap("settle turn", &err)
+	if !e.Status.Settled() {
+		return chat.Event{}, fmt.Errorf("%q is not the status of a settled turn", e.Status)
+	}
+	e.At = record.OrNow(e.At)
+	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: e.Owner, ID: e.TurnID})
+		if err != nil {
+			return err
+		}
+		if row.ThreadID != e.ThreadID {
+			return db.ErrNotFound
+		}
+		if row.SettledAt != 0 {
+			stored, err := q.LastEvent(ctx, e.TurnID)
+			if err != nil {
+				return err
+			}
+			terminal, err = event(stored)
+			return err
+		}
+		terminal = e.Terminal
+		return settle(ctx, q, row, e)
+	})
+	return terminal, err
+}
+
+func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Settlement) error {
+	if row.Place == 0 { // it never began, or only in a workflow that could not say so
+		if err := placeAnywhere(ctx, q, &row, e.Parent); err != nil {
+			return err
+		}
+	}
+	registry, err := mergedRegistry(ctx, q, row, e.Registry)
+	if err != nil {
+		return err
+	}
+	err = q.SettleTurn(ctx, sqlcgen.SettleTurnParams{
+		Owner: e.Owner, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
+		Registry: record.Strings(registry), Hidden: number(e.Hidden), At: record.Micros(e.At)})
+	if err != nil {
+		return err
+	}
+	if err := insertMessages(ctx, q, e); err != nil {
+		return err
+	}
+	for _, ev := range record.Log(e) {
+		text, err := record.JSON(ev)
+		if err != nil {
+			return fmt.Errorf("event %d: %w", ev.N, err)
+		}
+		if err := q.InsertEvent(ctx, sqlcgen.InsertEventParams{TurnID: e.TurnID, N: int64(ev.N), Event: text}); err != nil {
+			return err
+		}
+	}
+	if e.Title != "" {
+		err := q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
+			Owner: e.Owner, ID: e.ThreadID, Title: e.Title, TitleFolded: record.Fold(e.Title)})
+		if err != nil {
+			return err
+		}
+	}
+	err = q.ListConversation(ctx, sqlcgen.ListConversationParams{Owner: e.Owner, ID: e.ThreadID, At: record.Micros(e.At)})
+	if err != nil {
+		return err
+	}
+	return q.DeleteDrafts(ctx, e.TurnID)
+}
+
+// placeAnywhere gives a turn its place when it ends without one: under the
+// parent it names, else under the thread's head. A turn must be able to end.
+func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
+	for _, candidate := range []string{parent, row.Parent} {
+		if candidate == "" {
+			continue
+		}
+		err := place(ctx, q, row, candidate)
+		if !errors.Is(err, db.ErrNotFound) && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	head, err := threadHead(ctx, q, row.Owner, row.ThreadID)
+	if err != nil {
+		return err
+	}
+	return place(ctx, q, row, head)
+}
+
+// mergedRegistry is what the parent knew and what the turn added, each id once.
+func mergedRegistry(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, added []string) ([]string, error) {
+	var known []string
+	if row.Parent != chat.RootCheckpoint {
+		parent, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: row.Parent})
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(parent.Registry), &known); err != nil {
+			return nil, fmt.Errorf("registry of turn %s: %w", parent.ID, err)
+		}
+	}
+	return record.Merge(known, added), nil
+}
+
+// insertMessages writes what follows the user's message, which stands since
+// the turn was inserted.
+func insertMessages(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) error {
+	for i, m := range record.FurtherMessages(e) {
+		if err := insertMessage(ctx, q, e.TurnID, i+1, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int, m chat.Message) error {
+	metadata := ""
+	if m.Metadata != nil {
+		var err error
+		if metadata, err = record.JSON(m.Metadata); err != nil {
+			return fmt.Errorf("metadata: %w", err)
+		}
+	}
+	return q.InsertMessage(ctx, sqlcgen.InsertMessageParams{
+		TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt),
+		Content: m.Content, Folded: record.Fold(m.Content), Metadata: metadata})
+}
+
+func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
+	defer s.wrap("read events", &err)
+	row, err := s.read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+	if err != nil {
+		return nil, err
+	}
+	if row.SettledAt == 0 {
+		return nil, db.ErrNotFound
+	}
+	// A settled turn's log never changes, so this need not be the same transaction.
+	rows, err := s.read.EventsAfter(ctx, sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)})
+	if err != nil {
+		return nil, err
+	}
+	events := make([]chat.Event, len(rows))
+	for i, text := range rows {
+		if events[i], err = event(text); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+func event(text string) (e chat.Event, err error) {
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return chat.Event{}, fmt.Errorf("stored event: %w", err)
+	}
+	return e, nil
+}

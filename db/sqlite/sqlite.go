@@ -1,0 +1,139 @@
+// Package sqlite is the embedded db.Store: one SQLite file in WAL mode, one
+// writing connection and a pool of reading ones. SQL is in queries/ and
+// migrations/; sqlcgen is generated from them.
+package sqlite
+
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+)
+
+// Store is a db.Store in one SQLite file. Several processes may open the same
+// file on one machine.
+type Store struct {
+	writer, reader *sql.DB
+	write, read    *sqlcgen.Queries
+	search         searchStatements
+	closed         atomic.Bool
+}
+
+var _ db.Store = (*Store)(nil)
+
+// Open opens the database file at path, with its folder made and its schema
+// brought up to date first. It waits while another process does the same.
+func Open(ctx context.Context, path string) (*Store, error) {
+	return open(ctx, path, 5*time.Second)
+}
+
+// open waits at most busy for another process's write.
+func open(ctx context.Context, path string, busy time.Duration) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := migrate(ctx, path); err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	s := &Store{}
+	if err := s.connect(ctx, path, busy); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (err error) {
+	// IMMEDIATE: a transaction that read first could not wait for the write
+	// lock when another process has it.
+	if s.writer, err = openPool(path, busy, 1, "_txlock", "immediate", "_pragma", "cache_size(-16000)", "_pragma", "journal_size_limit(67108864)"); err != nil {
+		return err
+	}
+	if s.reader, err = openPool(path, busy, max(4, runtime.NumCPU()), "_pragma", "query_only(1)"); err != nil {
+		return err
+	}
+	if s.write, err = sqlcgen.Prepare(ctx, s.writer); err != nil {
+		return err
+	}
+	if s.read, err = sqlcgen.Prepare(ctx, s.reader); err != nil {
+		return err
+	}
+	return s.search.prepare(ctx, s.writer, s.reader)
+}
+
+// openPool opens a pool whose connections stay, because each holds its
+// prepared statements.
+func openPool(path string, busy time.Duration, connections int, options ...string) (*sql.DB, error) {
+	pool, err := sql.Open("sqlite", dsn(path, append(options,
+		"_pragma", fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()),
+		"_pragma", "foreign_keys(1)",
+		"_pragma", "synchronous(normal)",
+		"_pragma", "temp_store(memory)")...))
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return pool, nil
+}
+
+func dsn(path string, options ...string) string {
+	q := url.Values{}
+	for i := 0; i < len(options); i += 2 {
+		q.Add(options[i], options[i+1])
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
+}
+
+// Ping reads from the database.
+func (s *Store) Ping(ctx context.Context) (err error) {
+	defer s.wrap("ping", &err)
+	_, err = s.read.ConversationDeleted(ctx, "")
+	return err
+}
+
+// Close ends all connections. Calls still under way end with ErrUnavailable.
+func (s *Store) Close() error {
+	s.closed.Store(true)
+	var errs []error
+	for _, pool := range []*sql.DB{s.reader, s.writer} { // the writer last: it empties the WAL
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// update runs f in a writing transaction.
+func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
+	return inTx(ctx, s.writer, func(tx *sql.Tx) error { return f(s.write.WithTx(tx)) })
+}
+
+// view runs f on one unchanging state of the database.
+func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
+	return inTx(ctx, s.reader, func(tx *sql.Tx) error { return f(s.read.WithTx(tx)) })
+}
+
+func inTx(ctx context.Context, pool *sql.DB, f func(tx *sql.Tx) error) error {
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // no effect after Commit
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,262 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest"
+)
+
+func openStore(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestStoreKeepsTheContract(t *testing.T) {
+	dbtest.Run(t, func(t *testing.T) db.Store { return openStore(t, filepath.Join(t.TempDir(), "palaver.db")) })
+}
+
+func TestAnEmptyFolderBecomesADatabaseThatOnlyItsUserReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "a b?#%20", "palaver.db")
+	s := openStore(t, path)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	version := int64(0)
+	require.NoError(t, s.reader.QueryRow("SELECT max(version_id) FROM goose_db_version").Scan(&version))
+	entries, err := migrations.ReadDir("migrations")
+	require.NoError(t, err)
+	require.Len(t, entries, int(version))
+
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "busy_timeout": "5000"} {
+		for _, pool := range []*sql.DB{s.writer, s.reader} {
+			var got string
+			require.NoError(t, pool.QueryRow("PRAGMA "+pragma).Scan(&got))
+			require.Equal(t, want, got, pragma)
+		}
+	}
+}
+
+func TestOpeningAtOnceMigratesOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	var wg sync.WaitGroup
+	var stores [4]*Store
+	var errs [4]error
+	for i := range stores {
+		wg.Go(func() { stores[i], errs[i] = Open(t.Context(), path) })
+	}
+	wg.Wait()
+	for i, s := range stores {
+		require.NoError(t, errs[i])
+		defer s.Close()
+	}
+	var applied, different int
+	require.NoError(t, stores[0].reader.QueryRow("SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&applied, &different))
+	require.Equal(t, different, applied)
+}
+
+// TestMain lets the test below start this program as a process of its own.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("PALAVER_TEST_OPEN"); path != "" {
+		os.Exit(openAndWrite(path))
+	}
+	os.Exit(m.Run())
+}
+
+func openAndWrite(path string) int {
+	s, err := Open(context.Background(), path)
+	if err == nil {
+		_, err = s.CreateConversation(context.Background(), chat.Conversation{ID: strconv.Itoa(os.Getpid()), Owner: "o"})
+		err = errors.Join(err, s.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	var wg sync.WaitGroup
+	var outputs [4][]byte
+	var errs [4]error
+	for i := range outputs {
+		wg.Go(func() {
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), "PALAVER_TEST_OPEN="+path)
+			outputs[i], errs[i] = cmd.CombinedOutput()
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		require.NoError(t, err, string(outputs[i]))
+	}
+	s := openStore(t, path)
+	var applied, different int
+	require.NoError(t, s.reader.QueryRow("SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&applied, &different))
+	require.Equal(t, different, applied)
+	p, err := s.ListConversations(t.Context(), "o", "", "", 10)
+	require.NoError(t, err)
+	require.Len(t, p.Items, len(outputs))
+}
+
+func TestAnIngestThatDiedHalfWayLeavesNothingBehind(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
+	for name, end := range map[string]func(id string) error{
+		"stored again": func(id string) error {
+			return s.StoreText(t.Context(), "o", id, "text", []chat.Chunk{{Text: "text", End: 4}}, nil)
+		},
+		"failed":  func(id string) error { return s.FailDocument(t.Context(), "o", id, "no") },
+		"deleted": func(id string) error { return s.DeleteDocument(t.Context(), "o", id) },
+	} {
+		require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: name, Owner: "o"}, nil))
+		edition, err := s.beginEdition(t.Context(), "o", name, "half")
+		require.NoError(t, err)
+		require.NoError(t, s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}}))
+		hits, err := s.SearchText(t.Context(), "o", []string{"half"}, nil, 9)
+		require.NoError(t, err)
+		require.Empty(t, hits, "half a text is not seen")
+		require.NoError(t, end(name))
+		for _, table := range []string{
+			"editions WHERE text = 'half'", "chunks WHERE text = 'half'", "chunk_vectors", "chunk_index WHERE chunk_index MATCH 'half'",
+		} {
+			var n int
+			require.NoError(t, s.reader.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+			require.Zero(t, n, "%s: %s", name, table)
+		}
+	}
+}
+
+func TestDeletingAConversationEmptiesEveryTableOfIt(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
+	ctx := t.Context()
+	turn := chat.Turn{ID: "t", Owner: "o", ThreadID: "c", ClientTurnID: "ct", StreamRunID: "r", Content: chat.Content{Message: "hello"}}
+	for _, ref := range []db.CancelRef{{TurnID: "t"}, {ThreadID: "c", ClientTurnID: "ct"}, {StreamRunID: "r"}} {
+		require.NoError(t, s.Cancel(ctx, "o", ref, chat.UserCancelled))
+	}
+	_, _, _, err := s.InsertTurn(ctx, turn)
+	require.NoError(t, err)
+	require.NoError(t, s.PutText(ctx, "o", "t", "k", "x"))
+	_, err = s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t", Status: chat.TurnCompleted, Text: "x", Terminal: chat.Event{N: 1}})
+	require.NoError(t, err)
+	turn.ID, turn.ClientTurnID = "t2", "ct2"
+	_, _, _, err = s.InsertTurn(ctx, turn)
+	require.NoError(t, err)
+	require.NoError(t, s.SaveDraft(ctx, "o", db.Draft{TurnID: "t2", Piece: 1, Text: "x"}))
+	tables := []string{"conversations", "turns", "messages", "turn_events", "turn_texts", "drafts", "stream_runs", "cancels"}
+	count := func(table string) (n int) {
+		require.NoError(t, s.reader.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+		return n
+	}
+	for _, table := range tables {
+		require.NotZero(t, count(table), table)
+	}
+	require.NoError(t, s.DeleteConversation(ctx, "o", "c"))
+	for _, table := range tables {
+		require.Zero(t, count(table), table)
+	}
+}
+
+func TestOldCancelsArePruned(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
+	for _, id := range []string{"old", "new"} {
+		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
+		if id == "old" {
+			_, err := s.writer.Exec("UPDATE cancels SET created_at = created_at - 25 * 3600 * 1000000")
+			require.NoError(t, err)
+		}
+	}
+	var kept string
+	require.NoError(t, s.reader.QueryRow("SELECT group_concat(ref) FROM cancels").Scan(&kept))
+	require.Equal(t, "new", kept)
+}
+
+func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	s := openStore(t, path)
+	want, err := s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o", Title: "T"})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	got, err := openStore(t, path).Conversation(t.Context(), "o", "c")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func TestTwoStoresShareAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	one, two := openStore(t, path), openStore(t, path)
+	var wg sync.WaitGroup
+	var errs [2]error
+	for i, s := range []*Store{one, two} {
+		wg.Go(func() {
+			for range 50 {
+				if errs[i] == nil {
+					errs[i] = s.PutProfile(t.Context(), "o", chat.Profile{Industry: "x"})
+				}
+				if errs[i] == nil {
+					_, errs[i] = s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[1])
+}
+
+func TestALockedDatabaseIsUnavailable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	other := openStore(t, path)
+	s, err := open(t.Context(), path, time.Millisecond)
+	require.NoError(t, err)
+	defer s.Close()
+	tx, err := other.writer.Begin()
+	require.NoError(t, err)
+	_, err = s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
+	require.ErrorIs(t, err, db.ErrUnavailable)
+	require.ErrorIs(t, s.PutProfile(t.Context(), "o", chat.Profile{}), db.ErrUnavailable)
+	require.NoError(t, s.Ping(t.Context()), "readers go on")
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, s.PutProfile(t.Context(), "o", chat.Profile{}))
+}
+
+func TestACancelledCallSaysSo(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, db.ErrUnavailable)
+}
+
+func TestAFolderThatCannotBeMadeIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := Open(t.Context(), filepath.Join(file, "palaver.db"))
+	require.ErrorContains(t, err, file)
+}
+
+func TestAFileThatIsNoDatabaseIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	require.NoError(t, os.WriteFile(path, []byte("this is no database, however long it may be"), 0o600))
+	_, err := Open(t.Context(), path)
+	require.ErrorContains(t, err, "not a database")
+}

@@ -1,0 +1,293 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+)
+
+func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+	defer s.wrap("insert turn", &err)
+	t.CreatedAt = record.OrNow(t.CreatedAt)
+	if t.ClientTurnID == "" {
+		t.ClientTurnID = t.ID
+	}
+	if t.ContentHash == "" {
+		t.ContentHash = t.Content.Hash()
+	}
+	var row sqlcgen.Turn
+	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+		created = false
+		err := ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, false)
+		if err != nil {
+			return err
+		}
+		byClient := sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID}
+		row, err = q.TurnByClientID(ctx, byClient)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			if err := insertTurn(ctx, q, t); err != nil {
+				return err
+			}
+			created = true
+			if row, err = q.TurnByClientID(ctx, byClient); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case row.ContentHash != t.ContentHash:
+			return db.ErrTurnConflict
+		}
+		if t.StreamRunID != "" {
+			err := q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
+			if err != nil {
+				return err
+			}
+		}
+		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
+			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		return err
+	})
+	if err != nil {
+		return chat.Turn{}, false, false, err
+	}
+	stored, err := turn(row)
+	return stored, created, cancelled, err
+}
+
+// insertTurn writes the turn with its user message, which shows once the turn
+// is accepted.
+func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
+	content, err := record.JSON(t.Content)
+	if err != nil {
+		return fmt.Errorf("content: %w", err)
+	}
+	rows, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
+		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
+		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content})
+	if err != nil {
+		return err
+	}
+	if rows == 0 { // the turn id stands for another turn
+		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
+			return err
+		}
+		return db.ErrTurnConflict
+	}
+	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+}
+
+func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
+	defer s.wrap("read turn", &err)
+	row, err := s.read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	return turn(row)
+}
+
+func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
+	defer s.wrap("find turn", &err)
+	kind, id, err := record.CancelKind(ref)
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	var row sqlcgen.Turn
+	switch {
+	case kind == "turn":
+		row, err = s.read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+	case kind == "run":
+		row, err = s.read.TurnByRunID(ctx, sqlcgen.TurnByRunIDParams{Owner: owner, RunID: id})
+	case ref.ThreadID == "":
+		row, err = s.read.NewestTurnByClientID(ctx, sqlcgen.NewestTurnByClientIDParams{Owner: owner, ClientTurnID: id})
+	default:
+		row, err = s.read.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: owner, ThreadID: ref.ThreadID, ClientTurnID: id})
+	}
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	return turn(row)
+}
+
+func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) (err error) {
+	defer s.wrap("cancel", &err)
+	kind, id, err := record.CancelKind(ref)
+	if err != nil {
+		return err
+	}
+	put := sqlcgen.PutCancelParams{Owner: owner, Kind: kind, Ref: id, Reason: string(reason), At: record.Micros(time.Now())}
+	if kind == "client" {
+		put.ThreadID = ref.ThreadID
+	}
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := q.PruneCancels(ctx, record.Micros(time.Now().Add(-24*time.Hour))); err != nil {
+			return err
+		}
+		return q.PutCancel(ctx, put)
+	})
+}
+
+func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled bool, err error) {
+	defer s.wrap("look for a cancel", &err)
+	t, err := s.read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+	if err != nil {
+		return false, err
+	}
+	return s.read.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
+		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+}
+
+func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
+	defer s.wrap("mark turn", &err)
+	switch status {
+	case chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted:
+	default:
+		return fmt.Errorf("a turn cannot be marked %q", status)
+	}
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil || row.SettledAt != 0 {
+			return err
+		}
+		if row.Status == string(chat.TurnNew) {
+			err := q.ListConversation(ctx, sqlcgen.ListConversationParams{Owner: owner, ID: row.ThreadID, At: row.CreatedAt})
+			if err != nil {
+				return err
+			}
+		}
+		// A note that the turn was accepted may come after it has begun.
+		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
+			row.Status = string(status)
+		}
+		if parent == "" && row.Place == 0 {
+			parent = row.Parent
+		}
+		if parent != "" {
+			if err := place(ctx, q, &row, parent); err != nil {
+				return err
+			}
+		}
+		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: row.Status, Parent: row.Parent, Place: row.Place})
+	})
+}
+
+// place puts a turn under parent in its thread's tree, and at the end of the
+// tree's order unless it has a place there. A parent comes earlier in that
+// order, so that there are no cycles, and is not a rolled back turn: then that
+// turn's own parent is taken. ErrNotFound when there is no such parent.
+func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
+	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
+		p, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: parent})
+		if err != nil {
+			return err
+		}
+		if p.ThreadID != row.ThreadID || p.Place == 0 || (row.Place > 0 && p.Place >= row.Place) {
+			return db.ErrNotFound
+		}
+		if p.Hidden == 0 {
+			break
+		}
+		parent = p.Parent
+	}
+	row.Parent = parent
+	if row.Place > 0 {
+		return nil
+	}
+	next, err := q.NextPlace(ctx, sqlcgen.NextPlaceParams{Owner: row.Owner, ThreadID: row.ThreadID})
+	row.Place = next
+	return err
+}
+
+func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (err error) {
+	defer s.wrap("put text", &err)
+	rows, err := s.write.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: key, Text: text})
+	if err != nil || rows > 0 {
+		return err
+	}
+	return s.whyClosed(ctx, owner, turnID)
+}
+
+func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
+	defer s.wrap("read texts", &err)
+	texts := map[string]string{}
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID}); err != nil {
+			return err
+		}
+		rows, err := q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
+		for _, row := range rows {
+			texts[row.Key] = row.Text
+		}
+		return err
+	})
+	return texts, err
+}
+
+func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {
+	defer s.wrap("save draft", &err)
+	rows, err := s.write.SaveDraft(ctx, sqlcgen.SaveDraftParams{
+		Owner: owner, TurnID: d.TurnID, Piece: int64(d.Piece), Attempt: int64(d.Attempt), Text: d.Text})
+	if err != nil || rows > 0 {
+		return err
+	}
+	return s.whyClosed(ctx, owner, d.TurnID)
+}
+
+// whyClosed says why a write to a turn changed nothing; nil when the turn is
+// open after all (a draft of a lower attempt).
+func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
+	row, err := s.write.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+	if err == nil && row.SettledAt != 0 {
+		return db.ErrSettled
+	}
+	return err
+}
+
+func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ db.Draft, err error) {
+	defer s.wrap("read draft", &err)
+	row, err := s.read.Draft(ctx, sqlcgen.DraftParams{Owner: owner, TurnID: turnID, Piece: int64(piece)})
+	if err != nil {
+		return db.Draft{}, err
+	}
+	return db.Draft{TurnID: turnID, Piece: piece, Attempt: int(row.Attempt), Text: row.Text}, nil
+}
+
+func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat.Turn, err error) {
+	defer s.wrap("list open turns", &err)
+	rows, err := s.read.OpenTurns(ctx, sqlcgen.OpenTurnsParams{Owner: owner, ThreadID: threadID})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		if _, err := s.read.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
+			return nil, err
+		}
+	}
+	turns := make([]chat.Turn, len(rows))
+	for i, row := range rows {
+		if turns[i], err = turn(row); err != nil {
+			return nil, err
+		}
+	}
+	return turns, nil
+}
+
+func turn(row sqlcgen.Turn) (chat.Turn, error) {
+	t := chat.Turn{
+		ID: row.ID, ThreadID: row.ThreadID, Owner: row.Owner, Parent: row.Parent,
+		ClientTurnID: row.ClientTurnID, StreamRunID: row.StreamRunID, ContentHash: row.ContentHash,
+		Status: chat.TurnStatus(row.Status), CreatedAt: record.Time(row.CreatedAt), SettledAt: record.Time(row.SettledAt),
+	}
+	if err := json.Unmarshal([]byte(row.Content), &t.Content); err != nil {
+		return chat.Turn{}, fmt.Errorf("content of turn %s: %w", row.ID, err)
+	}
+	return t, nil
+}

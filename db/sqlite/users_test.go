@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// traces are the tables in which any cell holds one of the words, but for
+// those of the search index, whose contents are not text.
+func traces(t *testing.T, s *Store, words ...string) []string {
+	t.Helper()
+	tables, err := s.reader.Query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'chunk_index%'")
+	require.NoError(t, err)
+	defer tables.Close()
+	var names, found []string
+	for tables.Next() {
+		var name string
+		require.NoError(t, tables.Scan(&name))
+		names = append(names, name)
+	}
+	require.NoError(t, tables.Err())
+	require.Greater(t, len(names), 15)
+	for _, name := range names {
+		rows, err := s.reader.Query("SELECT * FROM " + name)
+		require.NoError(t, err)
+		columns, err := rows.Columns()
+		require.NoError(t, err)
+		cells, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		for rows.Next() {
+			require.NoError(t, rows.Scan(into...))
+			for i := range cells {
+				text := fmt.Sprintf("%s", cells[i])
+				if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+					found = append(found, name+"."+columns[i])
+				}
+			}
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func TestADeletedThreadAndADeletedUserAreInNoTableAnyMore(t *testing.T) {
+	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
+	const word, docWord = "Marzipan", "Nougat"
+	owner, thread := uuid.NewString(), uuid.NewString()
+	begin := func(parent string) chat.Turn {
+		content := chat.Content{Message: word, Agent: chat.AgentDocuments}
+		turn := chat.Turn{ID: uuid.NewString(), Owner: owner, ThreadID: thread, ClientTurnID: word + uuid.NewString(),
+			StreamRunID: word + uuid.NewString(), Content: content, ContentHash: content.Hash(), Status: chat.TurnNew, CreatedAt: time.Now()}
+		_, _, _, err := s.InsertTurn(ctx, turn)
+		require.NoError(t, err)
+		require.NoError(t, s.MarkTurn(ctx, owner, turn.ID, chat.TurnRunning, parent))
+		require.NoError(t, s.PutText(ctx, owner, turn.ID, "piece:1", word))
+		require.NoError(t, s.SaveDraft(ctx, owner, db.Draft{TurnID: turn.ID, Piece: 1, Attempt: 1, Text: word}))
+		return turn
+	}
+	settled := begin(chat.RootCheckpoint)
+	event := func(n int, kind chat.EventType) chat.Event {
+		return chat.Event{N: n, Type: kind, TurnID: settled.ID, ThreadID: thread, Message: word}
+	}
+	_, err := s.Settle(ctx, db.Settlement{
+		Owner: owner, ThreadID: thread, TurnID: settled.ID, Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: word,
+		Metadata: map[string]any{"note": word}, Prompts: []db.Prompt{{ID: uuid.NewString(), Message: word, Answer: word, At: time.Now()}},
+		Events: []chat.Event{event(1, chat.EventTurnStarted)}, Terminal: event(2, chat.EventResponse), Title: word, At: time.Now(),
+	})
+	require.NoError(t, err)
+	open := begin(settled.ID)
+	for _, ref := range []db.CancelRef{{TurnID: open.ID}, {ClientTurnID: open.ClientTurnID}, {ThreadID: thread, ClientTurnID: word}, {StreamRunID: open.StreamRunID}} {
+		require.NoError(t, s.Cancel(ctx, owner, ref, chat.UserCancelled))
+	}
+	document := func(ready bool) string {
+		d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: docWord, SourceType: "txt", CreatedAt: time.Now()}
+		require.NoError(t, s.CreateDocument(ctx, d, []byte(docWord)))
+		if ready {
+			chunk := chat.Chunk{ID: d.ID + ".0", DocID: d.ID, Text: docWord, Heading: docWord, End: len(docWord)}
+			require.NoError(t, s.StoreText(ctx, owner, d.ID, docWord, []chat.Chunk{chunk}, [][]float32{{1, 0}}))
+		}
+		return d.ID
+	}
+	ready, processing := document(true), document(false)
+	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: docWord, DocIDs: []string{ready}}))
+	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: docWord}))
+
+	ofThread := []string{word, thread, settled.ID, open.ID, settled.ClientTurnID, open.ClientTurnID, settled.StreamRunID, open.StreamRunID}
+	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
+	before := traces(t, s, ofUser...)
+	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
+		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles"} {
+		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
+	}
+
+	require.NoError(t, s.DeleteConversation(ctx, owner, thread))
+	require.Equal(t, []string{"deleted_conversations.id"}, traces(t, s, ofThread...), "its bare id, so that nothing is written under it again")
+
+	_, err = s.DeleteUser(ctx, owner)
+	require.NoError(t, err)
+	require.Equal(t, []string{"deleted_conversations.id"}, traces(t, s, ofUser...))
+	for _, table := range []string{"chunk_vectors", "chunk_index"} {
+		var rows int
+		require.NoError(t, s.reader.QueryRow("SELECT count(*) FROM "+table).Scan(&rows))
+		require.Zero(t, rows, table)
+	}
+}

@@ -1,0 +1,213 @@
+// Package db is the Store: what was said and what was uploaded, in the words of
+// the domain. SQL lives in db/sqlite (and db/postgres); one conformance suite
+// (db/dbtest) pins the contract for both.
+//
+// Every method that takes an owner sees that owner's rows only (documents also
+// PublicOwner's); a row of somebody else's is ErrNotFound, like one that does
+// not exist.
+package db
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+var (
+	ErrNotFound     = errors.New("not found")
+	ErrTurnConflict = errors.New("client_turn_id was used with other content")
+	ErrSettled      = errors.New("the turn is settled")
+	ErrForbidden    = errors.New("not allowed")          // e.g. deleting a public document
+	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
+)
+
+// Page is a slice of a list; Next is empty at its end.
+type Page[T any] struct {
+	Items []T
+	Next  string
+}
+
+// Settlement is all that a turn's end writes, in one transaction.
+type Settlement struct {
+	Owner, ThreadID, TurnID string
+	Parent                  string
+	Status                  chat.TurnStatus // completed, cancelled or failed
+	Text                    string          // answer or partial; empty: no assistant message
+	Metadata                map[string]any  // of the assistant message
+	Prompts                 []Prompt        // PalAssist prompts with the answers given to them, and notices, in order
+	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
+	Terminal                chat.Event      // the terminal event, its N set
+	Registry                []string        // document ids this turn resolved, merged with the parent's registry
+	Title                   string          // of the conversation, when it has none yet
+	Hidden                  bool            // rolled back: the turn leaves every history
+	At                      time.Time
+}
+
+// Prompt is a question asked during a turn and the answer given; both become
+// messages of the history (system, then user when Answer is not empty).
+type Prompt struct {
+	ID, Message, Answer string
+	At                  time.Time
+}
+
+// Draft is the text of a piece so far.
+type Draft struct {
+	TurnID         string
+	Piece, Attempt int
+	Text           string
+}
+
+// CancelRef names a turn to cancel before it may exist: exactly one of the
+// three ids is set. ThreadID narrows ClientTurnID.
+type CancelRef struct {
+	ThreadID, TurnID, ClientTurnID, StreamRunID string
+}
+
+// History is a conversation along one branch.
+type History struct {
+	Messages []chat.Message
+	Branches map[string][]string // checkpoint id or "root" → child checkpoint ids, oldest first
+	Head     string              // turn id at the end of Messages; RootCheckpoint when empty
+}
+
+// Store is everything Palaver keeps outside of Temporal. Safe for concurrent use.
+type Store interface {
+	Conversations
+	Turns
+	Documents
+	UserDeleter
+	// Ping reports whether the database answers; ErrUnavailable when not.
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Conversations keeps threads and profiles.
+type Conversations interface {
+	// CreateConversation is idempotent for one owner and id; ErrNotFound when the
+	// id belongs to somebody else (so that ids cannot be probed).
+	CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error)
+	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
+	// ListConversations are newest first by last message; q matches titles and
+	// message text, case-insensitively; limit 1 to 100.
+	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)
+	RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error)
+	// DeleteConversation removes the thread with its turns, messages, texts,
+	// drafts and tombstones. Nothing can be inserted for its id afterwards.
+	DeleteConversation(ctx context.Context, owner, id string) error
+	Profile(ctx context.Context, owner string) (chat.Profile, error) // zero when never set
+	PutProfile(ctx context.Context, owner string, p chat.Profile) error
+}
+
+// Turns keeps what was said.
+type Turns interface {
+	// InsertTurn writes a new turn (status new) and its conversation if need be.
+	// An existing (owner, thread, client_turn_id) with the same hash returns that
+	// turn and created=false; with another hash ErrTurnConflict. A tombstone that
+	// matches the turn (Cancel) makes cancelled true: the caller submits it all
+	// the same and the workflow ends it at once.
+	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
+	// Turn reads one. Any caller with the owner may read it in any status.
+	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
+	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
+	FindTurn(ctx context.Context, owner string, ref CancelRef) (chat.Turn, error)
+	// MarkTurn moves an unsettled turn to accepted, running or interrupted and
+	// sets its parent when parent is not empty. Idempotent; a settled turn stays
+	// as it is (no error), and accepted takes back neither running nor
+	// interrupted. The parent is RootCheckpoint or a checkpoint of a turn that
+	// got its own parent before, else ErrNotFound; for a rolled back turn its
+	// parent is taken.
+	MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error
+	// Cancel writes a tombstone for ref, so that a submit that comes later finds
+	// it; idempotent. Tombstones older than a day may be pruned.
+	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error
+
+	// Cancelled reports whether a tombstone names the turn. It makes up for a
+	// cancel that came between a turn's row and its submit.
+	Cancelled(ctx context.Context, owner, turnID string) (bool, error)
+
+	// PutText upserts a text of an open turn under a key ("piece:1",
+	// "web_query", "unresolved"…). ErrSettled when the turn is over.
+	PutText(ctx context.Context, owner, turnID, key, text string) error
+	// Texts returns all texts of a turn by key.
+	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
+
+	// SaveDraft upserts by (turn, piece); a lower attempt than the stored one is
+	// ignored. ErrSettled when the turn is over.
+	SaveDraft(ctx context.Context, owner string, d Draft) error
+	// Draft is ErrNotFound when none was written.
+	Draft(ctx context.Context, owner, turnID string, piece int) (Draft, error)
+
+	// Settle ends the turn. A second call for the same turn changes nothing and
+	// returns the stored terminal event.
+	Settle(ctx context.Context, s Settlement) (chat.Event, error)
+	// Events is the log of a settled turn after n, terminal event included;
+	// ErrNotFound while the turn is open.
+	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
+
+	// History reads a branch, oldest first: the newest limit messages before the
+	// message id before (empty: from the end). head is a checkpoint (empty: the
+	// newest accepted turn). Accepted open turns show their user message.
+	// ErrNotFound when the conversation is unknown or head is not in it.
+	History(ctx context.Context, owner, threadID, head, before string, limit int) (History, error)
+	// Head is the newest accepted, not hidden turn of a thread; RootCheckpoint
+	// when none. Settled and open ones both count, but not one that waits for
+	// its parent: the head is what it will follow.
+	Head(ctx context.Context, owner, threadID string) (string, error)
+	// Recent returns the last n user and assistant messages up to and including
+	// the settled turn head, oldest first; none for RootCheckpoint.
+	Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error)
+	// Registry is the documents known to a branch as of the settled turn head:
+	// keyed by id, only those that exist, are ready and visible to owner.
+	Registry(ctx context.Context, owner, threadID, head string) ([]chat.DocRef, error)
+	// OpenTurns lists accepted turns that are not settled, oldest first.
+	OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error)
+}
+
+// Documents keeps what questions are asked of. A change to a public document by
+// anyone but PublicOwner is ErrForbidden.
+type Documents interface {
+	// CreateDocument writes a document (status processing) with its raw upload.
+	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
+	// RawDocument returns the upload of a document that is still processing.
+	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
+	DocumentProgress(ctx context.Context, owner, id string, percent int) error
+	// StoreText replaces text, chunks and (when not nil) their vectors, marks the
+	// document ready and drops the raw upload, in one transaction.
+	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
+	// FailDocument leaves a document that is ready as it is.
+	FailDocument(ctx context.Context, owner, id, reason string) error
+	Document(ctx context.Context, owner, id string) (chat.Document, error)
+	// ListDocuments are the owner's and the public ones, newest first; limit 1 to 200.
+	ListDocuments(ctx context.Context, owner, cursor string, limit int) (Page[chat.Document], error)
+	// DeleteDocument is ErrForbidden for a public one unless owner is PublicOwner.
+	DeleteDocument(ctx context.Context, owner, id string) error
+	// DocumentText is ErrNotFound until the document is ready.
+	DocumentText(ctx context.Context, owner, id string) (string, error)
+	// VisibleDocuments lists every document that owner may see as (id, title,
+	// status), for name matching; at most 5,000, newest first.
+	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
+	// DocumentsByID keeps the order of ids and leaves out unknown ones.
+	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
+	Chunk(ctx context.Context, owner, docID, chunkID string) (chat.Chunk, error)
+	// ChunksByID keeps the order of ids and leaves out unknown ones.
+	ChunksByID(ctx context.Context, owner string, ids []string) ([]chat.Hit, error)
+	// DocumentChunks are a document's first limit chunks in order.
+	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
+	// SearchText ranks chunks of ready documents by full text (stemmed, any of
+	// the words), best first; docIDs nil: all that owner may see. Score > 0.
+	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
+	// SearchVector ranks by cosine similarity, exactly.
+	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	// WordCounts says in how many visible chunks each word's stem occurs, and how
+	// many visible chunks there are (for weighing what a question asks).
+	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
+
+	CreateSet(ctx context.Context, s chat.DocumentSet) error
+	UpdateSet(ctx context.Context, s chat.DocumentSet) error
+	DeleteSet(ctx context.Context, owner, id string) error
+	ListSets(ctx context.Context, owner, cursor string, limit int) (Page[chat.DocumentSet], error)
+	// SetsByID keeps the order of ids and leaves out unknown ones.
+	SetsByID(ctx context.Context, owner string, ids []string) ([]chat.DocumentSet, error)
+}

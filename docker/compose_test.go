@@ -1,0 +1,171 @@
+// Package docker checks the Dockerfile and docker-compose.yml where no
+// container engine runs. It is a module of its own, so that what it needs stays
+// out of the product's.
+package docker
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/stretchr/testify/require"
+)
+
+// root is the repository.
+const root = ".."
+
+// secrets are what an operator must set.
+var secrets = map[string]string{
+	"POSTGRES_PASSWORD": "a1b2c3d4e5f6",
+	"NATS_TOKEN":        "f6e5d4c3b2a1",
+	"COOKIE_SECRET":     "0123456789abcdef",
+}
+
+func load(t *testing.T, env map[string]string) (*types.Project, error) {
+	t.Helper()
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(list))
+	require.NoError(t, err)
+	return options.LoadProject(t.Context())
+}
+
+func project(t *testing.T) *types.Project {
+	t.Helper()
+	p, err := load(t, secrets)
+	require.NoError(t, err)
+	return p
+}
+
+func TestComposeHasTheWholeTopology(t *testing.T) {
+	p := project(t)
+	require.ElementsMatch(t, []string{"postgres", "temporal-schema", "temporal", "temporal-namespace", "temporal-ui", "nats", "api", "worker"}, p.ServiceNames())
+	require.Equal(t, []string{"palaver", "postgres"}, slices.Sorted(maps.Keys(p.Volumes)))
+}
+
+func TestComposeRefusesToStartWithoutEachSecret(t *testing.T) {
+	for name := range secrets {
+		for _, value := range []string{"", "unset"} {
+			env := maps.Clone(secrets)
+			env[name] = ""
+			if value == "unset" {
+				delete(env, name)
+			}
+			_, err := load(t, env)
+			require.ErrorContains(t, err, name, "%s %q", name, value)
+		}
+	}
+}
+
+func TestComposeHoldsNoSecretOfItsOwn(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
+	require.NoError(t, err)
+	for _, line := range strings.Split(string(file), "\n") {
+		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
+		if found && regexp.MustCompile(`(?i)(password|secret|token|_pwd|_key)$`).MatchString(name) {
+			require.Regexp(t, `^\s*\$\{[A-Z_]+(:\?[^}]+|:-)\}`, value, "%s is a variable without a preset", name)
+		}
+	}
+}
+
+func TestEveryImageIsPinned(t *testing.T) {
+	for _, s := range project(t).Services {
+		if s.Build != nil {
+			continue // our own
+		}
+		require.Regexp(t, `^[a-z/-]+:\d+\.\d+`, s.Image, s.Name)
+	}
+}
+
+func TestEveryServiceThatStaysIsCheckedAndComesBack(t *testing.T) {
+	for _, s := range project(t).Services {
+		if strings.HasPrefix(s.Restart, "on-failure") {
+			continue // runs once
+		}
+		require.Equal(t, "unless-stopped", s.Restart, s.Name)
+		require.NotNil(t, s.HealthCheck, s.Name)
+		require.Equal(t, "CMD", s.HealthCheck.Test[0], "%s: without a shell, which an image may lack", s.Name)
+		require.NotNil(t, s.HealthCheck.Timeout, s.Name)
+		require.NotNil(t, s.HealthCheck.StartPeriod, s.Name)
+	}
+}
+
+func TestWhoWaitsForWhom(t *testing.T) {
+	services := project(t).Services
+	for _, s := range services {
+		for name, on := range s.DependsOn {
+			other := services[name]
+			if strings.HasPrefix(other.Restart, "on-failure") {
+				require.Equal(t, types.ServiceConditionCompletedSuccessfully, on.Condition, "%s waits for %s", s.Name, name)
+				continue
+			}
+			require.Equal(t, types.ServiceConditionHealthy, on.Condition, "%s waits for %s", s.Name, name)
+		}
+	}
+	require.Contains(t, services["api"].DependsOn, "worker", "it registers the search attributes")
+}
+
+func TestOnlyThePageAndTheWebUIHavePortsAndThoseOnLoopback(t *testing.T) {
+	for _, s := range project(t).Services {
+		if s.Name != "api" && s.Name != "temporal-ui" {
+			require.Empty(t, s.Ports, s.Name)
+			continue
+		}
+		require.Len(t, s.Ports, 1, s.Name)
+		require.Equal(t, "127.0.0.1", s.Ports[0].HostIP, s.Name)
+	}
+}
+
+func TestRolesAreSetUpByVariablesThatExist(t *testing.T) {
+	example, err := os.ReadFile(filepath.Join(root, ".env.example"))
+	require.NoError(t, err)
+	p := project(t)
+	for _, role := range []string{"api", "worker"} {
+		s := p.Services[role]
+		require.Equal(t, types.ShellCommand{role}, s.Command)
+		require.Equal(t, p.Services["worker"].Environment, s.Environment)
+		for name := range s.Environment {
+			require.Contains(t, string(example), "#"+name+"=", "%s: %s", role, name)
+		}
+		require.True(t, s.ReadOnly, role)
+		require.Equal(t, []string{"ALL"}, s.CapDrop)
+		require.Equal(t, types.ShellCommand{"/palaver", "health", role}, types.ShellCommand(s.HealthCheck.Test[1:]))
+	}
+	require.Equal(t, "postgres://palaver:a1b2c3d4e5f6@postgres:5432/palaver?sslmode=disable", *p.Services["api"].Environment["DATABASE_URL"])
+	require.Equal(t, "nats://f6e5d4c3b2a1@nats:4222", *p.Services["api"].Environment["NATS_URL"])
+	require.Contains(t, []string(p.Services["nats"].Command), "f6e5d4c3b2a1")
+}
+
+func TestWhatIsMountedIsThere(t *testing.T) {
+	for _, s := range project(t).Services {
+		for _, v := range s.Volumes {
+			if v.Type != types.VolumeTypeBind {
+				continue
+			}
+			require.True(t, v.ReadOnly, s.Name)
+			require.DirExists(t, v.Source, s.Name)
+			for _, word := range append(slices.Clone([]string(s.Entrypoint)), values(s.Environment)...) {
+				if inside, found := strings.CutPrefix(word, v.Target+"/"); found {
+					require.FileExists(t, filepath.Join(v.Source, inside), s.Name)
+				}
+			}
+		}
+	}
+}
+
+func values(env types.MappingWithEquals) (all []string) {
+	for _, value := range env {
+		if value != nil {
+			all = append(all, *value)
+		}
+	}
+	return all
+}

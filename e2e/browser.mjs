@@ -1,0 +1,73 @@
+// A real browser, pages that report what must not happen, and the words of the
+// page as a person would find them.
+import { mkdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const SHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
+
+export const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+
+export const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+export const dark = { ...desktop, colorScheme: "dark" };
+export const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+
+/** A page of a new person (or of the one whose storage state is given). faults collects errors, policy violations and requests to other hosts. */
+export async function newPage(browser, url, options = desktop) {
+  const context = await browser.newContext({ baseURL: url, ...options });
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  const faults = [];
+  page.on("pageerror", (err) => faults.push(`error: ${err.message}`));
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && faults.push(`console: ${m.text()}`));
+  page.on("request", (r) => !r.url().startsWith(`${url}/`) && faults.push(`request to another host: ${r.url()}`));
+  await page.addInitScript(() => {
+    window.statuses = [];
+    new MutationObserver(() => {
+      const line = document.querySelector(".shimmer")?.textContent;
+      if (line && window.statuses.at(-1) !== line) window.statuses.push(line);
+    }).observe(document, { childList: true, subtree: true, characterData: true });
+  });
+  return { page, context, faults };
+}
+
+export async function shot(page, name) {
+  await mkdir(SHOTS, { recursive: true });
+  await page.screenshot({ path: `${SHOTS}${name}.png`, animations: "disabled" });
+}
+
+export const composer = (page) => page.getByRole("form", { name: "Message" }).getByRole("combobox").first();
+export const assist = (page) => page.getByRole("region", { name: "Palaver asks" });
+export const answers = (page) => page.getByRole("article", { name: "Palaver", exact: true });
+export const statuses = (page) => page.evaluate(() => window.statuses);
+
+export async function ask(page, text) {
+  await composer(page).fill(text);
+  await composer(page).press("Enter");
+}
+
+/** Types a text in which {title} picks the document of that title with the keyboard. */
+export async function askTagging(page, before, title, after) {
+  await composer(page).pressSequentially(`${before}@${title.slice(0, 8)}`);
+  await page.getByRole("option", { name: title }).waitFor();
+  await composer(page).press("Enter");
+  await composer(page).pressSequentially(after);
+  await composer(page).press("Enter");
+}
+
+/** Waits until there are n answers and returns the last. */
+export async function answer(page, n) {
+  await answers(page).nth(n - 1).waitFor();
+  return answers(page).nth(n - 1);
+}
+
+export async function openDocuments(page) {
+  const open = page.getByRole("button", { name: /^Documents/ });
+  if ((await open.getAttribute("aria-expanded")) !== "true") await open.click();
+}
+
+export async function upload(page, name, text) {
+  await openDocuments(page);
+  await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
+}

@@ -1,0 +1,51 @@
+// An OpenAI-compatible model over real HTTP that says one sentence per step, so
+// that a turn lasts as long as a test needs. The passages it is given must hold
+// what it quotes.
+import { createServer } from "node:http";
+
+const chunk = (delta, finish = null) => ({ id: "c1", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta, finish_reason: finish }] });
+const usage = { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 };
+
+/** Structured answers by the name of their schema. */
+const structured = {
+  intent_classification: { action: "inquire", confidence: "high", enable_web_search: false, multi_action_detected: false, actions: ["inquire"], reasoning: "a question" },
+  document_resolution: { resolved_uuids: [], unresolved_names: [], inference_confidence: "high", has_implicit_refs: false, reasoning: "no document is named" },
+};
+
+/** Answers with pieces, one every stepMs. */
+export async function startSlowModel(pieces, stepMs) {
+  const server = createServer(async (req, res) => {
+    let raw = "";
+    for await (const part of req) raw += part;
+    const body = JSON.parse(raw || "{}");
+    const fixed = structured[body.response_format?.json_schema?.name];
+    if (!body.stream) {
+      const message = { role: "assistant", content: JSON.stringify(fixed ?? {}) };
+      res.writeHead(200, { "Content-Type": "application/json" });
+      return res.end(JSON.stringify({ id: "c1", object: "chat.completion", created: 1, model: "slow", choices: [{ index: 0, message, finish_reason: "stop" }], usage }));
+    }
+    const send = (data) => res.write(`data: ${JSON.stringify(data)}\n\n`);
+    res.writeHead(200, { "Content-Type": "text/event-stream" });
+    const todo = fixed ? [JSON.stringify(fixed)] : [...pieces];
+    const timer = setInterval(
+      () => {
+        const piece = todo.shift();
+        if (piece !== undefined) return send(chunk({ content: piece }));
+        clearInterval(timer);
+        send(chunk({}, "stop"));
+        send({ ...chunk({}), choices: [], usage });
+        res.end("data: [DONE]\n\n");
+      },
+      fixed ? 1 : stepMs,
+    );
+    res.on("close", () => clearInterval(timer));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/v1`,
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,103 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// fallback answers by the default script: an inquiry, about the documents that
+// the message names by title, answered with a quotation of the first passage.
+func (s *Server) fallback(r Request, prompt string) Answer {
+	if r.Kind == Stream {
+		chunks := s.paced(write(prompt))
+		return Answer{Chunks: chunks, Delay: s.pace.FirstToken, Each: s.pace.PerToken}
+	}
+	a := Answer{Delay: s.pace.Structured, JSON: map[string]any{}}
+	switch r.Schema {
+	case llm.IntentSchema.Name:
+		a.JSON = llm.Intent{Action: chat.Inquire, Confidence: chat.High, Actions: []chat.Action{chat.Inquire}, Reasoning: "scripted"}
+	case llm.DocResolutionSchema.Name:
+		a.JSON = llm.DocResolution{ResolvedIDs: titled(prompt, r.LastUser), UnresolvedNames: []string{}, Confidence: chat.High, Reasoning: "scripted"}
+	case llm.WebQuerySchema.Name:
+		a.JSON = llm.WebQuery{Query: first(strings.TrimSpace(r.LastUser), 200)}
+	}
+	return a
+}
+
+// paced cuts or fills an answer to the number of tokens asked for.
+func (s *Server) paced(chunks []string) []string {
+	if s.pace.Tokens <= 0 {
+		return chunks
+	}
+	out := make([]string, 0, s.pace.Tokens)
+	for len(out) < s.pace.Tokens-len(chunks) {
+		out = append(out, "word ")
+	}
+	out = append(out, chunks...)
+	return out[len(out)-min(len(out), s.pace.Tokens):]
+}
+
+var (
+	passage = regexp.MustCompile(`(?s)<passage id="(\d+)"[^>]*>(.*?)</passage>`)
+	listed  = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"\s*,\s*"title"\s*:\s*("(?:[^"\\]|\\.)*")`)
+	ident   = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
+	field   = regexp.MustCompile(`(?i)\b(id|title|document|name)\b\s*[=:]`)
+)
+
+// write quotes the beginning of the prompt's first passage.
+func write(prompt string) []string {
+	m := passage.FindStringSubmatch(prompt)
+	if m == nil {
+		return []string{"The ", "documents ", "do not ", "say."}
+	}
+	quote := ""
+	for _, line := range strings.Split(m[2], "\n") { // the first line that is no heading
+		if line = strings.TrimSpace(line); quote == "" || strings.HasPrefix(quote, "#") && line != "" {
+			quote = line
+		}
+	}
+	if end := strings.IndexAny(quote, ".!?"); end > 0 {
+		quote = quote[:end+1]
+	}
+	quote = first(quote, 160)
+	chunks := []string{"The ", "documents ", "say: ", "“"}
+	chunks = append(chunks, strings.SplitAfter(quote, " ")...)
+	return append(chunks, "”", " [", m[1], "]")
+}
+
+// titled finds, in a prompt's lines of an id and a title, the ids whose title
+// stands in the message.
+func titled(prompt, message string) []string {
+	message = strings.ToLower(message)
+	ids := []string{}
+	seen := map[string]bool{}
+	for _, m := range listed.FindAllStringSubmatch(prompt, -1) { // a JSON list
+		var title string
+		if json.Unmarshal([]byte(m[2]), &title) == nil && title != "" && !seen[m[1]] && strings.Contains(message, strings.ToLower(title)) {
+			seen[m[1]] = true
+			ids = append(ids, m[1])
+		}
+	}
+	for _, line := range strings.Split(prompt, "\n") {
+		found := ident.FindAllString(line, -1)
+		if len(found) != 1 || seen[found[0]] {
+			continue
+		}
+		title := field.ReplaceAllString(ident.ReplaceAllString(line, " "), " ")
+		title = strings.ToLower(strings.Trim(title, " \t-*•:|\"'=<>/,{}[]()"))
+		if title != "" && strings.Contains(message, title) {
+			seen[found[0]] = true
+			ids = append(ids, found[0])
+		}
+	}
+	return ids
+}
+
+func first(s string, runes int) string {
+	r := []rune(s)
+	return string(r[:min(len(r), runes)])
+}

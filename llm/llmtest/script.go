@@ -1,0 +1,145 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Match says which calls a rule is for. Empty fields match anything.
+type Match struct {
+	Kind     Kind
+	Schema   string // e.g. "intent_classification"
+	Contains string // a part of the last user message, in any case
+	Func     func(Request) bool
+}
+
+func (m Match) matches(r Request) bool {
+	return (m.Kind == "" || m.Kind == r.Kind) &&
+		(m.Schema == "" || m.Schema == r.Schema) &&
+		(m.Contains == "" || strings.Contains(strings.ToLower(r.LastUser), strings.ToLower(m.Contains))) &&
+		(m.Func == nil || m.Func(r))
+}
+
+// Answer is what one call gets. The zero Answer is the default script's.
+type Answer struct {
+	// Chunks are the deltas of a streamed answer, or the parts of a structured
+	// answer's raw text. JSON, when set, is encoded as a structured answer.
+	Chunks []string
+	JSON   any
+	// Gates[k] holds chunk k back until it is released; Gates[len(Chunks)] holds
+	// back the end.
+	Gates map[int]*Gate
+	// Delay comes before the answer, Each before each chunk.
+	Delay, Each time.Duration
+
+	Finish  string // finish_reason; empty: "stop"
+	NoUsage bool   // send no token counts
+
+	// Faults.
+	Status     int    // answer with this HTTP status
+	RetryAfter string // header with Status
+	Body       string // raw body with Status (default: an error object), or instead of any JSON with status 200
+	Cut        bool   // after the chunks, close the connection without a finish reason
+	Silence    bool   // after the chunks, say nothing until the client leaves
+	Fallback   bool   // the default script's answer
+}
+
+// Text is a streamed answer in the given deltas.
+func Text(chunks ...string) Answer { return Answer{Chunks: chunks} }
+
+// JSON is a structured answer.
+func JSON(v any) Answer { return Answer{JSON: v} }
+
+// Status is a refusal with an HTTP status and, when given, a Retry-After.
+func Status(code int, retryAfter string) Answer {
+	return Answer{Status: code, RetryAfter: retryAfter}
+}
+
+// Cut is a stream that breaks off after the given deltas.
+func Cut(chunks ...string) Answer { return Answer{Chunks: chunks, Cut: true} }
+
+// Silent is a stream that says nothing more after the given deltas.
+func Silent(chunks ...string) Answer { return Answer{Chunks: chunks, Silence: true} }
+
+// Garbage is a 200 whose body is no answer at all.
+func Garbage() Answer { return Answer{Body: "<html>bad gateway</html>"} }
+
+// Default is the default script's answer: after a fault, for a call that then
+// goes well.
+func Default() Answer { return Answer{Fallback: true} }
+
+// Gate holds an answer back until a test lets it go on.
+type Gate struct {
+	reached, released chan struct{}
+	reach, release    sync.Once
+}
+
+// NewGate makes a closed gate.
+func NewGate() *Gate { return &Gate{reached: make(chan struct{}), released: make(chan struct{})} }
+
+// Reached is closed when an answer has come to the gate.
+func (g *Gate) Reached() <-chan struct{} { return g.reached }
+
+// Release opens the gate for good.
+func (g *Gate) Release() { g.release.Do(func() { close(g.released) }) }
+
+type rule struct {
+	match   Match
+	answers []Answer
+	next    int
+}
+
+// On scripts the calls that m matches: the first call gets the first answer and
+// so on, and the last answer repeats. A later On goes before an earlier one.
+func (s *Server) On(m Match, answers ...Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = append([]*rule{{match: m, answers: answers}}, s.rules...)
+}
+
+// Reset forgets every rule; recorded calls stay.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = nil
+}
+
+// answer is what a call gets by the rules, else by the default script.
+func (s *Server) answer(r Request, prompt string) Answer {
+	s.mu.Lock()
+	a := Default()
+	for _, rule := range s.rules {
+		if rule.match.matches(r) && len(rule.answers) > 0 {
+			a = rule.answers[min(rule.next, len(rule.answers)-1)]
+			rule.next++
+			break
+		}
+	}
+	s.mu.Unlock()
+	if a.Fallback {
+		a = s.fallback(r, prompt)
+	}
+	if a.JSON != nil {
+		b, err := json.Marshal(a.JSON)
+		if err != nil {
+			return Answer{Status: http.StatusInternalServerError, Body: err.Error()}
+		}
+		a.Chunks = []string{string(b)}
+	}
+	return a
+}
+
+// RefuseSchema makes the server one that knows no response_format.
+func (s *Server) RefuseSchema() {
+	s.On(Match{Func: func(r Request) bool { return r.Mode == "json_schema" }}, Answer{Status: http.StatusBadRequest,
+		Body: `{"error":{"message":"'response_format' of type json_schema is not supported with this model","type":"invalid_request_error"}}`})
+}
+
+// RefuseTools refuses requests with tools.
+func (s *Server) RefuseTools() {
+	s.On(Match{Func: func(r Request) bool { return r.Mode == "tool" }}, Answer{Status: http.StatusBadRequest,
+		Body: `{"error":{"message":"this model does not support tools","type":"invalid_request_error"}}`})
+}

@@ -1,0 +1,195 @@
+// Package llmtest is a language model for tests and benches: an
+// OpenAI-compatible HTTP server that does what a script says. It speaks real
+// HTTP, records what it was sent, and plays the faults of real providers. With
+// no script it answers every call of a turn sensibly.
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Server is a scripted model endpoint. Safe for concurrent use.
+type Server struct {
+	URL string // base URL, with the version: http://127.0.0.1:port/v1
+
+	http   *http.Server
+	pace   Pace
+	forget bool // record nothing
+
+	mu      sync.Mutex
+	rules   []*rule // the newest first
+	seen    []Request
+	changed chan struct{} // closed and replaced whenever seen or gone grow
+	gone    []Request
+}
+
+// Cleaner is the part of testing.TB that New needs.
+type Cleaner interface{ Cleanup(func()) }
+
+// New starts a server on a free local port; it closes with t. Without a t (nil)
+// the caller closes it.
+func New(t Cleaner) *Server {
+	s, err := Listen("127.0.0.1:0", Pace{})
+	if err != nil {
+		panic(err)
+	}
+	s.forget = false
+	if t != nil {
+		t.Cleanup(s.Close)
+	}
+	return s
+}
+
+// Pace is how fast the default script answers. Zero is at once.
+type Pace struct {
+	Structured time.Duration // before a structured answer
+	FirstToken time.Duration
+	PerToken   time.Duration
+	Tokens     int // of a streamed answer; 0: as long as the answer happens to be
+}
+
+// Listen starts a server on addr that records nothing, so that it can serve for
+// days.
+func Listen(addr string, pace Pace) (*Server, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", pace: pace, forget: true, changed: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.chat)
+	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go s.http.Serve(l)
+	return s, nil
+}
+
+// Close ends the server and every open call.
+func (s *Server) Close() { s.http.Close() }
+
+// Kind sorts calls.
+type Kind string
+
+const (
+	Structured Kind = "structured"
+	Stream     Kind = "stream"
+	Embeddings Kind = "embeddings"
+)
+
+// Request is one recorded call.
+type Request struct {
+	Kind          Kind
+	Path          string
+	Schema        string // name of the schema or forced tool of a structured call
+	Mode          string // how it was asked for: json_schema, tool or prompt
+	Model         string
+	System        string // all system messages
+	LastUser      string // the last user message
+	Authorization string
+	Body          json.RawMessage
+}
+
+// record notes a call and wakes who waits for it.
+func (s *Server) record(r Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.forget {
+		return
+	}
+	s.seen = append(s.seen, r)
+	s.wake()
+}
+
+func (s *Server) left(r Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.forget {
+		return
+	}
+	s.gone = append(s.gone, r)
+	s.wake()
+}
+
+func (s *Server) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Requests returns the calls so far, in order of arrival.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.seen...)
+}
+
+// Count is how many calls so far m matches; Count(Match{}) counts all.
+func (s *Server) Count(m Match) int {
+	n := 0
+	for _, r := range s.Requests() {
+		if m.matches(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// Gone returns the calls whose client closed the connection before the answer
+// was complete.
+func (s *Server) Gone() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.gone...)
+}
+
+// WaitCount waits until at least n calls that m matches have come.
+func (s *Server) WaitCount(ctx context.Context, m Match, n int) error {
+	return s.wait(ctx, fmt.Sprintf("%d calls", n), func() bool { return s.Count(m) >= n })
+}
+
+// WaitGone waits until at least n clients have closed their connection early.
+func (s *Server) WaitGone(ctx context.Context, n int) error {
+	return s.wait(ctx, fmt.Sprintf("%d closed connections", n), func() bool { return len(s.Gone()) >= n })
+}
+
+func (s *Server) wait(ctx context.Context, what string, done func() bool) error {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		if done() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("llmtest: waiting for %s: %w", what, ctx.Err())
+		}
+	}
+}
+
+const maxBody = 64 << 20
+
+func readBody(w http.ResponseWriter, r *http.Request, into any) (json.RawMessage, bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		fail(w, http.StatusBadRequest, "invalid request body")
+		return nil, false
+	}
+	return body, true
+}
+
+func fail(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": message, "type": "scripted"}})
+}

@@ -1,0 +1,314 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+var (
+	ruleLike  = regexp.MustCompile(`(?i)\b(?:must|shall|may not|may only|cannot|never|not (?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|(?:is|are|be) required|requires?|required to|obliged|mandatory|needs? to|has to|have to|at least|at most|no later than|not later than|no more than|not more than|not exceed|maximum|minimum|without (?:prior|written|the)|only (?:if|with|after|by|when))\b`)
+	forbids   = regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|can not|never|not (?:be )?(?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|may only|only (?:if|with|after|by|when)|no (?:employee|person|member|staff|one|bank|institution|customer|personal|confidential))\b`)
+	restricts = regexp.MustCompile(`(?i)\b(?:unless|only (?:if|with|after|when)|without (?:the |any |an? |prior |previous |written |express )*(?:approv|consent|permission|authori[sz]|agreement|notice)\w*)\b`)
+	exception = regexp.MustCompile(`(?i)\b(?:without|unless|except(?: with| after)?|only (?:if|with|after|when)|prior to|before)\b(.*)$`)
+	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
+)
+
+// rule reports whether a sentence reads like a rule.
+func rule(s string) bool { return ruleLike.MatchString(s) && !strings.HasSuffix(s, "?") }
+
+// severity of a finding.
+type severity int
+
+const (
+	high severity = iota
+	medium
+	low
+	fine
+)
+
+func (s severity) String() string { return [...]string{"High", "Medium", "Low", "In order"}[s] }
+
+// finding is a rule set against a sentence of the text.
+type finding struct {
+	severity   severity
+	why        string
+	rule, text sent
+	weight     float64 // of what they share
+}
+
+// audit sets the rule-like sentences of the documents against the sentences of
+// the text in the message.
+func audit(f llm.Facts) string {
+	const mostFindings, mostFine = 10, 5
+	p := gather(f.Passages, canonical)
+	p.sents = slices.DeleteFunc(p.sents, func(s sent) bool { return !rule(s.text) })
+	if len(p.sents) == 0 {
+		return "There is nothing to audit against: the documents hold no sentence that reads like a rule."
+	}
+	under := own(withoutMailHeader(underAudit(f.Message)))
+	if len(under) == 0 {
+		return "There is nothing to audit: the message holds no text to check."
+	}
+	p.sents = append(p.sents, under...)
+	n := len(p.sents) - len(under)
+	p.weigh(canonical) // rules and text are weighed together
+	found := p.check(p.sents[:n], p.sents[n:])
+
+	var b strings.Builder
+	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == fine })
+	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != fine })
+	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", count(n, "rule"), count(len(under), "sentence"))
+	if len(breaches) == 0 {
+		fmt.Fprintf(&b, "**No breach found** (%s).\n", scope)
+	} else {
+		fmt.Fprintf(&b, "**%s** (%s). Check each one.\n", count(len(breaches), "finding"), scope)
+	}
+	for i, x := range breaches[:min(len(breaches), mostFindings)] {
+		fmt.Fprintf(&b, "\n### %d. %s\n\n- **Severity:** %s\n- **Rule:** %s\n- **Text:** %s\n- **Why:** %s.\n",
+			i+1, subject(x.rule, p.vocab), x.severity, inline(x.rule), inline(x.text), x.why)
+	}
+	if more := len(breaches) - mostFindings; more > 0 {
+		fmt.Fprintf(&b, "\n%s not shown.\n", count(more, "further finding"))
+	}
+	if len(kept) > 0 {
+		b.WriteString("\n### In order\n")
+		for _, x := range kept[:min(len(kept), mostFine)] {
+			fmt.Fprintf(&b, "\n- %s fits the rule %s", inline(x.text), inline(x.rule))
+		}
+	}
+	return b.String()
+}
+
+// inline is a quote on one line, for a list within a list.
+func inline(s sent) string { return strings.Join(strings.Fields(quote(s)), " ") }
+
+// mailHeader are the lines above an e-mail's text.
+var mailHeader = regexp.MustCompile(`(?im)^(?:from|to|cc|bcc|date|sent|reply-to|subject)[ \t]*:.*$`)
+
+func withoutMailHeader(text string) string { return mailHeader.ReplaceAllString(text, "") }
+
+// check compares each sentence of the text with the rules nearest to it and
+// keeps the gravest result, breaches first.
+func (p *pool) check(rules, text []sent) []finding {
+	const nearest = 4
+	var out []finding
+	for i, t := range text {
+		var around vector // what the sentences beside it speak of
+		for _, o := range text[max(0, i-2):min(len(text), i+3)] {
+			around = append(around, o.vec...)
+		}
+		slices.SortFunc(around, func(a, b entry) int { return a.word - b.word })
+		around = slices.CompactFunc(around, func(a, b entry) bool { return a.word == b.word })
+		var near []finding
+		for _, r := range rules {
+			if x, ok := p.compareRule(r, t, around); ok {
+				near = append(near, x)
+			}
+		}
+		slices.SortStableFunc(near, func(a, b finding) int { return cmp.Compare(b.weight, a.weight) })
+		near = near[:min(len(near), nearest)]
+		slices.SortStableFunc(near, func(a, b finding) int { return cmp.Compare(a.severity, b.severity) })
+		for i, x := range near[:min(len(near), 2)] { // a sentence may break two rules
+			if i == 0 || x.severity < fine {
+				out = append(out, x)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.text.order, b.text.order))
+	})
+	return out
+}
+
+// compareRule judges a sentence by one rule; not ok when they are about
+// different matters. Words of the sentences around it help to tell, but the
+// sentence itself must share a telling word with the rule, or two.
+func (p *pool) compareRule(r, t sent, around vector) (finding, bool) {
+	const sure, touches, barely, beside = 0.5, 0.2, 0.12, 0.35
+	var shared, nearby float64
+	words, telling, beyond := 0, false, 0
+	r.vec.each(t.vec, func(a, b entry) {
+		shared += min(a.weight, b.weight)
+		words++
+		telling = telling || p.vocab.df[a.word] <= max(3, p.vocab.total/8)
+	})
+	if words == 0 {
+		return finding{}, false
+	}
+	r.vec.each(around, func(a, b entry) {
+		nearby += min(a.weight, b.weight)
+		beyond++
+	})
+	weight := shared + beside*(nearby-shared)
+	share := weight / min(r.vec.sum(), t.vec.sum())
+	if share < barely || !telling || words == 1 && beyond < 2 {
+		return finding{}, false
+	}
+	x := finding{rule: r, text: t, weight: weight}
+	why := broken(r.text, t.text)
+	if why == "" {
+		why = outside(r.text, t.text)
+	}
+	if share < touches && (why == "" || words < 2) {
+		return finding{}, false
+	}
+	denies := negation.MatchString(t.text)
+	switch {
+	case why != "" && words > 1:
+		x.severity, x.why = high, why
+	case kept(r.text, t.text) && !denies:
+		x.severity = fine
+		return x, words > 1
+	case forbids.MatchString(r.text) || restricts.MatchString(r.text):
+		if !forbidden(r.text, t.text, denies) {
+			x.severity = fine
+			return x, share >= sure && words > 2
+		}
+		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
+	case p.denied(t.text, r.vec):
+		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
+	default:
+		x.severity = fine
+		return x, share >= sure && words > 2 && !denies
+	}
+	return x, true
+}
+
+var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)
+
+// outside says that a text leaves the place that a rule keeps to: "within the
+// European Economic Area".
+func outside(rule, text string) string {
+	for _, m := range withinPlace.FindAllStringSubmatch(rule, -1) {
+		for _, lead := range []string{"", "the ", "of the ", "of "} {
+			if strings.Contains(text, "outside "+lead+m[1]) {
+				return "the text goes outside of what the rule keeps within"
+			}
+		}
+	}
+	return ""
+}
+
+// denied reports whether a negation stands right before a word of the rule:
+// "have not encrypted the file".
+func (p *pool) denied(text string, rule vector) bool {
+	const reach = 2 // words
+	left := 0
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		w = strings.Trim(w, ".,;:!?()\"“”")
+		if negation.MatchString(w) {
+			left = reach
+			continue
+		}
+		if left > 0 {
+			left--
+			hit := false
+			p.vocab.count(w).each(rule, func(entry, entry) { hit = true })
+			if hit {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// grade is high for a sentence that shares much of the rule, medium or low for
+// one that may be about something else.
+func grade(share float64, words int) severity {
+	switch {
+	case share >= 0.42 && words > 1, share >= 0.33 && words > 2:
+		return high
+	case share >= 0.33:
+		return medium
+	}
+	return low
+}
+
+// forbidden reports whether a text does what a prohibition forbids. A rule with
+// an exception ("without written approval") is kept by a text that names the
+// exception and does not deny it.
+func forbidden(rule, text string, denies bool) bool {
+	m := exception.FindStringSubmatch(rule)
+	if m == nil {
+		return !denies
+	}
+	for _, stem := range sentence.Stems(m[1]) {
+		for _, s := range sentence.Stems(text) {
+			if canonical(s) == canonical(stem) && consent[canonical(stem)] {
+				return denies
+			}
+		}
+	}
+	// The text says nothing of the exception: it breaks the rule unless it says
+	// that the thing is not done.
+	return !denies || strings.Contains(strings.ToLower(text), "without")
+}
+
+// canonical maps the stems of words that mean the same in rules and e-mails to
+// one of them, and those of numbers and units to none: they tell nothing of what
+// a sentence is about.
+func canonical(stem string) string {
+	if unitStems[stem] || stem[0] >= '0' && stem[0] <= '9' {
+		return ""
+	}
+	if c, ok := synonyms[stem]; ok {
+		return c
+	}
+	return stem
+}
+
+var unitStems = func() map[string]bool {
+	m := map[string]bool{"per": true, "cent": true, "percent": true}
+	for w := range numbers {
+		m[sentence.Stem(w)] = true
+	}
+	for w := range times {
+		m[sentence.Stem(w)] = true
+	}
+	for w := range currencies {
+		m[sentence.Stem(w)] = true
+	}
+	return m
+}()
+
+var synonyms = func() map[string]string {
+	m := map[string]string{}
+	for _, group := range []string{
+		"customer client consumer",
+		"share forward send sent disclose transfer pass distribute",
+		"gift present hospitality",
+		"employee staff worker colleague",
+		"approval approve approved permission consent authorisation authorization authorise authorize sign-off",
+		"vendor supplier contractor",
+		"pay payment payout reimburse refund",
+		"laptop device computer",
+		"password credential credentials",
+		"delete erase destroy remove",
+		"keep retain store retention",
+		"buy purchase procure",
+		"home remotely remote",
+		"encrypt encryption encrypted",
+	} {
+		words := strings.Fields(group)
+		to := sentence.Stem(words[0])
+		for _, w := range words {
+			m[sentence.Stem(w)] = to
+		}
+	}
+	return m
+}()
+
+// consent are the canonical stems of what exceptions usually ask for.
+var consent = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields("approval write written writing encrypt notice identify verification check contract") {
+		m[canonical(sentence.Stem(w))] = true
+	}
+	return m
+}()

@@ -1,0 +1,242 @@
+package offline
+
+import (
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+const backNoun = `(?:one|document|doc|file|paper|version|text|polic(?:y|ies)|contract|circular|regulation|guideline|agreement|report|email)\w*`
+
+var (
+	// "Is it allowed to …" speaks of no document.
+	expletive = regexp.MustCompile(`(?i)\b(?:is|was|would|will|be|makes?) it (?:\w+ )?(?:allowed|permitted|possible|necessary|required|ok|okay|fine|mandatory|legal|lawful|true|forbidden|prohibited|enough|safe|acceptable|correct|right|compulsory)\b(?: for [\w ]{1,40}?)? (?:to|that|if|when)\b`)
+
+	otherOne = regexp.MustCompile(`(?i)\b(?:the|my|our|its) other(?: ` + backNoun + `)?\b|\banother version\b`)
+	ordinal  = regexp.MustCompile(`(?i)\bthe (?:(former|latter)|(first|second|last)(?: ` + backNoun + `| of (?:the two|them|these|those)))\b`)
+	several  = regexp.MustCompile(`(?i)\b(?:both(?: of them)?|they|them|(?:those|these|the) (?:two|both)(?: ` + backNoun + `)?|(?:those|these) ` + backNoun + `|the (?:documents|docs|files)|which (?:one|of (?:them|the two|these|those))|either(?: of them)?)\b|\b(?:these|those)\s*[?.!,]*$`)
+	single   = regexp.MustCompile(`(?i)\b(?:it|its|(?:this|that)(?: same)? ` + backNoun + `|the (?:same |previous |last |earlier )(?:` + backNoun + `)|the (?:document|doc|file|pdf))\b|\b(?:this|that)\s*[?.!,]*$`)
+	visible  = regexp.MustCompile(`\S`)
+	before   = regexp.MustCompile(`(?i)\b(?:previous|earlier|last|other|former|same)\b`)
+)
+
+// pointsBack reports whether the message refers to something said before.
+func (r *reader) pointsBack() bool {
+	return slices.ContainsFunc(r.words, func(w word) bool { return w.raw == "it" || w.raw == "that" || w.raw == "this" })
+}
+
+// references are the places where a text points back, outside of the mentions.
+// lost tells that it points to what was not spoken of.
+func (r *reader) references(text string) (refs []mention, lost bool) {
+	text = expletive.ReplaceAllStringFunc(text, func(s string) string { return visible.ReplaceAllString(s, "_") })
+	type place struct {
+		start, end int // words
+		what       *regexp.Regexp
+		word       string
+	}
+	var places []place
+	for _, re := range []*regexp.Regexp{otherOne, ordinal, several, single} {
+		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+			p := place{r.wordAt(text, m[0]), r.wordAt(text, m[1]), re, ""}
+			if re == ordinal {
+				g := m[2:4]
+				if g[0] < 0 {
+					g = m[4:6]
+				}
+				p.word = text[g[0]:g[1]]
+			}
+			if re != single && r.modifies(p.end) {
+				continue // "the two weeks"
+			}
+			over := func(from, end int) bool { return p.start < end && from < max(p.end, p.start+1) }
+			if slices.ContainsFunc(places, func(o place) bool { return over(o.start, o.end) }) ||
+				slices.ContainsFunc(r.found, func(m mention) bool { return over(m.from, m.end) }) {
+				continue
+			}
+			places = append(places, p)
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return a.start - b.start })
+	for _, p := range places {
+		docs := r.meant(p.what, p.word)
+		if len(docs) == 0 {
+			lost = true
+			continue
+		}
+		refs = append(refs, mention{p.start, p.end, docs, true, true})
+	}
+	return refs, lost
+}
+
+// modifies reports whether what ends before word i goes on with a noun.
+func (r *reader) modifies(i int) bool {
+	if i >= len(r.words) || r.words[i].apart {
+		return false
+	}
+	w := r.words[i]
+	return !w.stop && !stating[w.raw] && !doing[w.raw] && !joints[w.raw] && (i == 0 || counts[r.words[i-1].raw])
+}
+
+// wordAt is the first word at or after a byte of text.
+func (r *reader) wordAt(text string, at int) int {
+	chars := utf8.RuneCountInString(text[:at])
+	for i, w := range r.words {
+		if w.start >= chars {
+			return i
+		}
+	}
+	return len(r.words)
+}
+
+// meant are the documents that a reference points to.
+func (r *reader) meant(what *regexp.Regexp, word string) []llm.Document {
+	recent := slices.DeleteFunc(slices.Clone(r.recent), r.has)
+	last := recent[:min(2, len(recent))]
+	switch what {
+	case otherOne:
+		of := slices.Clone(r.recent)
+		for _, m := range r.found {
+			of = append(of, m.docs...)
+		}
+		if len(of) == 0 {
+			return nil
+		}
+		if s := r.siblings(of[0]); len(s) == 1 {
+			return []llm.Document{s[0].Document}
+		}
+		if len(r.recent) > 1 {
+			return r.recent[1:2]
+		}
+		return nil
+	case ordinal:
+		if len(last) < 2 {
+			return last
+		}
+		if word := sentence.Stem(word); word == sentence.Stem("first") || word == sentence.Stem("former") {
+			return last[1:]
+		}
+		return last[:1]
+	case several:
+		if len(last) == 0 && len(r.titles) == 2 && r.documents && len(r.found) == 0 { // nothing else can be meant
+			return []llm.Document{r.titles[0].Document, r.titles[1].Document}
+		}
+		last = slices.Clone(last)
+		slices.Reverse(last) // in order of mention
+		return last
+	}
+	if len(last) == 0 && len(r.titles) == 1 && r.documents && len(r.found) == 0 {
+		return []llm.Document{r.titles[0].Document}
+	}
+	return last[:min(1, len(last))]
+}
+
+// spokenOf lists the documents that earlier messages name, the last one first.
+// What a person named goes before what the answer to it took in.
+func (n *namer) spokenOf(messages []llm.Message) []llm.Document {
+	var out []llm.Document
+	add := func(docs []llm.Document) {
+		for _, d := range docs {
+			if !slices.Contains(out, d) {
+				out = append(out, d)
+			}
+		}
+	}
+	var answered []llm.Document
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := messages[i]
+		if m.Role == llm.Assistant { // only whole titles: an answer says much
+			r := &reader{namer: n, words: n.read(m.Text)}
+			r.whole()
+			answered = append(answered, lastFirst(r.found)...)
+			continue
+		}
+		text := asked(m.Text)
+		add(lastFirst(n.reader(text, llm.Facts{}).mentions()))
+		add(answered)
+		answered = nil
+	}
+	add(answered)
+	return out
+}
+
+// lastFirst are the documents of sure mentions.
+func lastFirst(found []mention) []llm.Document {
+	slices.SortStableFunc(found, func(a, b mention) int { return a.from - b.from })
+	var out []llm.Document
+	for _, m := range found {
+		if m.sure {
+			out = append(out, m.docs...)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// resolve finds the documents that the latest message refers to.
+func resolve(f llm.Facts) llm.DocResolution {
+	text := asked(f.Message)
+	names := newNamer(f.Documents)
+	r := names.reader(text, f)
+	r.recent = names.spokenOf(f.Recent)
+	mentions := r.mentions()
+	out := llm.DocResolution{ResolvedIDs: []string{}, UnresolvedNames: []string{}, Confidence: chat.High, Reasoning: "no document is named"}
+	out.UnresolvedNames = append(out.UnresolvedNames, unknown(text, names, r.documents)...)
+
+	var lost bool
+	if r.lookBack(f, text, len(out.UnresolvedNames) > 0) {
+		var refs []mention
+		refs, lost = r.references(plain(text))
+		out.ImplicitRefs = lost
+		mentions = append(slices.Clone(mentions), refs...)
+		slices.SortStableFunc(mentions, func(a, b mention) int { return a.from - b.from })
+	}
+	for _, m := range mentions {
+		if !m.sure && slices.ContainsFunc(m.docs, func(d llm.Document) bool { return slices.Contains(f.Explicit, d.ID) }) {
+			continue // a tag settled it
+		}
+		out.Reasoning, out.ImplicitRefs = "matched by name", out.ImplicitRefs || m.back
+		for _, d := range m.docs {
+			if !slices.Contains(out.ResolvedIDs, d.ID) {
+				out.ResolvedIDs = append(out.ResolvedIDs, d.ID)
+			}
+		}
+		if !m.sure {
+			out.Confidence = chat.Medium
+		}
+	}
+	switch {
+	case out.Confidence == chat.Medium:
+		out.Reasoning = "one name fits several documents"
+	case len(out.UnresolvedNames) > 0:
+		if len(out.ResolvedIDs) == 0 {
+			out.Confidence = chat.Low
+		}
+		out.Reasoning = "a document is named that is not known"
+	case lost && len(out.ResolvedIDs) == 0:
+		out.Confidence, out.Reasoning = chat.Low, "refers to a document that was not spoken of"
+	case out.ImplicitRefs:
+		out.Reasoning = "spoken of before"
+	}
+	return out
+}
+
+// lookBack reports whether words that point back may mean documents: when the
+// message names none, and beside names when two are to be set against each
+// other. A tagged document or a text in the message is what "it" means there.
+func (r *reader) lookBack(f llm.Facts, text string, unknown bool) bool {
+	against := r.compare || f.Action == chat.Audit || f.Action == "" && (auditVerb.MatchString(text) || auditQuestion.MatchString(text))
+	if _, pasted := split(f.Message); len(pasted) > 40 {
+		return false
+	}
+	if len(f.Explicit) > 0 {
+		return (against || before.MatchString(text)) && len(f.Explicit) == 1 && len(r.found) == 0
+	}
+	if len(r.found) == 0 {
+		return !unknown
+	}
+	return against && len(r.found) == 1
+}

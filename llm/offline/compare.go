@@ -1,0 +1,245 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// compare sets the first document beside each other one, in a table of
+// agreements and differences.
+func compare(f llm.Facts) string {
+	ids := sources(f.Passages)
+	if len(ids) < 2 {
+		return "There is nothing to compare: passages of two documents are needed."
+	}
+	const mostTables = 4
+	var b strings.Builder
+	for _, other := range ids[1:min(len(ids), mostTables+1)] {
+		b.WriteString(table(f, ids[0], other))
+	}
+	return b.String()
+}
+
+// pair is two sentences on the same matter.
+type pair struct {
+	a, b    sent
+	differs string  // what differs, empty when they agree
+	asked   float64 // how near it is to what is asked
+}
+
+func table(f llm.Facts, idA, idB string) string {
+	p := gather(f.Passages, nil)
+	var as, bs []sent
+	for _, s := range p.sents {
+		switch source(f.Passages[s.passage]) {
+		case idA:
+			as = append(as, s)
+		case idB:
+			bs = append(bs, s)
+		}
+	}
+	pairs, onlyA, onlyB := p.align(as, bs, asked(f.Message))
+	titleA, titleB := titleOf(f.Passages, idA), titleOf(f.Passages, idB)
+	if len(pairs)+len(onlyA)+len(onlyB) == 0 {
+		return fmt.Sprintf("**%s** and **%s** have no passage in common that could be set side by side.\n\n", titleA, titleB)
+	}
+	var b strings.Builder
+	differences := 0
+	for _, x := range pairs {
+		if x.differs != "" {
+			differences++
+		}
+	}
+	fmt.Fprintf(&b, "**%s** and **%s**: %s and %s found.\n\n", titleA, titleB, count(differences, "difference"), count(len(pairs)-differences, "agreement"))
+	fmt.Fprintf(&b, "| Subject | %s | %s | Result |\n|---|---|---|---|\n", escape(titleA), escape(titleB))
+	for _, x := range pairs {
+		result := "Agrees"
+		if x.differs != "" {
+			result = "Differs: " + x.differs
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(x.a, p.vocab)), cell(x.a), cell(x.b), escape(result))
+	}
+	for _, s := range onlyA {
+		fmt.Fprintf(&b, "| %s | %s | – | Only in one |\n", escape(subject(s, p.vocab)), cell(s))
+	}
+	for _, s := range onlyB {
+		fmt.Fprintf(&b, "| %s | – | %s | Only in one |\n", escape(subject(s, p.vocab)), cell(s))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// align pairs sentences, the nearest first. What the question asks
+// for comes first.
+func (p *pool) align(as, bs []sent, question string) (pairs []pair, onlyA, onlyB []sent) {
+	const (
+		least       = 0.32 // likeness of a pair
+		most        = 600  // sentences of a document
+		differences = 12
+		agreements  = 4
+		alone       = 5
+	)
+	as, bs = as[:min(len(as), most)], bs[:min(len(bs), most)]
+	type candidate struct {
+		i, j int
+		sim  float64
+	}
+	var near []candidate
+	for i, a := range as {
+		for j, b := range bs {
+			if sim := alike(a, b); sim >= least {
+				near = append(near, candidate{i, j, sim})
+			}
+		}
+	}
+	slices.SortStableFunc(near, func(x, y candidate) int { return cmp.Compare(y.sim, x.sim) })
+	q := p.vocab.query(question)
+	pairedA, pairedB := make([]bool, len(as)), make([]bool, len(bs))
+	for _, c := range near { // the nearest first, each sentence once
+		if pairedA[c.i] || pairedB[c.j] {
+			continue
+		}
+		pairedA[c.i], pairedB[c.j] = true, true
+		a, b := as[c.i], bs[c.j]
+		pairs = append(pairs, pair{a, b, differ(a.text, b.text, c.sim), max(cosine(q, a.vec), cosine(q, b.vec))})
+	}
+	slices.SortStableFunc(pairs, func(x, y pair) int {
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(round(y.asked), round(x.asked)), cmp.Compare(x.a.order, y.a.order))
+	})
+	nd, ns := 0, 0
+	pairs = slices.DeleteFunc(pairs, func(x pair) bool {
+		if x.differs != "" {
+			nd++
+			return nd > differences
+		}
+		ns++
+		return ns > agreements
+	})
+	lone := func(all []sent, paired []bool) []sent {
+		var out []sent
+		for i, s := range all {
+			if !paired[i] && len(out) < alone && (rule(s.text) || hasNumber.MatchString(s.text)) {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return pairs, lone(as, pairedA), lone(bs, pairedB)
+}
+
+// alike is how near two sentences are, their headings helping.
+func alike(a, b sent) float64 {
+	s := cosine(a.vec, b.vec)
+	if s > 0 && a.heading != "" && strings.EqualFold(a.heading, b.heading) {
+		s += 0.1
+	}
+	if n := clause(a.text); s > 0 && n != "" && n == clause(b.text) {
+		s += 0.1
+	}
+	return s
+}
+
+// clause is the number that a sentence begins with.
+func clause(s string) string {
+	return strings.TrimSpace(leadingNumber.FindString(s))
+}
+
+// rank sorts differences in numbers and duties before those in words, and
+// agreements last.
+func rank(x pair) int {
+	switch x.differs {
+	case "":
+		return 2
+	case otherWords:
+		return 1
+	}
+	return 0
+}
+
+func round(f float64) int { return int(f * 4) }
+
+const otherWords = "worded differently"
+
+// differ says in what two sentences on one matter differ: numbers and dates,
+// then how binding they are, then words.
+func differ(a, b string, alike float64) string {
+	na, nb := figures(a), figures(b)
+	if onlyA, onlyB := without(na, nb), without(nb, na); len(onlyA)+len(onlyB) > 0 {
+		return dash(onlyA) + " / " + dash(onlyB)
+	}
+	if ma, mb := duty(a), duty(b); ma != mb {
+		return dash([]string{ma}) + " / " + dash([]string{mb})
+	}
+	if alike < 0.85 {
+		return otherWords
+	}
+	return ""
+}
+
+func dash(s []string) string {
+	if joined := strings.Join(s, ", "); joined != "" {
+		return joined
+	}
+	return "not stated"
+}
+
+func without(a, b []string) []string {
+	var out []string
+	for _, x := range a {
+		if !slices.Contains(b, x) && !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+var (
+	leadingNumber = regexp.MustCompile(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
+	dateOrTime    = regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d{2}(?: ?[ap]m)?\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
+)
+
+// figures are the quantities and dates of a sentence as they compare.
+func figures(s string) []string {
+	s = leadingNumber.ReplaceAllString(s, "") // a clause's own number
+	var out []string
+	s = dateOrTime.ReplaceAllStringFunc(s, func(d string) string {
+		out = append(out, d)
+		return " "
+	})
+	for _, q := range quantities(s) {
+		out = append(out, q.String())
+	}
+	return out
+}
+
+var duties = []struct {
+	word string
+	re   *regexp.Regexp
+}{
+	{"forbidden", regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|prohibit(?:s|ed)|forbidden|not (?:permitted|allowed))\b`)},
+	{"must", regexp.MustCompile(`(?i)\b(?:must|shall|(?:is|are) required|mandatory|obliged|has to|have to)\b`)},
+	{"should", regexp.MustCompile(`(?i)\b(?:should|ought to|recommended|encouraged)\b`)},
+	{"may", regexp.MustCompile(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
+}
+
+// duty is how binding a sentence is: "forbidden", "must", "should", "may" or "".
+func duty(s string) string {
+	for _, d := range duties {
+		if d.re.MatchString(s) {
+			return d.word
+		}
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+package offline
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/llm"
+)
+
+const nothingFound = "I found nothing in your documents that answers this."
+
+var (
+	asksNumber     = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
+	asksDefinition = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
+	hasNumber      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
+	refersBack     = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
+	defines        = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
+)
+
+// inquire answers with the two to five sentences that fit the question best.
+func inquire(f llm.Facts) string {
+	const most = 5
+	p := gather(f.Passages, nil)
+	ranked := p.rank(asked(f.Message), f.Passages, named(f))
+	if len(ranked) == 0 {
+		if vague(asked(f.Message)) && len(p.sents) > 0 { // "what does it say?"
+			return summarize(f)
+		}
+		return nothingFound
+	}
+	var picked []scored
+	for _, r := range ranked {
+		if len(picked) == most || len(picked) >= 2 && r.score < 0.45*ranked[0].score || r.score < 0.25*ranked[0].score {
+			break
+		}
+		if !slices.ContainsFunc(picked, func(o scored) bool { return cosine(o.vec, r.vec) > 0.75 }) {
+			picked = append(picked, r)
+		}
+	}
+	several := len(sources(pick(f.Passages, picked))) > 1
+	var b strings.Builder
+	b.WriteString("According to **" + name(f.Passages[picked[0].passage].Title) + "**: " + quote(picked[0].sent) + "\n")
+	for _, s := range picked[1:] {
+		b.WriteString("\n- ")
+		if several {
+			b.WriteString("**" + name(f.Passages[s.passage].Title) + "**: ")
+		}
+		b.WriteString(quote(s.sent))
+	}
+	return b.String()
+}
+
+// named are the titles of the documents an answer is about: their words say
+// where to look, and not for what.
+func named(f llm.Facts) string {
+	var titles []string
+	for _, d := range f.Documents {
+		titles = append(titles, d.Title)
+	}
+	return strings.Join(titles, "\n")
+}
+
+func pick(passages []llm.Passage, picked []scored) []llm.Passage {
+	var out []llm.Passage
+	for _, s := range picked {
+		out = append(out, passages[s.passage])
+	}
+	return out
+}
+
+type scored struct {
+	sent
+	score float64
+}
+
+// rank orders the sentences that answer a question, the best first, by BM25 of
+// the question's words in the sentence and, at less weight, in its heading and
+// title. Sentences that hold too little of what is asked are left out. The words
+// of titles count only when nothing else is asked.
+func (p *pool) rank(question string, passages []llm.Passage, titles string) []scored {
+	const k, b = 1.2, 0.6
+	q := p.vocab.query(question)
+	if rest := q.without(p.vocab.query(titles)); len(rest) > 0 {
+		q = rest
+	}
+	asked, least := 0.0, 0.3
+	for _, e := range q {
+		if p.vocab.df[e.word] == 0 {
+			e.weight /= 2 // a word that no sentence has
+		}
+		asked += e.weight
+	}
+	if asked == 0 {
+		return nil
+	}
+	if len(q) > 5 {
+		least = 0.2
+	}
+	length := 0.0
+	for _, s := range p.sents {
+		length += float64(len(s.vec))
+	}
+	length /= max(1, float64(len(p.sents)))
+	number, definition := asksNumber.MatchString(question), asksDefinition.MatchString(strings.TrimSpace(question))
+	best := 0.0
+	for _, x := range passages {
+		best = max(best, x.Score)
+	}
+	seen := map[string]vector{}
+	around := func(text string) vector { // of headings and titles, which repeat
+		v, ok := seen[text]
+		if !ok {
+			v = p.vocab.query(text)
+			seen[text] = v
+		}
+		return v
+	}
+	var out []scored
+	for i, s := range p.sents {
+		heading, title := around(s.heading), around(passages[s.passage].Title)
+		if len(heading.without(title)) == 0 { // the document's own name is no heading of what is asked
+			heading = nil
+		}
+		var before vector
+		if i > 0 && p.sents[i-1].passage == s.passage && refersBack.MatchString(s.text) {
+			before = p.sents[i-1].vec
+		}
+		var score, covered, headed float64
+		for _, e := range q {
+			tf := 0.0
+			s.vec.each(vector{e}, func(entry, entry) { tf = 1 })
+			before.each(vector{e}, func(entry, entry) { tf += 0.5 })
+			heading.each(vector{e}, func(entry, entry) { tf += 0.5; headed += e.weight })
+			covered += min(tf, 1) * e.weight
+			title.each(vector{e}, func(entry, entry) { tf += 0.15 })
+			if tf > 0 {
+				score += e.weight * tf * (k + 1) / (tf + k*(1-b+b*float64(len(s.vec))/length))
+			}
+		}
+		if covered < least*asked {
+			continue
+		}
+		score *= 0.5 + covered/asked
+		if headed > 0.99*asked { // the heading is what is asked
+			score *= 1.8
+		}
+		if number && len(figures(s.text)) > 0 {
+			score *= 1.6
+		}
+		if definition && defines.MatchString(s.text) {
+			score *= 1.25
+		}
+		if strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, ":") {
+			score *= 0.6
+		}
+		if best > 0 {
+			score *= 1 + 0.2*passages[s.passage].Score/best
+		}
+		out = append(out, scored{s, score})
+	}
+	slices.SortStableFunc(out, func(a, b scored) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return a.order - b.order
+	})
+	return out
+}

@@ -1,0 +1,88 @@
+package offline
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+// What people write when they ask for an action. The verbs are imperatives or
+// the nouns of "give me a …"; auditQuestion is the question whether something
+// keeps a rule.
+var (
+	summarizeVerb = regexp.MustCompile(`(?i)\b(summari[sz](?:e|es|ing)|sum (?:it |this |that |them )?up|summary|overview|tl;?dr|recap|gist|nutshell|brief me|(?:key|main) (?:points|takeaways)|outline)\b`)
+	compareVerb   = regexp.MustCompile(`(?i)\b(compar(?:e|es|ing|ison)|contrast|versus|vs|differences?|differs?|side by side|what (?:has |have |was )?changed|what'?s changed|how (?:has|have|did)\b[^.?!\n]{1,80}\bchanged?|changes between|agree with each other|contradict(?:s|ions?)?)\b`)
+	auditVerb     = regexp.MustCompile(`(?i)\b(?:audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate|screen|test|examine|hold)\b[^.?!\n]{0,160}\b(?:against|for (?:compliance|violations|breaches))\b|(?:find|flag|list|spot|report) (?:any |all |the )?(?:violations|breaches)\b|compliance check\b)`)
+	auditQuestion = regexp.MustCompile(`(?i)\b(?:do|does|did|is|are|was|would|will|has|have|can|could|whether|if)\b[^.?!\n]{0,120}\b(?:compl(?:y|ies|iant)|violat(?:e|es|ed|ing|ion)|breach(?:es|ed|ing)?|conforms?|contravenes?|in line with|break(?:s)? (?:the|a|any|our) (?:rules?|polic(?:y|ies)|law))\b`)
+	inquireVerb   = regexp.MustCompile(`(?i)^(?:please |now |then |and |also |so |ok |okay |could you |can you |would you )*(?:explain|describe|list|find|show|give me|tell me|define|search|look up|identify|extract|quote|answer|clarify|name)\b`)
+	whWord        = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:what|which|who|whom|whose|when|where|why|how)\b`)
+	question      = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would|has|have|am)\b|\?\s*$`)
+)
+
+// asks reports whether s tells what to do.
+func asks(s string) bool {
+	for _, re := range []*regexp.Regexp{summarizeVerb, compareVerb, auditVerb, auditQuestion, inquireVerb, question} {
+		if re.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// split parts a message into what is asked and the text it brings along, which
+// may be empty. Both are verbatim parts of it.
+func split(message string) (instruction, text string) {
+	const longest = 240 // of an instruction, in characters
+	message = strings.TrimSpace(message)
+	for i := 0; i < len(message); i++ {
+		if message[i] != '\n' && !strings.HasPrefix(message[i:], ": ") && !strings.HasPrefix(message[i:], ":\n") {
+			continue
+		}
+		head, tail := message[:i], strings.TrimSpace(message[i+1:])
+		if utf8.RuneCountInString(head) > longest {
+			break
+		}
+		if asks(head) && len(tail) >= 20 {
+			return strings.TrimSpace(head), tail
+		}
+	}
+	spans := sentence.Sentences(message)
+	if len(spans) < 2 {
+		return message, ""
+	}
+	runes := []rune(message)
+	first, last := spans[0], spans[len(spans)-1]
+	switch {
+	case len(first.Text) <= longest && asks(first.Text):
+		return first.Text, strings.TrimSpace(string(runes[first.End:]))
+	case len(last.Text) <= longest && asks(last.Text):
+		return last.Text, strings.TrimSpace(string(runes[:last.Start]))
+	}
+	return message, ""
+}
+
+// asked is the part of a message that tells what to do: all of a short one,
+// without what was pasted into a long one.
+func asked(message string) string {
+	message = strings.TrimSpace(message)
+	if utf8.RuneCountInString(message) <= 240 && !strings.Contains(message, "\n") {
+		return message
+	}
+	instruction, _ := split(message)
+	if r := []rune(instruction); len(r) > 400 {
+		instruction = string(r[:400])
+	}
+	return instruction
+}
+
+// underAudit is the text in a message that is to be checked: what stands beside
+// the words that ask for the audit, or all of it when nothing asks.
+func underAudit(message string) string {
+	instruction, text := split(message)
+	if auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
+		return text
+	}
+	return message
+}

@@ -1,0 +1,113 @@
+// Package offline answers without a language model: rules for intent, names for
+// documents, and answers made of sentences quoted from the passages. It is
+// deterministic, works from a request's facts alone and needs no network. It
+// says what it is in every answer.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Notice stands at the end of every answer.
+const Notice = "Offline engine: quoted from your documents, no language model is configured."
+
+// Engine is an llm.Model.
+type Engine struct{}
+
+// New makes the engine; it holds no state.
+func New() *Engine { return &Engine{} }
+
+// Info implements llm.Model.
+func (*Engine) Info() llm.Info {
+	return llm.Info{Provider: "offline", Name: "offline", NameStrong: "offline", Offline: true}
+}
+
+// Embed implements llm.Model: words are all the engine knows.
+func (*Engine) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, llm.ErrNoEmbeddings
+}
+
+// Structured implements llm.Model for the three schemas of package llm; any
+// other is ErrUnparseable.
+func (*Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
+	if err := ctx.Err(); err != nil {
+		return chat.Usage{}, fmt.Errorf("model call: %w", err)
+	}
+	var answer any
+	switch schema.Name {
+	case llm.IntentSchema.Name:
+		answer = intent(r.Facts)
+	case llm.DocResolutionSchema.Name:
+		answer = resolve(r.Facts)
+	case llm.WebQuerySchema.Name:
+		answer = webQuery(r.Facts)
+	default:
+		return chat.Usage{}, fmt.Errorf("offline: schema %s: %w", schema.Name, llm.ErrUnparseable)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return chat.Usage{}, fmt.Errorf("offline: %w", err)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return usage(r, string(text)), fmt.Errorf("offline: schema %s: %w", schema.Name, llm.ErrUnparseable)
+	}
+	return usage(r, string(text)), nil
+}
+
+// Stream implements llm.Model.
+func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (chat.Usage, error) {
+	var text string
+	switch r.Task {
+	case llm.TaskSummarize:
+		text = summarize(r.Facts)
+	case llm.TaskCompare:
+		text = compare(r.Facts)
+	case llm.TaskAudit:
+		text = audit(r.Facts)
+	default:
+		text = inquire(r.Facts)
+	}
+	text = strings.TrimSpace(text) + "\n\n_" + Notice + "_"
+	written := 0
+	for _, delta := range deltas(text) {
+		if err := ctx.Err(); err != nil {
+			return usage(r, text[:written]), fmt.Errorf("model call: %w", err)
+		}
+		if err := emit(delta); err != nil {
+			return usage(r, text[:written]), err
+		}
+		written += len(delta)
+	}
+	return usage(r, text), nil
+}
+
+// deltas cuts text into groups of a few words.
+func deltas(text string) []string {
+	const size = 24
+	var out []string
+	for len(text) > size {
+		cut := strings.IndexAny(text[size:], " \n")
+		if cut < 0 {
+			break
+		}
+		cut += size + 1
+		out = append(out, text[:cut])
+		text = text[cut:]
+	}
+	return append(out, text)
+}
+
+// usage estimates; it costs nothing.
+func usage(r llm.Request, answer string) chat.Usage {
+	in := llm.EstimateTokens(r.Facts.Message)
+	for _, p := range r.Facts.Passages {
+		in += llm.EstimateTokens(p.Text)
+	}
+	return chat.Usage{TokensIn: in, TokensOut: llm.EstimateTokens(answer), Calls: 1}
+}

@@ -1,0 +1,136 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+// quote is a sentence between quotation marks, with its marker when it comes
+// from a passage. Straight marks go around curly ones; a sentence with both is
+// cut between its own.
+func quote(s sent) string {
+	text := verbatim(s.text)
+	open, close := "“", "”"
+	switch curly, straight := strings.ContainsAny(text, "“”„"), strings.Contains(text, `"`); {
+	case curly && straight:
+		text = longest(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("“”„\"", r) }))
+	case curly:
+		open, close = `"`, `"`
+	}
+	q := open + text + close
+	if s.marker > 0 {
+		q += fmt.Sprintf(" [%d]", s.marker)
+	}
+	return q
+}
+
+// cell is a quote that fits a table's cell: on one line. It is cut around bars,
+// since an escaped one would not be verbatim.
+func cell(s sent) string {
+	s.text = longest(strings.Split(s.text, "|"))
+	return escape(quote(s))
+}
+
+func longest(parts []string) string {
+	best := ""
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); len(p) > len(best) {
+			best = p
+		}
+	}
+	return best
+}
+
+func escape(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
+}
+
+// subject says in a word or two what a sentence is about: its heading, else its
+// rarest words.
+func subject(s sent, v *vocabulary) string {
+	if s.heading != "" {
+		r := []rune(name(leadingNumber.ReplaceAllString(s.heading, "")))
+		return strings.TrimSpace(string(r[:min(len(r), 60)]))
+	}
+	type word struct {
+		text string
+		idf  float64
+		at   int
+	}
+	var all []word
+	for i, w := range sentence.Words(s.text) {
+		q := v.query(w)
+		if len(q) == 1 && len(w) > 3 && !hasNumber.MatchString(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
+			all = append(all, word{w, v.idf(q[0].word), i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b word) int { return cmp.Compare(b.idf, a.idf) })
+	all = all[:min(len(all), 3)]
+	slices.SortFunc(all, func(a, b word) int { return a.at - b.at })
+	var out []string
+	for _, w := range all {
+		out = append(out, w.text)
+	}
+	if len(out) == 0 {
+		return "–"
+	}
+	joined := []rune(strings.Join(out, ", "))
+	joined[0] = unicode.ToUpper(joined[0])
+	return string(joined)
+}
+
+// name is a document's title as plain text in Markdown.
+func name(title string) string {
+	title = strings.Join(strings.Fields(strings.NewReplacer("[", "(", "]", ")", "*", "", "|", "/", "_", " ", "`", "", "“", "", "”", "", "„", "", `"`, "").Replace(title)), " ")
+	if title == "" {
+		return "Untitled"
+	}
+	return title
+}
+
+// sources is the passages' documents in order of first appearance, by id or, for
+// web results, by address.
+func sources(passages []llm.Passage) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range passages {
+		if s := source(p); !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func source(p llm.Passage) string {
+	if p.DocID != "" {
+		return p.DocID
+	}
+	return p.URL
+}
+
+// titleOf is the name of a source.
+func titleOf(passages []llm.Passage, id string) string {
+	for _, p := range passages {
+		if source(p) == id {
+			return name(p.Title)
+		}
+	}
+	return name("")
+}
+
+func passagesOf(passages []llm.Passage, id string) []llm.Passage {
+	var out []llm.Passage
+	for _, p := range passages {
+		if source(p) == id {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+)
+
+const (
+	maxErrorBody  = 64 << 10
+	maxAnswer     = 16 << 20
+	maxEmbeddings = 64 << 20 // of one batch
+)
+
+var (
+	errSilence = errors.New("the provider was silent for too long")
+	errTimeout = errors.New("the call took too long")
+	errTooLong = errors.New("the provider's answer is too large")
+)
+
+// call is one HTTP exchange: the SDK's HTTP client for its time, a watch on
+// silence, and a memory of what the SDK drops (status, Retry-After, raw error).
+type call struct {
+	c      *Client
+	ctx    context.Context // ends with the parent, the time limit or silence
+	parent context.Context
+	cancel context.CancelCauseFunc
+	stop   context.CancelFunc // of the time limit
+
+	limit  int64 // of the body
+	sent   bool
+	status int
+	header http.Header
+	detail []byte // of an error response
+}
+
+func (c *Client) begin(parent context.Context) *call {
+	k := &call{c: c, parent: parent, stop: func() {}, limit: maxAnswer}
+	k.ctx, k.cancel = context.WithCancelCause(parent)
+	if c.cfg.Timeout > 0 {
+		k.ctx, k.stop = context.WithTimeoutCause(k.ctx, c.cfg.Timeout, errTimeout)
+	}
+	return k
+}
+
+// client is an SDK client that speaks through this call only.
+func (k *call) client() *api.Client {
+	cfg := api.DefaultConfig(k.c.cfg.APIKey)
+	cfg.BaseURL = k.c.cfg.BaseURL
+	cfg.HTTPClient = k
+	cfg.EmptyMessagesLimit = 100_000 // keep-alive comments are no error; silence is watched here
+	return api.NewClientWithConfig(cfg)
+}
+
+// Do implements api.HTTPDoer.
+func (k *call) Do(req *http.Request) (*http.Response, error) {
+	k.sent = true
+	stop := k.watch()
+	resp, err := k.c.http.Do(req)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	k.status, k.header = resp.StatusCode, resp.Header
+	resp.Body = &watchedBody{call: k, body: resp.Body, left: k.limit}
+	if resp.StatusCode >= http.StatusBadRequest {
+		k.detail, _ = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came is enough to classify
+		resp.Body.Close()
+		resp.Body = io.NopCloser(bytes.NewReader(k.detail))
+	}
+	return resp, nil
+}
+
+// watch ends the call unless the returned function is called in time.
+func (k *call) watch() (stop func()) {
+	limit := k.c.cfg.FirstByteTimeout
+	if limit <= 0 {
+		return func() {}
+	}
+	t := time.AfterFunc(limit, func() { k.cancel(errSilence) })
+	return func() { t.Stop() }
+}
+
+// watchedBody counts silence only while we wait for the provider, not while
+// whoever takes the answer is slow.
+type watchedBody struct {
+	call *call
+	body io.ReadCloser
+	left int64
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	stop := b.call.watch()
+	n, err := b.body.Read(p)
+	stop()
+	b.left -= int64(n)
+	return n, err
+}
+
+func (b *watchedBody) Close() error { return b.body.Close() }

@@ -1,0 +1,135 @@
+// Package openai is a language model behind any OpenAI-compatible endpoint. It
+// makes one HTTP request per try and never repeats a failed one: retries are
+// Temporal's. The only requests it sends again are those that a model refused
+// for a parameter it does not know, then without that parameter.
+package openai
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Config says which endpoint and which models.
+type Config struct {
+	Provider         string // for messages and Info
+	BaseURL          string // up to and with the version, e.g. https://api.openai.com/v1
+	APIKey           string // sent as a bearer token; may be empty
+	KeyVariable      string // environment variable the key came from, for hints
+	Name             string
+	NameStrong       string // empty: Name
+	EmbeddingModel   string // empty: no embeddings
+	ForcedTool       bool   // structured output begins with a forced tool call, not a schema
+	MaxTokens        int    // when a request sets none; 0 leaves it to the provider
+	FirstByteTimeout time.Duration
+	Timeout          time.Duration
+	Prices           *llm.PriceTable
+	HTTPClient       *http.Client // nil: one of its own
+}
+
+// Client is an llm.Model.
+type Client struct {
+	cfg     Config
+	http    *http.Client
+	schemas schemaCache
+
+	mu     sync.Mutex
+	traits map[string]traits // what is known of each model
+}
+
+// New makes a client; it opens no connection.
+func New(cfg Config) *Client {
+	if cfg.NameStrong == "" {
+		cfg.NameStrong = cfg.Name
+	}
+	if cfg.KeyVariable == "" {
+		cfg.KeyVariable = "LLM_API_KEY"
+	}
+	c := &Client{cfg: cfg, http: cfg.HTTPClient, traits: map[string]traits{}}
+	if c.http == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost = 64 // many turns talk to one host at once
+		c.http = &http.Client{Transport: t}
+	}
+	return c
+}
+
+// Info implements llm.Model.
+func (c *Client) Info() llm.Info {
+	return llm.Info{
+		Provider:   c.cfg.Provider,
+		Name:       c.cfg.Name,
+		NameStrong: c.cfg.NameStrong,
+		Embedding:  c.cfg.EmbeddingModel,
+	}
+}
+
+// target is the model that answers for a task.
+func (c *Client) target(t llm.Task, structured bool) target {
+	if t.Strong() {
+		return target{c.cfg.NameStrong, "CHAT_MODEL_NAME_STRONG", structured}
+	}
+	return target{c.cfg.Name, "CHAT_MODEL_NAME", structured}
+}
+
+// usage prices a call that was answered.
+func (c *Client) usage(model string, in, out int) chat.Usage {
+	return chat.Usage{TokensIn: in, TokensOut: out, CostUSD: c.cfg.Prices.Cost(model, in, out), Calls: 1}
+}
+
+// request builds what both kinds of chat call share, within the model's traits.
+func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message) api.ChatCompletionRequest {
+	req := api.ChatCompletionRequest{Model: model, Messages: make([]api.ChatCompletionMessage, len(messages))}
+	for i, m := range messages {
+		req.Messages[i] = api.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
+	}
+	if !t.noTemperature {
+		req.Temperature = max(r.Temperature, smallestTemperature)
+	}
+	tokens := r.MaxTokens
+	if tokens == 0 {
+		tokens = c.cfg.MaxTokens
+	}
+	if t.completionTokens {
+		req.MaxCompletionTokens = tokens
+	} else {
+		req.MaxTokens = tokens //lint:ignore SA1019 what most OpenAI-compatible servers know
+	}
+	return req
+}
+
+// smallestTemperature stands for 0: the SDK leaves a zero out, and providers
+// then use a default of their own, often 1. Small enough to be 0 in every
+// sampler, large enough for every JSON reader.
+const smallestTemperature = 1e-8
+
+// target is the model a call goes to.
+type target struct {
+	model      string
+	variable   string // the environment variable that names it
+	structured bool
+}
+
+// try runs f with what is known of the model, and again each time the model
+// refused a parameter that can be left out. f gets a fresh call each time.
+func (c *Client) try(ctx context.Context, to target, f func(k *call, t traits) error) error {
+	for {
+		t := c.known(to.model)
+		k := c.begin(ctx)
+		err := k.finish(f(k, t), to)
+		if err == nil {
+			return nil
+		}
+		next, learned := t.learn(err, to.structured)
+		if !learned {
+			return err
+		}
+		c.remember(to.model, next)
+	}
+}

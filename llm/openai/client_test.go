@@ -1,0 +1,408 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/llm/openai"
+)
+
+const key = "sk-planted-secret"
+
+func config(s *llmtest.Server) openai.Config {
+	prices, err := llm.ParsePrices([]byte(`{"small":{"in":1000000,"out":0}}`)) // a dollar a token in
+	if err != nil {
+		panic(err)
+	}
+	return openai.Config{
+		Provider: "openai", BaseURL: s.URL, APIKey: key, KeyVariable: "OPENAI_API_KEY",
+		Name: "small", NameStrong: "large", EmbeddingModel: "vectors", Prices: prices,
+		FirstByteTimeout: 5 * time.Second, Timeout: 10 * time.Second,
+	}
+}
+
+func start(t *testing.T) (*llmtest.Server, *openai.Client) {
+	t.Helper()
+	s := llmtest.New(t)
+	return s, openai.New(config(s))
+}
+
+func request(text string) llm.Request {
+	return llm.Request{Task: llm.TaskInquire, Messages: []llm.Message{
+		{Role: llm.System, Text: "You answer."}, {Role: llm.User, Text: text}}}
+}
+
+// collect streams and returns the whole text.
+func collect(ctx context.Context, m llm.Model, r llm.Request) (string, chat.Usage, error) {
+	var b strings.Builder
+	usage, err := m.Stream(ctx, r, func(d string) error { b.WriteString(d); return nil })
+	return b.String(), usage, err
+}
+
+func modelError(t *testing.T, err error) *llm.Error {
+	t.Helper()
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v (%T), want *llm.Error", err, err)
+	}
+	if strings.Contains(e.Error()+e.Hint, key) {
+		t.Errorf("the error carries the key: %v / %s", e, e.Hint)
+	}
+	return e
+}
+
+func TestStreamDeliversDeltasAndTheProvidersUsage(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Text("Ten ", "percent", " [1]."))
+	text, usage, err := collect(t.Context(), c, request("how much?"))
+	if err != nil || text != "Ten percent [1]." {
+		t.Fatalf("got %q, %v", text, err)
+	}
+	if usage.TokensOut != 3 || usage.TokensIn == 0 || usage.Calls != 1 || usage.CostUSD != float64(usage.TokensIn) {
+		t.Errorf("usage %+v", usage)
+	}
+}
+
+func TestStreamEstimatesUsageWhenTheProviderSendsNone(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Answer{Chunks: []string{strings.Repeat("word ", 40)}, NoUsage: true})
+	_, usage, err := collect(t.Context(), c, request("how much?"))
+	if err != nil || usage.TokensOut != 50 || usage.TokensIn == 0 {
+		t.Errorf("usage %+v, %v", usage, err)
+	}
+}
+
+func TestAStreamWithoutAFinishReasonIsNeverAnAnswer(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Cut("Ten ", "per"))
+	text, usage, err := collect(t.Context(), c, request("how much?"))
+	e := modelError(t, err)
+	if e.Code != chat.CodeModelUnavailable || !e.Retryable || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %+v (%v)", e, e.Err)
+	}
+	if text != "Ten per" || usage.TokensOut == 0 {
+		t.Errorf("text %q, usage %+v: what was consumed must be counted", text, usage)
+	}
+}
+
+func TestFinishReasons(t *testing.T) {
+	for _, c := range []struct {
+		finish, code string
+	}{{"stop", ""}, {"length", ""}, {"tool_calls", ""}, {"content_filter", chat.CodeModelRejected}} {
+		t.Run(c.finish, func(t *testing.T) {
+			s, m := start(t)
+			s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"text"}, Finish: c.finish})
+			_, _, err := collect(t.Context(), m, request("x"))
+			if c.code == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if e := modelError(t, err); e.Code != c.code || e.Retryable || e.Hint == "" {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+func TestAnEmptyStreamIsRetried(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{}})
+	_, _, err := collect(t.Context(), c, request("x"))
+	if e := modelError(t, err); !e.Retryable || e.Code != chat.CodeModelUnavailable {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestStatusesBecomeTypedErrors(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		status     int
+		retryAfter string
+		body       string
+		want       llm.Error
+		hint       string
+	}{
+		{name: "rate limit in seconds", status: 429, retryAfter: "7", want: llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, RetryAfter: 7 * time.Second}},
+		{name: "rate limit in a body", status: 429, body: `[{"error":{"message":"quota","details":[{"retryDelay":"34.5s"}]}}]`,
+			want: llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, RetryAfter: 34500 * time.Millisecond}},
+		{name: "no quota left", status: 429, body: `{"error":{"message":"You exceeded","code":"insufficient_quota"}}`,
+			want: llm.Error{Code: chat.CodeModelRejected}, hint: "OPENAI_API_KEY"},
+		{name: "timeout", status: 408, want: llm.Error{Code: chat.CodeModelUnavailable, Retryable: true}},
+		{name: "conflict", status: 409, want: llm.Error{Code: chat.CodeModelUnavailable, Retryable: true}},
+		{name: "server error", status: 500, want: llm.Error{Code: chat.CodeModelUnavailable, Retryable: true}},
+		{name: "overloaded", status: 529, retryAfter: "soon", want: llm.Error{Code: chat.CodeModelUnavailable, Retryable: true}},
+		{name: "bad key", status: 401, body: `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`,
+			want: llm.Error{Code: chat.CodeModelRejected}, hint: "OPENAI_API_KEY"},
+		{name: "no permission", status: 403, want: llm.Error{Code: chat.CodeModelRejected}, hint: "OPENAI_API_KEY"},
+		{name: "bad key at Gemini", status: 400, body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]`,
+			want: llm.Error{Code: chat.CodeModelRejected}, hint: "OPENAI_API_KEY"},
+		{name: "unknown model", status: 404, body: `{"error":{"message":"The model small does not exist","code":"model_not_found"}}`,
+			want: llm.Error{Code: chat.CodeModelRejected}, hint: "CHAT_MODEL_NAME."},
+		{name: "unknown model as bad request", status: 400, body: `{"error":{"message":"model 'small' not found"}}`,
+			want: llm.Error{Code: chat.CodeModelRejected}, hint: "CHAT_MODEL_NAME."},
+		{name: "bad request", status: 400, body: `{"error":{"message":"context length exceeded with ` + key + `"}}`,
+			want: llm.Error{Code: chat.CodeModelRejected}},
+		{name: "not even JSON", status: 418, body: strings.Repeat("<p>", 100_000), want: llm.Error{Code: chat.CodeModelRejected}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, m := start(t)
+			s.On(llmtest.Match{}, llmtest.Answer{Status: c.status, RetryAfter: c.retryAfter, Body: c.body})
+			_, _, streamErr := collect(t.Context(), m, request("x"))
+			var intent llm.Intent
+			_, structuredErr := m.Structured(t.Context(), request("x"), llm.IntentSchema, &intent)
+			for _, err := range []error{streamErr, structuredErr} {
+				e := modelError(t, err)
+				if e.Code != c.want.Code || e.Retryable != c.want.Retryable || e.RetryAfter != c.want.RetryAfter || e.Status != c.status {
+					t.Errorf("got %+v", e)
+				}
+				if !strings.Contains(e.Hint, c.hint) || len(e.Error()) > 1000 {
+					t.Errorf("hint %q, error of %d bytes", e.Hint, len(e.Error()))
+				}
+			}
+			if n := s.Count(llmtest.Match{}); n != 2 {
+				t.Errorf("%d requests for two calls: retries belong to Temporal", n)
+			}
+		})
+	}
+}
+
+func TestTheStrongModelHasAVariableOfItsOwn(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Status(404, ""))
+	r := request("x")
+	r.Task = llm.TaskAudit
+	_, _, err := collect(t.Context(), c, r)
+	if e := modelError(t, err); !strings.Contains(e.Hint, "CHAT_MODEL_NAME_STRONG") || !strings.Contains(e.Hint, "large") {
+		t.Errorf("hint %q", e.Hint)
+	}
+	if got := s.Requests()[0].Model; got != "large" {
+		t.Errorf("model %q", got)
+	}
+}
+
+func TestNoServerIsRetried(t *testing.T) {
+	s, c := start(t)
+	s.Close()
+	_, _, err := collect(t.Context(), c, request("x"))
+	if e := modelError(t, err); !e.Retryable || e.Code != chat.CodeModelUnavailable {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestGarbageIsRetried(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Garbage())
+	var intent llm.Intent
+	_, err := c.Structured(t.Context(), request("x"), llm.IntentSchema, &intent)
+	if e := modelError(t, err); !e.Retryable || e.Code != chat.CodeModelUnavailable {
+		t.Errorf("structured: got %+v", e)
+	}
+	_, _, err = collect(t.Context(), c, request("x"))
+	if e := modelError(t, err); !e.Retryable || e.Code != chat.CodeModelUnavailable {
+		t.Errorf("stream: got %+v", e)
+	}
+}
+
+func TestSilenceEndsTheCall(t *testing.T) {
+	for name, answer := range map[string]llmtest.Answer{
+		"before the first token": llmtest.Silent(),
+		"between tokens":         llmtest.Silent("one ", "two "),
+		"before the headers":     {Chunks: []string{"late"}, Delay: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := llmtest.New(t)
+			cfg := config(s)
+			cfg.FirstByteTimeout = 60 * time.Millisecond
+			s.On(llmtest.Match{}, answer)
+			_, _, err := collect(t.Context(), openai.New(cfg), request("x"))
+			if e := modelError(t, err); e.Code != chat.CodeModelTimeout || !e.Retryable {
+				t.Errorf("got %+v", e)
+			}
+			if err := s.WaitGone(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestASlowReaderIsNotTheProvidersSilence(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.FirstByteTimeout = 50 * time.Millisecond
+	s.On(llmtest.Match{}, llmtest.Text("one ", "two"))
+	var text string
+	_, err := openai.New(cfg).Stream(t.Context(), request("x"), func(d string) error {
+		<-time.After(120 * time.Millisecond) // the time itself is what is tested
+		text += d
+		return nil
+	})
+	if err != nil || text != "one two" {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestTheWholeCallHasALimit(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.Timeout = 80 * time.Millisecond
+	s.On(llmtest.Match{}, llmtest.Silent("one "))
+	_, _, err := collect(t.Context(), openai.New(cfg), request("x"))
+	if e := modelError(t, err); e.Code != chat.CodeModelTimeout {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestCancellingClosesTheUpstreamConnection(t *testing.T) {
+	s, c := start(t)
+	gate := llmtest.NewGate()
+	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"one ", "two"}, Gates: map[int]*llmtest.Gate{1: gate}})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-gate.Reached(); cancel() }()
+	_, _, err := collect(ctx, c, request("x"))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.WaitGone(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEmitsErrorAbortsTheCall(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Silent("one "))
+	stop := errors.New("enough")
+	_, err := c.Stream(t.Context(), request("x"), func(string) error { return stop })
+	if !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.WaitGone(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// sent is what a request held on the wire.
+func sent(t *testing.T, r llmtest.Request) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(r.Body, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestTemperatureZeroIsSent(t *testing.T) {
+	s, c := start(t)
+	if _, _, err := collect(t.Context(), c, request("x")); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Requests()[0]
+	temperature, ok := sent(t, got)["temperature"].(float64)
+	if !ok || temperature < 0 || temperature > 1e-6 {
+		t.Errorf("temperature on the wire: %s", got.Body)
+	}
+	if got.Authorization != "Bearer "+key {
+		t.Errorf("authorization %q", got.Authorization)
+	}
+}
+
+func TestRefusedParametersAreLeftOutAndRemembered(t *testing.T) {
+	has := func(param string) func(llmtest.Request) bool {
+		return func(r llmtest.Request) bool { return strings.Contains(string(r.Body), `"`+param+`":`) }
+	}
+	for _, c := range []struct{ param, message string }{
+		{"temperature", "Unsupported value: 'temperature' does not support 0 with this model."},
+		{"max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
+		{"stream_options", "Unrecognized request argument supplied: stream_options"},
+	} {
+		t.Run(c.param, func(t *testing.T) {
+			s, m := start(t)
+			s.On(llmtest.Match{Func: has(c.param)}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"` + c.message + `"}}`})
+			r := request("x")
+			r.MaxTokens = 100
+			for range 2 {
+				if _, _, err := collect(t.Context(), m, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := s.Count(llmtest.Match{}); n != 3 {
+				t.Errorf("%d requests, want one refusal and two answers", n)
+			}
+		})
+	}
+}
+
+func TestAModelThatTheSDKRestrictsStillAnswers(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.Name = "gpt-5.4-mini" // the SDK refuses a temperature and max_tokens for it before sending
+	r := request("x")
+	r.MaxTokens = 100
+	if _, _, err := collect(t.Context(), openai.New(cfg), r); err != nil {
+		t.Fatal(err)
+	}
+	if body := sent(t, s.Requests()[0]); body["max_completion_tokens"] != 100.0 || body["temperature"] != nil {
+		t.Errorf("sent %v", body)
+	}
+}
+
+func TestEmbedKeepsOrderAcrossBatches(t *testing.T) {
+	s, c := start(t)
+	texts := make([]string, 250)
+	for i := range texts {
+		texts[i] = strings.Repeat("w", i+1)
+	}
+	texts[7] = "  " // an empty one does not spoil its batch
+	got, err := c.Embed(t.Context(), texts)
+	if err != nil || len(got) != len(texts) {
+		t.Fatalf("%d vectors, %v", len(got), err)
+	}
+	for _, i := range []int{0, 95, 96, 249} {
+		want := llmtest.Vector(texts[i])
+		for j := range want {
+			if got[i][j] != want[j] {
+				t.Fatalf("vector %d is another text's", i)
+			}
+		}
+	}
+	if n := s.Count(llmtest.Match{Kind: llmtest.Embeddings}); n != 3 {
+		t.Errorf("%d requests, want 3", n)
+	}
+}
+
+func TestEmbedErrors(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Status(404, ""), llmtest.Answer{Body: `{"data":[]}`})
+	_, err := c.Embed(t.Context(), []string{"a"})
+	if e := modelError(t, err); !strings.Contains(e.Hint, "EMBEDDING_MODEL_NAME") {
+		t.Errorf("hint %q", e.Hint)
+	}
+	_, err = c.Embed(t.Context(), []string{"a"})
+	if e := modelError(t, err); !e.Retryable {
+		t.Errorf("a missing vector: got %+v", e)
+	}
+	cfg := config(s)
+	cfg.EmbeddingModel = ""
+	if _, err := openai.New(cfg).Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrNoEmbeddings) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRetryAfterAsADate(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Status(503, time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)))
+	_, _, err := collect(t.Context(), c, request("x"))
+	if e := modelError(t, err); e.RetryAfter < 58*time.Minute || e.RetryAfter > time.Hour {
+		t.Errorf("Retry-After %v", e.RetryAfter)
+	}
+}

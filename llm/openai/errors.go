@@ -1,0 +1,211 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// errCut is a stream that ended before the model said that it had finished.
+var errCut = fmt.Errorf("the stream ended before the answer did: %w", io.ErrUnexpectedEOF)
+
+// errEmpty is an answer without a choice or a text.
+var errEmpty = errors.New("the provider sent no answer")
+
+// errFiltered is an answer that the provider's content filter stopped.
+var errFiltered = errors.New("the provider's content filter stopped the answer")
+
+// emitError is the caller's own refusal to take more; it passes through as is.
+type emitError struct{ err error }
+
+func (e *emitError) Error() string { return e.err.Error() }
+
+// finish ends the call and says what its error means: the caller's own
+// cancellation and emit errors as they are, all else as *llm.Error.
+func (k *call) finish(err error, to target) error {
+	cause := context.Cause(k.ctx)
+	k.stop()
+	k.cancel(context.Canceled)
+	if err == nil {
+		return nil
+	}
+	var emit *emitError
+	if errors.As(err, &emit) {
+		return emit.err
+	}
+	if k.parent.Err() != nil {
+		return fmt.Errorf("model call: %w", k.parent.Err())
+	}
+	e := k.classify(err, cause, to)
+	e.Err = fmt.Errorf("%s %s: %w", k.c.cfg.Provider, to.model, e.Err)
+	return e
+}
+
+// classify never puts the key, the request or more than an excerpt of what the
+// provider said into the error.
+func (k *call) classify(err, cause error, to target) *llm.Error {
+	switch {
+	case errors.Is(cause, errSilence), errors.Is(cause, errTimeout):
+		return &llm.Error{Code: chat.CodeModelTimeout, Retryable: true, Status: k.status, Err: cause}
+	case errors.Is(err, errFiltered):
+		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err,
+			Hint: "The provider's content filter stopped the answer."}
+	case k.status >= http.StatusBadRequest:
+		return k.refused(k.status, string(k.detail), to)
+	}
+	var inStream *api.APIError
+	if errors.As(err, &inStream) { // an error event in a stream that had begun
+		status, _ := inStream.Code.(int)
+		if status < http.StatusBadRequest || status > 599 {
+			status = http.StatusBadGateway
+		}
+		return k.refused(status, inStream.Message, to)
+	}
+	if !k.sent { // the SDK refused it before it was sent
+		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{err.Error()},
+			Hint: fmt.Sprintf("The model does not take this request. Check %s.", to.variable)}
+	}
+	return &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Status: k.status, Err: plain(err)}
+}
+
+// refused is a response with an error status.
+func (k *call) refused(status int, detail string, to target) *llm.Error {
+	text := strings.ToLower(detail)
+	e := &llm.Error{Code: chat.CodeModelRejected, Status: status}
+	keyProblem := status == http.StatusUnauthorized || status == http.StatusForbidden ||
+		status == http.StatusBadRequest && strings.Contains(text, "api key") // Gemini's answer to a bad key
+	switch {
+	case keyProblem:
+		// Providers repeat parts of the key here: no detail.
+		e.Hint = fmt.Sprintf("The provider does not accept the API key. Check %s.", k.c.cfg.KeyVariable)
+		e.Err = fmt.Errorf("HTTP %d", status)
+		return e
+	case status == http.StatusTooManyRequests && strings.Contains(text, "insufficient_quota"):
+		e.Hint = fmt.Sprintf("The provider's account behind %s has no quota left.", k.c.cfg.KeyVariable)
+	case status == http.StatusRequestTimeout, status == http.StatusConflict,
+		status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		e.Code, e.Retryable = chat.CodeModelUnavailable, true
+		e.RetryAfter = retryAfter(k.header, detail, time.Now())
+	case unknownModel(status, text):
+		e.Hint = fmt.Sprintf("The provider does not know the model %q. Check %s.", to.model, to.variable)
+	default:
+		e.Hint = "The provider did not accept the request."
+	}
+	e.Err = fmt.Errorf("HTTP %d: %w", status, &refusal{k.redact(message(detail))})
+	return e
+}
+
+func unknownModel(status int, text string) bool {
+	if status == http.StatusNotFound {
+		return !strings.Contains(text, "tool") // some gateways answer 404 to "no endpoint supports tool use"
+	}
+	return strings.Contains(text, "model") && (strings.Contains(text, "not found") ||
+		strings.Contains(text, "does not exist") || strings.Contains(text, "unknown model") ||
+		strings.Contains(text, "invalid model") || strings.Contains(text, "model_not_found"))
+}
+
+// message is the sentence in an error body of the usual shapes, else the body.
+func message(body string) string {
+	type envelope struct {
+		Error struct {
+			Message string `json:"message"`
+			Code    any    `json:"code"`
+			Param   any    `json:"param"`
+		} `json:"error"`
+	}
+	one := envelope{}
+	if json.Unmarshal([]byte(body), &one) != nil || one.Error.Message == "" {
+		var list []envelope // Gemini's
+		if json.Unmarshal([]byte(body), &list) != nil || len(list) == 0 || list[0].Error.Message == "" {
+			return body
+		}
+		one = list[0]
+	}
+	s := one.Error.Message
+	for _, extra := range []any{one.Error.Param, one.Error.Code} {
+		if extra, ok := extra.(string); ok && extra != "" {
+			s += " (" + extra + ")"
+		}
+	}
+	return s
+}
+
+func (k *call) redact(s string) string {
+	if key := k.c.cfg.APIKey; key != "" {
+		s = strings.ReplaceAll(s, key, "[key]")
+	}
+	return s
+}
+
+// plain takes the address out of network errors: a base URL may carry a secret.
+func plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &syntax) || errors.As(err, &kind) {
+		return errors.New("the provider's answer is not the JSON it should be")
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op
+	}
+	return err
+}
+
+var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"`)
+
+// retryAfter is how long a provider asks to wait: OpenAI's milliseconds, the
+// standard's seconds or date, or Google's detail in the body. 0 when it is
+// silent or asks for the past.
+func retryAfter(h http.Header, body string, now time.Time) time.Duration {
+	const longest = 24 * time.Hour
+	bounded := func(d time.Duration) time.Duration { return min(max(d, 0), longest) }
+	seconds := func(s string) (time.Duration, bool) {
+		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		if err != nil || f != f {
+			return 0, false
+		}
+		return bounded(time.Duration(min(max(f, 0), longest.Seconds()) * float64(time.Second))), true
+	}
+	if d, ok := seconds(h.Get("Retry-After-Ms")); ok {
+		return d / 1000
+	}
+	if v := h.Get("Retry-After"); v != "" {
+		if d, ok := seconds(v); ok {
+			return d
+		}
+		if at, err := http.ParseTime(v); err == nil {
+			return bounded(at.Sub(now))
+		}
+	}
+	if m := retryDelay.FindStringSubmatch(body); m != nil {
+		d, _ := seconds(m[1])
+		return d
+	}
+	return 0
+}
+
+// clip shortens s to n bytes at most, at a character's bound.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,191 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	textmessage "golang.org/x/text/message"
+
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// maxStructured is the longest structured answer that is looked at.
+const maxStructured = 256 << 10
+
+// schema is a compiled llm.Schema.
+type schema struct {
+	name, description string
+	wire              json.RawMessage
+	compiled          *jsonschema.Schema
+}
+
+// schemaCache compiles each schema once.
+type schemaCache struct {
+	mu    sync.Mutex
+	known map[string]*schema // by name and text
+}
+
+func (c *schemaCache) get(s llm.Schema) (*schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := s.Name + "\x00" + string(s.JSON)
+	if got := c.known[key]; got != nil {
+		return got, nil
+	}
+	got, err := compile(s)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
+	}
+	if c.known == nil || len(c.known) > 1000 { // schemas of tools come and go
+		c.known = map[string]*schema{}
+	}
+	c.known[key] = got
+	return got, nil
+}
+
+func compile(s llm.Schema) (*schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.JSON))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema may not read files
+	const at = "schema.json"
+	if err := c.AddResource(at, doc); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(at)
+	if err != nil {
+		return nil, err
+	}
+	wire, err := wireSchema(s.JSON)
+	if err != nil {
+		return nil, err
+	}
+	return &schema{s.Name, s.Description, wire, compiled}, nil
+}
+
+// decode finds the JSON in a model's answer, checks it and puts it into out. The
+// error is worded for the model.
+func (s *schema) decode(text string, out any) error {
+	candidates := candidates(text)
+	if len(candidates) == 0 {
+		return errors.New("it holds no JSON object")
+	}
+	var first error
+	for _, raw := range candidates {
+		err := s.fit(raw, out)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (s *schema) fit(raw []byte, out any) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return errors.New("it is not valid JSON")
+	}
+	if err := s.compiled.Validate(doc); err != nil {
+		var v *jsonschema.ValidationError
+		if errors.As(err, &v) {
+			return errors.New(strings.Join(problems(v, nil), "; "))
+		}
+		return err
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return errors.New("it does not have the right types")
+	}
+	return nil
+}
+
+var english = textmessage.NewPrinter(language.English)
+
+// problems lists the leaves of a validation error, at most five.
+func problems(v *jsonschema.ValidationError, out []string) []string {
+	if len(v.Causes) == 0 && len(out) < 5 {
+		where := strings.Join(v.InstanceLocation, ".")
+		if where == "" {
+			where = "the object"
+		}
+		return append(out, where+": "+v.ErrorKind.LocalizedString(english))
+	}
+	for _, c := range v.Causes {
+		out = problems(c, out)
+	}
+	return out
+}
+
+// candidates are the JSON objects in a text, the likeliest first: the whole
+// text, what stands in code fences, then whatever begins with a brace.
+func candidates(text string) [][]byte {
+	const most = 16
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if len(text) > maxStructured {
+		text = text[:maxStructured]
+	}
+	var out [][]byte
+	add := func(s string) bool {
+		raw, ok := object(s)
+		if ok {
+			out = append(out, raw)
+		}
+		return ok
+	}
+	if add(text) {
+		return out
+	}
+	parts := strings.Split(text, "```")
+	for i := 1; i < len(parts) && i < 2*most; i += 2 {
+		fenced := strings.TrimSpace(parts[i])
+		if nl := strings.IndexByte(fenced, '\n'); nl >= 0 && !strings.HasPrefix(fenced, "{") {
+			fenced = strings.TrimSpace(fenced[nl:]) // the language after the fence
+		}
+		add(fenced)
+	}
+	rest := text
+	for tries := 0; tries < most; tries++ {
+		at := strings.IndexByte(rest, '{')
+		if at < 0 {
+			break
+		}
+		rest = rest[at:]
+		dec := json.NewDecoder(strings.NewReader(rest))
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			rest = rest[1:]
+			continue
+		}
+		out = append(out, raw)
+		rest = rest[dec.InputOffset():]
+	}
+	return out
+}
+
+// object reports whether s is exactly one JSON object. A string that holds one
+// (some models encode twice) counts too.
+func object(s string) ([]byte, bool) {
+	b := []byte(s)
+	if !json.Valid(b) || len(b) == 0 {
+		return nil, false
+	}
+	if b[0] == '"' {
+		var inner string
+		if json.Unmarshal(b, &inner) != nil {
+			return nil, false
+		}
+		inner = strings.TrimSpace(inner)
+		return []byte(inner), strings.HasPrefix(inner, "{") && json.Valid([]byte(inner))
+	}
+	return b, b[0] == '{'
+}

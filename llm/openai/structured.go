@@ -1,0 +1,139 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Structured implements llm.Model: one request, and one more that shows the
+// model its mistake when the answer does not fit.
+func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
+	var total chat.Usage
+	s, err := c.schemas.get(schema)
+	if err != nil {
+		return total, err
+	}
+	to := c.target(r.Task, true)
+	messages := r.Messages
+	for range 2 {
+		text, usage, err := c.ask(ctx, to, r, messages, s)
+		total = total.Add(usage)
+		if err != nil {
+			return total, err
+		}
+		problem := s.decode(text, out)
+		if problem == nil {
+			return total, nil
+		}
+		messages = append(append([]llm.Message(nil), r.Messages...), repair(text, problem)...)
+	}
+	return total, fmt.Errorf("%s %s: %s: %w", c.cfg.Provider, to.model, schema.Name, llm.ErrUnparseable)
+}
+
+// repair shows a model its answer and what is wrong with it.
+func repair(text string, problem error) []llm.Message {
+	var out []llm.Message
+	if text = strings.TrimSpace(text); text != "" {
+		out = append(out, llm.Message{Role: llm.Assistant, Text: clip(text, 8000)})
+	}
+	return append(out, llm.Message{Role: llm.User, Text: "Your answer could not be used: " + clip(problem.Error(), 2000) +
+		"\nAnswer again with the corrected JSON object only: no explanation, no code fence."})
+}
+
+// ask gets one answer's raw text.
+func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []llm.Message, s *schema) (text string, usage chat.Usage, err error) {
+	err = c.try(ctx, to, func(k *call, t traits) error {
+		req := c.request(to.model, t, r, messages)
+		s.demand(&req, t.mode)
+		resp, err := k.client().CreateChatCompletion(k.ctx, req)
+		if err != nil {
+			return err
+		}
+		if len(resp.Choices) == 0 {
+			return errEmpty
+		}
+		choice := resp.Choices[0]
+		text = choice.Message.Content
+		if calls := choice.Message.ToolCalls; len(calls) > 0 {
+			text = calls[0].Function.Arguments
+		}
+		in, out := resp.Usage.PromptTokens, resp.Usage.CompletionTokens
+		if in+out == 0 {
+			in, out = llm.EstimatePrompt(messages), llm.EstimateTokens(text)
+		}
+		usage = c.usage(to.model, in, out)
+		if choice.FinishReason == api.FinishReasonContentFilter {
+			return errFiltered
+		}
+		return nil
+	})
+	return text, usage, err
+}
+
+// demand puts the schema into a request, as far as the model understands it.
+func (s *schema) demand(req *api.ChatCompletionRequest, m mode) {
+	switch m {
+	case bySchema:
+		req.ResponseFormat = &api.ChatCompletionResponseFormat{
+			Type: api.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &api.ChatCompletionResponseFormatJSONSchema{
+				Name: s.name, Description: s.description, Schema: s.wire, Strict: true,
+			},
+		}
+	case byTool:
+		req.Tools = []api.Tool{{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{
+			Name: s.name, Description: s.description, Parameters: s.wire,
+		}}}
+		req.ToolChoice = api.ToolChoice{Type: api.ToolTypeFunction, Function: api.ToolFunction{Name: s.name}}
+	case byPrompt:
+		text := fmt.Sprintf("Answer with one JSON object only, no explanation, no code fence. It must satisfy the JSON schema %q:\n%s", s.name, s.wire)
+		if len(req.Messages) > 0 && req.Messages[0].Role == api.ChatMessageRoleSystem {
+			req.Messages[0].Content += "\n\n" + text
+			return
+		}
+		req.Messages = append([]api.ChatCompletionMessage{{Role: api.ChatMessageRoleSystem, Content: text}}, req.Messages...)
+	}
+}
+
+// wireSchema leaves out what providers' strict modes refuse. Answers are checked
+// here against the whole schema.
+func wireSchema(raw json.RawMessage) (json.RawMessage, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(plainer(v, false))
+}
+
+var refusedKeywords = []string{
+	"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+	"multipleOf", "minItems", "maxItems", "uniqueItems", "default", "examples",
+}
+
+// plainer drops the keywords at every level; names tells that v maps property
+// names to schemas, so that its keys are no keywords.
+func plainer(v any, names bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if !names {
+			for _, k := range refusedKeywords {
+				delete(v, k)
+			}
+		}
+		for k, child := range v {
+			v[k] = plainer(child, !names && (k == "properties" || k == "$defs" || k == "definitions"))
+		}
+	case []any:
+		for i := range v {
+			v[i] = plainer(v[i], false)
+		}
+	}
+	return v
+}

@@ -1,0 +1,65 @@
+package llm
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Price of a model in US dollars per million tokens.
+type Price struct {
+	In  float64 `json:"in"`
+	Out float64 `json:"out"`
+}
+
+// PriceTable holds prices by the beginning of a model's name, so that a dated
+// name ("gpt-5.4-mini-2026-03-05") is found under its family.
+type PriceTable struct {
+	prices map[string]Price
+}
+
+//go:embed prices.json
+var pricesJSON []byte
+
+// DefaultPrices is the embedded table: list prices of November 2026, without
+// discounts for cached input.
+func DefaultPrices() *PriceTable {
+	t, err := ParsePrices(pricesJSON)
+	if err != nil { // the file is compiled in, and a test parses it
+		panic(err)
+	}
+	return t
+}
+
+// ParsePrices reads a table of the form {"<model prefix>": {"in": 1, "out": 2}}.
+func ParsePrices(data []byte) (*PriceTable, error) {
+	t := &PriceTable{}
+	if err := json.Unmarshal(data, &t.prices); err != nil {
+		return nil, fmt.Errorf("price table: %w", err)
+	}
+	for name, p := range t.prices {
+		if p.In < 0 || p.Out < 0 {
+			return nil, fmt.Errorf("price table: %s: a price is negative", name)
+		}
+	}
+	return t, nil
+}
+
+// Cost is what a call costs in US dollars; 0 for a model the table does not
+// know. The longest matching prefix decides. A nil table knows no model.
+func (t *PriceTable) Cost(model string, tokensIn, tokensOut int) float64 {
+	if t == nil {
+		return 0
+	}
+	// Gateways put a vendor before the name: "openai/gpt-5.4".
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	var best string
+	for prefix := range t.prices {
+		if len(prefix) > len(best) && strings.HasPrefix(model, prefix) {
+			best = prefix
+		}
+	}
+	p := t.prices[best]
+	return (float64(tokensIn)*p.In + float64(tokensOut)*p.Out) / 1e6
+}

@@ -1,0 +1,50 @@
+package llm
+
+import (
+	"math"
+	"testing"
+)
+
+func TestCostTakesTheLongestMatchingPrefix(t *testing.T) {
+	table, err := ParsePrices([]byte(`{"gpt-5":{"in":1,"out":10},"gpt-5-mini":{"in":0.25,"out":2}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		model   string
+		in, out int
+		want    float64
+	}{
+		{"gpt-5", 1_000_000, 0, 1},
+		{"gpt-5-mini", 1_000_000, 1_000_000, 2.25},
+		{"gpt-5-mini-2026-03-05", 0, 500_000, 1},
+		{"openai/gpt-5-mini", 4_000_000, 0, 1},
+		{"GPT-5", 0, 100_000, 1},
+		{"qwen3:8b", 1_000_000, 1_000_000, 0},
+		{"", 10, 10, 0},
+	} {
+		if got := table.Cost(c.model, c.in, c.out); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("Cost(%q, %d, %d) = %v, want %v", c.model, c.in, c.out, got, c.want)
+		}
+	}
+}
+
+func TestDefaultPricesKnowTheirModels(t *testing.T) {
+	if got := DefaultPrices().Cost("claude-haiku-4-5-20251001", 1_000_000, 0); got != 1 {
+		t.Errorf("claude-haiku-4-5 costs %v a million tokens in, want 1", got)
+	}
+}
+
+func TestANilPriceTableChargesNothing(t *testing.T) {
+	if got := (*PriceTable)(nil).Cost("gpt-5", 1, 1); got != 0 {
+		t.Errorf("cost %v", got)
+	}
+}
+
+func TestParsePricesRefusesNonsense(t *testing.T) {
+	for _, data := range []string{`[`, `{"m":{"in":-1,"out":0}}`, `{"m":3}`} {
+		if _, err := ParsePrices([]byte(data)); err == nil {
+			t.Errorf("ParsePrices(%s) took it", data)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package provider
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// none is the model of a server that shall have none: every call fails at once.
+type none struct{}
+
+func unavailable() error {
+	return &llm.Error{
+		Code: chat.CodeModelRejected,
+		Hint: "No model is configured on this server (CHAT_MODEL_PROVIDER=none).",
+		Err:  errors.New("the provider is none"),
+	}
+}
+
+func (none) Structured(context.Context, llm.Request, llm.Schema, any) (chat.Usage, error) {
+	return chat.Usage{}, unavailable()
+}
+
+func (none) Stream(context.Context, llm.Request, func(string) error) (chat.Usage, error) {
+	return chat.Usage{}, unavailable()
+}
+
+func (none) Embed(context.Context, []string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings }
+
+func (none) Info() llm.Info { return llm.Info{Provider: None} }

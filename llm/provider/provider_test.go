@@ -1,0 +1,101 @@
+package provider_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/llm/provider"
+)
+
+func TestEveryProviderHasItsDefaults(t *testing.T) {
+	for _, c := range []struct {
+		cfg          provider.Config
+		name, strong string
+	}{
+		{provider.Config{Provider: "gemini", APIKey: "k"}, "gemini-3.5-flash-lite", "gemini-3.8-flash"},
+		{provider.Config{Provider: "openai", APIKey: "k"}, "gpt-5.4-mini", "gpt-5.4"},
+		{provider.Config{Provider: "anthropic", APIKey: "k"}, "claude-haiku-4-5", "claude-sonnet-5"},
+		{provider.Config{Provider: "ollama"}, "qwen3", "qwen3"},
+		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "mine"}, "mine", "mine"},
+		{provider.Config{Provider: "openai", APIKey: "k", Name: "mine"}, "mine", "mine"},
+		{provider.Config{Provider: "openai", APIKey: "k", NameStrong: "big"}, "gpt-5.4-mini", "big"},
+		{provider.Config{Provider: "offline"}, "offline", "offline"},
+	} {
+		m, err := provider.New(c.cfg)
+		if err != nil {
+			t.Errorf("%s: %v", c.cfg.Provider, err)
+			continue
+		}
+		info := m.Info()
+		if info.Name != c.name || info.NameStrong != c.strong || info.Provider != c.cfg.Provider || info.Offline != (c.cfg.Provider == "offline") {
+			t.Errorf("%+v: %+v", c.cfg, info)
+		}
+	}
+}
+
+func TestDefaultModelsHaveAPrice(t *testing.T) {
+	for _, p := range []string{"gemini", "openai", "anthropic"} {
+		m, err := provider.New(provider.Config{Provider: p, APIKey: "k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{m.Info().Name, m.Info().NameStrong} {
+			if llm.DefaultPrices().Cost(name, 1000, 1000) == 0 {
+				t.Errorf("%s is free", name)
+			}
+		}
+	}
+}
+
+func TestASettingThatCannotWorkIsNamed(t *testing.T) {
+	for variable, cfg := range map[string]provider.Config{
+		"CHAT_MODEL_PROVIDER": {Provider: "oracle"},
+		"OPENAI_API_KEY":      {Provider: "openai"},
+		"LLM_BASE_URL":        {Provider: "openai-compatible", Name: "x"},
+		"LLM_BASE_URL:":       {Provider: "ollama", BaseURL: "localhost:11434"},
+		"CHAT_MODEL_NAME":     {Provider: "openai-compatible", BaseURL: "http://127.0.0.1/v1"},
+	} {
+		_, err := provider.New(cfg)
+		if err == nil || !strings.Contains(err.Error(), variable) {
+			t.Errorf("%+v: %v does not name %s", cfg, err, variable)
+		}
+	}
+}
+
+func TestNoneFailsAtOnceWithAHint(t *testing.T) {
+	m, err := provider.New(provider.Config{Provider: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in llm.Intent
+	_, structured := m.Structured(t.Context(), llm.Request{}, llm.IntentSchema, &in)
+	_, stream := m.Stream(t.Context(), llm.Request{}, func(string) error { return nil })
+	for _, err := range []error{structured, stream} {
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Code != chat.CodeModelRejected || e.Retryable || !strings.Contains(e.Hint, "CHAT_MODEL_PROVIDER") {
+			t.Errorf("got %+v", err)
+		}
+	}
+	if _, err := m.Embed(t.Context(), nil); !errors.Is(err, llm.ErrNoEmbeddings) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnthropicIsAskedByAForcedTool(t *testing.T) {
+	s := llmtest.New(t)
+	m, err := provider.New(provider.Config{Provider: "anthropic", APIKey: "k", BaseURL: s.URL + "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in llm.Intent
+	if _, err := m.Structured(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "x"}}}, llm.IntentSchema, &in); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Requests()[0]; r.Mode != "tool" || !strings.Contains(string(r.Body), `"max_tokens":4096`) {
+		t.Errorf("sent %s", r.Body)
+	}
+}

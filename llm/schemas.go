@@ -1,0 +1,67 @@
+package llm
+
+import (
+	"encoding/json"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Intent is the structured answer of the intent resolver.
+type Intent struct {
+	Action      chat.Action     `json:"action"`
+	Confidence  chat.Confidence `json:"confidence"`
+	WebSearch   bool            `json:"enable_web_search"`
+	MultiAction bool            `json:"multi_action_detected"`
+	Actions     []chat.Action   `json:"actions"` // the likeliest first
+	Reasoning   string          `json:"reasoning"`
+}
+
+// IntentSchema is Intent's JSON schema.
+var IntentSchema = Schema{
+	Name:        "intent_classification",
+	Description: "What the person wants done with their documents.",
+	JSON: json.RawMessage(`{"type":"object","additionalProperties":false,
+"required":["action","confidence","enable_web_search","multi_action_detected","actions","reasoning"],
+"properties":{
+"action":{"type":"string","enum":["summarize","inquire","compare","audit"]},
+"confidence":{"type":"string","enum":["high","medium","low"]},
+"enable_web_search":{"type":"boolean","description":"true when the answer depends on what is current now"},
+"multi_action_detected":{"type":"boolean","description":"true when two different actions are asked for at once"},
+"actions":{"type":"array","items":{"type":"string","enum":["summarize","inquire","compare","audit"]},"description":"every action that may be meant, the likeliest first"},
+"reasoning":{"type":"string"}}}`),
+}
+
+// DocResolution is the structured answer of the document resolver.
+type DocResolution struct {
+	ResolvedIDs     []string        `json:"resolved_uuids"`
+	UnresolvedNames []string        `json:"unresolved_names"`
+	Confidence      chat.Confidence `json:"inference_confidence"`
+	ImplicitRefs    bool            `json:"has_implicit_refs"`
+	Reasoning       string          `json:"reasoning"`
+}
+
+// DocResolutionSchema is DocResolution's JSON schema.
+var DocResolutionSchema = Schema{
+	Name:        "document_resolution",
+	Description: "Which of the known documents the person refers to.",
+	JSON: json.RawMessage(`{"type":"object","additionalProperties":false,
+"required":["resolved_uuids","unresolved_names","inference_confidence","has_implicit_refs","reasoning"],
+"properties":{
+"resolved_uuids":{"type":"array","items":{"type":"string"},"description":"ids from the registry, copied exactly"},
+"unresolved_names":{"type":"array","items":{"type":"string"},"description":"names of documents in the message that are not in the registry"},
+"inference_confidence":{"type":"string","enum":["high","medium","low"]},
+"has_implicit_refs":{"type":"boolean","description":"true when the message refers to documents by pronoun or description"},
+"reasoning":{"type":"string"}}}`),
+}
+
+// WebQuery is the structured answer that words a web search.
+type WebQuery struct {
+	Query string `json:"query"`
+}
+
+// WebQuerySchema is WebQuery's JSON schema.
+var WebQuerySchema = Schema{
+	Name:        "web_query",
+	Description: "One web search query.",
+	JSON:        json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","maxLength":300}}}`),
+}

@@ -1,0 +1,141 @@
+package chunk
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// check fails unless chunks keep every promise of Split about text.
+func check(t *testing.T, text string, chunks []chat.Chunk) {
+	t.Helper()
+	runes := []rune(text)
+	pos := 0
+	for i, c := range chunks {
+		if c.Ordinal != i {
+			t.Fatalf("chunk %d has ordinal %d", i, c.Ordinal)
+		}
+		if c.Start < pos || c.End > len(runes) || c.Start >= c.End {
+			t.Fatalf("chunk %d is at %d to %d after %d of %d", i, c.Start, c.End, pos, len(runes))
+		}
+		if got := string(runes[c.Start:c.End]); got != c.Text {
+			t.Fatalf("chunk %d: text %q, at its offsets %q", i, c.Text, got)
+		}
+		if strings.TrimSpace(c.Text) == "" {
+			t.Fatalf("chunk %d is empty", i)
+		}
+		if n := utf8.RuneCountInString(c.Text); n > Max {
+			t.Fatalf("chunk %d has %d characters", i, n)
+		}
+		onlySpace(t, runes[pos:c.Start])
+		pos = c.End
+	}
+	onlySpace(t, runes[pos:])
+}
+
+func onlySpace(t *testing.T, gap []rune) {
+	t.Helper()
+	for _, r := range gap {
+		if !unicode.IsSpace(r) {
+			t.Fatalf("text lost between chunks: %q", string(gap))
+		}
+	}
+}
+
+func FuzzSplitKeepsItsPromises(f *testing.F) {
+	for _, s := range []string{
+		"", " \n\t ", "# Title\n\nOne sentence. Two sentences.\n", "Title\n=====\n\ntext", "- a\n- b\n\n1. c\n",
+		"```\ncode\n\nmore\n```\nafter", "ARTICLE ONE\nText.\r\n\r\nSection 2 Scope\nText", "| a | b |\n|---|---|\n",
+		strings.Repeat("word ", 2000), strings.Repeat("x", 5000), strings.Repeat("語。", 3000), "a\u2028b\u0085c\fd",
+		strings.Repeat("# Heading\n", 400), "Art. 5 No. 6 e.g. J. S. Bach\n\n", strings.Repeat("\n", 3000) + "end",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		s = strings.ToValidUTF8(s, "?")
+		check(t, s, Split(s, "txt"))
+	})
+}
+
+func TestSplitEndsPassagesAtHeadingsAndNamesThem(t *testing.T) {
+	body := strings.Repeat("The institution holds enough capital at all times. ", 15)
+	text := "# Circular\n\n## 4.1 Scope\n\n" + body + "\n\n4.2 Capital buffers\n\n" + body + "\n\nArticle 5\n\n" + body +
+		"\n\nLIQUIDITY RULES\n" + body + "\n\nClosing words\n-------------\n\n" + body
+	chunks := Split(text, "md")
+	check(t, text, chunks)
+	var got []string
+	for _, c := range chunks {
+		got = append(got, c.Heading)
+	}
+	want := []string{"4.1 Scope", "4.2 Capital buffers", "Article 5", "LIQUIDITY RULES", "Closing words"}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Fatalf("headings %q, want %q", got, want)
+	}
+}
+
+func TestSplitCutsLongParagraphsBetweenSentences(t *testing.T) {
+	text := strings.Repeat("Each bank reports its exposure to the supervisor, cf. Art. 12 No. 3, within ten days. ", 60)
+	chunks := Split(text, "txt")
+	check(t, text, chunks)
+	if len(chunks) < 3 {
+		t.Fatalf("%d chunks", len(chunks))
+	}
+	for _, c := range chunks {
+		if !strings.HasPrefix(c.Text, "Each bank") || !strings.HasSuffix(c.Text, "ten days.") {
+			t.Errorf("not cut at a sentence: %q … %q", c.Text[:20], c.Text[len(c.Text)-20:])
+		}
+	}
+}
+
+func TestHeadingGoesWithWhatFollowsIt(t *testing.T) {
+	text := strings.Repeat("A sentence of some length stands here to fill it. ", 27) + "\n\n3.1 Outsourcing\n\n" +
+		strings.Repeat("Outsourcing needs a written contract. ", 3)
+	chunks := Split(text, "txt")
+	check(t, text, chunks)
+	if last := chunks[len(chunks)-1]; !strings.HasPrefix(last.Text, "3.1 Outsourcing") || last.Heading != "3.1 Outsourcing" {
+		t.Fatalf("last chunk: heading %q, text %q", last.Heading, last.Text)
+	}
+}
+
+func TestForDocumentNamesChunks(t *testing.T) {
+	c := ForDocument("d1", strings.Repeat("Some words in a row. ", 200), "txt")
+	for i, want := range []string{"d1.0", "d1.1"} {
+		if c[i].ID != want || c[i].DocID != "d1" {
+			t.Errorf("chunk %d is %q of %q", i, c[i].ID, c[i].DocID)
+		}
+	}
+}
+
+// Adverse texts take no longer than plain ones: the bound is far above the
+// usual milliseconds and far below what a quadratic step would need.
+func TestSplitIsLinear(t *testing.T) {
+	for name, unit := range map[string]string{
+		"plain words":      "capital buffer requirement applies. ",
+		"dots":             ". ",
+		"initials":         "A. ",
+		"enumerators":      "1. ",
+		"no spaces":        "x",
+		"blank lines":      "\n",
+		"headings":         "# H\n",
+		"unclosed fence":   "```\n",
+		"short lines":      "Ab\n",
+		"punctuation":      "!?.)\"",
+		"rules":            "---\n",
+		"items":            "- x\n",
+		"wide characters":  "語",
+		"numbered heading": "4.2 Buffers\n",
+		"ellipses":         "... ",
+		"quotes":           "\"a.\" ",
+	} {
+		text := strings.Repeat(unit, 480_000/len(unit))
+		began := time.Now()
+		Split(text, "txt")
+		if d := time.Since(began); d > 2*time.Second {
+			t.Errorf("%s: %v for %d bytes", name, d, len(text))
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package retrieval
+
+import (
+	"context"
+	"math"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+// Scores from which retrieval counts as sure, and as worth an answer.
+const (
+	HighScore   = 0.62
+	MediumScore = 0.38
+)
+
+// Parts of a score: how much of the question one passage covers, one sentence,
+// and the best passages together.
+const (
+	passagePart  = 0.5
+	sentencePart = 0.3
+	unionPart    = 0.2
+	looked       = 5 // passages that count
+)
+
+// generic words ask for something without saying about what.
+var generic = stemSet(`according answer answers audit comparison compare compares compared content contents detail details
+difference differences different document documents example file files help information kind kinds happen happens list long main many mention
+mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
+summarize summary text texts soon thing things type types use used topic topics`)
+
+// judging words ask what to make of a text: a question of nothing else is vague,
+// and none of them need stand in the text.
+var judging = stemSet(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
+essence everything flag flags gap gaps gist goal good highlight highlights idea ideas important improve improvement improvements interesting
+issue issues key meaning message mistake mistakes noteworthy notable odd opinion problem problems problematic purpose recommend recommendation
+recommendations red risk risks something special strange strength strengths striking suggest suggestion suggestions surprise surprises surprising
+takeaway takeaways think thought thoughts unclear unusual useful watch weakness weaknesses worry worrying wrong`)
+
+// kinds are nouns, and what is said of versions, by which a person speaks of a document that is known already.
+var kinds = stemSet(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
+minutes paper pdf policies policy regulation report version versions current latest newer newest old older oldest updated`)
+
+// confidence is the grade of a score.
+func confidence(score float64) chat.Confidence {
+	switch {
+	case score >= HighScore:
+		return chat.High
+	case score >= MediumScore:
+		return chat.Medium
+	}
+	return chat.Low
+}
+
+// weights says how telling words are: the rarer among the passages the more. A
+// word that stands in no passage is the most telling of all.
+type weights struct {
+	counts map[string]int
+	total  int
+}
+
+func (s *Searcher) weigh(ctx context.Context, owner string, words []string) (weights, error) {
+	if len(words) == 0 {
+		return weights{}, nil
+	}
+	counts, total, err := s.Store.WordCounts(ctx, owner, words)
+	return weights{counts, total}, err
+}
+
+func (w weights) of(word string) float64 {
+	n := float64(w.counts[word])
+	return math.Log(1 + (float64(w.total)-n+0.5)/(n+0.5))
+}
+
+// question is what a query asks about: stems and how telling each is.
+type question struct {
+	weight map[string]float64
+	sum    float64
+}
+
+func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
+	words := distinct(sentence.Words(query))
+	w, err := s.weigh(ctx, owner, words[:min(len(words), 4*maxQueryWords)])
+	if err != nil {
+		return question{}, err
+	}
+	q := question{weight: map[string]float64{}}
+	for _, word := range words {
+		stem := sentence.Stem(word)
+		if _, seen := q.weight[stem]; seen || generic[stem] {
+			continue
+		}
+		q.weight[stem] = w.of(word)
+		q.sum += q.weight[stem]
+	}
+	return q, nil
+}
+
+// of is what a question asks of documents, apart from what names them; all of it
+// when nothing else is left.
+func (q question) of(docs []chat.Document) question {
+	names := map[string]bool{}
+	for _, d := range docs {
+		add(names, stemSet(d.Title))
+	}
+	rest := question{weight: map[string]float64{}}
+	for stem, weight := range q.weight {
+		if !names[stem] && !kinds[stem] {
+			rest.weight[stem] = weight
+			rest.sum += weight
+		}
+	}
+	if len(rest.weight) == 0 {
+		return q
+	}
+	return rest
+}
+
+// vague reports whether a question has no subject: "Any red flags?".
+func (q question) vague() bool {
+	for stem := range q.weight {
+		if !judging[stem] {
+			return false
+		}
+	}
+	return true
+}
+
+// touches reports whether the hits speak of what is asked at all. Of a question
+// of three words and more, a stray one is not enough.
+func (q question) touches(hits []chat.Hit) bool {
+	const short, stray = 2, 0.17
+	all, shared := map[string]bool{}, 0
+	for _, h := range hits {
+		add(all, stemSet(h.Heading+"\n"+h.Text))
+	}
+	for stem := range q.weight {
+		if all[stem] {
+			shared++
+		}
+	}
+	return shared > 0 && (len(q.weight) <= short || q.share(all) >= stray)
+}
+
+// share is the weight, out of 1, of the question's words among the stems.
+func (q question) share(stems map[string]bool) float64 {
+	if q.sum == 0 {
+		return 0
+	}
+	covered := 0.0
+	for stem, weight := range q.weight {
+		if stems[stem] {
+			covered += weight
+		}
+	}
+	return covered / q.sum
+}
+
+// score says how well the best hits speak of what is asked, from 0 to 1.
+func (q question) score(hits []chat.Hit) float64 {
+	union := map[string]bool{}
+	best, bestSentence := 0.0, 0.0
+	for _, h := range hits[:min(looked, len(hits))] {
+		about := stemSet(h.Title + "\n" + h.Heading)
+		all := stemSet(h.Text)
+		add(all, about)
+		add(union, all)
+		best = max(best, q.share(all))
+		for _, s := range sentence.Sentences(h.Text) {
+			stems := stemSet(s.Text)
+			add(stems, about)
+			bestSentence = max(bestSentence, q.share(stems))
+		}
+	}
+	return passagePart*best + sentencePart*bestSentence + unionPart*q.share(union)
+}
+
+func stemSet(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range sentence.Stems(s) {
+		m[w] = true
+	}
+	return m
+}
+
+func add(to, from map[string]bool) {
+	for w := range from {
+		to[w] = true
+	}
+}

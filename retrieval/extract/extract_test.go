@@ -1,0 +1,171 @@
+package extract
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// checkText fails unless text is what the store and offsets rely on.
+func checkText(t *testing.T, text string) {
+	t.Helper()
+	if !utf8.ValidString(text) {
+		t.Errorf("not UTF-8: %q", text)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			t.Fatalf("control character %U", r)
+		}
+	}
+}
+
+func TestTextEncodings(t *testing.T) {
+	for name, tc := range map[string]struct{ raw, want string }{
+		"UTF-8":                         {"Größe: 5 µm\n", "Größe: 5 µm\n"},
+		"UTF-8 mark":                    {"\xef\xbb\xbfTitle", "Title"},
+		"UTF-16 little endian":          {"\xff\xfeH\x00i\x00\xe9\x00", "Hié"},
+		"UTF-16 big endian":             {"\xfe\xff\x00H\x00i\x00\xe9", "Hié"},
+		"UTF-16 without mark":           {"P\x00l\x00a\x00i\x00n\x00 \x00t\x00e\x00x\x00t\x00", "Plain text"},
+		"Latin-1":                       {"caf\xe9 cr\xe8me", "café crème"},
+		"Windows quotes":                {"\x93quoted\x94 \x96 dash", "“quoted” – dash"},
+		"one broken byte":               {strings.Repeat("Größe und Länge ", 9) + "\xff Höhe", strings.Repeat("Größe und Länge ", 9) + "\ufffd Höhe"},
+		"line ends":                     {"a\r\nb\rc\x0cd\u2028e\u0085f", "a\nb\nc\nd\ne\nf"},
+		"unseen characters":             {strings.Repeat("plain words ", 40) + "a\x00b\u00adc\ufeffd\x07e", strings.Repeat("plain words ", 40) + "abcde"},
+		"tabs and no-break spaces stay": {"a\tb\u00a0c", "a\tb\u00a0c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Text(t.Context(), TXT, []byte(tc.raw))
+			if err != nil || got != tc.want {
+				t.Errorf("%q, %v, want %q", got, err, tc.want)
+			}
+			checkText(t, got)
+		})
+	}
+}
+
+func TestWhatIsNoTextSaysSo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind, raw string
+		want      *Unreadable
+	}{
+		"empty":           {TXT, "", errEmpty},
+		"spaces":          {TXT, " \n\t ", errNoText},
+		"binary":          {MD, "\x01\x02\x03\x00\x00\x7f\x10ELF\x00\x01", errNotText},
+		"page of nothing": {HTML, "<html><script>var a = 1</script></html>", errNoText},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Text(t.Context(), tc.kind, []byte(tc.raw))
+			var u *Unreadable
+			if !errors.As(err, &u) || u.Reason != tc.want.Reason {
+				t.Errorf("%v, want %v", err, tc.want)
+			}
+		})
+	}
+	if _, err := Text(t.Context(), "docx", []byte("x")); err == nil {
+		t.Error("an unknown type was read")
+	}
+}
+
+func TestHTMLAsItsReaderSeesIt(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want string }{
+		"headings and paragraphs": {"<h1>Title</h1><p>One <b>bold</b>\n word.</p><p>Two.</p>", "# Title\n\nOne bold word.\n\nTwo."},
+		"unseen parts": {"<head><title>T</title><style>p{}</style></head><body><nav><a>Home</a></nav><script>x</script>" +
+			"<div role=navigation>Menu</div><p hidden>no</p><p>Yes</p></body>", "Yes"},
+		"lists":                   {"<ul><li>a</li><li><p>b</p></li></ul><ol><li>c<li>d</ol>", "- a\n- b\n\n1. c\n2. d"},
+		"tables":                  {"<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "A | B\n1 | 2"},
+		"preformatted":            {"<p>x</p><pre>a\n  b</pre><p>y</p>", "x\n\na\n  b\n\ny"},
+		"line breaks":             {"a<br>b<div>c</div>d", "a\nb\nc\nd"},
+		"entities":                {"<p>R&amp;D &lt;x&gt; caf&eacute; a&nbsp;b</p>", "R&D <x> café a b"},
+		"links to headings":       {`<h2>Scope<a class="headerlink" href="#s">¶</a></h2><p>t</p>`, "## Scope\n\nt"},
+		"navigation never closed": {"<nav><p>All of the page</p>", "All of the page"},
+		"head never closed":       {"<head><title>T</title><body><p>x</p>", "x"},
+		"script never closed":     {"<p>x</p><script>var a = '", "x"},
+		"plain text":              {"just words", "just words"},
+		"declared encoding":       {"<meta charset=iso-8859-2><p>\xb9koda</p>", "škoda"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Text(t.Context(), HTML, []byte(tc.in))
+			if got = strings.TrimSpace(got); err != nil || got != tc.want {
+				t.Errorf("%q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDetect(t *testing.T) {
+	zip := "PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00"
+	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+	for name, tc := range map[string]struct {
+		file, declared, raw string
+		want                string // "": refused
+	}{
+		"text":                   {"a.txt", "text/plain", "hello there", TXT},
+		"markdown":               {"README.MD", "", "# Title", MD},
+		"markdown with tags":     {"a.md", "", "<h1 align=center>Title</h1>", MD},
+		"page":                   {"a.htm", "", "<p>x</p>", HTML},
+		"pdf":                    {"a.pdf", "", "%PDF-1.4\n", PDF},
+		"pdf with a preface":     {"a.pdf", "", "junk\n%PDF-1.4\n", PDF},
+		"pdf named txt":          {"a.txt", "text/plain", "%PDF-1.7\n\x93", PDF},
+		"page named txt":         {"a.txt", "", "<!DOCTYPE html><html>", HTML},
+		"text about pdf":         {"a.txt", "", "A file begins with %PDF-1.4", TXT},
+		"text named pdf":         {"a.pdf", "application/pdf", "hello there", ""},
+		"binary named md":        {"a.md", "text/markdown", png, ""},
+		"office file":            {"a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", zip, ""},
+		"office file named txt":  {"a.txt", "", zip, ""},
+		"no extension, declared": {"notes", "text/markdown; charset=utf-8", "# x", MD},
+		"no extension, text":     {"notes", "application/octet-stream", "plain words", TXT},
+		"no extension, binary":   {"notes", "", png, ""},
+		"unknown extension":      {"a.xyz", "", "plain words", ""},
+		"dotted title":           {"Policy 2.1", "text/plain", "plain words", TXT},
+		"UTF-16":                 {"a.txt", "", "\xff\xfeh\x00i\x00", TXT},
+		"Latin-1":                {"a.txt", "", "caf\xe9", TXT},
+		"empty":                  {"a.txt", "", "", TXT},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := Detect(tc.file, tc.declared, []byte(tc.raw))
+			if got != tc.want || ok != (tc.want != "") {
+				t.Errorf("%q, %v, want %q", got, ok, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzTextAndHTML(f *testing.F) {
+	for _, s := range []string{"plain", "<p>x<li>y<table><td>z", "\xff\xfea", "<nav hidden><x hidden>", "<pre>\n\x00", "\xc3("} {
+		f.Add(s, true)
+		f.Add(s, false)
+	}
+	f.Fuzz(func(t *testing.T, s string, page bool) {
+		kind := TXT
+		if page {
+			kind = HTML
+		}
+		text, err := Text(t.Context(), kind, []byte(s))
+		var u *Unreadable
+		if err != nil && !errors.As(err, &u) {
+			t.Fatal(err)
+		}
+		checkText(t, text)
+		Detect("a."+kind, "", []byte(s))
+	})
+}
+
+// Adverse pages cost no more than time in proportion.
+func TestHTMLIsLinear(t *testing.T) {
+	for _, unit := range []string{"<div>", "<ul><li>", "<nav>", "<x hidden>", "<p>word</p>", "<table><tr><td>", "&amp;", "<pre>", "<!--", "<h1>"} {
+		raw := []byte(strings.Repeat(unit, 1_000_000/len(unit)))
+		began := time.Now()
+		if _, err := Text(t.Context(), HTML, raw); err != nil {
+			var u *Unreadable
+			if !errors.As(err, &u) {
+				t.Error(err)
+			}
+		}
+		if d := time.Since(began); d > 3*time.Second {
+			t.Errorf("%q: %v", unit, d)
+		}
+	}
+}

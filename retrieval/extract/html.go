@@ -1,0 +1,264 @@
+package extract
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+// htmlText reads a page as its reader sees it: no scripts, styles or navigation;
+// headings as markdown ones, list items and table rows on lines of their own.
+// It works on tokens, not on a tree, so that no nesting can cost it its stack.
+func htmlText(raw []byte) (string, error) {
+	if !utf8.Valid(raw) || utf16Order(raw) != nil {
+		enc, _, _ := charset.DetermineEncoding(raw[:min(len(raw), 1024)], "")
+		decoded, err := enc.NewDecoder().Bytes(raw)
+		if err != nil {
+			return "", errNotText
+		}
+		raw = decoded
+	}
+	// What is left out must also end: a <nav> that is never closed would take
+	// the rest of the page with it, so it is read after all.
+	keep := map[string]bool{}
+	for try := range 5 {
+		p := &page{keep: keep, keepAll: try == 4}
+		open, err := p.read(raw)
+		if err != nil {
+			return "", errNotText
+		}
+		if open == "" {
+			return asText(p.out.String())
+		}
+		keep[open] = true
+	}
+	return "", errNotText
+}
+
+// gap is the white space owed before the next text.
+type gap int
+
+const (
+	none gap = iota
+	space
+	newLine
+	blankLine
+)
+
+type page struct {
+	keep    map[string]bool // tags not to leave out
+	keepAll bool
+
+	out    strings.Builder
+	owed   gap
+	prefix string // written before the next text: "# ", "- ", " | "
+	pre    int    // depth of <pre>
+	lists  []int  // per open list the number of its next item; -1: bullets
+	row    bool   // the table row has text
+
+	skip      string // tag whose content is being left out
+	skipDepth int
+}
+
+// read writes the page's text; open is the left-out tag that never ended.
+func (p *page) read(raw []byte) (open string, err error) {
+	z := html.NewTokenizer(bytes.NewReader(raw))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if !errors.Is(z.Err(), io.EOF) {
+				return "", z.Err()
+			}
+			if p.skip == "script" || p.skip == "style" { // no text, closed or not
+				return "", nil
+			}
+			return p.skip, nil
+		case html.TextToken:
+			if p.skip == "" {
+				p.text(string(z.Text()))
+			}
+		case html.StartTagToken:
+			p.start(z.Token())
+		case html.SelfClosingTagToken:
+			if t := z.Token(); p.skip == "" {
+				p.open(t.DataAtom)
+			}
+		case html.EndTagToken:
+			p.end(z.Token())
+		}
+	}
+}
+
+func (p *page) start(t html.Token) {
+	if p.skip != "" {
+		switch {
+		case t.Data == p.skip:
+			p.skipDepth++
+		case p.skip == "head" && t.DataAtom == atom.Body: // its end tag may be missing
+			p.skip, p.skipDepth = "", 0
+		}
+		return
+	}
+	if p.leaveOut(t) {
+		p.skip, p.skipDepth = t.Data, 1
+		return
+	}
+	p.open(t.DataAtom)
+}
+
+func (p *page) leaveOut(t html.Token) bool {
+	switch t.DataAtom {
+	case atom.Script, atom.Style:
+		return true
+	case atom.Br, atom.Hr, atom.Img, atom.Input, atom.Meta, atom.Link, atom.Area, atom.Base, atom.Col, atom.Embed, atom.Source, atom.Track, atom.Wbr, atom.Param:
+		return false
+	}
+	if p.keepAll || p.keep[t.Data] {
+		return false
+	}
+	switch t.DataAtom {
+	case atom.Head, atom.Nav, atom.Template, atom.Noscript, atom.Svg, atom.Iframe, atom.Select, atom.Button,
+		atom.Object, atom.Audio, atom.Video, atom.Canvas, atom.Textarea:
+		return true
+	}
+	for _, a := range t.Attr {
+		switch {
+		case a.Key == "role" && a.Val == "navigation", a.Key == "hidden", a.Key == "aria-hidden" && a.Val == "true":
+			return true
+		}
+	}
+	return false
+}
+
+func (p *page) end(t html.Token) {
+	if p.skip != "" {
+		if t.Data == p.skip {
+			if p.skipDepth--; p.skipDepth == 0 {
+				p.skip = ""
+			}
+		}
+		return
+	}
+	switch t.DataAtom {
+	case atom.Pre:
+		p.pre = max(0, p.pre-1)
+	case atom.Ul, atom.Ol:
+		if n := len(p.lists); n > 0 {
+			p.lists = p.lists[:n-1]
+		}
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		p.prefix = "" // of an empty heading
+	}
+	p.owe(gapOf(t.DataAtom))
+}
+
+// open prepares for what is inside an element.
+func (p *page) open(a atom.Atom) {
+	p.owe(gapOf(a))
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		p.prefix = strings.Repeat("#", int(a.String()[1]-'0')) + " "
+	case atom.Pre:
+		p.pre++
+	case atom.Ul:
+		p.lists = append(p.lists, -1)
+	case atom.Ol:
+		p.lists = append(p.lists, 1)
+	case atom.Li:
+		p.prefix = p.itemMark()
+	case atom.Tr:
+		p.row = false
+	case atom.Td, atom.Th:
+		if p.row {
+			p.prefix, p.owed = " | ", none
+		}
+	}
+}
+
+func (p *page) itemMark() string {
+	n := len(p.lists)
+	if n == 0 || p.lists[n-1] < 0 {
+		return "- "
+	}
+	p.lists[n-1]++
+	return strconv.Itoa(p.lists[n-1]-1) + ". "
+}
+
+func gapOf(a atom.Atom) gap {
+	switch a {
+	case atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Section,
+		atom.Article, atom.Blockquote, atom.Pre, atom.Hr, atom.Header, atom.Footer, atom.Main, atom.Aside, atom.Figure,
+		atom.Form, atom.Fieldset, atom.Details, atom.Body:
+		return blankLine
+	case atom.Li, atom.Tr, atom.Dt, atom.Dd, atom.Br, atom.Div, atom.Caption, atom.Figcaption, atom.Summary, atom.Address,
+		atom.Legend, atom.Option:
+		return newLine
+	}
+	return none
+}
+
+// owe asks for white space before the next text; within a mark not yet written
+// ("<li><p>") none is owed.
+func (p *page) owe(g gap) {
+	if p.prefix == "" {
+		p.owed = max(p.owed, g)
+	}
+}
+
+func (p *page) text(s string) {
+	if p.pre > 0 {
+		p.preformatted(s)
+		return
+	}
+	trimmed := strings.TrimSpace(s)
+	if trimmed == "" || trimmed == "¶" { // the pilcrow is a link to a heading
+		if s != "" {
+			p.owe(space)
+		}
+		return
+	}
+	if r, _ := utf8.DecodeRuneInString(s); unicode.IsSpace(r) {
+		p.owe(space)
+	}
+	p.pay()
+	for i, w := range strings.Fields(trimmed) {
+		if i > 0 {
+			p.out.WriteByte(' ')
+		}
+		p.out.WriteString(w)
+	}
+	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsSpace(r) {
+		p.owe(space)
+	}
+}
+
+func (p *page) preformatted(s string) {
+	if strings.Trim(s, "\r\n") == "" {
+		p.out.WriteString(s)
+		return
+	}
+	if p.owed >= newLine || p.prefix != "" {
+		p.pay()
+	}
+	p.owed = none
+	p.out.WriteString(s)
+}
+
+// pay writes the white space and the mark that are owed.
+func (p *page) pay() {
+	if p.out.Len() > 0 {
+		p.out.WriteString([...]string{"", " ", "\n", "\n\n"}[p.owed])
+	}
+	p.owed = none
+	p.out.WriteString(p.prefix)
+	p.prefix = ""
+	p.row = true
+}

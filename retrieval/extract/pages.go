@@ -1,0 +1,113 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// joinPages makes one text of pages: headers and footers that repeat are left
+// out, and a sentence that runs over a page's end stays in one paragraph.
+func joinPages(pages []string) string {
+	split := make([][]string, len(pages))
+	for i, p := range pages {
+		split[i] = strings.Split(strings.TrimSpace(clean(p)), "\n")
+	}
+	running := runningLines(split)
+	var b strings.Builder
+	last := ""
+	for _, lines := range split {
+		lines = withoutRunning(lines, running)
+		if len(lines) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(between(last, lines[0]))
+		}
+		b.WriteString(strings.Join(lines, "\n"))
+		last = lines[len(lines)-1]
+	}
+	return b.String()
+}
+
+// edge is how many lines at a page's top and bottom may be header and footer.
+const edge = 2
+
+// runningLines are the shapes of lines found at the edges of a tenth of the
+// pages, and of three at least.
+func runningLines(pages [][]string) map[string]bool {
+	counts := map[string]int{}
+	for _, lines := range pages {
+		seen := map[string]bool{}
+		for i, l := range lines {
+			if atEdge(i, len(lines)) && !seen[shape(l)] {
+				seen[shape(l)] = true
+				counts[shape(l)]++
+			}
+		}
+	}
+	out := map[string]bool{}
+	for s, n := range counts {
+		if s == "" || n < 3 || n*10 < len(pages) {
+			continue
+		}
+		// Without words only a lone number is a page's; more may be a table.
+		out[s] = strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Count(s, "#") == 1
+	}
+	return out
+}
+
+func withoutRunning(lines []string, running map[string]bool) []string {
+	var out []string
+	for i, l := range lines {
+		if !atEdge(i, len(lines)) || !running[shape(l)] {
+			out = append(out, strings.TrimRightFunc(l, unicode.IsSpace))
+		}
+	}
+	for len(out) > 0 && out[0] == "" {
+		out = out[1:]
+	}
+	for len(out) > 0 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func atEdge(i, n int) bool { return i < edge || i >= n-edge }
+
+// sectionStart matches what begins like a section's heading, whose number is its
+// own and not the page's.
+var sectionStart = regexp.MustCompile(`^(?i:article|section|chapter|clause|part|annex|appendix|schedule|rule|§)\s*[\dIVX]|^\d+\.`)
+
+// shape is a line with its numbers made alike: "Page 3 of 10" is "Page # of #".
+func shape(l string) string {
+	l = strings.TrimSpace(l)
+	if sectionStart.MatchString(l) {
+		return l
+	}
+	var b strings.Builder
+	digit := false
+	for _, r := range l {
+		if unicode.IsDigit(r) {
+			if !digit {
+				b.WriteByte('#')
+			}
+			digit = true
+			continue
+		}
+		digit = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// between is what separates a page's last line from the next page's first.
+func between(last, next string) string {
+	end, _ := utf8.DecodeLastRuneInString(last)
+	first, _ := utf8.DecodeRuneInString(next)
+	if strings.ContainsRune(".!?:;", end) || unicode.IsUpper(first) || unicode.IsDigit(first) {
+		return "\n\n"
+	}
+	return "\n"
+}

@@ -1,0 +1,124 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// CacheDir is where the compiled PDF reader is kept between runs (14 MB, saves
+// 1.6 s of processor time per document). Empty: the user's cache directory, or
+// none where there is no such thing. Set it before the first Text.
+var CacheDir string
+
+// pdfTime is what one PDF may take, the wait for a slot not counted.
+var pdfTime = time.Minute
+
+const pdfReaders = 2 // at once
+
+var pdfSlots = make(chan struct{}, pdfReaders)
+
+// pdfText reads a PDF in a process of its own: this same program, started with
+// readerVar (see reader.go). Native code made from WebAssembly can neither be
+// stopped cheaply (checks for that make it seven times slower) nor does it let
+// the garbage collector stop the world meanwhile; a process can be killed.
+func pdfText(ctx context.Context, raw []byte) (string, error) {
+	out, err := runReader(ctx, readDocument, raw)
+	if err != nil {
+		return "", err
+	}
+	return joinPages(strings.Split(string(out), pageBreak)), nil
+}
+
+// Warm compiles the PDF reader into CacheDir, so that the first PDF need not
+// wait for it.
+func Warm(ctx context.Context) error {
+	_, err := runReader(ctx, readNothing, nil)
+	return err
+}
+
+func runReader(ctx context.Context, mode string, raw []byte) ([]byte, error) {
+	select {
+	case pdfSlots <- struct{}{}:
+		defer func() { <-pdfSlots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("start the PDF reader: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, pdfTime)
+	defer cancel()
+	cmd := exec.CommandContext(limited, self)
+	cmd.Env = readerEnv(mode)
+	cmd.Stdin = bytes.NewReader(raw)
+	cmd.WaitDelay = time.Second
+	out := &capped{limit: MaxText, full: cancel}
+	said := &capped{limit: 4 << 10, full: func() {}}
+	cmd.Stdout, cmd.Stderr = out, said
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case out.over:
+		return nil, errTooLarge
+	case limited.Err() != nil:
+		return nil, errTooLong
+	case err == nil:
+		return out.buf.Bytes(), nil
+	case errors.As(err, &exit):
+		if reason, ok := readerReasons[exit.ExitCode()]; ok {
+			return nil, reason
+		}
+		slog.WarnContext(ctx, "the PDF reader ended unexpectedly", "state", exit.String(), "stderr", said.buf.String())
+		return nil, errDamaged
+	}
+	return nil, fmt.Errorf("run the PDF reader: %w", err)
+}
+
+// readerEnv is all the reader gets to know of our environment.
+func readerEnv(mode string) []string {
+	env := []string{readerVar + "=" + mode, "GOMAXPROCS=2", "GOMEMLIMIT=600MiB", readerCacheVar + "=" + cacheDir()}
+	if root := os.Getenv("SYSTEMROOT"); root != "" {
+		env = append(env, "SYSTEMROOT="+root)
+	}
+	return env
+}
+
+func cacheDir() string {
+	if CacheDir != "" {
+		return CacheDir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "palaver", "pdf")
+}
+
+// capped keeps up to limit bytes and calls full when more come.
+type capped struct {
+	buf   bytes.Buffer
+	limit int
+	over  bool
+	full  func()
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	if c.buf.Len()+len(b) > c.limit {
+		c.over = true
+		c.full()
+		return 0, io.ErrShortWrite
+	}
+	return c.buf.Write(b)
+}

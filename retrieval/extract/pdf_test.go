@@ -1,0 +1,205 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pdfOf writes a PDF of the given objects, numbered from 1; the first is the
+// catalog. trailer is added to the trailer's dictionary.
+func pdfOf(trailer string, objects ...string) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.5\n")
+	at := make([]int, len(objects))
+	for i, o := range objects {
+		at[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, n := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", n)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, trailer, xref)
+	return b.Bytes()
+}
+
+func stream(dict, content string) string {
+	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dict, len(content), content)
+}
+
+// pdf has one page per element, each with its lines of text.
+func pdf(trailer string, pages ...[]string) []byte {
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
+	var kids []string
+	for _, lines := range pages {
+		var c strings.Builder
+		c.WriteString("BT /F1 11 Tf 14 TL 50 780 Td\n")
+		for _, l := range lines {
+			fmt.Fprintf(&c, "(%s) Tj T*\n", strings.NewReplacer("(", `\(`, ")", `\)`).Replace(l))
+		}
+		c.WriteString("ET")
+		objects = append(objects, stream("", c.String()))
+		objects = append(objects, fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >> >>", len(objects)))
+		kids = append(kids, fmt.Sprintf("%d 0 R", len(objects)))
+	}
+	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids))
+	return pdfOf(trailer, objects...)
+}
+
+func reason(t *testing.T, raw []byte) string {
+	t.Helper()
+	text, err := Text(t.Context(), PDF, raw)
+	var u *Unreadable
+	if !errors.As(err, &u) {
+		t.Fatalf("text %.40q, error %v, want Unreadable", text, err)
+	}
+	return u.Reason
+}
+
+func TestPDFTextInReadingOrderWithoutRunningHeads(t *testing.T) {
+	var pages [][]string
+	for i := range 4 {
+		pages = append(pages, []string{
+			"Larkfield Bank Handbook",
+			fmt.Sprintf("%d.1 Rules of chapter %d", i+1, i+1),
+			"Employees of this chapter hold their papers in order and give",
+			fmt.Sprintf("them back on day %d.", 10+i),
+			fmt.Sprintf("%s greet each other in the morning and the", []string{"Cooks", "Bakers", "Drivers", "Clerks"}[i]),
+			fmt.Sprintf("Page %d of 4", i+1),
+		})
+	}
+	got, err := Text(t.Context(), PDF, pdf("", pages...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1.1 Rules of chapter 1\nEmployees of this chapter hold their papers in order and give\nthem back on day 10.", "4.1 Rules of chapter 4", "Bakers greet"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	for _, bad := range []string{"Handbook", "Page 2", "\r", "\f", "\x00"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("%q is in %q", bad, got)
+		}
+	}
+}
+
+func TestPDFsThatCannotBeReadSayWhy(t *testing.T) {
+	good := pdf("", []string{"A page with a line of text on it."})
+	locked := "/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] " +
+		"/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -44 /O <" + strings.Repeat("a1", 32) + "> /U <" + strings.Repeat("b2", 32) + "> >>"
+	for name, tc := range map[string]struct {
+		raw  []byte
+		want *Unreadable
+	}{
+		"encrypted":        {pdf(locked, []string{"A page with a line of text on it."}), errEncrypted},
+		"without text":     {pdf("", nil, nil), errScanned},
+		"page numbers":     {pdf("", []string{"1"}, []string{"2"}, []string{"3"}), errScanned},
+		"garbage":          {[]byte("%PDF-1.7\n" + strings.Repeat("\x93\x01garbage", 200)), errDamaged},
+		"header only":      {[]byte("%PDF-1.7\n"), errDamaged},
+		"cut at the start": {good[:60], errDamaged},
+		"empty":            {nil, errEmpty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := reason(t, tc.raw); got != tc.want.Reason {
+				t.Errorf("reason %q, want %q", got, tc.want.Reason)
+			}
+		})
+	}
+}
+
+// bomb is a small PDF whose one page draws a form that draws two forms, and so
+// on: 2^levels pieces of text.
+func bomb(levels int) []byte {
+	const first = 5
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /XObject << /X %d 0 R >> >> >>", first),
+		stream("", "/X Do"),
+	}
+	for i := range levels {
+		objects = append(objects, stream(fmt.Sprintf(
+			"/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /XObject << /X %d 0 R >> >>", first+i+1), "/X Do /X Do"))
+	}
+	objects = append(objects, stream("/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>",
+		"BT /F1 11 Tf 50 700 Td (word) Tj ET"))
+	return pdfOf("", objects...)
+}
+
+// bombTime is shorter than any machine needs for bomb(28), which ends after
+// some seconds by running out of the reader's memory.
+const bombTime = 200 * time.Millisecond
+
+func TestPDFThatTakesTooLongIsGivenUp(t *testing.T) {
+	before := pdfTime
+	t.Cleanup(func() { pdfTime = before })
+	pdfTime = bombTime
+	began := time.Now()
+	if got := reason(t, bomb(28)); got != errTooLong.Reason {
+		t.Errorf("reason %q", got)
+	}
+	if d := time.Since(began); d > 10*time.Second {
+		t.Errorf("given up after %v", d)
+	}
+}
+
+func TestCancelledContextEndsTheReader(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), bombTime)
+	defer cancel()
+	_, err := Text(ctx, PDF, bomb(28))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	var u *Unreadable
+	if errors.As(err, &u) {
+		t.Error("the caller's own deadline is blamed on the document")
+	}
+}
+
+func TestReaderGetsNoEnvironmentOfOurs(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "secret")
+	for _, v := range readerEnv(readDocument) {
+		if strings.Contains(v, "secret") {
+			t.Errorf("the reader is given %q", v)
+		}
+	}
+}
+
+func TestCompiledReaderIsKept(t *testing.T) {
+	before := CacheDir
+	t.Cleanup(func() { CacheDir = before })
+	CacheDir = t.TempDir()
+	if err := Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadDir(CacheDir)
+	if err != nil || len(kept) == 0 {
+		t.Errorf("%d files kept, %v", len(kept), err)
+	}
+}
+
+// Whatever a PDF's bytes are, reading ends with text or a reason.
+func FuzzPDF(f *testing.F) {
+	good := pdf("", []string{"Some words on a page.", "And a second line."})
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Add(bytes.ReplaceAll(good, []byte("/Length"), []byte("/Lenght")))
+	f.Add(bytes.ReplaceAll(good, []byte("/Count 1"), []byte("/Count 99999")))
+	f.Add([]byte("%PDF-1.4\ntrailer << /Root 1 0 R >>"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		text, err := Text(t.Context(), PDF, raw)
+		var u *Unreadable
+		if err != nil && !errors.As(err, &u) {
+			t.Fatal(err)
+		}
+		checkText(t, text)
+	})
+}

@@ -1,0 +1,167 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+	"unicode"
+
+	"github.com/klippa-app/go-pdfium"
+	pdfium_errors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+)
+
+// A process started with readerVar reads one PDF from standard input, writes its
+// pages to standard output and exits.
+const (
+	readerVar      = "PALAVER_PDF_READER"
+	readerCacheVar = "PALAVER_PDF_READER_CACHE"
+	readDocument   = "document"
+	readNothing    = "nothing" // only compile
+	pageBreak      = "\f"
+)
+
+// maxPages64k bounds what a PDF may make the reader allocate: 256 MB in pages of
+// WebAssembly, 64 kB each. With the copy made while it grows, a reader stays
+// under 1 GB.
+const maxPages64k = 4096
+
+// Exit codes of the reader.
+const (
+	exitFailed    = 20
+	exitEncrypted = 21
+	exitDamaged   = 22
+	exitScanned   = 23
+	exitTooLong   = 24
+)
+
+var readerReasons = map[int]*Unreadable{
+	exitEncrypted: errEncrypted,
+	exitDamaged:   errDamaged,
+	exitScanned:   errScanned,
+	exitTooLong:   errTooLong,
+}
+
+// init makes every program that can read PDFs, test binaries too, its own
+// reader. It runs before main and does nothing without the variable.
+func init() {
+	mode := os.Getenv(readerVar)
+	if mode == "" {
+		return
+	}
+	// Should our parent die, nobody else would end us.
+	time.AfterFunc(pdfTime+5*time.Second, func() { os.Exit(exitTooLong) })
+	code, err := readerMain(mode)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+func readerMain(mode string) (int, error) {
+	inst, err := newPDFium(os.Getenv(readerCacheVar))
+	if err != nil || mode == readNothing {
+		if err != nil {
+			return exitFailed, err
+		}
+		return 0, nil
+	}
+	raw, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return exitFailed, err
+	}
+	doc, err := inst.OpenDocument(&requests.OpenDocument{File: &raw})
+	switch {
+	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
+		return exitEncrypted, nil
+	case err != nil:
+		return exitDamaged, nil
+	}
+	count, err := inst.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc.Document})
+	if err != nil || count.PageCount == 0 {
+		return exitDamaged, nil
+	}
+	letters, broken := 0, 0
+	for i := range count.PageCount {
+		text, err := pageText(inst, doc.Document, i)
+		if err != nil { // one bad page does not make the others worthless
+			broken++
+			continue
+		}
+		letters += countLetters(text)
+		if i > 0 {
+			text = pageBreak + text
+		}
+		if _, err := io.WriteString(os.Stdout, text); err != nil {
+			return exitFailed, err
+		}
+	}
+	switch {
+	case broken == count.PageCount:
+		return exitDamaged, nil
+	case letters < 8*(count.PageCount-1)+1: // page numbers and stamps are no text
+		return exitScanned, nil
+	}
+	return 0, nil
+}
+
+// newPDFium starts pdfium without any access to files.
+func newPDFium(cache string) (pdfium.Pdfium, error) {
+	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages64k)
+	if cache != "" && os.MkdirAll(cache, 0o700) == nil {
+		// A cache that cannot be used costs time, not the document.
+		if c, err := wazero.NewCompilationCacheWithDir(cache); err == nil {
+			config = config.WithCompilationCache(c)
+		}
+	}
+	pool, err := webassembly.Init(webassembly.Config{
+		MaxIdle: 1, MaxTotal: 1, RuntimeConfig: config,
+		FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start pdfium: %w", err)
+	}
+	inst, err := pool.GetInstanceWithContext(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("start pdfium: %w", err)
+	}
+	return inst, nil
+}
+
+func pageText(inst pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string, error) {
+	page, err := inst.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
+	if err != nil {
+		return "", err
+	}
+	defer inst.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
+	text, err := inst.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
+	if err != nil {
+		return "", err
+	}
+	defer inst.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
+	chars, err := inst.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
+	if err != nil || chars.Count <= 0 {
+		return "", err
+	}
+	got, err := inst.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: chars.Count})
+	if err != nil {
+		return "", err
+	}
+	return got.Text, nil
+}
+
+func countLetters(s string) int {
+	n := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			n++
+		}
+	}
+	return n
+}

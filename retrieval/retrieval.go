@@ -1,0 +1,166 @@
+// Package retrieval finds the passages that answers are made of: by words, by
+// meaning where an embedding model is configured, and by what an action needs
+// of the documents it is about.
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+// Store is what retrieval needs of db.Documents.
+type Store interface {
+	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
+	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
+	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
+	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
+	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
+}
+
+// Embedder turns texts into vectors; llm.Model is one.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Searcher ranks passages. Safe for concurrent use.
+type Searcher struct {
+	Store    Store
+	Embedder Embedder // nil, or one that says llm.ErrNoEmbeddings: by words alone
+}
+
+// New makes a Searcher.
+func New(s Store, e Embedder) *Searcher { return &Searcher{Store: s, Embedder: e} }
+
+const (
+	maxQueryWords = 64              // the most telling ones of a longer text
+	depth         = 50              // ranks of either list that are fused
+	embedPatience = 3 * time.Second // for the query's vector
+	// Reciprocal rank fusion: weight/(fusionRank+rank), summed. Words weigh
+	// more: on regulations they rank better than embeddings do.
+	fusionRank   = 60
+	wordWeight   = 1.0
+	vectorWeight = 0.6
+)
+
+// Search returns the k best passages for a query, best first: what GET
+// /api/search shows and what answers are made of. docIDs nil: all that owner may
+// see. Scores compare within one answer only.
+func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error) {
+	if k < 1 {
+		return nil, nil
+	}
+	words, err := s.queryWords(ctx, owner, query)
+	if err != nil {
+		return nil, err
+	}
+	var byWords, byVector []chat.Hit
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		if len(words) > 0 {
+			byWords, err = s.Store.SearchText(gctx, owner, words, docIDs, max(k, depth))
+		}
+		return err
+	})
+	if s.Embedder != nil {
+		g.Go(func() error {
+			byVector = s.vectorHits(gctx, owner, query, docIDs, max(k, depth))
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	hits := byWords
+	if len(byVector) > 0 {
+		hits = fuse(byWords, byVector)
+	}
+	return hits[:min(k, len(hits))], nil
+}
+
+// vectorHits is nil when no vector can be had: search goes on by words.
+func (s *Searcher) vectorHits(ctx context.Context, owner, query string, docIDs []string, k int) []chat.Hit {
+	waiting, cancel := context.WithTimeout(ctx, embedPatience)
+	defer cancel()
+	vectors, err := s.Embedder.Embed(waiting, []string{query})
+	if errors.Is(err, llm.ErrNoEmbeddings) {
+		return nil
+	}
+	var hits []chat.Hit
+	if err == nil && len(vectors) == 1 {
+		hits, err = s.Store.SearchVector(ctx, owner, vectors[0], docIDs, k)
+	}
+	if err != nil && ctx.Err() == nil {
+		slog.WarnContext(ctx, "searching by words alone", "error", err)
+	}
+	return hits
+}
+
+// fuse ranks the hits of both lists by reciprocal rank fusion; ties keep the
+// order of words.
+func fuse(byWords, byVector []chat.Hit) []chat.Hit {
+	at := map[string]int{}
+	var out []chat.Hit
+	add := func(list []chat.Hit, weight float64) {
+		for rank, h := range list {
+			i, ok := at[h.ID]
+			if !ok {
+				i = len(out)
+				at[h.ID] = i
+				h.Score = 0
+				out = append(out, h)
+			}
+			out[i].Score += weight / float64(fusionRank+rank+1)
+		}
+	}
+	add(byWords, wordWeight)
+	add(byVector, vectorWeight)
+	slices.SortStableFunc(out, func(a, b chat.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return out
+}
+
+// queryWords are a query's distinct content words; of a long text the rarest;
+// of a query without any, all its words.
+func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]string, error) {
+	words := distinct(sentence.Words(query))
+	if len(words) == 0 {
+		words = distinct(strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}))
+	}
+	if len(words) <= maxQueryWords {
+		return words, nil
+	}
+	words = words[:min(len(words), 4*maxQueryWords)]
+	w, err := s.weigh(ctx, owner, words)
+	if err != nil {
+		return nil, err
+	}
+	words = slices.DeleteFunc(words, func(word string) bool { return w.counts[word] == 0 })
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(w.counts[a], w.counts[b]) })
+	return words[:min(len(words), maxQueryWords)], nil
+}
+
+func distinct(words []string) []string {
+	seen := make(map[string]bool, len(words))
+	var out []string
+	for _, w := range words {
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,290 @@
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Budgets of one answer.
+const (
+	maxPassages = 40
+	maxChars    = 48_000 // characters of all passages
+	wholeChars  = 12_000 // characters of a document that is given whole
+	broad       = 12     // passages when no document is named
+	tooWeak     = 0.3    // share of the question a passage must cover when all are weak
+	maxRead     = 2_000  // passages of one document that are looked at for a summary
+	maxDocs     = maxPassages
+)
+
+// Selection is the passages for an answer.
+type Selection struct {
+	Hits       []chat.Hit
+	Confidence chat.Confidence
+	Score      float64 // 0 to 1, what Confidence follows from
+	Processing bool    // a document in scope is not ready yet and was left out
+	Unreadable bool    // a named document could not be read and was left out
+}
+
+// Select picks the passages that an action may use. With docIDs, from these
+// documents: short ones whole, of long ones the best passages (for a summary
+// also some from everywhere in them), and for compare and audit each document
+// gets its share. Without, the best of all that owner may see. An inquiry's hits
+// come best first, the other actions' in the order of docIDs and of the text.
+//
+// Confidence says how well an inquiry's passages speak of what was asked. For
+// documents given whole it is medium at least, unless they share no word with a
+// question that has a subject. For the other actions it is high when there is
+// text.
+func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string) (Selection, error) {
+	if len(docIDs) == 0 {
+		return s.selectAnywhere(ctx, owner, query)
+	}
+	docs, err := s.Store.DocumentsByID(ctx, owner, docIDs)
+	if err != nil {
+		return Selection{}, err
+	}
+	var out Selection
+	var ready []chat.Document
+	for _, d := range docs {
+		switch {
+		case d.Status == chat.DocProcessing:
+			out.Processing = true
+		case d.Status == chat.DocFailed:
+			out.Unreadable = true
+		case len(ready) < maxDocs:
+			ready = append(ready, d)
+		}
+	}
+	if len(ready) == 0 {
+		out.Confidence = chat.Low
+		return out, nil
+	}
+	if action == chat.Inquire {
+		return s.inquire(ctx, owner, query, ready, out)
+	}
+	shares, err := s.shares(ctx, owner, action, query, ready)
+	if err != nil {
+		return Selection{}, err
+	}
+	for _, share := range shares {
+		out.Hits = append(out.Hits, share.hits...)
+	}
+	out.Confidence = chat.Low
+	if len(out.Hits) > 0 {
+		out.Confidence, out.Score = chat.High, 1
+	}
+	return out, nil
+}
+
+// selectAnywhere answers from all that owner may see. Failed documents are not
+// reported: a library may hold one for good.
+func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Selection, error) {
+	var out Selection
+	var q question
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		out.Hits, err = s.Search(gctx, owner, query, nil, broad)
+		return err
+	})
+	g.Go(func() (err error) {
+		q, err = s.question(gctx, owner, query)
+		return err
+	})
+	g.Go(func() error {
+		docs, err := s.Store.VisibleDocuments(gctx, owner)
+		out.Processing = slices.ContainsFunc(docs, func(d chat.Document) bool { return d.Status == chat.DocProcessing })
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return Selection{}, err
+	}
+	out.Score = q.score(out.Hits)
+	out.Confidence = confidence(out.Score)
+	if out.Confidence == chat.Low { // a stray word in common is worth nothing
+		out.Hits = slices.DeleteFunc(out.Hits, func(h chat.Hit) bool {
+			return q.share(stemSet(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
+		})
+	}
+	return out, nil
+}
+
+// inquire answers from named documents: the best passages first, then what else
+// there is of the short ones.
+func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat.Document, out Selection) (Selection, error) {
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.ID
+	}
+	var ranked []chat.Hit
+	var q question
+	var shares []share
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		ranked, err = s.Search(gctx, owner, query, ids, maxPassages/2)
+		return err
+	})
+	g.Go(func() (err error) {
+		q, err = s.question(gctx, owner, query)
+		return err
+	})
+	g.Go(func() (err error) {
+		shares, err = s.shares(gctx, owner, chat.Inquire, query, docs)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return Selection{}, err
+	}
+	about := q.of(docs)
+	out.Score = about.score(ranked)
+	out.Confidence = confidence(out.Score)
+	whole := true
+	b := newBudget(maxPassages, maxChars)
+	for _, h := range ranked {
+		b.take(h)
+	}
+	for _, share := range shares {
+		whole = whole && share.whole
+		for _, h := range share.hits {
+			b.take(h)
+		}
+	}
+	out.Hits = b.hits
+	if whole && out.Confidence == chat.Low && len(out.Hits) > 0 && (about.vague() || q.vague() || about.touches(out.Hits)) {
+		out.Confidence, out.Score = chat.Medium, max(out.Score, MediumScore)
+	}
+	return out, nil
+}
+
+// share is what one document gets.
+type share struct {
+	hits  []chat.Hit // in the order of the text
+	whole bool       // it is all of the document
+}
+
+// shares reads each document's share, side by side.
+func (s *Searcher) shares(ctx context.Context, owner string, action chat.Action, query string, docs []chat.Document) ([]share, error) {
+	passages, chars := maxPassages/len(docs), maxChars/len(docs)
+	out := make([]share, len(docs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(4)
+	for i, d := range docs {
+		g.Go(func() (err error) {
+			out[i], err = s.share(ctx, owner, action, query, d, passages, chars)
+			return err
+		})
+	}
+	return out, g.Wait()
+}
+
+func (s *Searcher) share(ctx context.Context, owner string, action chat.Action, query string, d chat.Document, passages, chars int) (share, error) {
+	if d.Chunks <= passages {
+		all, err := s.Store.DocumentChunks(ctx, owner, d.ID, passages+1)
+		if err != nil {
+			return share{}, err
+		}
+		if len(all) <= passages && length(all) <= min(wholeChars, chars) {
+			return share{all, true}, nil
+		}
+	}
+	b := newBudget(passages, chars)
+	if action != chat.Summarize || passages < 4 {
+		if err := s.takeRanked(ctx, owner, query, d.ID, passages, b); err != nil {
+			return share{}, err
+		}
+		if action == chat.Inquire { // the ranking of all documents is enough
+			return share{hits: inOrder(b.hits)}, nil
+		}
+	} else if err := s.takeRanked(ctx, owner, query, d.ID, passages/4, b); err != nil {
+		return share{}, err
+	}
+	if b.full() {
+		return share{hits: inOrder(b.hits)}, nil
+	}
+	all, err := s.Store.DocumentChunks(ctx, owner, d.ID, maxRead)
+	if err != nil {
+		return share{}, err
+	}
+	for _, i := range spread(all, passages) {
+		b.take(all[i])
+	}
+	return share{hits: inOrder(b.hits)}, nil
+}
+
+func (s *Searcher) takeRanked(ctx context.Context, owner, query, docID string, k int, b *budget) error {
+	ranked, err := s.Search(ctx, owner, query, []string{docID}, k)
+	for _, h := range ranked {
+		b.take(h)
+	}
+	return err
+}
+
+// spread picks n passages over a whole document: its first, the beginnings of
+// its sections, then others, each evenly.
+func spread(all []chat.Hit, n int) []int {
+	var starts, rest []int
+	for i := range all {
+		if i == 0 || all[i].Heading != all[i-1].Heading {
+			starts = append(starts, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	picked := evenly(starts, n)
+	return append(picked, evenly(rest, n-len(picked))...)
+}
+
+func evenly(list []int, n int) []int {
+	if n >= len(list) {
+		return list
+	}
+	out := make([]int, 0, max(0, n))
+	for i := range max(0, n) {
+		out = append(out, list[i*len(list)/n])
+	}
+	return out
+}
+
+// budget collects different passages up to a number and a length.
+type budget struct {
+	hits     []chat.Hit
+	seen     map[string]bool
+	passages int
+	chars    int
+}
+
+func newBudget(passages, chars int) *budget {
+	return &budget{seen: map[string]bool{}, passages: passages, chars: chars}
+}
+
+func (b *budget) full() bool { return len(b.hits) >= b.passages || b.chars <= 0 }
+
+// take adds h unless it is there already or the budget is spent. The first
+// passage always fits.
+func (b *budget) take(h chat.Hit) {
+	n := utf8.RuneCountInString(h.Text)
+	if b.seen[h.ID] || len(b.hits) >= b.passages || (n > b.chars && len(b.hits) > 0) {
+		return
+	}
+	b.seen[h.ID] = true
+	b.chars -= n
+	b.hits = append(b.hits, h)
+}
+
+func inOrder(hits []chat.Hit) []chat.Hit {
+	slices.SortStableFunc(hits, func(a, b chat.Hit) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return hits
+}
+
+func length(hits []chat.Hit) int {
+	n := 0
+	for _, h := range hits {
+		n += utf8.RuneCountInString(h.Text)
+	}
+	return n
+}

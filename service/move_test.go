@@ -1,0 +1,78 @@
+package service_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/dbtest"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/db/postgres"
+	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/service"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+func TestTheStoreIsPostgresWhenDatabaseURLSaysSo(t *testing.T) {
+	cfg := settings(t)
+	cfg.DatabaseURL = pgtest.Database(t)
+	store, err := service.OpenStore(t.Context(), cfg)
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	require.IsType(t, &postgres.Store{}, store)
+
+	cfg.MemoryBackend = "sqlite"
+	file, err := service.OpenStore(t.Context(), cfg)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	require.IsType(t, &sqlite.Store{}, file)
+}
+
+func TestADatabaseThatCannotBeReachedIsOneLineThatNamesTheSetting(t *testing.T) {
+	cfg := settings(t)
+	cfg.DatabaseURL = "postgres://u:geheim@127.0.0.1:1/d"
+	_, err := service.OpenStore(t.Context(), cfg)
+	require.EqualError(t, err, "open the database of DATABASE_URL: cannot connect to 127.0.0.1:1: connect: connection refused")
+}
+
+func TestAWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	from, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer func() { _ = from.Close() }()
+	filled := dbtest.Fill(t, from)
+
+	url := pgtest.Database(t)
+	var out bytes.Buffer
+	require.NoError(t, service.MoveStore(t.Context(), "sqlite:"+path, url, &out))
+	assert.Regexp(t, `(?m)^conversations +2$`, out.String())
+	to, err := postgres.Open(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = to.Close() }()
+	require.Equal(t, filled.Says(t, from), filled.Says(t, to))
+	filled.GoesOn(t, to)
+
+	require.ErrorIs(t, service.MoveStore(t.Context(), "sqlite:"+path, url, io.Discard), postgres.ErrNotEmpty)
+	require.NoError(t, from.PutProfile(t.Context(), "o", chat.Profile{}), "the file goes on as it was")
+}
+
+func TestAMoveThatCannotBeIsRefusedBeforeAnythingIsMade(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "absent.db")
+	for _, c := range []struct{ from, to, says string }{
+		{"palaver.db", "postgres://h/d", "--from: use sqlite:PATH"},
+		{"sqlite:", "postgres://h/d", "--from: use sqlite:PATH"},
+		{"sqlite:" + absent, "", "--to: use postgres://"},
+		{"sqlite:" + absent, "sqlite:other.db", "--to: use postgres://"},
+		{"sqlite:" + absent, "postgres://h/d", "no such file"},
+	} {
+		require.ErrorContains(t, service.MoveStore(t.Context(), c.from, c.to, io.Discard), c.says)
+	}
+	require.NoFileExists(t, absent)
+}

@@ -1,0 +1,178 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/api"
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/retrieval/extract"
+	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/web"
+	"github.com/palaver-chat/palaver/worker"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Parts are what a process stands on. Whoever opened them closes them, after
+// Stop.
+type Parts struct {
+	Config    *config.Config
+	Log       *slog.Logger
+	Store     db.Store
+	Model     llm.Model
+	Bus       stream.Bus
+	Temporal  client.Client
+	Namespace string // of Temporal
+}
+
+// Roles are what a process does.
+type Roles struct {
+	API    net.Listener // nil: no API
+	Worker bool
+}
+
+// Process is a running process.
+type Process struct {
+	parts    Parts
+	http     *http.Server
+	worker   sdkworker.Worker
+	stopping chan struct{} // closed when streams are to end
+	failed   chan error
+	once     sync.Once
+}
+
+const (
+	// A stop's patience with requests under way; streams end at once and are
+	// taken up by their clients.
+	drainPatience = 3 * time.Second
+	megabyte      = 1 << 20
+)
+
+// Start plays the roles. With Temporal away the API answers all the same (and
+// says so under /readyz); the worker waits for it until ctx ends.
+func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
+	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2)}
+	if roles.API != nil {
+		if err := p.startAPI(roles.API); err != nil {
+			return nil, err
+		}
+	}
+	if roles.Worker {
+		if err := p.startWorker(ctx); err != nil {
+			p.Stop()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Failed receives an error when the process cannot go on.
+func (p *Process) Failed() <-chan error { return p.failed }
+
+// Stop takes no more requests, ends open streams, waits a little for requests
+// under way, then stops the worker: running activities hand in what they have.
+// Takes a few seconds at most.
+func (p *Process) Stop() {
+	p.once.Do(func() {
+		close(p.stopping)
+		if p.http != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), drainPatience)
+			defer cancel()
+			if err := p.http.Shutdown(ctx); err != nil {
+				_ = p.http.Close()
+			}
+		}
+		if p.worker != nil {
+			p.worker.Stop()
+		}
+	})
+}
+
+func (p *Process) startAPI(listener net.Listener) error {
+	cfg := p.parts.Config
+	key, err := cfg.CookieKey()
+	if err != nil {
+		return err
+	}
+	search := retrieval.New(p.parts.Store, p.parts.Model)
+	handler, err := api.New(api.Deps{
+		Store:   p.parts.Store,
+		Threads: &workflows.Client{Temporal: p.parts.Temporal, IdleTimeout: cfg.ThreadIdleTimeout, TurnDeadline: cfg.TurnDeadline},
+		Bus:     p.parts.Bus,
+		Search:  search,
+		Model:   p.parts.Model.Info(),
+		Page:    web.Handler(),
+		Config: api.Config{
+			AuthMode:          cfg.AuthMode,
+			CookieSecret:      key,
+			SupabaseJWTSecret: cfg.SupabaseJWTSecret,
+			SupabaseJWKSURL:   cfg.SupabaseJWKSURL,
+			ProxySharedSecret: cfg.ProxySharedSecret,
+			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
+			Features:          map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
+		},
+		Log:   p.parts.Log,
+		Ready: func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
+		Stop:  p.stopping,
+	})
+	if err != nil {
+		return err
+	}
+	p.http = &http.Server{
+		Handler: handler,
+		// Streams and uploads have bounds of their own; a limit for whole
+		// requests would cut them.
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(p.parts.Log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := p.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			p.failed <- fmt.Errorf("serve HTTP: %w", err)
+		}
+	}()
+	return nil
+}
+
+func (p *Process) startWorker(ctx context.Context) error {
+	if err := p.awaitTemporal(ctx); err != nil {
+		return err
+	}
+	p.ensureSearchAttributes(ctx)
+	cfg := p.parts.Config
+	extract.CacheDir = filepath.Join(cfg.DataDir, "cache")
+	search, err := tools.NewTavily(cfg.TavilyAPIKey, cfg.TavilyBaseURL)
+	if err != nil {
+		return err
+	}
+	w := worker.New(p.parts.Temporal, &activities.Activities{
+		Store:       p.parts.Store,
+		Model:       p.parts.Model,
+		Bus:         p.parts.Bus,
+		Search:      retrieval.New(p.parts.Store, p.parts.Model),
+		Web:         search,
+		RetryBudget: cfg.RetryBudget,
+		Log:         p.parts.Log,
+	}, p.parts.Bus)
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	p.worker = w
+	return nil
+}

@@ -1,0 +1,193 @@
+package service_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+func settings(t *testing.T) *config.Config {
+	t.Helper()
+	var cfg config.Config
+	require.NoError(t, kong.ApplyDefaults(&cfg))
+	cfg.DataDir = filepath.Join(t.TempDir(), "data")
+	cfg.Provider = config.Offline
+	cfg.Port = 0
+	require.NoError(t, cfg.Validate())
+	return &cfg
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func ready(t *testing.T, cfg *config.Config, owner string) []chat.Document {
+	t.Helper()
+	store, err := service.OpenStore(t.Context(), cfg)
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	page, err := store.ListDocuments(t.Context(), owner, "", 100)
+	require.NoError(t, err)
+	return page.Items
+}
+
+func TestIngestLoadsFoldersAndFilesOnceForTheirOwner(t *testing.T) {
+	cfg, dir := settings(t), t.TempDir()
+	write(t, filepath.Join(dir, "policy.md"), "# Travel\n\nEvery trip needs an approval.")
+	write(t, filepath.Join(dir, "deep", "rule.txt"), "Receipts are kept for ten years.")
+	write(t, filepath.Join(dir, ".git", "hidden.txt"), "not for reading")
+	single := filepath.Join(t.TempDir(), "note.txt")
+	write(t, single, "A note by itself.")
+
+	var out bytes.Buffer
+	require.NoError(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{dir, single}, &out))
+	assert.Contains(t, out.String(), "policy.md: ready, 1 passages")
+	assert.NotContains(t, out.String(), "hidden")
+	require.NoError(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{dir}, io.Discard), "again changes nothing")
+
+	documents := ready(t, cfg, "ann")
+	titles := map[string]chat.DocStatus{}
+	for _, d := range documents {
+		titles[d.Title] = d.Status
+	}
+	assert.Equal(t, map[string]chat.DocStatus{"policy": chat.DocReady, "rule": chat.DocReady, "note": chat.DocReady}, titles)
+	assert.Empty(t, ready(t, cfg, "bob"))
+
+	require.NoError(t, service.IngestPaths(t.Context(), cfg, silent, chat.PublicOwner, []string{single}, io.Discard))
+	assert.Len(t, ready(t, cfg, "bob"), 1, "public documents are everybody's")
+}
+
+func TestIngestSaysWhatItCouldNotReadAndLoadsTheRest(t *testing.T) {
+	cfg, dir := settings(t), t.TempDir()
+	cfg.MaxUploadMB = 1
+	write(t, filepath.Join(dir, "good.txt"), "This can be read.")
+	write(t, filepath.Join(dir, "empty.txt"), "")
+	write(t, filepath.Join(dir, "program.bin"), "\x7fELF\x00\x01\x02\x03")
+	write(t, filepath.Join(dir, "large.txt"), string(bytes.Repeat([]byte("word "), 300_000)))
+	write(t, filepath.Join(dir, "broken.pdf"), "%PDF-1.7\nnothing of the kind")
+
+	var out bytes.Buffer
+	err := service.IngestPaths(t.Context(), cfg, silent, "ann", []string{dir}, &out)
+	require.EqualError(t, err, "3 of 5 files could not be loaded")
+	assert.Contains(t, out.String(), "program.bin: left out")
+	require.Error(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{filepath.Join(dir, "program.bin")}, io.Discard), "one that was named is missed")
+	assert.Contains(t, out.String(), "good.txt: ready")
+	assert.Contains(t, out.String(), "MAX_UPLOAD_MB=1")
+	require.Error(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{t.TempDir()}, io.Discard), "nothing to load is no success")
+}
+
+func TestTheAPIAnswersWithTemporalAwayAndSaysSo(t *testing.T) {
+	cfg := settings(t)
+	store, err := service.OpenStore(t.Context(), cfg)
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	model, err := service.NewModel(cfg)
+	require.NoError(t, err)
+	away, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
+	require.NoError(t, err)
+	defer away.Close()
+	page, err := service.Listen(cfg)
+	require.NoError(t, err)
+	parts := service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: stream.Nowhere{}, Temporal: away}
+	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
+	require.NoError(t, err)
+	url := "http://" + page.Addr().String()
+
+	status, _ := get(t, url+"/healthz")
+	assert.Equal(t, http.StatusOK, status)
+	status, body := get(t, url+"/readyz")
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	var answer struct{ Down []string }
+	require.NoError(t, json.Unmarshal(body, &answer))
+	assert.Equal(t, []string{"temporal"}, answer.Down, "a bus that is left out is not down")
+
+	stopping := time.Now()
+	process.Stop()
+	process.Stop()
+	assert.Less(t, time.Since(stopping), 5*time.Second)
+	_, err = net.Dial("tcp", page.Addr().String())
+	require.Error(t, err, "nothing is accepted any more")
+}
+
+func TestAWorkerThatWaitsForTemporalStopsWhenTold(t *testing.T) {
+	cfg := settings(t)
+	cfg.TemporalAddress = closedPort(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	logged, heard := io.Pipe()
+	defer func() { _ = logged.Close() }()
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx, cfg, slog.New(slog.NewTextHandler(heard, nil)), service.Worker) }()
+	lines := bufio.NewScanner(logged)
+	for lines.Scan() && !strings.Contains(lines.Text(), "waiting for Temporal") {
+	}
+	go func() { _, _ = io.Copy(io.Discard, logged) }()
+	cancel()
+	select {
+	case err := <-ended:
+		require.NoError(t, err)
+	case <-time.After(20 * time.Second):
+		require.FailNow(t, "the worker did not stop")
+	}
+}
+
+func TestATakenPortAndAnUnwritableFolderNameTheirVariable(t *testing.T) {
+	cfg := settings(t)
+	l, err := service.Listen(cfg)
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	cfg.Port = l.Addr().(*net.TCPAddr).Port
+	_, err = service.Listen(cfg)
+	require.ErrorContains(t, err, "PORT: port ")
+	require.ErrorContains(t, err, "is taken")
+
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "in the way")
+	cfg.DataDir = filepath.Join(file, "data")
+	_, err = service.OpenStore(t.Context(), cfg)
+	require.ErrorContains(t, err, "PALAVER_DATA_DIR: cannot write to ")
+	assert.NotContains(t, err.Error(), "\n")
+}
+
+// closedPort is an address on which nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func get(t *testing.T, url string) (int, []byte) {
+	t.Helper()
+	resp, err := http.Get(url)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, body
+}

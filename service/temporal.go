@@ -1,0 +1,70 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+const (
+	// How long one question to Temporal may take before it counts as away.
+	temporalPatience = 2 * time.Second
+	temporalPause    = time.Second
+)
+
+func (p *Process) checkTemporal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, temporalPatience)
+	defer cancel()
+	_, err := p.parts.Temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
+	return err
+}
+
+// awaitTemporal waits until Temporal answers or ctx ends.
+func (p *Process) awaitTemporal(ctx context.Context) error {
+	said := false
+	for {
+		err := p.checkTemporal(ctx)
+		if err == nil {
+			return nil
+		}
+		if !said {
+			p.parts.Log.Warn("waiting for Temporal (TEMPORAL_ADDRESS)", "error", err)
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(temporalPause):
+		}
+	}
+}
+
+// ensureSearchAttributes registers what threads set: a workflow that sets an
+// unknown search attribute fails its task for ever. Where the server does not
+// let us, an operator has to.
+func (p *Process) ensureSearchAttributes(ctx context.Context) {
+	namespace := p.parts.Namespace
+	wanted := map[string]enumspb.IndexedValueType{
+		workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),
+		workflows.StatusAttribute.GetName(): workflows.StatusAttribute.GetValueType(),
+	}
+	operator := p.parts.Temporal.OperatorService()
+	known, err := operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err == nil {
+		for name := range known.CustomAttributes {
+			delete(wanted, name)
+		}
+		if len(wanted) == 0 {
+			return
+		}
+		_, err = operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: wanted})
+	}
+	if err != nil {
+		p.parts.Log.Warn("search attributes could not be registered: register PalaverUser and PalaverStatus (Keyword) in the namespace", "namespace", namespace, "error", err)
+	}
+}

@@ -1,0 +1,150 @@
+// Package embedded runs what Palaver needs around it inside one process: a
+// Temporal server on SQLite with its Web UI, and a NATS server. Everything
+// listens on the loopback interface only.
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Namespace is the Temporal namespace that is there from the start.
+const Namespace = "default"
+
+// Options say where the servers listen and keep their data. The zero value is a
+// server in memory on free ports, for tests.
+type Options struct {
+	Dir          string // folder for Temporal's database; empty: in memory
+	TemporalPort int    // gRPC; 0: any free port
+	UI           bool   // serve the Web UI
+	UIPort       int    // 0: any free port
+	NATSPort     int    // 0: NATS serves this process only
+	// ServerDefaults leaves Temporal's limits as they are shipped, as a
+	// production server may have them.
+	ServerDefaults bool
+	Log            *slog.Logger // nil: silent
+}
+
+// Server is the running servers.
+type Server struct {
+	temporal *temporalServer
+	ui       *uiServer
+	nats     *natsServer
+}
+
+// Start starts the servers and returns when they answer, well within ctx. On an
+// error nothing is left running; a taken port is a *PortError.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	// The servers end the process when they cannot listen: look first.
+	for _, p := range []struct {
+		variable string
+		port     int
+	}{{"TEMPORAL_PORT", o.TemporalPort}, {"TEMPORAL_UI_PORT", o.UIPort}, {"NATS_PORT", o.NATSPort}} {
+		if p.port != 0 {
+			if err := free(p.variable, p.port); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s := &Server{}
+	if err := s.start(ctx, o); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context, o Options) (err error) {
+	if s.nats, err = startNATS(o); err != nil {
+		return err
+	}
+	if s.temporal, err = startTemporal(ctx, o); err != nil {
+		return err
+	}
+	if o.UI {
+		s.ui, err = startUI(ctx, o, s.temporal.address)
+	}
+	return err
+}
+
+// TemporalAddress is host:port of Temporal's gRPC.
+func (s *Server) TemporalAddress() string { return s.temporal.address }
+
+// UIAddress is host:port of the Web UI; empty without it.
+func (s *Server) UIAddress() string {
+	if s.ui == nil {
+		return ""
+	}
+	return s.ui.address
+}
+
+// NATSURL is where other processes reach NATS; empty without a port.
+func (s *Server) NATSURL() string { return s.nats.url }
+
+// NATSConn opens a connection to NATS inside the process.
+func (s *Server) NATSConn() (*nats.Conn, error) { return s.nats.connect() }
+
+// Stop stops the servers, the last started first. What Temporal has
+// acknowledged is on disk; running workflows go on after the next Start.
+func (s *Server) Stop() {
+	if s.ui != nil {
+		s.ui.stop()
+	}
+	if s.temporal != nil {
+		s.temporal.stop()
+	}
+	if s.nats != nil {
+		s.nats.stop()
+	}
+}
+
+// PortError is a port that something else listens on.
+type PortError struct {
+	Variable string // that chooses the port
+	Port     int
+	Err      error
+}
+
+func (e *PortError) Error() string {
+	return fmt.Sprintf("%s: port %d is taken; stop what listens there or choose another port", e.Variable, e.Port)
+}
+
+func (e *PortError) Unwrap() error { return e.Err }
+
+func free(variable string, port int) error {
+	l, err := net.Listen("tcp", local(port))
+	if err != nil {
+		return &PortError{Variable: variable, Port: port, Err: err}
+	}
+	return l.Close()
+}
+
+func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
+const loopback = "127.0.0.1"
+
+// answers waits until something accepts connections at address.
+func answers(ctx context.Context, address string) error {
+	var dialer net.Dialer
+	for {
+		c, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			return c.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package embedded_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/standalone/embedded"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+func start(t *testing.T, o embedded.Options) *embedded.Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := embedded.Start(ctx, o)
+	require.NoError(t, err)
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func dial(t *testing.T, s *embedded.Server) client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: s.TemporalAddress(), Namespace: embedded.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// waits is a workflow that needs a worker again after its timer.
+func waits(ctx workflow.Context, answer string) (string, error) {
+	var got string
+	workflow.GetSignalChannel(ctx, "go").Receive(ctx, &got)
+	return answer + " " + got, nil
+}
+
+func TestAWorkflowGoesOnAfterTheServerWasStoppedAndStartedAgain(t *testing.T) {
+	dir := t.TempDir()
+	first, err := embedded.Start(t.Context(), embedded.Options{Dir: dir})
+	require.NoError(t, err)
+	c := dial(t, first)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		TaskQueue: "q",
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			workflows.UserAttribute.ValueSet("someone"), workflows.StatusAttribute.ValueSet("idle")),
+	}, waits, "before")
+	require.NoError(t, err)
+	stopping := time.Now()
+	first.Stop()
+	assert.Less(t, time.Since(stopping), 5*time.Second)
+	assert.FileExists(t, filepath.Join(dir, "temporal.db"))
+
+	c = dial(t, start(t, embedded.Options{Dir: dir}))
+	w := worker.New(c, "q", worker.Options{})
+	w.RegisterWorkflow(waits)
+	require.NoError(t, w.Start())
+	defer w.Stop()
+	require.NoError(t, c.SignalWorkflow(t.Context(), run.GetID(), "", "go", "after"))
+	var got string
+	require.NoError(t, c.GetWorkflow(t.Context(), run.GetID(), "").Get(t.Context(), &got))
+	assert.Equal(t, "before after", got)
+}
+
+func TestServerHasItsSearchAttributesFromTheStart(t *testing.T) {
+	for name, o := range map[string]embedded.Options{"in memory": {}, "with the server's defaults, on disk": {Dir: t.TempDir(), ServerDefaults: true}} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, start(t, o))
+			attributes, err := c.OperatorService().ListSearchAttributes(t.Context(), &operatorservice.ListSearchAttributesRequest{Namespace: embedded.Namespace})
+			require.NoError(t, err)
+			assert.Contains(t, attributes.CustomAttributes, "PalaverUser")
+			assert.Contains(t, attributes.CustomAttributes, "PalaverStatus")
+		})
+	}
+}
+
+func TestTheWebUISeesTheNamespace(t *testing.T) {
+	s := start(t, embedded.Options{UI: true})
+	resp, err := http.Get("http://" + s.UIAddress() + "/api/v1/namespaces/" + embedded.Namespace)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	var body struct {
+		NamespaceInfo struct{ Name string }
+	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&body))
+	assert.Equal(t, embedded.Namespace, body.NamespaceInfo.Name)
+}
+
+func TestNATSServesThisProcessAndOthersOnlyWithAPort(t *testing.T) {
+	quiet := start(t, embedded.Options{})
+	assert.Empty(t, quiet.NATSURL())
+	nc, err := quiet.NATSConn()
+	require.NoError(t, err)
+	defer nc.Close()
+	assert.True(t, nc.IsConnected())
+
+	open := start(t, embedded.Options{NATSPort: freePort(t)})
+	require.NotEmpty(t, open.NATSURL())
+}
+
+func TestATakenPortIsOneLineThatNamesItsVariable(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
+	port := taken.Addr().(*net.TCPAddr).Port
+	for variable, o := range map[string]embedded.Options{
+		"TEMPORAL_PORT":    {TemporalPort: port},
+		"TEMPORAL_UI_PORT": {UI: true, UIPort: port},
+		"NATS_PORT":        {NATSPort: port},
+	} {
+		_, err := embedded.Start(t.Context(), o)
+		var portErr *embedded.PortError
+		require.ErrorAs(t, err, &portErr)
+		assert.Equal(t, variable, portErr.Variable)
+		assert.ErrorContains(t, err, "is taken")
+		assert.NotContains(t, err.Error(), "\n")
+	}
+}

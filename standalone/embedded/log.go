@@ -1,0 +1,64 @@
+package embedded
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/log/tag"
+)
+
+// serverLog hands what Temporal's server logs to slog. While the server stops,
+// its parts complain of each other's absence; only errors are heard then.
+type serverLog struct {
+	to       *slog.Logger
+	stopping *atomic.Bool
+}
+
+// The HTTP API that this warning at every start asks for is of no use here.
+const noNexus = "HTTP API port has not been set."
+
+var _ log.WithLogger = serverLog{}
+
+func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.log(slog.LevelDebug, msg, tags) }
+func (l serverLog) Info(msg string, tags ...tag.Tag)  { l.log(slog.LevelInfo, msg, tags) }
+func (l serverLog) Warn(msg string, tags ...tag.Tag)  { l.log(slog.LevelWarn, msg, tags) }
+func (l serverLog) Error(msg string, tags ...tag.Tag) { l.log(slog.LevelError, msg, tags) }
+
+func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.log(slog.LevelError, msg, tags) }
+
+func (l serverLog) Panic(msg string, tags ...tag.Tag) {
+	l.log(slog.LevelError, msg, tags)
+	panic("temporal: " + msg)
+}
+
+// Fatal ends the process: the server goes on in no defined state.
+func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
+	l.log(slog.LevelError, msg, tags)
+	os.Exit(1)
+}
+
+func (l serverLog) With(tags ...tag.Tag) log.Logger {
+	return serverLog{slog.New(l.to.Handler().WithAttrs(attrs(tags))), l.stopping}
+}
+
+func (l serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
+	if level < slog.LevelError && (l.stopping.Load() || strings.HasPrefix(msg, noNexus)) {
+		return
+	}
+	ctx := context.Background()
+	if l.to.Enabled(ctx, level) {
+		l.to.LogAttrs(ctx, level, msg, attrs(tags)...)
+	}
+}
+
+func attrs(tags []tag.Tag) []slog.Attr {
+	all := make([]slog.Attr, len(tags))
+	for i, t := range tags {
+		all[i] = slog.Any(t.Key(), t.Value())
+	}
+	return all
+}

@@ -1,0 +1,54 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+const natsPatience = 10 * time.Second
+
+type natsServer struct {
+	server *server.Server
+	url    string // for other processes
+}
+
+func startNATS(o Options) (*natsServer, error) {
+	ns, err := server.NewServer(&server.Options{
+		ServerName: "palaver",
+		Host:       loopback,
+		Port:       o.NATSPort,
+		DontListen: o.NATSPort == 0,
+		NoSigs:     true,
+		NoLog:      true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up NATS: %w", err)
+	}
+	ns.Start()
+	s := &natsServer{server: ns}
+	if !ns.ReadyForConnections(natsPatience) {
+		s.stop()
+		return nil, errors.New("start NATS: it does not answer")
+	}
+	if o.NATSPort != 0 {
+		s.url = ns.ClientURL()
+	}
+	return s, nil
+}
+
+func (s *natsServer) connect() (*nats.Conn, error) {
+	nc, err := nats.Connect("", nats.InProcessServer(s.server), nats.Name("palaver"))
+	if err != nil {
+		return nil, fmt.Errorf("connect to the embedded NATS: %w", err)
+	}
+	return nc, nil
+}
+
+func (s *natsServer) stop() {
+	s.server.Shutdown()
+	s.server.WaitForShutdown()
+}

@@ -1,0 +1,201 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/membership/static"
+	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/common/testing/freeport"
+	"go.temporal.io/server/schema/sqlite"
+	"go.temporal.io/server/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+const (
+	clusterName = "active"
+	// How long the Web UI can show a thread's finished runs.
+	retention = 7 * 24 * time.Hour
+	// Temporal's shutdown has no bound of its own.
+	stopPatience = 5 * time.Second
+)
+
+// searchAttributes exist from the start: a workflow that sets an unknown one
+// fails its task for ever.
+var searchAttributes = map[string]enumspb.IndexedValueType{
+	workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),
+	workflows.StatusAttribute.GetName(): workflows.StatusAttribute.GetValueType(),
+}
+
+// tuned changes defaults that are made for large clusters. The poll rates alone
+// cost 45 ms an activity on a single shard (20 polls a second).
+var tuned = dynamicconfig.StaticClient{
+	dynamicconfig.TransferProcessorMaxPollRPS.Key():         5000,
+	dynamicconfig.TimerProcessorMaxPollRPS.Key():            5000,
+	dynamicconfig.VisibilityProcessorMaxPollRPS.Key():       5000,
+	dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
+	dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+	dynamicconfig.MaxBufferedQueryCount.Key():               100,
+	dynamicconfig.WorkflowExecutionMaxInFlightUpdates.Key(): 100,
+	// Threads carry their owner as fairness key.
+	dynamicconfig.MatchingEnableFairness.Key(): true,
+}
+
+type temporalServer struct {
+	server   temporal.Server
+	address  string
+	stopping *atomic.Bool
+}
+
+func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
+	store, err := prepareStore(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("prepare Temporal's database: %w", err)
+	}
+	frontend := o.TemporalPort
+	if frontend == 0 {
+		frontend = freeport.MustGetFreePort()
+	}
+	address := local(frontend)
+	dynamic := tuned
+	if o.ServerDefaults {
+		dynamic = dynamicconfig.StaticClient{}
+	}
+	stopping := &atomic.Bool{}
+	conf, hosts := configure(store, frontend)
+	server, err := temporal.NewServer(
+		temporal.WithConfig(conf),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithDynamicConfigClient(dynamic),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+		temporal.WithLogger(serverLog{o.Log, stopping}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("set up Temporal: %w", err)
+	}
+	if err := server.Start(); err != nil {
+		return nil, fmt.Errorf("start Temporal: %w", err)
+	}
+	s := &temporalServer{server: server, address: address, stopping: stopping}
+	if err := answers(ctx, address); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("start Temporal: %w", err)
+	}
+	return s, nil
+}
+
+func (s *temporalServer) stop() {
+	s.stopping.Store(true)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.server.Stop()
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopPatience):
+	}
+}
+
+// prepareStore makes the database with its schema, the namespace and the search
+// attributes, where they are missing.
+func prepareStore(dir string) (*config.SQL, error) {
+	store := &config.SQL{PluginName: sqliteplugin.PluginName}
+	if dir == "" {
+		store.DatabaseName = uuid.NewString()
+		store.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
+	} else {
+		store.DatabaseName = filepath.Join(dir, "temporal.db")
+		store.ConnectAttributes = map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"}
+		if err := createDatabase(store); err != nil {
+			return nil, err
+		}
+	}
+	ns, err := sqlite.NewNamespaceConfig(clusterName, Namespace, false, searchAttributes)
+	if err != nil {
+		return nil, err
+	}
+	ns.Detail.Config.Retention = durationpb.New(retention)
+	return store, sqlite.CreateNamespaces(store, ns)
+}
+
+// createDatabase builds a new database under another name first, so that a
+// process that is killed while it does leaves nothing half made.
+func createDatabase(store *config.SQL) error {
+	if _, err := os.Stat(store.DatabaseName); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	draft := *store
+	draft.DatabaseName += ".new"
+	draft.ConnectAttributes = map[string]string{"mode": "rwc"}
+	if err := os.Remove(draft.DatabaseName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := sqlite.SetupSchema(&draft); err != nil {
+		return err
+	}
+	return os.Rename(draft.DatabaseName, store.DatabaseName)
+}
+
+func configure(store *config.SQL, frontend int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
+	ports := map[primitives.ServiceName]int{
+		primitives.FrontendService: frontend,
+		primitives.HistoryService:  freeport.MustGetFreePort(),
+		primitives.MatchingService: freeport.MustGetFreePort(),
+		primitives.WorkerService:   freeport.MustGetFreePort(),
+	}
+	services := map[string]config.Service{}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for name, port := range ports {
+		services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: loopback}}
+		hosts[name] = static.SingleLocalHost(local(port))
+	}
+	off := config.Archival{
+		History:    config.HistoryArchival{State: "disabled"},
+		Visibility: config.VisibilityArchival{State: "disabled"},
+	}
+	return &config.Config{
+		Global: config.Global{
+			Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback},
+		},
+		Persistence: config.Persistence{
+			DefaultStore:     sqliteplugin.PluginName,
+			VisibilityStore:  sqliteplugin.PluginName,
+			NumHistoryShards: 1,
+			DataStores:       map[string]config.DataStore{sqliteplugin.PluginName: {SQL: store}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10,
+			MasterClusterName:        clusterName,
+			CurrentClusterName:       clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: local(frontend)},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		PublicClient:        config.PublicClient{HostPort: local(frontend)},
+		Services:            services,
+		Archival:            off,
+		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+			History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
+			Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
+		}},
+	}, hosts
+}

@@ -1,0 +1,156 @@
+package fullstack
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// database names a store and how the roles are told to use it.
+type database struct {
+	name    string
+	options func(t *testing.T) []stacktest.Option
+}
+
+// databases are those that processes can share.
+var databases = []database{
+	{"SQLite", func(*testing.T) []stacktest.Option { return nil }}, // one file in the shared data folder
+	{"Postgres", func(t *testing.T) []stacktest.Option {
+		return []stacktest.Option{stacktest.Flag("database-url", pgtest.Database(t))}
+	}},
+}
+
+func eachDatabase(t *testing.T, test func(t *testing.T, options ...stacktest.Option)) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) { test(t, d.options(t)...) })
+	}
+}
+
+// apart is Palaver in production's shape: API and worker processes on one
+// database, Temporal and NATS, and a scripted model.
+func apart(t *testing.T, options []stacktest.Option) (*stacktest.Apart, *llmtest.Server) {
+	model := llmtest.New(t)
+	return stacktest.StartApart(t, append([]stacktest.Option{stacktest.Model(model.URL)}, options...)...), model
+}
+
+// at is c, talking to another process.
+func (c *talk) at(r *stacktest.Role) *talk {
+	other := *c
+	other.url = func() string { return r.URL }
+	return &other
+}
+
+func TestATurnStartedAtOneProcessIsFollowedAnsweredAndStoppedAtAnother(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		s, model := apart(t, options)
+		s.Worker()
+		s.Worker()
+		first, second := s.API(), s.API()
+		a := newTalk(t, func() string { return first.URL }, s.NewUser())
+		b := a.at(second)
+		doc := a.upload("Liquidity circular", circular)
+		tags := object{"tagged_doc_ids": []string{doc}}
+
+		gate := llmtest.NewGate()
+		t.Cleanup(gate.Release)
+		model.On(answerCall, llmtest.Answer{Chunks: []string{"The ratio is ", "at least 100 percent [1]."}, Gates: map[int]*llmtest.Gate{1: gate}}, llmtest.Default())
+		sent := a.send("What is the ratio?", tags)
+		sent.until(isType("token"))
+		watched := b.attach("follow=turn")
+		seen := watched.until(isType("token"))
+		again := a.attach("last_event_id=" + seen.EventID)
+		gate.Release()
+		end := sent.until(terminal)
+		require.Equal(t, "response", end.Type)
+		require.Equal(t, end.Response, watched.until(terminal).Response)
+		rest := again.all()
+		require.Equal(t, end.Response, seen.Content+text(rest), "an event id of one process means the same to the other")
+		require.Equal(t, end.Response, b.history().Messages[1].Content)
+
+		model.On(intentCall, unsure)
+		asked := last(a.ask("The circular", tags))
+		require.Equal(t, "interrupt", asked.Type)
+		require.Equal(t, asked.Interrupt, b.history().Pending.Interrupt)
+		require.Equal(t, "response", last(b.resume(chat.ActionChoice, "inquire")).Type)
+
+		held := llmtest.NewGate()
+		t.Cleanup(held.Release)
+		model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank ", "must"}, Gates: map[int]*llmtest.Gate{1: held}})
+		page := a.send("What must a bank do?", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
+		page.until(isType("token"))
+		b.do(http.StatusAccepted, http.MethodPost, "/api/chat/cancel", object{"thread_id": b.thread}, nil)
+		stopped := page.until(terminal)
+		require.Equal(t, "cancelled", stopped.Type)
+		require.Equal(t, "user_cancelled", stopped.Reason)
+	})
+}
+
+func TestEqualSendsAtTwoProcessesMakeOneTurn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		s, model := apart(t, options)
+		s.Worker()
+		s.Worker()
+		apis := []*stacktest.Role{s.API(), s.API()}
+		c := newTalk(t, func() string { return apis[0].URL }, s.NewUser())
+		doc := c.upload("Liquidity circular", circular)
+		answers := make([]event, 6)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() {
+				answers[i] = last(c.at(apis[i%2]).ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "client_turn_id": "once"}))
+			})
+		}
+		wg.Wait()
+		for _, a := range answers {
+			require.Equal(t, "response", a.Type)
+			require.Equal(t, answers[0].TurnID, a.TurnID)
+		}
+		require.Equal(t, 1, model.Count(answerCall))
+		require.Equal(t, []string{"user", "assistant"}, c.at(apis[1]).history().roles())
+	})
+}
+
+func TestAWorkerToldToStopHandsItsAnswerOverToAnother(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		s, model := apart(t, options)
+		first, api := s.Worker(), s.API()
+		c := newTalk(t, func() string { return api.URL }, s.NewUser())
+		doc := c.upload("Liquidity circular", circular)
+		gate := llmtest.NewGate()
+		t.Cleanup(gate.Release)
+		model.On(answerCall,
+			llmtest.Answer{Chunks: []string{"A bank must hold ", "nothing."}, Gates: map[int]*llmtest.Gate{1: gate}},
+			llmtest.Text("The ratio is ", "at least 100 percent [1]."))
+		page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
+		page.until(isType("token"))
+		s.Worker() // the other one
+		stopping := time.Now()
+		require.Zero(t, first.Stop())
+		require.Equal(t, chat.NoticeRestarted, page.until(isType("notice")).Code)
+		end := page.until(terminal)
+		require.Equal(t, "The ratio is at least 100 percent [1].", end.Response)
+		require.Less(t, time.Since(stopping), 5*time.Second)
+		require.Equal(t, 1, model.Count(intentCall), "nothing done is done again")
+		require.Equal(t, 2, model.Count(answerCall))
+		require.Equal(t, []string{"user", "assistant"}, c.history().roles())
+	})
+}
+
+func TestTheHealthCheckOfAContainerTellsWhetherTheRoleIsAtWork(t *testing.T) {
+	s := stacktest.StartApart(t)
+	api := s.API()
+	require.Zero(t, api.Health("api"))
+	require.NotZero(t, api.Health("worker"), "there is none yet")
+	worker := s.Worker()
+	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, patience, 100*time.Millisecond)
+	require.Zero(t, api.Stop())
+	require.NotZero(t, api.Health("api"))
+}

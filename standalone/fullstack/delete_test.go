@@ -1,0 +1,115 @@
+package fullstack
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// inMidAnswer is a conversation whose model has said half of its answer.
+func inMidAnswer(c *talk, model *llmtest.Server) (*stream, *llmtest.Gate) {
+	c.t.Helper()
+	doc := c.upload("Liquidity circular", circular)
+	require.Equal(c.t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
+	gate := llmtest.NewGate()
+	c.t.Cleanup(gate.Release)
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank must hold ", "a ratio of at least 100 percent [1]."}, Gates: map[int]*llmtest.Gate{1: gate}})
+	page := c.send("What is the ratio, once more?", object{"tagged_doc_ids": []string{doc}, "client_turn_id": "running"})
+	page.until(isType("token"))
+	return page, gate
+}
+
+func keptOf(t *testing.T, store db.Store, user string) db.UserData {
+	t.Helper()
+	d, err := store.UserData(context.Background(), user)
+	require.NoError(t, err)
+	return d
+}
+
+// afterwards stops the stack, so that whatever was still at work has finished,
+// and looks at what it left of the user.
+func afterwards(t *testing.T, s *stacktest.Stack, user string) db.UserData {
+	t.Helper()
+	cfg := s.Parts.Config
+	s.Stop()
+	store, err := service.OpenStore(context.Background(), cfg)
+	require.NoError(t, err)
+	defer store.Close()
+	return keptOf(t, store, user)
+}
+
+func statusOf(t *testing.T, s *stacktest.Stack, thread string) enumspb.WorkflowExecutionStatus {
+	t.Helper()
+	d, err := s.Temporal().DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), "")
+	require.NoError(t, err)
+	return d.WorkflowExecutionInfo.Status
+}
+
+func TestADeletedConversationEndsItsWorkflowAndNothingIsWrittenAfterIt(t *testing.T) {
+	s, model, c := scripted(t)
+	user := c.me()
+	kept := newTalk(t, c.url, c.client)
+	kept.ask("Hello", nil)
+	page, gate := inMidAnswer(c, model)
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, statusOf(t, s, c.thread))
+
+	c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, statusOf(t, s, c.thread))
+	gate.Release()
+	page.close()
+	for _, path := range []string{"/api/conversations/", "/api/chat/history/", "/api/chat/stream/"} {
+		c.do(http.StatusNotFound, http.MethodGet, path+c.thread, nil, nil)
+	}
+	c.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Again", "thread_id": c.thread}, nil)
+	require.NotEmpty(t, kept.history().Messages, "another conversation is as it was")
+
+	left := afterwards(t, s, user)
+	require.Equal(t, []string{kept.thread}, left.Threads)
+	require.Equal(t, 1, left.Turns)
+	require.Len(t, left.Documents, 1, "documents are not the conversation's")
+	require.Zero(t, left.Cancels)
+}
+
+func TestADeletedUserLeavesNothingAndOthersNoticeNothing(t *testing.T) {
+	s, model, c := scripted(t)
+	user := c.me()
+	c.do(http.StatusOK, http.MethodPut, "/api/me", object{"industry": "banking"}, nil)
+	other := newTalk(t, c.url, s.NewUser())
+	doc := other.upload("Liquidity circular", circular)
+	other.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
+	theirs := keptOf(t, s.Parts.Store, other.me())
+	page, gate := inMidAnswer(c, model)
+	had := keptOf(t, s.Parts.Store, user)
+	require.Len(t, had.Threads, 1)
+
+	var out bytes.Buffer
+	require.NoError(t, service.DeleteUser(context.Background(), s.Parts, user, false, &out))
+	require.Contains(t, out.String(), "1 conversations with 2 turns")
+	require.Contains(t, out.String(), "Nothing was removed")
+	require.Equal(t, had, keptOf(t, s.Parts.Store, user))
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, statusOf(t, s, c.thread))
+
+	out.Reset()
+	require.NoError(t, service.DeleteUser(context.Background(), s.Parts, user, true, &out))
+	require.Contains(t, out.String(), "were removed: 1 conversations with 2 turns")
+	require.Contains(t, out.String(), "asked to delete 2 histories", "the thread's and the ingest's; the server does it in its own time")
+	require.Contains(t, out.String(), "What remains:")
+	gate.Release()
+	page.close()
+	require.Equal(t, theirs, keptOf(t, s.Parts.Store, other.me()))
+	require.Len(t, other.history().Messages, 2)
+	require.Error(t, service.DeleteUser(context.Background(), s.Parts, "*", true, &out), "public documents are nobody's")
+	require.NoError(t, service.DeleteUser(context.Background(), s.Parts, uuid.NewString(), true, &out))
+	require.True(t, afterwards(t, s, user).Empty())
+}

@@ -1,0 +1,257 @@
+package fullstack
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// unsure is an intent that asks which action is meant.
+var unsure = llmtest.JSON(object{"action": "inquire", "confidence": "low", "enable_web_search": false,
+	"multi_action_detected": false, "actions": []string{"inquire", "summarize"}, "reasoning": ""})
+
+func TestKilledInAnyPhaseTheTurnCompletesByItselfOnce(t *testing.T) {
+	for _, phase := range []struct {
+		name   string
+		at     llmtest.Match // the call during which everything dies
+		chunk  int
+		before map[string]int // calls finished by then, which are not made again
+	}{
+		{"resolving", intentCall, 0, nil},
+		{"writing the first word", answerCall, 0, map[string]int{"intent": 1, "docs": 1}},
+		{"writing", answerCall, 1, map[string]int{"intent": 1, "docs": 1}},
+	} {
+		t.Run(phase.name, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.New(t)
+			p := stacktest.StartProcess(t, stacktest.Model(model.URL))
+			c := newTalk(t, func() string { return p.URL }, p.Client)
+			doc := c.upload("Liquidity circular", circular)
+			gate := llmtest.NewGate()
+			held := llmtest.Answer{Chunks: []string{"The ratio is ", "at least 100 percent [1]."}, Gates: map[int]*llmtest.Gate{phase.chunk: gate}}
+			if phase.at.Schema != "" {
+				held.Chunks = []string{`{"action":"inquire",`, `"confidence":"high"}`}
+			}
+			model.On(phase.at, held, llmtest.Default())
+			page := c.send("What does the Liquidity circular say of the ratio?", nil)
+			within(t, gate.Reached(), "the call")
+			p.Kill()
+			page.close()
+			gate.Release()
+			p.Start()
+
+			h := c.history()
+			require.NotNil(t, h.Active, "the turn is still open")
+			end := c.attach("turn_id=" + h.Active.TurnID).until(terminal)
+			require.Equal(t, "response", end.Type, "%+v", end)
+			require.Equal(t, []string{"user", "assistant"}, c.history().roles())
+			require.Equal(t, []string{doc}, docsOf(end))
+			if phase.before != nil {
+				require.Equal(t, 1, model.Count(intentCall))
+				require.LessOrEqual(t, model.Count(docsCall), 1)
+			}
+		})
+	}
+}
+
+func docsOf(e event) (ids []string) {
+	for _, c := range e.Citations {
+		ids = append(ids, c.DocID)
+	}
+	return ids
+}
+
+func TestKilledWhileAQuestionIsOpenTheAnswerGoesOnWithoutRepeatingACall(t *testing.T) {
+	model := llmtest.New(t)
+	p := stacktest.StartProcess(t, stacktest.Model(model.URL))
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	doc := c.upload("Liquidity circular", circular)
+	model.On(intentCall, unsure)
+	asked := last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}}))
+	require.Equal(t, "interrupt", asked.Type)
+	before := model.Count(llmtest.Match{})
+	p.Kill()
+	p.Start()
+	h := c.history()
+	require.NotNil(t, h.Pending)
+	require.Equal(t, asked.Interrupt, h.Pending.Interrupt)
+	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "inquire")).Type)
+	require.Equal(t, before+1, model.Count(llmtest.Match{}))
+}
+
+func TestAnIngestThatIsKilledGoesOnByItself(t *testing.T) {
+	p := stacktest.StartProcess(t)
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	var doc struct{ ID, Status string }
+	c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Long", "text": strings.Repeat(circular, 3000)}, &doc)
+	p.Kill()
+	p.Start()
+	require.Eventually(t, func() bool {
+		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
+		return doc.Status == "ready"
+	}, patience, 50*time.Millisecond)
+}
+
+// startThread begins a thread's workflow with a short history limit, as the
+// first message would have begun it with the server's.
+func startThread(t *testing.T, tc client.Client, owner, thread string, events int) {
+	t.Helper()
+	_, err := tc.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{
+		ID: workflows.ThreadWorkflowID(thread), TaskQueue: workflows.TaskQueue,
+	}, workflows.ThreadType, workflows.ThreadInput{
+		Owner: owner, ThreadID: thread, IdleTimeout: time.Hour, TurnDeadline: time.Minute, ContinueAfter: events,
+	})
+	require.NoError(t, err)
+}
+
+func run(t *testing.T, tc client.Client, thread string) string {
+	t.Helper()
+	d, err := tc.DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), "")
+	require.NoError(t, err)
+	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, d.WorkflowExecutionInfo.Status)
+	return d.WorkflowExecutionInfo.Execution.RunId
+}
+
+func TestAConversationGoesOnAcrossContinueAsNew(t *testing.T) {
+	s, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	startThread(t, s.Temporal(), c.me(), c.thread, 60)
+	first := run(t, s.Temporal(), c.thread)
+	for range 6 {
+		require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
+	}
+	require.NotEqual(t, first, run(t, s.Temporal(), c.thread), "several runs")
+	require.Equal(t, 6, model.Count(answerCall))
+	require.Len(t, c.history().Messages, 12)
+}
+
+func TestAQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
+	s, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	model.On(intentCall, unsure)
+	startThread(t, s.Temporal(), c.me(), c.thread, 30)
+	first := run(t, s.Temporal(), c.thread)
+	asked := last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}}))
+	require.Equal(t, "interrupt", asked.Type)
+	before := model.Count(llmtest.Match{})
+	require.Eventually(t, func() bool { // cancels of unknown turns make the history grow
+		err := s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalCancel, chat.Cancel{TurnID: "nobody"})
+		require.NoError(t, err)
+		return run(t, s.Temporal(), c.thread) != first
+	}, patience, 10*time.Millisecond)
+	h := c.history()
+	require.NotNil(t, h.Pending)
+	require.Equal(t, asked.Interrupt, h.Pending.Interrupt)
+	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "inquire")).Type)
+	require.Equal(t, before+1, model.Count(llmtest.Match{}), "no step ran again")
+}
+
+func TestAThreadThatCompletedIdleGoesOnFromItsRows(t *testing.T) {
+	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
+	doc := c.upload("Liquidity circular", circular)
+	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, s.Temporal().GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
+	end := last(c.ask("And the stress test?", object{"tagged_doc_ids": []string{doc}}))
+	require.Equal(t, "response", end.Type)
+	h := c.history()
+	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles())
+	require.Equal(t, []string{h.Messages[2].TurnID}, h.Branches[h.Messages[0].TurnID], "the second turn follows the first")
+}
+
+// TestHistoryHoldsNoText plants words in everything that a person, a document
+// or a model writes, and looks for them in Temporal's history.
+func TestHistoryHoldsNoText(t *testing.T) {
+	s, model, c := scripted(t)
+	doc := c.upload("Zirkular plantedtitle", "The plantedpassage rule on the plantedquestion: a bank must hold a ratio of at least 100 percent.")
+	model.On(intentCall, llmtest.JSON(object{"action": "inquire", "confidence": "low", "enable_web_search": false,
+		"multi_action_detected": false, "actions": []string{"inquire", "summarize"}, "reasoning": "plantedreasoning"}))
+	model.On(docsCall, llmtest.JSON(object{"resolved_uuids": []string{}, "unresolved_names": []string{"plantedname circular"},
+		"inference_confidence": "low", "has_implicit_refs": false, "reasoning": "plantedreasoning"}))
+	model.On(answerCall, llmtest.Text("The plantedanswer is 100 percent [1]."), llmtest.Status(http.StatusBadRequest, ""))
+	require.Equal(t, "interrupt", last(c.ask("What does the plantedname circular say of the plantedquestion?", nil)).Type)
+	require.Equal(t, "interrupt", last(c.resume(chat.ActionChoice, "inquire")).Type)
+	require.Equal(t, "response", last(c.resume(chat.TextInput, doc)).Type)
+	require.Equal(t, "error", last(c.ask("A plantedquestion that fails", object{"action": "inquire", "tagged_doc_ids": []string{doc}})).Type)
+
+	for _, id := range []string{workflows.ThreadWorkflowID(c.thread), workflows.IngestWorkflowID(doc)} {
+		h := fetchHistory(t, s.Temporal(), id)
+		b, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(h)
+		require.NoError(t, err)
+		raw, err := proto.Marshal(h)
+		require.NoError(t, err)
+		require.NotContains(t, string(b)+string(raw), "planted")
+		require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
+		require.Contains(t, string(raw), doc, "the scan sees into payloads")
+	}
+	model.Reset()
+}
+
+func fetchHistory(t *testing.T, tc client.Client, id string) *historypb.History {
+	t.Helper()
+	h := &historypb.History{}
+	events := tc.GetWorkflowHistory(context.Background(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		require.NoError(t, err)
+		h.Events = append(h.Events, e)
+	}
+	return h
+}
+
+// TestHistoriesOfTodayReplay runs stories that differ, replays each, and with
+// RECORD_HISTORIES=1 keeps them for the tests of workflows to come.
+func TestHistoriesOfTodayReplay(t *testing.T) {
+	s, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	tags := object{"tagged_doc_ids": []string{doc}}
+	model.On(intentCall, llmtest.Default(), unsure, unsure, unsure, unsure, llmtest.Default())
+	require.Equal(t, "response", last(c.ask("What is the ratio?", tags)).Type)
+	require.Equal(t, "interrupt", last(c.ask("The circular", tags)).Type)
+	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "summarize")).Type)
+	require.Equal(t, "interrupt", last(c.ask("The circular, please", tags)).Type)
+	require.Equal(t, "response", last(c.ask("What is the ratio, then?", tags)).Type, "supersedes the question")
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank ", "must"}, Gates: map[int]*llmtest.Gate{1: gate}})
+	page := c.send("Stop me", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
+	page.until(isType("token"))
+	c.do(http.StatusAccepted, http.MethodPost, "/api/chat/cancel", object{"thread_id": c.thread}, nil)
+	require.Equal(t, "cancelled", page.until(terminal).Type)
+
+	for name, id := range map[string]string{"thread": workflows.ThreadWorkflowID(c.thread), "ingest": workflows.IngestWorkflowID(doc)} {
+		h := fetchHistory(t, s.Temporal(), id)
+		replayer := worker.NewWorkflowReplayer()
+		threads := &workflows.Threads{}
+		replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+		replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
+		require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
+		if os.Getenv("RECORD_HISTORIES") != "" {
+			b, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
+			require.NoError(t, err)
+			file := filepath.Join("../../workflows/testdata/histories", name+"-"+time.Now().Format("2006-01-02")+".json")
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, b, 0o644))
+		}
+	}
+}

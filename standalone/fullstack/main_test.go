@@ -1,0 +1,10 @@
+package fullstack
+
+import (
+	"os"
+	"testing"
+
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) } // it ends a Postgres that it had to start

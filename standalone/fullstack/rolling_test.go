@@ -1,0 +1,225 @@
+package fullstack
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// person is a client behind a load balancer: cut off, it comes back at another
+// process, with the last event id it has seen.
+type person struct {
+	client *http.Client
+	urls   []string
+	next   int // which process answers next
+	thread string
+	doc    string
+
+	turns []told
+}
+
+// told is one turn as its viewer saw it.
+type told struct {
+	turnID   string
+	end      event
+	text     string          // put together from the tokens
+	events   map[string]bool // ids seen
+	cuts     int             // how often the stream was cut
+	away     time.Duration   // the longest time without a stream, after a cut
+	silence  time.Duration   // the longest time between two events, cuts included
+	last     time.Time       // of an event
+	restarts int
+}
+
+// ask sends a message and stays with its turn to the end.
+func (p *person) ask(ctx context.Context, message string) error {
+	t := told{events: map[string]bool{}, last: time.Now()}
+	body := object{"message": message, "thread_id": p.thread, "tagged_doc_ids": []string{p.doc}, "action": "inquire", "client_turn_id": uuid.NewString()}
+	lastSeen := ""
+	var cut time.Time
+	for t.end.Type == "" {
+		resp, err := p.open(ctx, body, t.turnID, lastSeen)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%q was not told in time: %w", message, ctx.Err())
+		}
+		if err != nil {
+			continue // the next process
+		}
+		if resp.StatusCode != http.StatusOK {
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusServiceUnavailable { // on its way down
+				return fmt.Errorf("%q: %s", message, resp.Status)
+			}
+			continue
+		}
+		if !cut.IsZero() {
+			t.away = max(t.away, time.Since(cut))
+		}
+		t.turnID = resp.Header.Get("X-Turn-Id")
+		lastSeen, err = t.read(resp, lastSeen)
+		resp.Body.Close()
+		if err != nil {
+			return err
+		}
+		if t.end.Type == "" {
+			cut = time.Now()
+			t.cuts++
+		}
+	}
+	p.turns = append(p.turns, t)
+	return nil
+}
+
+// open sends the message, or attaches to the turn that it made.
+func (p *person) open(ctx context.Context, body object, turnID, lastSeen string) (*http.Response, error) {
+	url := p.urls[p.next%len(p.urls)]
+	p.next++
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/api/chat", bytes.NewReader(b))
+	if turnID != "" {
+		req, err = http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/chat/stream/"+p.thread+"?turn_id="+turnID, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if lastSeen != "" {
+		req.Header.Set("Last-Event-ID", lastSeen)
+	}
+	return p.client.Do(req)
+}
+
+// read takes events until the turn or the connection ends.
+func (t *told) read(resp *http.Response, lastSeen string) (string, error) {
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data: ")
+		if !is {
+			continue
+		}
+		var e event
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			return lastSeen, nil // cut in mid-event
+		}
+		if t.events[e.EventID] {
+			return "", fmt.Errorf("event %s came twice", e.EventID)
+		}
+		t.events[e.EventID], lastSeen = true, e.EventID
+		t.silence, t.last = max(t.silence, time.Since(t.last)), time.Now()
+		switch {
+		case e.Type == "token":
+			t.text += e.Content
+		case e.Type == "notice" && e.Code == chat.NoticeRestarted:
+			t.text = ""
+			t.restarts++
+		case terminal(e):
+			t.end = e
+			return lastSeen, nil
+		}
+	}
+	return lastSeen, nil
+}
+
+// TestARollingRestartUnderLoadLosesAndDoublesNoTurn restarts each process, one
+// after another, while eight people ask one question after another.
+func TestARollingRestartUnderLoadLosesAndDoublesNoTurn(t *testing.T) {
+	const (
+		people = 8
+		// A stream that was cut is back at another process within this time.
+		reconnect = 3 * time.Second
+		// A turn whose worker stops goes on within this time.
+		handover = 10 * time.Second
+	)
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		s, model := apart(t, options)
+		var words []string
+		for i := range 40 {
+			words = append(words, fmt.Sprintf("word%d ", i))
+		}
+		model.On(answerCall, llmtest.Answer{Chunks: append(words, "at least 100 percent [1]."), Each: 25 * time.Millisecond})
+		workers := []*stacktest.Role{s.Worker(), s.Worker()}
+		apis := []*stacktest.Role{s.API(), s.API()}
+		crowd := make([]*person, people)
+		for i := range crowd {
+			c := newTalk(t, func() string { return apis[0].URL }, s.NewUser())
+			crowd[i] = &person{client: c.client, urls: []string{apis[0].URL, apis[1].URL}, next: i, thread: c.thread, doc: c.upload("Liquidity circular", circular)}
+		}
+
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+		defer cancel()
+		restarted := make(chan struct{})
+		failures := make([]error, people)
+		var wg sync.WaitGroup
+		for i, p := range crowd {
+			wg.Go(func() {
+				for n := 1; ; n++ {
+					select {
+					case <-restarted:
+						return
+					default:
+					}
+					if err := p.ask(ctx, fmt.Sprintf("Question %d: what is the ratio?", n)); err != nil {
+						failures[i] = err
+						return
+					}
+				}
+			})
+		}
+		for _, r := range append(workers, apis...) {
+			// Every process has answers under way when it is told to stop.
+			require.NoError(t, model.WaitCount(ctx, answerCall, model.Count(answerCall)+people))
+			require.Zero(t, r.Stop())
+			r.Start()
+		}
+		close(restarted)
+		wg.Wait()
+		require.NoError(t, errors.Join(failures...))
+
+		total, cuts, restarts := 0, 0, 0
+		var away, silence time.Duration
+		for _, p := range crowd {
+			c := &talk{t: t, url: func() string { return apis[1].URL }, client: p.client, thread: p.thread}
+			var said []string
+			for _, m := range c.history().Messages {
+				if m.Role == "assistant" {
+					said = append(said, m.TurnID)
+				}
+			}
+			var asked []string
+			for _, turn := range p.turns {
+				require.Equal(t, "response", turn.end.Type, "%+v", turn.end)
+				require.Equal(t, turn.end.Response, turn.text, "what was shown is the answer")
+				asked = append(asked, turn.turnID)
+				cuts, restarts = cuts+turn.cuts, restarts+turn.restarts
+				away, silence = max(away, turn.away), max(silence, turn.silence)
+			}
+			require.Equal(t, asked, said, "every question has one turn, in order")
+			require.Len(t, c.history().Messages, 2*len(asked))
+			total += len(asked)
+		}
+		t.Logf("%d turns, %d streams cut, %d answers begun anew, back after %v at most, silent for %v at most", total, cuts, restarts, away, silence)
+		require.NotZero(t, cuts, "stopping an API process cuts its streams")
+		require.NotZero(t, restarts, "stopping a worker hands answers over")
+		require.Less(t, away, reconnect)
+		require.Less(t, silence, handover)
+	})
+}

@@ -1,0 +1,130 @@
+package fullstack
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// tavily is a web search that finds one page.
+func tavily(t *testing.T) (url string, searches *atomic.Int32) {
+	searches = &atomic.Int32{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		searches.Add(1)
+		_ = json.NewEncoder(w).Encode(object{"results": []object{{
+			"title": "Gazette", "url": "https://gazette.example/2026/12", "score": 0.9,
+			"content": "The harbour toll rises to 14 euros a ship from May 2026.",
+		}}})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, searches
+}
+
+func TestTheWebIsSearchedWhenTheDocumentsDoNotAnswerAndCitedByAddress(t *testing.T) {
+	url, searches := tavily(t)
+	_, model, c := scripted(t, stacktest.Flag("tavily-api-key", "key"), stacktest.Flag("tavily-base-url", url))
+	doc := c.upload("Liquidity circular", circular)
+	model.On(llmtest.Match{Schema: "web_query"}, llmtest.JSON(object{"query": "harbour toll 2026"}))
+	model.On(llmtest.Match{Kind: llmtest.Stream, Func: func(r llmtest.Request) bool { return strings.Contains(string(r.Body), "harbour toll rises") }},
+		llmtest.Text("The toll rises to 14 euros [1]."))
+	events := c.ask("What is the latest harbour toll for ships?", object{"action": "inquire"})
+	end := last(events)
+	require.Equal(t, "response", end.Type, "%+v", end)
+	require.EqualValues(t, 1, searches.Load())
+	var said bool
+	for _, e := range events {
+		said = said || e.Node == "web_search" && e.Message == `Searching online "harbour toll 2026"`
+	}
+	require.True(t, said)
+	require.NotEmpty(t, end.Citations)
+	web := end.Citations[len(end.Citations)-1]
+	require.Equal(t, "web", web.Source)
+	require.Equal(t, "https://gazette.example/2026/12", web.URL)
+	require.Contains(t, "The harbour toll rises to 14 euros a ship from May 2026.", web.Quote)
+
+	// What the documents answer fully costs no search.
+	events = c.ask("What is the current liquidity coverage ratio a bank must hold at the end of every business day?", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
+	require.Equal(t, "response", last(events).Type)
+	require.EqualValues(t, 1, searches.Load())
+}
+
+func TestNothingRelevantAsksAndGoesOnEachWay(t *testing.T) {
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	doc := c.upload("Liquidity circular", circular)
+	asked := last(c.ask("Who won the football championship of Brazil?", object{"action": "inquire"}))
+	require.Equal(t, "interrupt", asked.Type)
+	require.Equal(t, string(chat.RetrievalLow), asked.Kind)
+	require.Len(t, asked.Options, 3)
+	c.do(http.StatusBadRequest, http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
+		"resume_value": object{"type": "retrieval_low", "value": "tag_docs"}}, nil)
+	events := c.open(http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
+		"resume_value": object{"type": "retrieval_low", "value": "tag_docs", "tagged_doc_ids": []string{doc}}}).all()
+	require.Equal(t, "response", last(events).Type, "%+v", last(events))
+	require.Equal(t, "interrupt", last(c.ask("Who won the football championship of Brazil?", object{"action": "inquire"})).Type)
+	require.Equal(t, "response", last(c.resume(chat.RetrievalLow, chat.OptionContinue)).Type)
+}
+
+func TestEmbeddingsFindWhatWordsDoNot(t *testing.T) {
+	_, model, c := scripted(t, stacktest.Flag("embedding-model-name", "hashed"))
+	doc := c.upload("Liquidity circular", circular)
+	require.NotZero(t, model.Count(llmtest.Match{Kind: llmtest.Embeddings}), "passages are embedded at ingest")
+	var hits struct {
+		Hits []struct {
+			DocID string `json:"doc_id"`
+			Text  string
+		}
+	}
+	c.do(http.StatusOK, http.MethodGet, "/api/search?q=liquidity+coverage+ratio&doc_ids="+doc, nil, &hits)
+	require.NotEmpty(t, hits.Hits)
+	require.Equal(t, doc, hits.Hits[0].DocID)
+	before := model.Count(llmtest.Match{Kind: llmtest.Embeddings})
+	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"action": "inquire"})).Type)
+	require.Greater(t, model.Count(llmtest.Match{Kind: llmtest.Embeddings}), before, "questions are embedded too")
+}
+
+func TestComparingMayAskAgainAndTheAnswerIsATable(t *testing.T) {
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	first := c.upload("Remote policy one", "# Remote work\n\nEmployees may work from home two days a week. Customer data must be encrypted.\n")
+	second := c.upload("Remote policy two", "# Remote work\n\nEmployees may work from home three days a week. Customer data must be encrypted.\n")
+	asked := last(c.ask("Compare", object{"action": "compare", "tagged_doc_ids": []string{first}, "enable_web_search": true}))
+	require.Equal(t, string(chat.TextInput), asked.Kind)
+	require.Equal(t, "Compare requires at least 2 documents. Please tag the additional document.", asked.Message)
+	again := last(c.resume(chat.TextInput, "nothing like a document"))
+	require.Equal(t, "interrupt", again.Type)
+	require.Equal(t, `I could not find "nothing like a document". `+asked.Message, again.Message)
+	events := c.resume(chat.TextInput, "Remote policy two")
+	end := last(events)
+	require.Equal(t, "response", end.Type, "%+v", end)
+	require.Contains(t, end.Response, "|")
+	require.ElementsMatch(t, []string{first, second}, unique(docsOf(end)))
+	var kept []string
+	for _, m := range c.history().Messages {
+		if m.Role == "system" {
+			kept = append(kept, m.Content)
+		}
+	}
+	require.Contains(t, kept, chat.NoticeMessage(chat.NoticeWebDropped), "history restores notices")
+	require.Contains(t, kept, asked.Message)
+}
+
+func unique(ids []string) (out []string) {
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if !seen[id] {
+			out = append(out, id)
+		}
+		seen[id] = true
+	}
+	return out
+}

@@ -1,0 +1,12 @@
+// Command palaver-standalone is Palaver in one process: page, API and worker
+// with an embedded Temporal, its Web UI, NATS and SQLite. It is what make run
+// starts.
+package main
+
+import (
+	"os"
+
+	"github.com/palaver-chat/palaver/standalone/program"
+)
+
+func main() { os.Exit(program.Main(os.Args[1:], os.Stdout, os.Stderr)) }

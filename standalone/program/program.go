@@ -1,0 +1,118 @@
+// Package program is the one-process main: settings, the stack of servers and
+// roles, the addresses it prints, and a clean end.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/standalone/embedded"
+)
+
+// Settings are the flags and variables of the one-process program.
+type Settings struct {
+	config.Config
+	config.Embedded
+
+	OnlyInfra bool `help:"Run Temporal, its Web UI and NATS only, for separate palaver api and palaver worker processes; needs NATS_PORT."`
+	// TemporalDefaults leaves Temporal's limits as a production server may have
+	// them; the full-stack tests run with them too.
+	TemporalDefaults bool `hidden:""`
+}
+
+// Validate reports the first setting that is not allowed.
+func (s *Settings) Validate() error {
+	if err := errors.Join(s.Config.Validate(), s.Embedded.Validate()); err != nil {
+		return err
+	}
+	if s.OnlyInfra && s.NATSPort == 0 {
+		return &config.Error{Variable: "NATS_PORT", Problem: "needed with --only-infra, so that other processes can join; 4222 is usual"}
+	}
+	return nil
+}
+
+const description = "Palaver in one process: page, API and worker with an embedded Temporal, its Web UI, NATS and SQLite. " +
+	"Settings come from flags, the environment or a file .env in the working folder."
+
+// Parse reads the settings from .env, the environment and args.
+func Parse(args []string, options ...kong.Option) (*Settings, error) {
+	var s Settings
+	_, err := config.Parse(&s, args, append([]kong.Option{kong.Name("palaver-standalone"), kong.Description(description)}, options...)...)
+	return &s, err
+}
+
+const startPatience = time.Minute
+
+// Main runs the program until SIGINT or SIGTERM and returns its exit code: 0
+// after a clean stop, 2 for a setting that is refused, 1 for anything else that
+// keeps it from running.
+func Main(args []string, stdout, stderr io.Writer) int {
+	began := time.Now()
+	collectLess()
+	settings, err := Parse(args, kong.Writers(stdout, stderr))
+	if err != nil {
+		return complain(stderr, err)
+	}
+	log := settings.Logger(stderr)
+	slog.SetDefault(log)
+	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer restore()
+
+	starting, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	stack, err := Start(starting, settings, log)
+	if err != nil {
+		if ctx.Err() != nil {
+			return 0
+		}
+		return complain(stderr, err)
+	}
+	defer stack.Stop()
+	fmt.Fprint(stdout, stack.banner(time.Since(began)))
+
+	select {
+	case <-ctx.Done():
+		restore() // a second signal ends the process at once
+		fmt.Fprintln(stdout, "Palaver stops; the next start goes on where this one was.")
+		return 0
+	case err := <-stack.Failed():
+		return complain(stderr, err)
+	}
+}
+
+// complain says in one line what is wrong.
+func complain(w io.Writer, err error) int {
+	fmt.Fprintln(w, "palaver:", err)
+	var setting *config.Error
+	var usage *kong.ParseError
+	var port *embedded.PortError
+	if errors.As(err, &setting) || errors.As(err, &usage) || errors.As(err, &port) {
+		return config.ExitUsage
+	}
+	return 1
+}
+
+// collectLess trades memory for speed: five programs share this process, and
+// a tenth more turns go through when garbage is collected less often. Beyond
+// gcMemory it is collected as usual. GOGC and GOMEMLIMIT go before it.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(gcMemory)
+	}
+}
+
+const gcMemory = 1 << 30 // bytes

@@ -1,0 +1,51 @@
+package program_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+func TestAStartThatCannotBeIsOneLineAndACode(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
+	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	running := stacktest.Start(t)
+
+	for _, c := range []struct {
+		name  string
+		flags []string
+		says  string
+	}{
+		{"the page's port is taken", []string{"--port=" + port}, "PORT: port " + port + " is taken"},
+		{"Temporal's port is taken", []string{"--temporal-port=" + port}, "TEMPORAL_PORT: port " + port + " is taken"},
+		{"the Web UI's port is taken", []string{"--temporal-ui-port=" + port}, "TEMPORAL_UI_PORT: port " + port + " is taken"},
+		{"the port for NATS is taken", []string{"--nats-port=" + port}, "NATS_PORT: port " + port + " is taken"},
+		{"the data folder cannot be", []string{"--data-dir=" + filepath.Join(file, "data")}, "PALAVER_DATA_DIR: cannot write to "},
+		{"the data folder is in use", []string{"--data-dir=" + running.Dir}, "PALAVER_DATA_DIR: " + running.Dir + " is in use by another palaver"},
+		{"a bad value", []string{"--log-level=loud"}, `LOG_LEVEL: "loud" is not allowed`},
+		{"a port that is no number", []string{"--port=eight"}, "--port"},
+		{"an unknown flag", []string{"--colour"}, "--colour"},
+		{"infrastructure that nobody could use", []string{"--only-infra"}, "NATS_PORT: needed with --only-infra"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := stacktest.Run(t, append([]string{
+				"--data-dir=" + t.TempDir(), "--port=0", "--temporal-port=0", "--temporal-ui-port=0", "--chat-model-provider=offline"}, c.flags...)...)
+			assert.Equal(t, 2, code)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, c.says)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+		})
+	}
+}

@@ -1,0 +1,184 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"slices"
+
+	"github.com/gofrs/flock"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/standalone/embedded"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+const lockFile = "lock"
+
+// Stack is everything that runs in the one process.
+type Stack struct {
+	Servers *embedded.Server
+	Parts   service.Parts // zero with OnlyInfra
+
+	settings *Settings
+	page     net.Addr // nil with OnlyInfra
+	process  *service.Process
+	closers  []func()
+}
+
+// Start starts the embedded servers, then worker and API on them, and loads the
+// sample documents on the first run of a data folder. On an error nothing is
+// left running.
+func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack, err error) {
+	s := &Stack{settings: settings}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
+	// The page's port is taken first: what fails for a taken port fails at once.
+	var page net.Listener
+	if !settings.OnlyInfra {
+		if page, err = service.Listen(&settings.Config); err != nil {
+			return nil, err
+		}
+		s.onStop(func() { _ = page.Close() })
+	}
+	s.Servers, err = embedded.Start(ctx, embedded.Options{
+		Dir:            settings.DataDir,
+		TemporalPort:   settings.TemporalPort,
+		UI:             true,
+		UIPort:         settings.TemporalUIPort,
+		NATSPort:       settings.NATSPort,
+		ServerDefaults: settings.TemporalDefaults,
+		Log:            serverLog(settings, log),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.onStop(s.Servers.Stop)
+	if settings.OnlyInfra {
+		return s, nil
+	}
+	if err := s.open(ctx, log); err != nil {
+		return nil, err
+	}
+	if s.process, err = service.Start(ctx, s.Parts, service.Roles{API: page, Worker: true}); err != nil {
+		return nil, err
+	}
+	s.onStop(s.process.Stop)
+	s.page = page.Addr()
+	if err := s.loadSamples(ctx); err != nil {
+		log.Warn("the sample documents could not be loaded; the next start tries again", "error", err)
+	}
+	return s, nil
+}
+
+// open opens what the roles stand on.
+func (s *Stack) open(ctx context.Context, log *slog.Logger) (err error) {
+	cfg := &s.settings.Config
+	p := service.Parts{Config: cfg, Log: log, Namespace: embedded.Namespace}
+	if p.Model, err = service.NewModel(cfg); err != nil {
+		return err
+	}
+	if p.Store, err = service.OpenStore(ctx, cfg); err != nil {
+		return err
+	}
+	s.onStop(func() { _ = p.Store.Close() })
+	nc, err := s.Servers.NATSConn()
+	if err != nil {
+		return err
+	}
+	p.Bus = stream.FromConn(nc)
+	s.onStop(p.Bus.Close)
+	p.Temporal, err = service.TemporalClient(client.Options{HostPort: s.Servers.TemporalAddress(), Namespace: embedded.Namespace}, serverLog(s.settings, log))
+	if err != nil {
+		return err
+	}
+	s.onStop(p.Temporal.Close)
+	s.Parts = p
+	return nil
+}
+
+// lock keeps a second process away from the data folder.
+func (s *Stack) lock() error {
+	cfg := &s.settings.Config
+	if err := service.MakeDataDir(cfg); err != nil {
+		return err
+	}
+	lock := flock.New(filepath.Join(cfg.DataDir, lockFile))
+	got, err := lock.TryLock()
+	if err != nil {
+		return fmt.Errorf("lock the data folder: %w", err)
+	}
+	if !got {
+		return &config.Error{Variable: "PALAVER_DATA_DIR", Problem: cfg.DataDir + " is in use by another palaver; stop that one or choose another folder"}
+	}
+	s.onStop(func() { _ = lock.Unlock() })
+	return nil
+}
+
+// URL is where page and API answer; empty with OnlyInfra.
+func (s *Stack) URL() string {
+	if s.page == nil {
+		return ""
+	}
+	address := s.page.(*net.TCPAddr)
+	if address.IP.IsLoopback() || address.IP.IsUnspecified() {
+		return fmt.Sprintf("http://localhost:%d", address.Port)
+	}
+	return "http://" + address.String()
+}
+
+// Failed receives an error when the stack cannot go on.
+func (s *Stack) Failed() <-chan error {
+	if s.process == nil {
+		return nil
+	}
+	return s.process.Failed()
+}
+
+func (s *Stack) onStop(f func()) { s.closers = append(s.closers, f) }
+
+// Stop ends everything, the last started first. It takes a few seconds at most;
+// running turns go on after the next start.
+func (s *Stack) Stop() {
+	for _, f := range slices.Backward(s.closers) {
+		f()
+	}
+	s.closers = nil
+}
+
+// serverLog is what the embedded servers and Temporal's client log to: warnings
+// only, unless somebody is debugging.
+func serverLog(settings *Settings, log *slog.Logger) *slog.Logger {
+	if settings.LogLevel == "debug" {
+		return log
+	}
+	return slog.New(atLeast{log.Handler(), slog.LevelWarn})
+}
+
+// atLeast is a handler that drops what is below a level.
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h atLeast) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}
+
+func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeast{h.Handler.WithAttrs(attrs), h.level}
+}
+
+func (h atLeast) WithGroup(name string) slog.Handler {
+	return atLeast{h.Handler.WithGroup(name), h.level}
+}

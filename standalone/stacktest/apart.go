@@ -1,0 +1,117 @@
+package stacktest
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Apart is Palaver as it runs in production, on one host: Temporal and NATS in
+// a process of their own, beside them any number of API and worker processes
+// on one database.
+type Apart struct {
+	Servers *Process // Temporal and NATS; it has no page
+
+	t     testing.TB
+	flags []string
+}
+
+// StartApart starts Temporal and NATS; the options are those of the roles,
+// which API and Worker start. Without another database the roles share one
+// SQLite file.
+func StartApart(t testing.TB, options ...Option) *Apart {
+	t.Helper()
+	a := &Apart{t: t}
+	a.Servers = StartProcess(t, Flag("only-infra", "true"), Flag("nats-port", strconv.Itoa(freePort(t))))
+	a.flags = append(roleFlags(t.TempDir(), options),
+		"--temporal-address="+a.Servers.Temporal, "--nats-url="+a.Servers.NATS,
+		"--cookie-secret=shared-by-the-processes", "--log-level=info")
+	return a
+}
+
+// Role is one API or worker process.
+type Role struct {
+	URL string // of page and API; empty for a worker; the same after a new start
+
+	child
+	flags []string
+	log   *logBuffer
+}
+
+// API starts an API process.
+func (a *Apart) API() *Role { return a.role("api") }
+
+// Worker starts a worker process.
+func (a *Apart) Worker() *Role { return a.role("worker") }
+
+func (a *Apart) role(name string) *Role {
+	a.t.Helper()
+	r := &Role{child: child{t: a.t}, flags: append([]string{name}, a.flags...), log: captureLog(a.t)}
+	a.t.Cleanup(r.Kill)
+	r.Start()
+	return r
+}
+
+// NewUser is an anonymous caller, whom every API process knows as the same one.
+func (a *Apart) NewUser() *http.Client { return newClient(a.t) }
+
+var (
+	readyLine   = regexp.MustCompile(`msg=ready\b`)
+	addressPart = regexp.MustCompile(`address=(http://\S+)`)
+)
+
+// Start starts it, after Kill or Stop, and returns when it says it is ready.
+func (r *Role) Start() {
+	r.t.Helper()
+	ready := make(chan struct{})
+	var once sync.Once
+	lines := &lineWriter{line: func(line string) {
+		if readyLine.MatchString(line) {
+			once.Do(func() {
+				if m := addressPart.FindStringSubmatch(line); m != nil {
+					r.URL = m[1]
+				}
+				close(ready)
+			})
+		}
+	}}
+	r.start(rolesProgram, r.flags, nil, io.MultiWriter(r.log, lines), ready)
+	if r.URL != "" {
+		r.flags = append(r.flags, "--port="+portOf(r.URL))
+	}
+}
+
+// Kill ends it with SIGKILL.
+func (r *Role) Kill() { r.kill() }
+
+// Stop ends it with SIGTERM, waits and returns its exit code.
+func (r *Role) Stop() int {
+	r.t.Helper()
+	return r.stop()
+}
+
+// Health runs a container's health check with r's settings, whether r runs or
+// not, and returns its exit code.
+func (r *Role) Health(role string) int {
+	r.t.Helper()
+	command := self(r.t, rolesProgram, append([]string{"health", role}, r.flags[1:]...))
+	command.Stderr = r.log
+	err := command.Run()
+	require.True(r.t, err == nil || errors.As(err, new(*exec.ExitError)), "%v", err)
+	return command.ProcessState.ExitCode()
+}
+
+func freePort(t testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,107 @@
+package stacktest
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"github.com/palaver-chat/palaver/standalone/embedded"
+)
+
+// Process is Palaver in a process of its own, which can be killed and started
+// again on its data and ports.
+type Process struct {
+	URL      string       // of page and API; empty with the flag only-infra
+	Temporal string       // host:port of its Temporal server
+	NATS     string       // URL of its NATS server; empty without a port for it
+	Dir      string       // data folder
+	Client   *http.Client // keeps its cookie: one anonymous user
+
+	child
+	flags []string
+	log   *logBuffer
+}
+
+// StartProcess starts a process that ends with the test.
+func StartProcess(t testing.TB, options ...Option) *Process {
+	t.Helper()
+	dir := t.TempDir()
+	p := &Process{Dir: dir, Client: newClient(t), child: child{t: t}, flags: flags(dir, options), log: captureLog(t)}
+	t.Cleanup(p.Kill)
+	p.Start()
+	return p
+}
+
+var (
+	pageLine     = regexp.MustCompile(`page and API\s+(http://\S+)`)
+	temporalLine = regexp.MustCompile(`Temporal \(gRPC\)\s+(\S+)`)
+	natsLine     = regexp.MustCompile(`NATS\s+(nats://\S+)`)
+	lastLine     = regexp.MustCompile(`^Ctrl-C`)
+)
+
+// Start starts it, after Kill or Stop, and returns when it says it is ready.
+func (p *Process) Start() {
+	p.t.Helper()
+	ready := make(chan struct{})
+	banner := &lineWriter{line: func(line string) {
+		for pattern, value := range map[*regexp.Regexp]*string{pageLine: &p.URL, temporalLine: &p.Temporal, natsLine: &p.NATS} {
+			if m := pattern.FindStringSubmatch(line); m != nil {
+				*value = m[1]
+			}
+		}
+		if lastLine.MatchString(line) {
+			close(ready)
+		}
+	}}
+	p.start(standaloneProgram, p.flags, banner, p.log, ready)
+	if p.URL != "" { // viewers find it again where it was
+		p.flags = append(p.flags, "--port="+portOf(p.URL))
+	}
+}
+
+// Kill ends it with SIGKILL: no goodbye, nothing is handed in.
+func (p *Process) Kill() {
+	p.kill()
+	p.Client.CloseIdleConnections()
+}
+
+// Stop ends it with SIGTERM, waits and returns its exit code.
+func (p *Process) Stop() int {
+	p.t.Helper()
+	defer p.Client.CloseIdleConnections()
+	return p.stop()
+}
+
+// NewUser is another anonymous caller.
+func (p *Process) NewUser() *http.Client { return newClient(p.t) }
+
+// TemporalClient connects to the process's Temporal server.
+func (p *Process) TemporalClient() client.Client {
+	p.t.Helper()
+	c, err := client.Dial(client.Options{HostPort: p.Temporal, Namespace: embedded.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	require.NoError(p.t, err)
+	p.t.Cleanup(c.Close)
+	return c
+}
+
+// Run runs the program with these flags alone to its end, for starts that fail,
+// and returns its exit code and what it said.
+func Run(t testing.TB, flags ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	command := self(t, standaloneProgram, flags)
+	var errs logBuffer
+	command.Stderr = &errs
+	out, err := command.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return command.ProcessState.ExitCode(), string(out), errs.lines.String()
+}

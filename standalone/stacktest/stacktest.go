@@ -1,0 +1,167 @@
+// Package stacktest starts the whole of Palaver for tests, on free ports and in
+// a folder of its own: in the test's process (Start), or in a process of its own
+// that can be killed (StartProcess). The offline engine answers unless Model
+// names a server.
+package stacktest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/standalone/program"
+)
+
+// Option changes a setting.
+type Option func(*settings)
+
+type settings struct{ flags []string }
+
+// Flag sets a flag of the program: "turn-deadline", "20s".
+func Flag(name, value string) Option {
+	return func(s *settings) { s.flags = append(s.flags, "--"+name+"="+value) }
+}
+
+// Model lets an OpenAI-compatible server answer; url is its base URL.
+func Model(url string) Option {
+	return func(s *settings) {
+		s.flags = append(s.flags, "--chat-model-provider=openai-compatible", "--llm-base-url="+url, "--llm-api-key=scripted", "--chat-model-name=scripted")
+	}
+}
+
+// ServerDefaults leaves Temporal's limits as a production server may have them.
+func ServerDefaults() Option {
+	return func(s *settings) { s.flags = append(s.flags, "--temporal-defaults") }
+}
+
+// flags are what the program is started with; later ones win.
+func flags(dir string, options []Option) []string {
+	return append([]string{"--temporal-port=0", "--temporal-ui-port=0"}, roleFlags(dir, options)...)
+}
+
+// roleFlags are the flags that programs without servers of their own have too.
+func roleFlags(dir string, options []Option) []string {
+	s := settings{flags: []string{
+		"--data-dir=" + dir, "--host=127.0.0.1", "--port=0", "--chat-model-provider=offline", "--log-level=warn",
+	}}
+	for _, o := range options {
+		o(&s)
+	}
+	return s.flags
+}
+
+const startPatience = time.Minute
+
+// Stack is Palaver in the test's process.
+type Stack struct {
+	URL    string       // of page and API; the same after a Restart
+	Dir    string       // data folder
+	Client *http.Client // keeps its cookie: one anonymous user
+	Parts  service.Parts
+
+	t       testing.TB
+	flags   []string
+	log     *logBuffer
+	running *program.Stack
+}
+
+// Start starts a stack that ends with the test.
+func Start(t testing.TB, options ...Option) *Stack {
+	t.Helper()
+	dir := t.TempDir()
+	s := &Stack{Dir: dir, Client: newClient(t), t: t, flags: flags(dir, options), log: captureLog(t)}
+	t.Cleanup(func() { s.Stop() })
+	s.start()
+	return s
+}
+
+// Restart stops the stack cleanly and starts it again on its data and port.
+func (s *Stack) Restart() {
+	s.t.Helper()
+	s.Stop()
+	s.start()
+}
+
+// Stop stops it cleanly; a second call does nothing.
+func (s *Stack) Stop() {
+	if s.running != nil {
+		s.Client.CloseIdleConnections()
+		s.running.Stop()
+		s.running = nil
+	}
+}
+
+// NewUser is another anonymous caller.
+func (s *Stack) NewUser() *http.Client { return newClient(s.t) }
+
+// Temporal is a client of the stack's Temporal server.
+func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
+
+func (s *Stack) start() {
+	s.t.Helper()
+	settings, err := program.Parse(s.flags)
+	require.NoError(s.t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	s.running, err = program.Start(ctx, settings, settings.Logger(s.log))
+	require.NoError(s.t, err)
+	s.Parts = s.running.Parts
+	if s.URL == "" {
+		s.URL = s.running.URL()
+		s.flags = append(s.flags, "--port="+portOf(s.URL))
+	}
+}
+
+func newClient(t testing.TB) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Jar: jar, Transport: transport}
+}
+
+func portOf(url string) string {
+	port := url[strings.LastIndexByte(url, ':')+1:]
+	if _, err := strconv.Atoi(port); err != nil {
+		panic("stacktest: no port in " + url)
+	}
+	return port
+}
+
+// logBuffer collects what a stack logs and shows it when the test fails.
+type logBuffer struct {
+	mu    sync.Mutex
+	lines bytes.Buffer
+}
+
+var _ io.Writer = (*logBuffer)(nil)
+
+func captureLog(t testing.TB) *logBuffer {
+	b := &logBuffer{}
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if t.Failed() && b.lines.Len() > 0 {
+			t.Logf("the stack's log:\n%s", b.lines.String())
+		}
+	})
+	return b
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lines.Write(p)
+}

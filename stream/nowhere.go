@@ -1,0 +1,36 @@
+package stream
+
+import "context"
+
+// Nowhere is the Bus of a process without NATS: it drops everything, and
+// followers live by polling and drafts.
+type Nowhere struct{}
+
+var _ Bus = Nowhere{}
+
+func (Nowhere) PublishDelta(Delta)           {}
+func (Nowhere) Hint(string, int)             {}
+func (Nowhere) AnnounceStop(string)          {}
+func (Nowhere) ThreadChanged(string, string) {}
+
+func (Nowhere) Subscribe(ctx context.Context, _ string) (<-chan Signal, error) {
+	return silence[Signal](ctx), nil
+}
+
+func (Nowhere) SubscribeStops(ctx context.Context, _ string) (<-chan struct{}, error) {
+	return silence[struct{}](ctx), nil
+}
+
+func (Nowhere) SubscribeThread(ctx context.Context, _ string) (<-chan string, error) {
+	return silence[string](ctx), nil
+}
+
+// Ready is true: a bus that was left out on purpose is not one that is down.
+func (Nowhere) Ready() bool { return true }
+func (Nowhere) Close()      {}
+
+func silence[V any](ctx context.Context) <-chan V {
+	out := make(chan V)
+	context.AfterFunc(ctx, func() { close(out) })
+	return out
+}

@@ -1,0 +1,47 @@
+// Package stream carries what is ephemeral: token deltas, hints that a turn's
+// log has grown, and stop announcements, over core NATS. Losing a message costs
+// nothing: logs and drafts make it up.
+package stream
+
+import "context"
+
+// Delta is a bit of the piece of text being written. Offset counts characters
+// (runes) of the piece before Text; Attempt rises when the piece is begun anew.
+type Delta struct {
+	TurnID  string `json:"turn_id"`
+	Piece   int    `json:"piece"`
+	Attempt int    `json:"attempt"`
+	Offset  int    `json:"offset"`
+	Text    string `json:"text"`
+}
+
+// Bus publishes and subscribes. Publishing never blocks and reports no error:
+// a Bus that is away drops. Safe for concurrent use.
+type Bus interface {
+	PublishDelta(d Delta)
+	// Hint says that the turn's durable log has at least n events.
+	Hint(turnID string, n int)
+	// AnnounceStop tells the process that runs a streaming activity of the turn
+	// that its context is cancelled.
+	AnnounceStop(turnID string)
+	// ThreadChanged says that the thread has a new turn (follow=thread waits on it).
+	ThreadChanged(threadID, turnID string)
+
+	// Subscribe delivers a turn's deltas and hints until ctx ends, then closes
+	// the channel. Its buffer is bounded: when it is full, messages are dropped.
+	Subscribe(ctx context.Context, turnID string) (<-chan Signal, error)
+	// SubscribeStops delivers the turn's stop announcement.
+	SubscribeStops(ctx context.Context, turnID string) (<-chan struct{}, error)
+	// SubscribeThread delivers ids of new turns of a thread.
+	SubscribeThread(ctx context.Context, threadID string) (<-chan string, error)
+
+	// Ready reports whether messages flow now.
+	Ready() bool
+	Close()
+}
+
+// Signal is one message to a turn's followers: a delta, or a hint (N > 0).
+type Signal struct {
+	Delta *Delta
+	N     int
+}

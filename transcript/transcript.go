@@ -1,0 +1,218 @@
+// Package transcript renders a turn's log as the workflow keeps it (ids and
+// codes) into events complete with their texts.
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/activities/tiptap"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Store is what rendering reads.
+type Store interface {
+	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
+	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
+	SetsByID(ctx context.Context, owner string, ids []string) ([]chat.DocumentSet, error)
+}
+
+// Ref names a turn.
+type Ref struct {
+	Owner, ThreadID, TurnID string
+}
+
+// Render makes the events of entries, in their order and with their numbers.
+// Texts, titles and set names are read once each, and only when an entry needs
+// them. A document that is gone has an empty title. Terminal entries are left
+// out: their event is the stored one.
+func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
+	w, err := load(ctx, store, ref, entries)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]chat.Event, 0, len(entries))
+	for _, e := range entries {
+		if !e.Type.Terminal() {
+			events = append(events, w.event(e))
+		}
+	}
+	return events, nil
+}
+
+// Prompts are what the history keeps of a log beside message and answer: the
+// questions with the answers given, in words, and the notices.
+func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]db.Prompt, error) {
+	w, err := load(ctx, store, ref, entries)
+	if err != nil {
+		return nil, err
+	}
+	var prompts []db.Prompt
+	questions := map[string]chat.Question{}
+	for _, e := range entries {
+		switch {
+		case e.Type == chat.EventInterrupt && e.Question != nil:
+			questions[e.Question.ID] = *e.Question
+			prompts = append(prompts, db.Prompt{ID: e.Question.ID, Message: e.Question.Sentence(w.texts[e.Question.Ref]), At: e.At})
+		case e.Type == chat.EventResumed && e.Resume != nil:
+			i := slices.IndexFunc(prompts, func(p db.Prompt) bool { return p.ID == e.Answers })
+			if i >= 0 {
+				prompts[i].Answer = w.answer(questions[e.Answers], *e.Resume)
+			}
+		case e.Type == chat.EventNotice && chat.NoticeMessage(e.Code) != "":
+			prompts = append(prompts, db.Prompt{ID: ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
+		}
+	}
+	return prompts, nil
+}
+
+// words are the texts and names that a log's entries stand for.
+type words struct {
+	ref    Ref
+	texts  map[string]string
+	titles map[string]string // documents
+	sets   map[string]string
+}
+
+func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry) (words, error) {
+	w := words{ref: ref, titles: map[string]string{}, sets: map[string]string{}}
+	var docs, sets []string
+	texts := false
+	for _, e := range entries {
+		docs = append(docs, e.DocIDs...)
+		texts = texts || e.Ref != ""
+		if q := e.Question; q != nil {
+			texts = texts || q.Ref != ""
+			if q.Type == chat.DocChoice {
+				docs = append(docs, q.OptionIDs...)
+			}
+		}
+		if v := e.Resume; v != nil {
+			d, s := tagged(*v)
+			docs, sets = append(append(docs, d...), v.Text()), append(sets, s...)
+		}
+	}
+	var err error
+	if texts {
+		if w.texts, err = store.Texts(ctx, ref.Owner, ref.TurnID); err != nil {
+			return w, fmt.Errorf("render the log: %w", err)
+		}
+	}
+	if docs = ids(docs); len(docs) > 0 {
+		found, err := store.DocumentsByID(ctx, ref.Owner, docs)
+		if err != nil {
+			return w, fmt.Errorf("render the log: %w", err)
+		}
+		for _, d := range found {
+			w.titles[d.ID] = d.Title
+		}
+	}
+	if sets = ids(sets); len(sets) > 0 {
+		found, err := store.SetsByID(ctx, ref.Owner, sets)
+		if err != nil {
+			return w, fmt.Errorf("render the log: %w", err)
+		}
+		for _, s := range found {
+			w.sets[s.ID] = s.Name
+		}
+	}
+	return w, nil
+}
+
+// maxID bounds what is looked up as an id: an answer may be a long text.
+const maxID = 128
+
+// ids keeps what may be an id, each once.
+func ids(in []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, id := range in {
+		if id != "" && id != chat.AllDocs && len(id) <= maxID && !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func tagged(v chat.ResumeValue) (docs, sets []string) {
+	c, err := tiptap.Read(v.TipTap)
+	if err != nil {
+		c = tiptap.Content{}
+	}
+	return append(slices.Clone(v.TaggedDocs), c.IDs(tiptap.Document)...),
+		append(slices.Clone(v.TaggedSets), c.IDs(tiptap.Set)...)
+}
+
+func (w words) event(e chat.Entry) chat.Event {
+	out := chat.Event{Type: e.Type, N: e.N, TurnID: w.ref.TurnID, ThreadID: w.ref.ThreadID}
+	switch e.Type {
+	case chat.EventStatus:
+		out.Node = e.Node
+		if e.Node == chat.NodeWebSearch {
+			out.WebQuery = w.texts[e.Ref]
+		}
+		out.Message = chat.StatusMessage(e.Node, out.WebQuery)
+		for _, id := range e.DocIDs {
+			out.DocsFound = append(out.DocsFound, chat.DocRef{ID: id, Title: w.titles[id]})
+		}
+	case chat.EventText:
+		out.Piece, out.Text = e.Piece, w.texts[e.Ref]
+	case chat.EventNotice:
+		out.Code, out.Message = e.Code, chat.NoticeMessage(e.Code)
+	case chat.EventInterrupt:
+		if e.Question != nil {
+			out.Interrupt = w.interrupt(*e.Question)
+			out.Message = out.Interrupt.Message
+		}
+	case chat.EventResumed:
+		out.Resume = e.Resume
+		if e.Answers != "" {
+			out.Interrupt = &chat.Interrupt{ID: e.Answers}
+		}
+	}
+	return out
+}
+
+func (w words) interrupt(q chat.Question) *chat.Interrupt {
+	i := &chat.Interrupt{ID: q.ID, Type: q.Type, Message: q.Sentence(w.texts[q.Ref])}
+	for _, id := range q.OptionIDs {
+		i.Options = append(i.Options, chat.Option{ID: id, Label: q.OptionLabel(id, w.titles[id])})
+	}
+	return i
+}
+
+// answer says what a person answered, as they would read it.
+func (w words) answer(q chat.Question, v chat.ResumeValue) string {
+	text := v.Text()
+	if slices.Contains(q.OptionIDs, text) {
+		text = q.OptionLabel(text, w.titles[text])
+	} else if title := w.titles[text]; title != "" {
+		text = title
+	}
+	docs, sets := tagged(v)
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) && !strings.Contains(text, name) {
+			names = append(names, name)
+		}
+	}
+	for _, id := range docs {
+		add(w.titles[id])
+	}
+	for _, id := range sets {
+		add(w.sets[id])
+	}
+	switch list := strings.Join(names, ", "); {
+	case list == "":
+		return text
+	case text == "":
+		return list
+	default:
+		return text + ": " + list
+	}
+}

@@ -1,0 +1,137 @@
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// names is a Store that counts its reads.
+type names struct {
+	texts  map[string]string
+	titles map[string]string
+	sets   map[string]string
+	reads  []string
+	err    error
+}
+
+func (n *names) Texts(context.Context, string, string) (map[string]string, error) {
+	n.reads = append(n.reads, "texts")
+	return n.texts, n.err
+}
+
+func (n *names) DocumentsByID(_ context.Context, _ string, ids []string) ([]chat.Document, error) {
+	n.reads = append(n.reads, "documents")
+	var out []chat.Document
+	for _, id := range ids {
+		if title, ok := n.titles[id]; ok {
+			out = append(out, chat.Document{ID: id, Title: title})
+		}
+	}
+	return out, n.err
+}
+
+func (n *names) SetsByID(_ context.Context, _ string, ids []string) ([]chat.DocumentSet, error) {
+	n.reads = append(n.reads, "sets")
+	var out []chat.DocumentSet
+	for _, id := range ids {
+		out = append(out, chat.DocumentSet{ID: id, Name: n.sets[id]})
+	}
+	return out, n.err
+}
+
+var ref = Ref{Owner: "o", ThreadID: "th", TurnID: "tu"}
+
+func ptr(s string) *string { return &s }
+
+func TestRenderGivesEveryEntryItsWords(t *testing.T) {
+	store := &names{
+		texts:  map[string]string{"piece:1": "The answer.", "web_query": "capital rules", "unresolved": `"XYZ"`},
+		titles: map[string]string{"d1": "Circular"},
+	}
+	choice := chat.Question{ID: "tu.q1", Type: chat.DocChoice, Prompt: chat.PromptWhichDoc, Action: chat.Compare, OptionIDs: []string{"d1", "gone", chat.AllDocs}}
+	unknown := chat.Question{ID: "tu.q2", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Ref: "unresolved"}
+	answer := chat.ResumeValue{Type: chat.DocChoice, Value: ptr("d1")}
+	events, err := Render(context.Background(), store, ref, []chat.Entry{
+		{N: 1, Type: chat.EventTurnStarted},
+		{N: 2, Type: chat.EventStatus, Node: chat.NodeDocs},
+		{N: 3, Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: []string{"d1"}},
+		{N: 4, Type: chat.EventInterrupt, Question: &choice},
+		{N: 5, Type: chat.EventResumed, Answers: choice.ID, Resume: &answer},
+		{N: 6, Type: chat.EventInterrupt, Question: &unknown, Ref: unknown.Ref},
+		{N: 7, Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: "web_query"},
+		{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped},
+		{N: 9, Type: chat.EventText, Piece: 1, Ref: "piece:1"},
+		{N: 10, Type: chat.EventResponse},
+	})
+	require.NoError(t, err)
+	of := func(e chat.Event) chat.Event { e.TurnID, e.ThreadID = "tu", "th"; return e }
+	require.Equal(t, []chat.Event{
+		of(chat.Event{N: 1, Type: chat.EventTurnStarted}),
+		of(chat.Event{N: 2, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding documents..."}),
+		of(chat.Event{N: 3, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding documents...", DocsFound: []chat.DocRef{{ID: "d1", Title: "Circular"}}}),
+		of(chat.Event{N: 4, Type: chat.EventInterrupt, Message: "Which document would you like to compare?", Interrupt: &chat.Interrupt{
+			ID: "tu.q1", Type: chat.DocChoice, Message: "Which document would you like to compare?",
+			Options: []chat.Option{{ID: "d1", Label: "Circular"}, {ID: "gone"}, {ID: "all", Label: "All of these"}},
+		}}),
+		of(chat.Event{N: 5, Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "tu.q1"}, Resume: &answer}),
+		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Sentence(`"XYZ"`), Interrupt: &chat.Interrupt{
+			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Sentence(`"XYZ"`),
+		}}),
+		of(chat.Event{N: 7, Type: chat.EventStatus, Node: chat.NodeWebSearch, WebQuery: "capital rules", Message: `Searching online "capital rules"`}),
+		of(chat.Event{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped, Message: chat.NoticeMessage(chat.NoticeWebDropped)}),
+		of(chat.Event{N: 9, Type: chat.EventText, Piece: 1, Text: "The answer."}),
+	}, events)
+	slices.Sort(store.reads)
+	require.Equal(t, []string{"documents", "texts"}, store.reads, "one read each")
+}
+
+func TestRenderReadsNothingThatNoEntryNeeds(t *testing.T) {
+	store := &names{err: errors.New("away")}
+	events, err := Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventStatus, Node: chat.NodeIntent}})
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.Empty(t, store.reads)
+	_, err = Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventText, Ref: "piece:1"}})
+	require.ErrorIs(t, err, store.err)
+}
+
+func TestAnAnswerReadsAsThePersonWouldSayIt(t *testing.T) {
+	store := &names{titles: map[string]string{"d1": "Circular", "d2": "Policy"}, sets: map[string]string{"s1": "Rules"}}
+	actions := chat.Question{ID: "q", Type: chat.ActionChoice, OptionIDs: []string{"compare", "audit"}}
+	docs := chat.Question{ID: "q", Type: chat.DocChoice, OptionIDs: []string{"d1", "d2", chat.AllDocs}}
+	text := chat.Question{ID: "q", Type: chat.TextInput}
+	low := chat.Question{ID: "q", Type: chat.RetrievalLow, OptionIDs: []string{chat.OptionTagDocs, chat.OptionContinue}}
+	for name, tc := range map[string]struct {
+		q    chat.Question
+		v    chat.ResumeValue
+		want string
+	}{
+		"action":          {actions, chat.ResumeValue{Value: ptr("audit")}, "Audit"},
+		"document":        {docs, chat.ResumeValue{Value: ptr("d2")}, "Policy"},
+		"all":             {docs, chat.ResumeValue{Value: ptr("all")}, "All of these"},
+		"text":            {text, chat.ResumeValue{Value: ptr("the old one")}, "the old one"},
+		"id as text":      {text, chat.ResumeValue{Value: ptr("d1")}, "Circular"},
+		"tags":            {text, chat.ResumeValue{TaggedDocs: []string{"d1", "d2"}, TaggedSets: []string{"s1"}}, "Circular, Policy, Rules"},
+		"tags and text":   {text, chat.ResumeValue{Value: ptr("these"), TaggedDocs: []string{"d1"}}, "these: Circular"},
+		"tag in the text": {text, chat.ResumeValue{Value: ptr("@Circular"), TaggedDocs: []string{"d1"}}, "@Circular"},
+		"tagged option":   {low, chat.ResumeValue{Value: ptr(chat.OptionTagDocs), TaggedDocs: []string{"d1"}}, "Tag specific documents: Circular"},
+		"mention": {text, chat.ResumeValue{TipTap: json.RawMessage(
+			`{"type":"mention","attrs":{"category":"document","id":"d2","label":"Policy"}}`)}, "Policy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prompts, err := Prompts(context.Background(), store, ref, []chat.Entry{
+				{Type: chat.EventInterrupt, Question: &tc.q}, {Type: chat.EventResumed, Answers: "q", Resume: &tc.v},
+			})
+			require.NoError(t, err)
+			require.Len(t, prompts, 1)
+			require.Equal(t, tc.want, prompts[0].Answer)
+		})
+	}
+}

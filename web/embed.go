@@ -1,0 +1,99 @@
+// Package web holds the page: a React application, built into dist and
+// embedded into the binary.
+package web
+
+import (
+	"bytes"
+	"embed"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed all:dist
+var dist embed.FS
+
+// Handler serves the page at / and /chat/<id>, and its files below them. Files
+// under /assets have a hash of their content in their names and may be cached
+// for good; the page itself is asked for each time. Anything else is 404, so
+// that a mistyped address of the API does not answer with a page. In a binary
+// built without the page, / says so with 503.
+func Handler() http.Handler {
+	files, err := fs.Sub(dist, "dist")
+	if err != nil {
+		panic(err) // only an invalid path can do this, and it is a constant
+	}
+	return handler{files}
+}
+
+type handler struct{ files fs.FS }
+
+const (
+	forGood   = "public, max-age=31536000, immutable"
+	eachTime  = "no-cache"
+	shortTime = "public, max-age=3600"
+)
+
+// types are set by us: the system's table of MIME types differs between machines.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+	isPage := name == "" || name == "index.html" || chatPath(name)
+	if isPage {
+		name = "index.html"
+	}
+	body, err := fs.ReadFile(h.files, name)
+	switch {
+	case err != nil && isPage:
+		notBuilt(w)
+		return
+	case err != nil || strings.HasPrefix(path.Base(name), "."):
+		http.NotFound(w, r)
+		return
+	case isPage:
+		w.Header().Set("Cache-Control", eachTime)
+	case strings.HasPrefix(name, "assets/"):
+		w.Header().Set("Cache-Control", forGood)
+	default:
+		w.Header().Set("Cache-Control", shortTime)
+	}
+	if t := types[path.Ext(name)]; t != "" {
+		w.Header().Set("Content-Type", t)
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
+}
+
+// chatPath reports whether name is chat/<id>.
+func chatPath(name string) bool {
+	id, ok := strings.CutPrefix(name, "chat/")
+	return ok && id != "" && !strings.Contains(id, "/")
+}
+
+const notBuiltPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Palaver</title>
+<h1>The page has not been built</h1>
+<p>This binary was made without its page. The API works. To build the page, run <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code> and build again, or use <code>make run</code>.</p>
+`
+
+func notBuilt(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", types[".html"])
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write([]byte(notBuiltPage)) // a client that has gone needs no answer
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func built() handler {
+	return handler{fstest.MapFS{
+		".gitkeep":               {},
+		"index.html":             {Data: []byte("<!doctype html><title>page</title>")},
+		"favicon.svg":            {Data: []byte("<svg/>")},
+		"assets/index-abc123.js": {Data: []byte("export {}")},
+	}}
+}
+
+func get(h http.Handler, method, target string) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(method, target, nil))
+	return rec
+}
+
+func TestPathsAndTheirCaching(t *testing.T) {
+	tests := []struct {
+		name, method, target string
+		status               int
+		contentType, cache   string
+	}{
+		{"the page", "GET", "/", 200, "text/html; charset=utf-8", "no-cache"},
+		{"the page by head", "HEAD", "/", 200, "text/html; charset=utf-8", "no-cache"},
+		{"a conversation", "GET", "/chat/6f1c2a34-0000-4000-8000-000000000001", 200, "text/html; charset=utf-8", "no-cache"},
+		{"a hashed file", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
+		{"a plain file", "GET", "/favicon.svg", 200, "image/svg+xml", "public, max-age=3600"},
+		{"an unknown file", "GET", "/assets/index-old.js", 404, "", ""},
+		{"an unknown address", "GET", "/api/nothing", 404, "", ""},
+		{"below a conversation", "GET", "/chat/a/b", 404, "", ""},
+		{"no conversation", "GET", "/chat/", 404, "", ""},
+		{"a hidden file", "GET", "/.gitkeep", 404, "", ""},
+		{"a way out", "GET", "/assets/../../etc/passwd", 404, "", ""},
+		{"another method", "POST", "/", 405, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res := get(built(), tt.method, tt.target)
+			if res.Code != tt.status {
+				t.Fatalf("status %d, want %d", res.Code, tt.status)
+			}
+			if tt.status != 200 {
+				return
+			}
+			if got := res.Header().Get("Content-Type"); got != tt.contentType {
+				t.Errorf("content type %q, want %q", got, tt.contentType)
+			}
+			if got := res.Header().Get("Cache-Control"); got != tt.cache {
+				t.Errorf("cache control %q, want %q", got, tt.cache)
+			}
+		})
+	}
+}
+
+func TestABinaryWithoutThePageSaysSo(t *testing.T) {
+	res := get(handler{fstest.MapFS{".gitkeep": {}}}, "GET", "/")
+	if res.Code != http.StatusServiceUnavailable || !strings.Contains(res.Body.String(), "has not been built") {
+		t.Fatalf("got %d %q", res.Code, res.Body.String())
+	}
+}
+
+func TestTheEmbeddedDirectoryIsServed(t *testing.T) {
+	res := get(Handler(), "GET", "/")
+	if res.Code != http.StatusOK && res.Code != http.StatusServiceUnavailable {
+		t.Fatalf("status %d, want the page or the note that it is not built", res.Code)
+	}
+	if !strings.Contains(res.Body.String(), "Palaver") {
+		t.Fatalf("body %q names no Palaver", res.Body.String())
+	}
+}

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { defaultConfig, readConfig } from "./config";
+
+it("reads what the server says", () =>
+  expect(readConfig({ model: { label: "m-1", offline: false }, limits: { upload_bytes: 1024, message_chars: 10 }, features: { web_search: true } })).toEqual({
+    modelLabel: "m-1",
+    offline: false,
+    webSearch: true,
+    maxUpload: 1024,
+    maxMessage: 10,
+  }));
+
+it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 } }])("keeps harmless defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));

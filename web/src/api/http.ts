@@ -1,0 +1,65 @@
+/** A request that the server refused, or that never reached it (status 0). */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** Whether the same request may succeed a moment later. */
+  get transient(): boolean {
+    return this.status === 0 || this.status === 408 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+}
+
+export const unreachable = () => new ApiError(0, "unreachable", "The server cannot be reached. Check that it is running and that you are online.");
+
+/** Reads {"error":{"code","message"}} and falls back to plain words by status. */
+export async function errorOf(res: Response): Promise<ApiError> {
+  let code = "";
+  let message = "";
+  try {
+    const body = (await res.json()) as { error?: { code?: unknown; message?: unknown } };
+    if (typeof body.error?.code === "string") code = body.error.code;
+    if (typeof body.error?.message === "string") message = body.error.message;
+  } catch {
+    // Not JSON: a proxy's page, never shown to a person.
+  }
+  if (res.status === 429) {
+    const wait = Number(res.headers.get("Retry-After"));
+    const when = wait > 0 ? `in ${wait} second${wait === 1 ? "" : "s"}` : "in a moment";
+    message = `That was a little fast. Please try again ${when}.`;
+  }
+  return new ApiError(res.status, code, message || fallback(res.status));
+}
+
+function fallback(status: number): string {
+  if (status === 404) return "This was not found. It may have been deleted.";
+  if (status === 413) return "This is too large.";
+  if (status === 502 || status === 503 || status === 504) return "The server is not ready. Please try again in a moment.";
+  return `The server answered with an error (${status}). Please try again.`;
+}
+
+export async function request(path: string, init?: RequestInit): Promise<Response> {
+  let res: Response;
+  try {
+    res = await fetch(path, { credentials: "same-origin", ...init });
+  } catch (err) {
+    if (init?.signal?.aborted) throw err;
+    throw unreachable();
+  }
+  if (!res.ok) throw await errorOf(res);
+  return res;
+}
+
+export async function getJSON<T>(path: string, init?: RequestInit): Promise<T> {
+  return (await (await request(path, init)).json()) as T;
+}
+
+export const post = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});

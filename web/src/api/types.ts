@@ -1,0 +1,133 @@
+// The native dialect as the server speaks it (contract, part 3).
+
+export type Action = "summarize" | "inquire" | "compare" | "audit";
+export type Confidence = "high" | "medium" | "low";
+
+export interface DocRef {
+  id: string;
+  title: string;
+}
+
+/** start and end count characters (code points) of the document's text. */
+export interface Citation {
+  n: number;
+  source: "document" | "web";
+  doc_id?: string;
+  title: string;
+  chunk_id?: string;
+  url?: string;
+  quote: string;
+  start?: number;
+  end?: number;
+}
+
+export interface Interrupt {
+  interrupt_id: string;
+  interrupt_type: string;
+  message: string;
+  options?: { id: string; label: string }[];
+  turn_id?: string;
+}
+
+interface Base {
+  event_id?: string;
+}
+export type StatusEvent = Base & { type: "status"; node: string; message: string; docs_found?: DocRef[]; web_query?: string };
+export type TokenEvent = Base & { type: "token"; content: string };
+export type NoticeEvent = Base & { type: "notice"; code: string; message: string };
+export type ResponseEvent = Base & {
+  type: "response";
+  response: string;
+  citations?: Citation[] | null;
+  action?: Action;
+  inference_confidence?: Confidence;
+  retrieval_confidence?: Confidence;
+  tokens_used?: number;
+  cost_usd?: number;
+  turn_id: string;
+};
+export type InterruptEvent = Base & Interrupt & { type: "interrupt" };
+export type CancelledEvent = Base & { type: "cancelled"; reason: string; partial?: string; turn_id: string };
+export type ErrorEvent = Base & { type: "error"; message: string; code: string; retryable?: boolean; partial?: string; turn_id?: string };
+export type TurnEvent = StatusEvent | TokenEvent | NoticeEvent | ResponseEvent | InterruptEvent | CancelledEvent | ErrorEvent;
+
+export interface MessageMetadata {
+  citations?: Citation[] | null;
+  action?: Action;
+  inference_confidence?: Confidence;
+  retrieval_confidence?: Confidence;
+  tokens_used?: number;
+  cost_usd?: number;
+  interrupted?: boolean;
+  interrupted_reason?: string;
+  finished_reason?: string;
+}
+
+export interface Message {
+  id: string;
+  role: "user" | "assistant" | "system";
+  content: string;
+  turn_id?: string;
+  metadata?: MessageMetadata | null;
+}
+
+export interface History {
+  thread_id: string;
+  messages: Message[] | null;
+  pending_interrupt: Interrupt | null;
+  active_turn: { turn_id: string; status: string } | null;
+}
+
+export interface SubmitBody {
+  thread_id: string;
+  client_turn_id: string;
+  message: string;
+  tagged_doc_ids?: string[];
+  tagged_set_ids?: string[];
+  action?: Action;
+  enable_web_search?: boolean;
+}
+
+export interface ResumeValue {
+  type: string;
+  value: string | null;
+  tagged_doc_ids?: string[];
+  tagged_set_ids?: string[];
+}
+
+export interface ResumeBody {
+  thread_id: string;
+  interrupt_id: string;
+  resume_value: ResumeValue;
+}
+
+export interface Conversation {
+  id: string;
+  title: string;
+  created_at: string;
+  last_message_at?: string;
+  status?: string;
+}
+
+export interface Doc {
+  id: string;
+  title: string;
+  status: "processing" | "ready" | "failed";
+  source_type: string;
+  bytes: number;
+  chunks: number;
+  progress?: number;
+  error?: string;
+  public: boolean;
+}
+
+export interface DocSet {
+  id: string;
+  name: string;
+  doc_ids: string[];
+}
+
+export interface Page<T> {
+  items: T[] | null;
+  next_cursor?: string;
+}

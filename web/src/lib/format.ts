@@ -1,0 +1,35 @@
+import type { Confidence } from "../api/types";
+
+export function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
+  if (n < 1_000_000) return `${Math.round(n / 1000)} kB`;
+  return `${(n / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Small costs keep their first two significant digits: $0.0042, $0.31, $2.10. */
+export function cost(usd: number): string {
+  if (usd <= 0) return "$0.00";
+  if (usd >= 0.1) return `$${usd.toFixed(2)}`;
+  if (usd < 0.0001) return "< $0.0001";
+  return `$${Number(usd.toPrecision(2))}`;
+}
+
+export const tokens = (n: number): string => `${n.toLocaleString("en")} token${n === 1 ? "" : "s"}`;
+
+const order: Confidence[] = ["low", "medium", "high"];
+
+/** The weaker of the two, which is what a reader should know about. */
+export function weakest(a: Confidence | undefined, b: Confidence | undefined): Confidence | undefined {
+  const known = [a, b].filter((c): c is Confidence => c !== undefined && order.includes(c));
+  return known.sort((x, y) => order.indexOf(x) - order.indexOf(y))[0];
+}
+
+export function ago(iso: string | undefined, now = Date.now()): string {
+  const then = iso ? Date.parse(iso) : Number.NaN;
+  if (Number.isNaN(then)) return "";
+  const minutes = Math.floor((now - then) / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}

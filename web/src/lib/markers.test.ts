@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { remarkMarkers, seal, type Node } from "./markers";
+
+const flat = (n: Node): string => (n.type === "cite" ? `<${n.children![0]!.value}>` : (n.value ?? (n.children ?? []).map(flat).join("")));
+const run = (...children: Node[]): string => {
+  const root: Node = { type: "root", children };
+  remarkMarkers()(root);
+  return flat(root);
+};
+const text = (value: string): Node => ({ type: "text", value });
+
+describe("markers", () => {
+  it("become cite elements in text", () => expect(run(text(seal("a [1], b [2][3].")))).toBe("a\u00A0<1>, b\u00A0<2><3>."));
+  it("are only the known numbers once the citations are known", () => expect(run(text(seal("[1] of [7]", new Set([1]))))).toBe("<1> of [7]"));
+  it("leave years and words alone", () => expect(run(text(seal("in [2024] and [x]")))).toBe("in [2024] and [x]"));
+  it("are plain brackets in code", () => expect(run({ type: "inlineCode", value: seal("a[1]") })).toBe("a[1]"));
+  it("are found in nested nodes", () => expect(run({ type: "paragraph", children: [{ type: "strong", children: [text(seal("x[1]"))] }] })).toBe("x<1>"));
+  it("cannot be forged with the private characters", () => expect(run(text(seal("\uE0009\uE001 [1]", new Set([1]))))).toBe("9\u00A0<1>"));
+});

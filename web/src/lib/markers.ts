@@ -1,0 +1,51 @@
+// Markers [1] of an answer. Markdown would read "[1]: see" as a definition and
+// "[1](x)" as a link, so they are swapped for private-use characters before
+// parsing and turned into <cite> elements afterwards.
+
+const OPEN = "\uE000";
+const CLOSE = "\uE001";
+const SEALED = /\uE000(\d{1,3})\uE001/g;
+
+/** With known given, only these numbers are markers; other brackets stay text. */
+export function seal(markdown: string, known?: ReadonlySet<number>): string {
+  const clean = markdown.replace(/[\uE000\uE001]/g, "");
+  return clean.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (!known || known.has(Number(n)) ? OPEN + n + CLOSE : whole));
+}
+
+export interface Node {
+  type: string;
+  value?: string;
+  children?: Node[];
+  data?: { hName: string };
+}
+
+/** A remark plugin: sealed markers in text become <cite>n</cite>; in code they are what they were. */
+export function remarkMarkers() {
+  return (tree: Node): void => walk(tree);
+}
+
+function walk(node: Node): void {
+  if (typeof node.value === "string" && node.type !== "text") {
+    node.value = node.value.replace(SEALED, "[$1]");
+    return;
+  }
+  if (!node.children) return;
+  node.children = node.children.flatMap((child) => {
+    if (child.type === "text") return split(child.value ?? "");
+    walk(child);
+    return [child];
+  });
+}
+
+function split(text: string): Node[] {
+  const out: Node[] = [];
+  let from = 0;
+  for (const m of text.matchAll(SEALED)) {
+    // A no-break space keeps the number on the line of what it belongs to.
+    if (m.index > from) out.push({ type: "text", value: text.slice(from, m.index).replace(/ $/, "\u00A0") });
+    out.push({ type: "cite", data: { hName: "cite" }, children: [{ type: "text", value: m[1]! }] });
+    from = m.index + m[0].length;
+  }
+  if (from < text.length || out.length === 0) out.push({ type: "text", value: text.slice(from) });
+  return out;
+}

@@ -1,0 +1,12 @@
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// The server sends a strict policy (default-src 'self'), so nothing may be
+// inlined as a data: URL.
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  build: { outDir: "dist", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  server: { proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
+  test: { environment: "node", include: ["src/**/*.test.ts"] },
+});

@@ -1,0 +1,51 @@
+// Package worker runs workflows and activities for a task queue.
+package worker
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+const (
+	// After a worker's death its threads' next tasks go to any worker after this
+	// long, instead of the SDK's 5 s.
+	stickyTimeout = time.Second
+	// How long running activities may take to hand in what they have at a stop.
+	stopTimeout = 5 * time.Second
+	// A cached thread costs about 48 KiB.
+	stickyCache = 2000
+	// With the SDK's default of two, the first tasks of new threads starve behind
+	// those of threads that are cached here.
+	workflowPollers = 10
+	activityPollers = 5
+	// Streaming activities wait on models; they cost next to nothing.
+	concurrentActivities = 400
+)
+
+func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
+
+// New makes a worker that is ready to start. bus gets the hints that threads
+// give to their followers.
+func New(c client.Client, a *activities.Activities, bus stream.Bus) worker.Worker {
+	w := worker.New(c, workflows.TaskQueue, worker.Options{
+		StickyScheduleToStartTimeout:       stickyTimeout,
+		WorkerStopTimeout:                  stopTimeout,
+		MaxConcurrentActivityExecutionSize: concurrentActivities,
+		MaxConcurrentWorkflowTaskPollers:   workflowPollers,
+		MaxConcurrentActivityTaskPollers:   activityPollers,
+		MaxHeartbeatThrottleInterval:       time.Second,
+		DefaultHeartbeatThrottleInterval:   time.Second,
+	})
+	threads := &workflows.Threads{Hint: bus.Hint}
+	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+	w.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
+	w.RegisterActivity(a)
+	return w
+}

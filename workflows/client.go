@@ -1,0 +1,262 @@
+package workflows
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Client sends commands to threads and asks them questions: the engine as the
+// API knows it (api.Threads).
+type Client struct {
+	Temporal     client.Client
+	IdleTimeout  time.Duration
+	TurnDeadline time.Duration
+	// ContinueAfter is ThreadInput's; tests set it.
+	ContinueAfter int
+}
+
+const (
+	// A workflow task whose worker died is given to another after this long.
+	taskTimeout = 4 * time.Second
+	// How long a submit waits for a worker before it is refused as unavailable.
+	submitPatience = 15 * time.Second
+	// One try of a query; a dead worker alone costs the sticky timeout of 1 s.
+	queryPatience = 1500 * time.Millisecond
+	retryPause    = 25 * time.Millisecond
+)
+
+// Submit has the thread take the turn, starting its workflow if none is open.
+// Idempotent: the update's id is the turn's. A *chat.Refused says that the
+// thread did not take it.
+func (c *Client) Submit(ctx context.Context, s chat.Submit) error {
+	ctx, cancel := context.WithTimeout(ctx, submitPatience)
+	defer cancel()
+	for {
+		err := c.submitOnce(ctx, s)
+		if !passing(err) || !pause(ctx) {
+			return refusal(err)
+		}
+	}
+}
+
+func (c *Client) submitOnce(ctx context.Context, s chat.Submit) error {
+	start := c.Temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
+		ID:                       ThreadWorkflowID(s.ThreadID),
+		TaskQueue:                TaskQueue,
+		WorkflowTaskTimeout:      taskTimeout,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			UserAttribute.ValueSet(s.Owner), StatusAttribute.ValueSet(statusIdle)),
+		Priority:      fairly(s.Owner),
+		StaticSummary: "Conversation " + s.ThreadID,
+	}, ThreadType, ThreadInput{
+		Owner: s.Owner, ThreadID: s.ThreadID,
+		IdleTimeout: c.IdleTimeout, TurnDeadline: c.TurnDeadline, ContinueAfter: c.ContinueAfter,
+	})
+	handle, err := c.Temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: start,
+		UpdateOptions: client.UpdateWorkflowOptions{
+			UpdateID:     s.TurnID,
+			UpdateName:   UpdateSubmit,
+			Args:         []any{SubmitRequest{TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled}},
+			WaitForStage: client.WorkflowUpdateStageCompleted,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, nil)
+}
+
+// passing reports whether a submit failed for a reason that passes by itself:
+// the run was just closing or continuing as new, or the server was busy.
+func passing(err error) bool {
+	var notReady *serviceerror.WorkflowNotReady
+	var unavailable *serviceerror.Unavailable
+	var exhausted *serviceerror.ResourceExhausted
+	var aborted *serviceerror.Aborted
+	var multi *serviceerror.MultiOperationExecution
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &multi) {
+		for _, e := range multi.OperationErrors() {
+			if passing(e) {
+				return true
+			}
+		}
+		return false
+	}
+	return errors.As(err, &notReady) || errors.As(err, &unavailable) || errors.As(err, &exhausted) ||
+		errors.As(err, &aborted) || errors.As(err, &notFound)
+}
+
+// refusal turns a workflow's typed error into the domain's.
+func refusal(err error) error {
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) {
+		return err
+	}
+	switch app.Type() {
+	case chat.CodeTurnRunning, chat.CodeNoInterrupt, chat.CodeBadResume:
+		r := &chat.Refused{Code: app.Type(), Message: app.Message()}
+		_ = app.Details(&r.TurnID) // only turn_running has one
+		return r
+	}
+	return err
+}
+
+// Resume answers the pending interrupt; a *chat.Refused when there is none or
+// the answer does not fit. Tries share one update id, so that an answer whose
+// acknowledgement was lost is not refused as a second one.
+func (c *Client) Resume(ctx context.Context, r chat.Resume) error {
+	ctx, cancel := context.WithTimeout(ctx, submitPatience)
+	defer cancel()
+	id := uuid.NewString()
+	for {
+		err := c.resumeOnce(ctx, id, r)
+		if gone(err) && !c.open(ctx, r.ThreadID) {
+			return &chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"}
+		}
+		if !passing(err) || !pause(ctx) {
+			return refusal(err)
+		}
+	}
+}
+
+func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error {
+	handle, err := c.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID:   ThreadWorkflowID(r.ThreadID),
+		UpdateID:     id,
+		UpdateName:   UpdateResume,
+		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value}},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, nil)
+}
+
+// open reports whether the thread has a run that is not closed: a run that was
+// not found may just have continued as new.
+func (c *Client) open(ctx context.Context, threadID string) bool {
+	d, err := c.Temporal.DescribeWorkflowExecution(ctx, ThreadWorkflowID(threadID), "")
+	return err == nil && d.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+}
+
+// pause waits a moment before another try; false when ctx is over.
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(retryPause):
+		return true
+	}
+}
+
+// Cancel ends a turn; nil when nothing of the thread is open. Idempotent.
+func (c *Client) Cancel(ctx context.Context, _, threadID string, v chat.Cancel) error {
+	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalCancel, v)
+	if gone(err) {
+		return nil
+	}
+	return err
+}
+
+// Progress is the turn's log after n. Known is false when the turn is not open:
+// then the settled log has it.
+func (c *Client) Progress(ctx context.Context, threadID, turnID string, after int) (p chat.Progress, err error) {
+	err = c.query(ctx, threadID, &p, QueryProgress, turnID, after)
+	return p, err
+}
+
+// State is the thread at a glance; zero when its workflow is not open.
+func (c *Client) State(ctx context.Context, threadID string) (s chat.ThreadState, err error) {
+	err = c.query(ctx, threadID, &s, QueryThread)
+	return s, err
+}
+
+// query leaves result as it is when the thread has no open run. Around
+// continue-as-new, and while a worker starts, a query can be refused, or hang
+// until its deadline: it is asked again until ctx ends.
+func (c *Client) query(ctx context.Context, threadID string, result any, name string, args ...any) error {
+	for {
+		answer, err := c.queryOnce(ctx, threadID, name, args...)
+		switch {
+		case gone(err):
+			return nil
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil:
+		case answer.QueryRejected == nil:
+			return answer.QueryResult.Get(result)
+		case answer.QueryRejected.Status != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
+			return nil
+		}
+		if !pause(ctx) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (c *Client) queryOnce(ctx context.Context, threadID, name string, args ...any) (*client.QueryWorkflowWithOptionsResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	return c.Temporal.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
+		WorkflowID:           ThreadWorkflowID(threadID),
+		QueryType:            name,
+		Args:                 args,
+		QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
+	})
+}
+
+// Delete ends a thread's workflow; what it was doing is dropped.
+func (c *Client) Delete(ctx context.Context, _, threadID string) error {
+	err := c.Temporal.TerminateWorkflow(ctx, ThreadWorkflowID(threadID), "", "conversation deleted")
+	if gone(err) {
+		return nil
+	}
+	return err
+}
+
+// Ingest starts a document's ingest, or joins the one under way.
+func (c *Client) Ingest(ctx context.Context, owner, docID string) error {
+	_, err := c.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       IngestWorkflowID(docID),
+		TaskQueue:                TaskQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		Priority:                 fairly(owner),
+		StaticSummary:            "Document " + docID,
+	}, IngestType, activities.IngestRequest{Owner: owner, DocID: docID})
+	return err
+}
+
+// fairly has the task queue serve owners in turn, however many tasks one of them
+// has waiting; a workflow's activities inherit it. It takes effect on servers
+// with matching.enableFairness.
+func fairly(owner string) temporal.Priority {
+	if len(owner) > maxFairnessKey {
+		sum := sha256.Sum256([]byte(owner))
+		owner = hex.EncodeToString(sum[:])
+	}
+	return temporal.Priority{FairnessKey: owner}
+}
+
+const maxFairnessKey = 64 // bytes
+
+func gone(err error) bool {
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
+}

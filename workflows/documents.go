@@ -1,0 +1,430 @@
+package workflows
+
+import (
+	"slices"
+	"strconv"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// documents is the agent that answers from one's own documents (S0):
+// intent_resolver → doc_resolver → validate_inputs →
+// summarize | inquire | compare | audit → format_response.
+func (u *turn) documents(ctx workflow.Context, begun activities.Begun) (activities.Ending, error) {
+	var e activities.Ending
+	d := documentsTurn{turn: u, begun: begun}
+
+	if err := d.resolve(ctx); err != nil {
+		return e, err
+	}
+	if err := d.validate(ctx); err != nil {
+		return e, err
+	}
+	e.Action, e.Inference, e.DocIDs = d.intent.Action, d.docs.Confidence, d.docs.IDs
+	err := d.answer(ctx)
+	e.DocIDs, e.Retrieval = d.docs.IDs, d.found.Confidence
+	if err != nil {
+		return e, err
+	}
+	u.status(ctx, chat.NodeFormat)
+	return e, nil
+}
+
+// documentsTurn is what the nodes of one turn hand on.
+type documentsTurn struct {
+	*turn
+	begun  activities.Begun
+	intent activities.Intent
+	docs   activities.Docs
+	found  activities.Retrieved
+	asText bool // the text under audit came as an answer
+	// unknown is the key of the text that named nothing and is asked about: names
+	// in the message, or the answer before.
+	unknown string
+}
+
+// resolve finds out what to do, and with which documents. With an inferred
+// action both are looked for side by side; what was found before the action was
+// known is kept when it suffices for the action, else asked for once more.
+func (d *documentsTurn) resolve(ctx workflow.Context) error {
+	err := d.resolveBoth(ctx)
+	if err != nil {
+		return err
+	}
+	if d.intent.Multi || d.intent.Confidence == chat.Low {
+		if err := d.chooseAction(ctx); err != nil {
+			return err
+		}
+	}
+	return d.chooseDocs(ctx)
+}
+
+// resolvers are the results of both, recorded together: they end before any
+// question is asked.
+type resolvers struct {
+	Intent activities.Intent `json:"intent"`
+	Docs   activities.Docs   `json:"docs"`
+}
+
+func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
+	both, err := once(d.turn, "resolve", func() (r resolvers, err error) {
+		if d.begun.Action == "" {
+			d.status(ctx, chat.NodeIntent)
+		} else {
+			d.status(ctx, chat.NodeDocs)
+		}
+		docs := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
+			acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.begun.Action})
+		if d.begun.Action == "" {
+			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.TurnRef)
+			err = d.await(ctx, intent, &r.Intent)
+		} else { // known already: no model is asked
+			r.Intent, err = lookup[activities.Intent](ctx, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
+		}
+		if err != nil {
+			return r, err
+		}
+		d.Usage = d.Usage.Add(r.Intent.Usage)
+		settled := r.Intent.Confidence != chat.Low && !r.Intent.Multi
+		if d.begun.Action == "" && settled {
+			d.status(ctx, chat.NodeDocs)
+		}
+		if err = d.await(ctx, docs, &r.Docs); err == nil {
+			d.Usage = d.Usage.Add(r.Docs.Usage)
+		}
+		return r, err
+	})
+	d.intent, d.docs = both.Intent, both.Docs
+	return err
+}
+
+func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
+	q := chat.Question{Type: chat.ActionChoice, Prompt: chat.PromptWhichAction}
+	likely := d.intent.Likely
+	if d.intent.Multi {
+		q.Prompt = chat.PromptMultiAction
+	} else {
+		likely = likely[:min(2, len(likely))]
+	}
+	for _, a := range likely {
+		q.OptionIDs = append(q.OptionIDs, string(a))
+	}
+	answer, err := d.ask(ctx, "ask action", q)
+	if err != nil {
+		return err
+	}
+	d.intent.Action = chat.Action(answer.Text())
+	_, err = once(d.turn, "announce docs", func() (bool, error) {
+		d.status(ctx, chat.NodeDocs)
+		return true, nil
+	})
+	return err
+}
+
+// chooseDocs settles which documents are meant.
+func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
+	if d.begun.Action == "" && d.docs.Called && !d.enough() && d.docs.Confidence != chat.Medium && !d.docs.Unresolved {
+		docs, err := once(d.turn, "resolve again", func() (r activities.Docs, err error) {
+			call := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents for the action"),
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.intent.Action})
+			if err = d.await(ctx, call, &r); err == nil {
+				d.Usage = d.Usage.Add(r.Usage)
+			}
+			return r, err
+		})
+		if err != nil {
+			return err
+		}
+		d.docs = docs
+	}
+	if d.docs.Confidence == chat.Medium && len(d.docs.Suggested) > 1 {
+		if err := d.askWhichDoc(ctx); err != nil {
+			return err
+		}
+	}
+	if d.docs.Unresolved {
+		if err := d.askUnknownDoc(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := once(d.turn, "show docs", func() (bool, error) {
+		if len(d.docs.IDs) > 0 {
+			d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: d.docs.IDs})
+		}
+		return true, nil
+	})
+	return err
+}
+
+func (d *documentsTurn) askWhichDoc(ctx workflow.Context) error {
+	answer, err := d.ask(ctx, "ask doc", chat.Question{
+		Type: chat.DocChoice, Prompt: chat.PromptWhichDoc, Action: d.intent.Action,
+		OptionIDs: append(slices.Clone(d.docs.Suggested), chat.AllDocs),
+	})
+	if err != nil {
+		return err
+	}
+	chosen := []string{answer.Text()}
+	if answer.Text() == chat.AllDocs {
+		chosen = d.docs.Suggested
+	}
+	d.addDocs(chosen)
+	d.docs.Confidence = chat.High
+	return nil
+}
+
+// maxUnknownAsks bounds how often a name that fits nothing is asked about.
+const maxUnknownAsks = 2
+
+func (d *documentsTurn) askUnknownDoc(ctx workflow.Context) error {
+	d.unknown = chat.TextUnresolved
+	for i := range maxUnknownAsks {
+		q := chat.Question{Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Action: d.intent.Action, Ref: d.unknown}
+		answered, err := d.askFor(ctx, "ask unknown "+strconv.Itoa(i), q, false)
+		if err != nil {
+			return err
+		}
+		if len(answered.IDs) > 0 {
+			d.docs.Unresolved = false
+			d.docs.Confidence = chat.High
+			return nil
+		}
+	}
+	return nil
+}
+
+// askFor asks for documents, or with asText for a text, and reads the answer.
+func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Question, asText bool) (activities.Answered, error) {
+	value, err := d.ask(ctx, step, q)
+	if err != nil {
+		return activities.Answered{}, err
+	}
+	unknown := chat.TextUnresolved + ": " + step
+	answered, err := once(d.turn, step+": read", func() (activities.Answered, error) {
+		return lookup[activities.Answered](ctx, "Read the answer", acts.ReadAnswer,
+			activities.AnswerRequest{TurnRef: d.TurnRef, Value: value, AsText: asText, Unknown: unknown})
+	})
+	d.addDocs(answered.IDs)
+	d.asText = d.asText || answered.Text
+	if d.unknown = ""; len(answered.IDs) == 0 && !answered.Text && value.Text() != "" {
+		d.unknown = unknown
+	}
+	return answered, err
+}
+
+func (d *documentsTurn) addDocs(ids []string) {
+	for _, id := range ids {
+		if !slices.Contains(d.docs.IDs, id) {
+			d.docs.IDs = append(d.docs.IDs, id)
+		}
+	}
+}
+
+// enough reports whether the documents found suffice for the action.
+func (d *documentsTurn) enough() bool { return d.missing() == "" }
+
+// missing is the prompt for what the action still needs; "" for nothing.
+// Compare needs two documents, summarize one, audit a target and a text; the
+// text may be a document of its own: of two, the first one named is audited.
+func (d *documentsTurn) missing() chat.PromptCode {
+	n := len(d.docs.IDs)
+	switch d.intent.Action {
+	case chat.Compare:
+		switch n {
+		case 0:
+			return chat.PromptCompareNone
+		case 1:
+			return chat.PromptCompareTwo
+		}
+	case chat.Summarize:
+		if n == 0 {
+			return chat.PromptSummarizeDoc
+		}
+	case chat.Audit:
+		if n == 0 {
+			return chat.PromptAuditTarget
+		}
+		if n == 1 && !d.docs.HasText && !d.asText {
+			return chat.PromptAuditText
+		}
+	}
+	return ""
+}
+
+// validate asks for what is missing, as often as it takes.
+func (d *documentsTurn) validate(ctx workflow.Context) error {
+	_, err := once(d.turn, "validate", func() (bool, error) {
+		d.status(ctx, chat.NodeValidate)
+		if d.intent.Action == chat.Compare && d.intent.WebSearch {
+			d.notice(ctx, chat.NoticeWebDropped)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	if d.intent.Action == chat.Compare {
+		d.intent.WebSearch = false
+	}
+	d.unknown = ""
+	for i := 0; ; i++ {
+		prompt := d.missing()
+		if prompt == "" {
+			return nil
+		}
+		q := chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown}
+		if _, err := d.askFor(ctx, "ask missing "+strconv.Itoa(i), q, prompt == chat.PromptAuditText); err != nil {
+			return err
+		}
+	}
+}
+
+// subject is the document under audit when the person gave no text.
+func (d *documentsTurn) subject() (subject string, targets []string) {
+	if d.intent.Action != chat.Audit || d.docs.HasText || d.asText || len(d.docs.IDs) < 2 {
+		return "", d.docs.IDs
+	}
+	return d.docs.IDs[0], d.docs.IDs[1:]
+}
+
+// answer retrieves, searches the web where that is wanted and needed, asks when
+// there is next to nothing to answer from, and writes.
+func (d *documentsTurn) answer(ctx workflow.Context) error {
+	_, err := once(d.turn, "announce action", func() (bool, error) {
+		d.status(ctx, chat.Node(d.intent.Action))
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.retrieve(ctx, "retrieve"); err != nil {
+		return err
+	}
+	web, wanted := false, d.intent.WebSearch
+	if wanted && d.found.Confidence == chat.High {
+		if err := d.say(ctx, chat.NoticeWebSkipped); err != nil {
+			return err
+		}
+	} else if wanted {
+		if web, err = d.searchWeb(ctx); err != nil {
+			return err
+		}
+	}
+	if d.found.Confidence == chat.Low && !web {
+		if web, err = d.askRetrievalLow(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	return d.write(ctx, web)
+}
+
+func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) {
+	subject, targets := d.subject()
+	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
+		found, err := lookup[activities.Retrieved](ctx, "Retrieve passages", acts.Retrieve,
+			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject})
+		if found.Processing {
+			d.notice(ctx, chat.NoticeDocsProcessing)
+		}
+		if found.Unreadable {
+			d.notice(ctx, chat.NoticeDocumentsExcluded)
+		}
+		return found, err
+	})
+	return err
+}
+
+// askRetrievalLow offers the three ways out. searched: the web was tried already.
+func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
+	answer, err := d.ask(ctx, "ask retrieval", chat.Question{
+		Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, Action: d.intent.Action,
+		OptionIDs: []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue},
+	})
+	if err != nil {
+		return false, err
+	}
+	switch answer.Text() {
+	case chat.OptionTagDocs:
+		tagged, err := once(d.turn, "read tags", func() (activities.Answered, error) {
+			return lookup[activities.Answered](ctx, "Read the tags", acts.ReadAnswer,
+				activities.AnswerRequest{TurnRef: d.TurnRef, Value: answer})
+		})
+		if err != nil {
+			return false, err
+		}
+		d.addDocs(tagged.IDs)
+		return false, d.retrieve(ctx, "retrieve again")
+	case chat.OptionWebSearch:
+		if !searched {
+			return d.searchWeb(ctx)
+		}
+	}
+	return false, nil
+}
+
+// searchWeb words a query, says it, and searches. It reports whether there is
+// anything to cite.
+func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
+	result, err := once(d.turn, "search the web", func() (r activities.WebResult, err error) {
+		on, err := lookup[bool](ctx, "Is web search configured?", acts.WebConfigured, d.TurnRef)
+		if err != nil || !on {
+			return activities.WebResult{Off: true}, err
+		}
+		var usage chat.Usage
+		call := workflow.ExecuteActivity(d.modelCall(ctx, "Word a web search"),
+			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.TurnRef, DocIDs: d.docs.IDs})
+		if err := d.await(ctx, call, &usage); err != nil {
+			return r, err
+		}
+		d.Usage = d.Usage.Add(usage)
+		d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: chat.TextWebQuery})
+		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.TurnRef)
+		return r, d.await(ctx, call, &r)
+	})
+	switch {
+	case err != nil:
+		return false, err
+	case result.Off:
+		return false, d.say(ctx, chat.NoticeWebNotConfigured)
+	case result.Failed:
+		return false, d.say(ctx, chat.NoticeWebFailed)
+	}
+	return result.Results > 0, nil
+}
+
+// say puts a notice into the log, once.
+func (d *documentsTurn) say(ctx workflow.Context, code string) error {
+	_, err := once(d.turn, "notice "+code, func() (bool, error) {
+		d.notice(ctx, code)
+		return true, nil
+	})
+	return err
+}
+
+// write streams the answer.
+func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
+	subject, targets := d.subject()
+	w, err := once(d.turn, "write", func() (w activities.Written, err error) {
+		call := workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
+			TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject,
+			ChunkIDs: d.found.ChunkIDs, Web: web, Piece: 1,
+		})
+		err = d.await(ctx, call, &w)
+		d.Usage = d.Usage.Add(w.Usage)
+		if err != nil {
+			return w, err
+		}
+		if w.Stopped {
+			return w, errStopped
+		}
+		d.append(ctx, chat.Entry{Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)})
+		return w, nil
+	})
+	if err == nil && w.Citations == 0 { // whatever was retrieved, nothing of it was used
+		d.found.Confidence = chat.Low
+	}
+	return err
+}

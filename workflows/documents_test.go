@@ -1,0 +1,231 @@
+package workflows_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// tell runs one turn, answering its questions in order, and returns its ending.
+func tell(t *testing.T, s *script, answers ...chat.ResumeValue) activities.Ending {
+	t.Helper()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	for i, a := range answers {
+		p.at(i+1, func() {
+			r := p.resume(a)
+			require.NoError(t, r.rejected)
+		})
+	}
+	p.run()
+	require.Len(t, p.endings, 1)
+	return p.endings[0]
+}
+
+func TestThePlainStory(t *testing.T) {
+	require.Equal(t, []string{
+		"turn_started", "status intent_resolver", "status doc_resolver", "status doc_resolver docs",
+		"status validate_inputs", "status inquire", "text piece:1", "status format_response",
+	}, story(tell(t, perfect()).Log))
+}
+
+func TestAnExplicitActionShowsNoIntentStatus(t *testing.T) {
+	s := perfect()
+	s.begin.Action = chat.Summarize
+	s.intent.Action = chat.Summarize
+	e := tell(t, s)
+	require.Equal(t, []string{
+		"turn_started", "status doc_resolver", "status doc_resolver docs",
+		"status validate_inputs", "status summarize", "text piece:1", "status format_response",
+	}, story(e.Log))
+	require.Equal(t, chat.Summarize, s.asked[0].Action)
+}
+
+func TestTwoActionsAtOnceAskWhichComesFirst(t *testing.T) {
+	s := perfect()
+	s.intent = activities.Intent{Action: chat.Summarize, Confidence: chat.High, Multi: true, Likely: []chat.Action{chat.Summarize, chat.Audit, chat.Compare}}
+	s.docs = []activities.Docs{{IDs: []string{"d1"}, HasText: true, Confidence: chat.High}}
+	e := tell(t, s, answer(chat.ActionChoice, "audit"))
+	require.Equal(t, []string{
+		"turn_started", "status intent_resolver", "interrupt multi_action", "resumed",
+		"status doc_resolver", "status doc_resolver docs", "status validate_inputs", "status audit",
+		"text piece:1", "status format_response",
+	}, story(e.Log))
+	require.Equal(t, []string{"summarize", "audit", "compare"}, e.Log[2].Question.OptionIDs)
+	require.Equal(t, 1, s.calls["ResolveDocs"], "the answer repeats no step")
+}
+
+func TestLowConfidenceOffersTheTwoLikeliestActions(t *testing.T) {
+	e := tell(t, asking(), answer(chat.ActionChoice, "summarize"))
+	require.Equal(t, []string{"inquire", "summarize"}, e.Log[2].Question.OptionIDs)
+}
+
+func TestDocumentsFoundBeforeTheActionAreAskedForOnceMoreOnlyWhenTheyDoNotFit(t *testing.T) {
+	for name, c := range map[string]struct {
+		action chat.Action
+		called bool
+		calls  int
+	}{
+		"inquire needs none":            {chat.Inquire, true, 1},
+		"compare needs another":         {chat.Compare, true, 2},
+		"no model was asked: no second": {chat.Compare, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perfect()
+			s.intent.Action = c.action
+			s.docs = []activities.Docs{
+				{IDs: []string{"d1"}, Confidence: chat.High, Called: c.called},
+				{IDs: []string{"d1", "d2"}, Confidence: chat.High, Called: true},
+			}
+			s.answers = []activities.Answered{{IDs: []string{"d2"}}}
+			var answers []chat.ResumeValue
+			if c.calls == 1 && c.action == chat.Compare {
+				answers = append(answers, answer(chat.TextInput, "the other"))
+			}
+			e := tell(t, s, answers...)
+			require.Equal(t, chat.TurnCompleted, e.Status)
+			require.Equal(t, c.calls, s.calls["ResolveDocs"])
+			if c.calls == 2 {
+				require.Equal(t, chat.Compare, s.asked[1].Action)
+			}
+		})
+	}
+}
+
+func TestMediumConfidenceAsksWhichDocument(t *testing.T) {
+	for value, want := range map[string][]string{"d2": {"d2"}, chat.AllDocs: {"d1", "d2"}} {
+		s := perfect()
+		s.docs = []activities.Docs{{Confidence: chat.Medium, Suggested: []string{"d1", "d2"}, Called: true}}
+		e := tell(t, s, answer(chat.DocChoice, value))
+		require.Equal(t, []string{"d1", "d2", "all"}, e.Log[3].Question.OptionIDs)
+		require.Equal(t, want, e.DocIDs)
+		require.Equal(t, chat.High, e.Inference)
+	}
+}
+
+func TestANameThatStaysUnknownAsksForItAndTakesAnIdANameOrMentions(t *testing.T) {
+	s := perfect()
+	s.docs = []activities.Docs{{Confidence: chat.Low, Unresolved: true, Called: true}}
+	s.answers = []activities.Answered{{}, {IDs: []string{"d3"}}}
+	e := tell(t, s, answer(chat.TextInput, "no idea"), answer(chat.TextInput, "Circular 7"))
+	require.Equal(t, []string{"d3"}, e.DocIDs)
+	require.Equal(t, chat.TextUnresolved, e.Log[3].Question.Ref)
+	require.Equal(t, 1, s.calls["ResolveDocs"])
+}
+
+func TestWhatAnActionLacksIsAskedForAndMayBeAskedForAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		action  chat.Action
+		docs    activities.Docs
+		answers []activities.Answered
+		prompts []string
+	}{
+		"compare with none":  {chat.Compare, activities.Docs{}, []activities.Answered{{IDs: []string{"a"}}, {IDs: []string{"b"}}}, []string{"compare_none", "compare_two"}},
+		"compare with one":   {chat.Compare, activities.Docs{IDs: []string{"a"}}, []activities.Answered{{}, {IDs: []string{"b"}}}, []string{"compare_two", "compare_two"}},
+		"summarize nothing":  {chat.Summarize, activities.Docs{}, []activities.Answered{{IDs: []string{"a"}}}, []string{"summarize_doc"}},
+		"audit nothing":      {chat.Audit, activities.Docs{}, []activities.Answered{{IDs: []string{"a"}}, {Text: true}}, []string{"audit_target", "audit_text"}},
+		"audit without text": {chat.Audit, activities.Docs{IDs: []string{"a"}}, []activities.Answered{{Text: true}}, []string{"audit_text"}},
+		"audit complete":     {chat.Audit, activities.Docs{IDs: []string{"a"}, HasText: true}, nil, nil},
+		"audit a document":   {chat.Audit, activities.Docs{IDs: []string{"mail", "rules"}}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perfect()
+			s.intent.Action = c.action
+			c.docs.Confidence = chat.High
+			s.docs, s.answers = []activities.Docs{c.docs}, c.answers
+			var answers []chat.ResumeValue
+			for range c.answers {
+				answers = append(answers, answer(chat.TextInput, "some words"))
+			}
+			e := tell(t, s, answers...)
+			require.Equal(t, chat.TurnCompleted, e.Status)
+			var prompts []string
+			for _, entry := range e.Log {
+				if entry.Question != nil {
+					prompts = append(prompts, string(entry.Question.Prompt))
+				}
+			}
+			require.Equal(t, c.prompts, prompts)
+			if name == "audit a document" {
+				require.Equal(t, "mail", s.writes[0].Subject)
+				require.Equal(t, []string{"rules"}, s.writes[0].DocIDs)
+			}
+		})
+	}
+}
+
+func TestCompareDropsWebSearchWithANotice(t *testing.T) {
+	s := perfect()
+	s.intent.Action, s.intent.WebSearch = chat.Compare, true
+	s.docs = []activities.Docs{{IDs: []string{"a", "b"}, Confidence: chat.High}}
+	s.found[0].Confidence = chat.Medium
+	e := tell(t, s)
+	require.Contains(t, story(e.Log), "notice "+chat.NoticeWebDropped)
+	require.Zero(t, s.calls["SearchWeb"])
+}
+
+func TestTheWebIsSearchedWhenWantedUnlessTheDocumentsAnswerFully(t *testing.T) {
+	for name, c := range map[string]struct {
+		confidence chat.Confidence
+		off        bool
+		result     activities.WebResult
+		want       string
+		searched   int
+		web        bool
+	}{
+		"documents suffice": {chat.High, false, activities.WebResult{}, "notice " + chat.NoticeWebSkipped, 0, false},
+		"searched":          {chat.Medium, false, activities.WebResult{Results: 3}, "status web_search web_query", 1, true},
+		"nothing found":     {chat.Medium, false, activities.WebResult{}, "status web_search web_query", 1, false},
+		"failed":            {chat.Medium, false, activities.WebResult{Failed: true}, "notice " + chat.NoticeWebFailed, 1, false},
+		"not configured":    {chat.Medium, true, activities.WebResult{}, "notice " + chat.NoticeWebNotConfigured, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perfect()
+			s.intent.WebSearch, s.webOff, s.web = true, c.off, c.result
+			s.found[0].Confidence = c.confidence
+			e := tell(t, s)
+			require.Contains(t, story(e.Log), c.want)
+			require.Equal(t, c.searched, s.calls["SearchWeb"])
+			require.Equal(t, c.searched, s.calls["WordWebQuery"])
+			require.Equal(t, c.web, s.writes[0].Web)
+		})
+	}
+}
+
+func TestNothingRelevantAsksAndEachOfTheThreeWaysGoesOn(t *testing.T) {
+	low := activities.Retrieved{Confidence: chat.Low}
+	good := activities.Retrieved{ChunkIDs: []string{"d9.0"}, Confidence: chat.High}
+	tags := answer(chat.RetrievalLow, chat.OptionTagDocs)
+	tags.TaggedDocs = []string{"d9"}
+	for name, c := range map[string]struct {
+		answer chat.ResumeValue
+		found  []activities.Retrieved
+		web    bool
+		chunks []string
+	}{
+		"tag documents":  {tags, []activities.Retrieved{low, good}, false, []string{"d9.0"}},
+		"search the web": {answer(chat.RetrievalLow, chat.OptionWebSearch), []activities.Retrieved{low}, true, nil},
+		"continue":       {answer(chat.RetrievalLow, chat.OptionContinue), []activities.Retrieved{low}, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perfect()
+			s.docs = []activities.Docs{{Confidence: chat.High}}
+			s.found, s.web = c.found, activities.WebResult{Results: 2}
+			s.answers = []activities.Answered{{IDs: []string{"d9"}}}
+			e := tell(t, s, c.answer)
+			require.Equal(t, chat.TurnCompleted, e.Status)
+			require.Contains(t, story(e.Log), "interrupt retrieval_low")
+			require.Equal(t, c.web, s.writes[0].Web)
+			require.Equal(t, c.chunks, s.writes[0].ChunkIDs)
+		})
+	}
+}
+
+func TestDocumentsStillProcessingAreSaidSo(t *testing.T) {
+	s := perfect()
+	s.found[0].Processing = true
+	require.Contains(t, story(tell(t, s).Log), "notice "+chat.NoticeDocsProcessing)
+}

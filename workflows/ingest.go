@@ -1,0 +1,29 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+)
+
+// Ingest reads, cuts and indexes one uploaded document. A file that cannot be
+// read is marked failed with the reason; how far it is stands in the document's
+// row.
+func Ingest(ctx workflow.Context, in activities.IngestRequest) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 15 * time.Minute,
+		HeartbeatTimeout:    30 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 30 * time.Second, MaximumAttempts: 20},
+		Summary:             "Read and index the document",
+	})
+	err := workflow.ExecuteActivity(ctx, acts.Ingest, in).Get(ctx, nil)
+	if err == nil {
+		return nil
+	}
+	workflow.GetLogger(ctx).Warn("ingest failed", "document", in.DocID, "error", err)
+	clean, _ := workflow.NewDisconnectedContext(ctx)
+	return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)
+}

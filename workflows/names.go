@@ -1,0 +1,39 @@
+// Package workflows decides: a thread is a workflow, and a turn is a story told
+// in it. Deterministic, without I/O; package activities does what is decided.
+package workflows
+
+import "go.temporal.io/sdk/temporal"
+
+// Names that clients and shells use (contract, part 9).
+const (
+	TaskQueue  = "palaver"
+	ThreadType = "Thread"
+	IngestType = "Ingest"
+
+	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
+	UpdateResume  = "resume"   // ResumeRequest; validated
+	SignalResume  = "resume"   // chat.ResumeValue; one that does not fit is dropped with a notice
+	SignalCancel  = "cancel"   // chat.Cancel
+	QueryProgress = "progress" // (turn id, after n) → chat.Progress
+	QueryThread   = "thread"   // chat.ThreadState
+)
+
+// ThreadWorkflowID is the workflow id of a thread.
+func ThreadWorkflowID(threadID string) string { return "thread:" + threadID }
+
+// IngestWorkflowID is the workflow id of a document's ingest.
+func IngestWorkflowID(docID string) string { return "ingest:" + docID }
+
+// Search attributes, registered at start (an unknown one would fail the
+// workflow task for ever).
+var (
+	UserAttribute   = temporal.NewSearchAttributeKeyKeyword("PalaverUser")
+	StatusAttribute = temporal.NewSearchAttributeKeyKeyword("PalaverStatus") // idle, running, interrupted
+)
+
+// Statuses of StatusAttribute.
+const (
+	statusIdle        = "idle"
+	statusRunning     = "running"
+	statusInterrupted = "interrupted"
+)

@@ -1,0 +1,277 @@
+package workflows_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// script plays the activities: it answers as it is told and counts.
+type script struct {
+	mu      sync.Mutex
+	calls   map[string]int
+	endings []activities.Ending
+	begin   activities.Begun
+	intent  activities.Intent
+	docs    []activities.Docs // by call; the last one repeats
+	asked   []activities.DocsRequest
+	answers []activities.Answered
+	found   []activities.Retrieved
+	web     activities.WebResult
+	webOff  bool
+	writes  []activities.WriteRequest
+	write   func(ctx context.Context, attempt int) (activities.Written, error)
+	settle  func() error
+	parents []string      // that turns began with
+	stops   chan struct{} // closed when a stop is announced
+}
+
+// perfect is a turn in which nothing is unclear.
+func perfect() *script {
+	return &script{
+		calls:  map[string]int{},
+		begin:  activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments},
+		intent: activities.Intent{Action: chat.Inquire, Confidence: chat.High, Usage: chat.Usage{TokensIn: 1, Calls: 1}},
+		docs:   []activities.Docs{{IDs: []string{"d1"}, Confidence: chat.High, Usage: chat.Usage{TokensIn: 2, Calls: 1}}},
+		found:  []activities.Retrieved{{ChunkIDs: []string{"d1.0"}, Confidence: chat.High, Score: 0.9}},
+	}
+}
+
+func (s *script) count(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[name]++
+	return s.calls[name]
+}
+
+func nth[T any](list []T, call int) T { return list[min(call, len(list))-1] }
+
+func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activities.Begun, error) {
+	s.count("BeginTurn")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parents = append(s.parents, ref.Parent)
+	return s.begin, nil
+}
+
+func (s *script) ResolveIntent(context.Context, activities.TurnRef) (activities.Intent, error) {
+	s.count("ResolveIntent")
+	return s.intent, nil
+}
+
+func (s *script) ResolveDocs(_ context.Context, r activities.DocsRequest) (activities.Docs, error) {
+	n := s.count("ResolveDocs")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, r)
+	return nth(s.docs, n), nil
+}
+
+func (s *script) ReadAnswer(context.Context, activities.AnswerRequest) (activities.Answered, error) {
+	return nth(s.answers, s.count("ReadAnswer")), nil
+}
+
+func (s *script) Retrieve(context.Context, activities.RetrieveRequest) (activities.Retrieved, error) {
+	return nth(s.found, s.count("Retrieve")), nil
+}
+
+func (s *script) WebConfigured(context.Context, activities.TurnRef) (bool, error) {
+	return !s.webOff, nil
+}
+
+func (s *script) WordWebQuery(context.Context, activities.QueryRequest) (chat.Usage, error) {
+	s.count("WordWebQuery")
+	return chat.Usage{Calls: 1}, nil
+}
+
+func (s *script) SearchWeb(context.Context, activities.TurnRef) (activities.WebResult, error) {
+	s.count("SearchWeb")
+	return s.web, nil
+}
+
+func (s *script) Write(ctx context.Context, r activities.WriteRequest) (activities.Written, error) {
+	n := s.count("Write")
+	s.mu.Lock()
+	s.writes = append(s.writes, r)
+	s.mu.Unlock()
+	if s.write != nil {
+		return s.write(ctx, n)
+	}
+	return activities.Written{Chars: 10, Citations: 1, Usage: chat.Usage{TokensOut: 5, Calls: 1}}, nil
+}
+
+func (s *script) Settle(_ context.Context, e activities.Ending) (activities.Settled, error) {
+	s.count("Settle")
+	if s.settle != nil {
+		if err := s.settle(); err != nil {
+			return activities.Settled{}, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endings = append(s.endings, e)
+	return activities.Settled{N: len(e.Log) + 1, Type: map[chat.TurnStatus]chat.EventType{
+		chat.TurnCompleted: chat.EventResponse, chat.TurnCancelled: chat.EventCancelled, chat.TurnFailed: chat.EventFailed,
+	}[e.Status]}, nil
+}
+
+func (s *script) AnnounceStop(context.Context, activities.TurnRef) error {
+	s.count("AnnounceStop")
+	if s.stops != nil {
+		close(s.stops)
+	}
+	return nil
+}
+
+func (s *script) MarkInterrupted(context.Context, activities.TurnRef) error {
+	s.count("MarkInterrupted")
+	return nil
+}
+
+func (s *script) MarkRunning(context.Context, activities.TurnRef) error {
+	s.count("MarkRunning")
+	return nil
+}
+
+// play is a thread under test, with time skipped: what is planned for a minute
+// happens when everything before it has come to rest.
+type play struct {
+	t   *testing.T
+	env *testsuite.TestWorkflowEnvironment
+	*script
+	hints []int
+}
+
+func newPlay(t *testing.T, s *script) *play {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetDisableRegistrationAliasing(false)
+	p := &play{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
+	p.env.SetTestTimeout(20 * time.Second)
+	threads := &workflows.Threads{Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
+	p.env.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+	p.env.RegisterActivity(s)
+	return p
+}
+
+func (p *play) at(minute int, do func()) {
+	p.env.RegisterDelayedCallback(do, time.Duration(minute)*time.Minute+time.Millisecond)
+}
+
+// reply is how an update ended.
+type reply struct {
+	rejected, err error
+	done          bool
+}
+
+func (p *play) update(name, id string, arg any) *reply {
+	r := &reply{}
+	p.env.UpdateWorkflow(name, id, &testsuite.TestUpdateCallback{
+		OnReject:   func(err error) { r.rejected = err },
+		OnAccept:   func() {},
+		OnComplete: func(_ any, err error) { r.err, r.done = err, true },
+	}, arg)
+	return r
+}
+
+func (p *play) submit(turn string, busy chat.OnBusy) *reply {
+	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: busy})
+}
+
+func (p *play) submitAt(minute int, turn string, busy chat.OnBusy) {
+	p.at(minute, func() { p.submit(turn, busy) })
+}
+
+func (p *play) resume(v chat.ResumeValue) *reply {
+	return p.update(workflows.UpdateResume, "resume-"+string(v.Type)+v.Text()+time.Now().String(), workflows.ResumeRequest{Value: v})
+}
+
+func answer(kind chat.InterruptType, value string) chat.ResumeValue {
+	return chat.ResumeValue{Type: kind, Value: &value}
+}
+
+func (p *play) resumeAt(minute int, kind chat.InterruptType, value string) {
+	p.at(minute, func() { p.resume(answer(kind, value)) })
+}
+
+func (p *play) state() chat.ThreadState {
+	v, err := p.env.QueryWorkflow(workflows.QueryThread)
+	require.NoError(p.t, err)
+	var s chat.ThreadState
+	require.NoError(p.t, v.Get(&s))
+	return s
+}
+
+func (p *play) progress(turn string, after int) chat.Progress {
+	v, err := p.env.QueryWorkflow(workflows.QueryProgress, turn, after)
+	require.NoError(p.t, err)
+	var s chat.Progress
+	require.NoError(p.t, v.Get(&s))
+	return s
+}
+
+var input = workflows.ThreadInput{Owner: "ann", ThreadID: "th", IdleTimeout: 30 * time.Minute, TurnDeadline: 10 * time.Minute}
+
+// run plays until the thread has been idle long enough to complete.
+func (p *play) run() {
+	p.t.Helper()
+	p.env.ExecuteWorkflow(workflows.ThreadType, input)
+	require.True(p.t, p.env.IsWorkflowCompleted())
+	require.NoError(p.t, p.env.GetWorkflowError())
+}
+
+// runOn plays until the thread continues as new and returns what it carries.
+func (p *play) runOn(in workflows.ThreadInput) workflows.ThreadInput {
+	p.t.Helper()
+	p.env.ExecuteWorkflow(workflows.ThreadType, in)
+	require.True(p.t, p.env.IsWorkflowCompleted())
+	var next *workflow.ContinueAsNewError
+	require.ErrorAs(p.t, p.env.GetWorkflowError(), &next)
+	var carried workflows.ThreadInput
+	require.NoError(p.t, converter.GetDefaultDataConverter().FromPayload(next.Input.Payloads[0], &carried))
+	return carried
+}
+
+// story is a log in short: type, and node, code or prompt.
+func story(log []chat.Entry) []string {
+	var out []string
+	for _, e := range log {
+		s := string(e.Type)
+		switch {
+		case e.Node != "":
+			s += " " + string(e.Node)
+			if len(e.DocIDs) > 0 {
+				s += " docs"
+			}
+			if e.Ref != "" {
+				s += " " + e.Ref
+			}
+		case e.Question != nil:
+			s += " " + string(e.Question.Prompt)
+		case e.Code != "":
+			s += " " + e.Code
+		case e.Type == chat.EventText:
+			s += " " + e.Ref
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func errType(err error) string {
+	var app *temporal.ApplicationError
+	if ok := asApp(err, &app); ok {
+		return app.Type()
+	}
+	return ""
+}

@@ -1,0 +1,351 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+func asApp(err error, app **temporal.ApplicationError) bool { return errors.As(err, app) }
+
+// asking is a turn that must ask which action is meant.
+func asking() *script {
+	s := perfect()
+	s.intent = activities.Intent{Action: chat.Inquire, Confidence: chat.Low, Likely: []chat.Action{chat.Inquire, chat.Summarize, chat.Audit}}
+	return s
+}
+
+func statuses(endings []activities.Ending) (out []string) {
+	for _, e := range endings {
+		s := e.TurnID + " " + string(e.Status)
+		if e.Reason != "" {
+			s += "/" + string(e.Reason)
+		}
+		if e.Code != "" {
+			s += "/" + e.Code
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestAnIdleThreadCompletesAfterItsTurns(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(5, "t2", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+	require.Equal(t, 1+2+5, p.endings[0].Usage.TokensIn+p.endings[0].Usage.TokensOut)
+	require.Equal(t, 3, p.endings[0].Usage.Calls)
+}
+
+func TestTheSameSubmitTwiceMakesOneTurn(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		r := p.update(workflows.UpdateSubmit, "another update id", workflows.SubmitRequest{TurnID: "t1", OnBusy: chat.Supersede})
+		require.NoError(t, r.rejected)
+	})
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+}
+
+func TestSupersedeSettlesTheOldTurnBeforeTheNewOneBegins(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		require.Equal(t, chat.TurnInterrupted, p.state().Status)
+		s.intent = perfect().intent
+		p.submit("t2", chat.Supersede)
+	})
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/superseded", "t2 completed"}, statuses(p.endings))
+}
+
+func TestABurstOfSubmitsEndsInTheOrderOfAcceptanceAndTheLastOneRuns(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t00", chat.Supersede)
+	var want []string
+	p.at(1, func() {
+		p.script.intent = perfect().intent
+		for i := 1; i <= 20; i++ {
+			p.submit(fmt.Sprintf("t%02d", i), chat.Supersede)
+		}
+	})
+	for i := range 20 {
+		want = append(want, fmt.Sprintf("t%02d cancelled/superseded", i))
+	}
+	p.run()
+	require.Equal(t, append(want, "t20 completed"), statuses(p.endings))
+	require.Equal(t, 1, p.calls["Write"])
+}
+
+func TestEnqueueBehindAnInterruptWaitsForTheAnswer(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.at(2, func() {
+		require.Equal(t, []string{"t2"}, p.state().Queue)
+		require.True(t, p.progress("t2", 0).Known)
+		p.script.intent = perfect().intent
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+}
+
+func TestRejectNamesTheRunningTurnAndChangesNothing(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	var r *reply
+	p.at(1, func() { r = p.submit("t2", chat.Reject) })
+	p.at(2, func() { p.resume(answer(chat.CancelResume, "")) })
+	p.submitAt(3, "t3", chat.Reject)
+	p.at(4, func() { p.resume(answer(chat.CancelResume, "")) })
+	p.run()
+	require.Equal(t, chat.CodeTurnRunning, errType(r.rejected))
+	var app *temporal.ApplicationError
+	require.True(t, asApp(r.rejected, &app))
+	var running string
+	require.NoError(t, app.Details(&running))
+	require.Equal(t, "t1", running)
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t3 cancelled/user_cancelled"}, statuses(p.endings))
+}
+
+func TestRollbackTakesTheRunningTurnOutOfTheHistory(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		p.script.intent = perfect().intent
+		p.submit("t2", chat.Rollback)
+	})
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/rolled_back", "t2 completed"}, statuses(p.endings))
+	require.True(t, p.endings[0].Hidden)
+	require.False(t, p.endings[1].Hidden)
+	require.Equal(t, []string{"", "t1"}, p.parents, "the next turn takes the place of the one undone")
+}
+
+func TestACancelThatOvertakesItsSubmitStillCancelsIt(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.at(0, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) })
+	p.submitAt(1, "t1", chat.Supersede)
+	p.at(2, func() {
+		p.update(workflows.UpdateSubmit, "t2", workflows.SubmitRequest{TurnID: "t2", Cancelled: true})
+	})
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Zero(t, p.calls["Write"]+p.calls["ResolveDocs"])
+}
+
+func TestACancelBetweenATurnsRowAndItsSubmitIsFoundWhenItBegins(t *testing.T) {
+	s := perfect()
+	s.begin.Cancelled = true
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Zero(t, p.calls["ResolveDocs"])
+}
+
+func TestACancelWithoutATurnActsOnTheRunningOne(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) })
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) }) // nothing runs: nothing happens
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+}
+
+func TestACancelReachesATurnThatWaitsInTheQueue(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
+	p.resumeAt(3, chat.ActionChoice, "inquire")
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 cancelled/user_cancelled"}, statuses(p.endings))
+}
+
+func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		s.intent = perfect().intent
+		p.resume(answer(chat.CancelResume, ""))
+		p.submit("t2", chat.Supersede)
+	})
+	p.at(2, func() { require.Equal(t, chat.ThreadState{Owner: "ann"}, p.state()) })
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed"}, statuses(p.endings))
+}
+
+func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
+	s := perfect()
+	s.stops = make(chan struct{})
+	p := newPlay(t, s)
+	s.write = func(context.Context, int) (activities.Written, error) {
+		p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"})
+		<-s.stops
+		return activities.Written{Stopped: true, Usage: chat.Usage{TokensOut: 3}}, nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Equal(t, 1, p.calls["AnnounceStop"])
+}
+
+func TestContinueAsNewWithAnInterruptPendingKeepsTheQuestionAndRepeatsNoStep(t *testing.T) {
+	first := newPlay(t, asking())
+	first.submitAt(0, "t1", chat.Supersede)
+	first.submitAt(1, "t2", chat.Enqueue)
+	first.at(2, func() { first.env.SetContinueAsNewSuggested(true) })
+	first.at(3, func() { first.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t9"}) }) // any event wakes it
+	carried := first.runOn(input)
+	require.NotNil(t, carried.Carried.Open)
+	require.Len(t, carried.Carried.Queue, 1)
+	before := carried.Carried.Open.Log
+
+	second := newPlay(t, asking())
+	second.script.calls = map[string]int{}
+	second.at(1, func() {
+		state := second.state()
+		require.Equal(t, "t1", state.TurnID)
+		require.Equal(t, chat.ActionChoice, state.Pending.Type)
+		require.Equal(t, before, second.progress("t1", 0).Entries, "the log goes on where it was")
+		second.script.intent = perfect().intent
+		second.resume(answer(chat.ActionChoice, "summarize"))
+	})
+	second.at(2, func() {
+		require.Equal(t, chat.Progress{Known: false}, second.progress("t1", 0))
+		second.submit("t2", chat.Supersede) // a retry that crossed the boundary
+	})
+	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
+	require.NoError(t, second.env.GetWorkflowError())
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(second.endings))
+	require.Equal(t, 1, second.calls["ResolveIntent"], "only t2's")
+	require.Equal(t, 1, second.calls["ResolveDocs"], "only t2's")
+	require.Equal(t, chat.Summarize, second.endings[0].Action)
+}
+
+func TestContinueAsNewBetweenTurnsLosesNoSubmit(t *testing.T) {
+	first := newPlay(t, perfect())
+	first.submitAt(0, "t1", chat.Supersede)
+	first.at(1, func() {
+		accepted := &testsuite.TestUpdateCallback{
+			OnReject:   func(err error) { t.Error(err) },
+			OnAccept:   func() { first.env.SetContinueAsNewSuggested(true) },
+			OnComplete: func(any, error) {},
+		}
+		first.env.UpdateWorkflow(workflows.UpdateSubmit, "t2", accepted, workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Supersede})
+	})
+	carried := first.runOn(input)
+	require.Equal(t, []string{"t1 completed"}, statuses(first.endings))
+	require.Nil(t, carried.Carried.Open)
+
+	second := newPlay(t, perfect())
+	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
+	require.NoError(t, second.env.GetWorkflowError())
+	require.Equal(t, []string{"t2 completed"}, statuses(second.endings))
+}
+
+func TestAModelFailureEndsTheTurnWithItsCodeAndTheThreadGoesOn(t *testing.T) {
+	s := perfect()
+	s.write = func(_ context.Context, n int) (activities.Written, error) {
+		if n == 1 {
+			return activities.Written{}, temporal.NewNonRetryableApplicationError("write: model_rejected", chat.CodeModelRejected, nil)
+		}
+		return activities.Written{Chars: 1}, nil
+	}
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 failed/model_rejected", "t2 completed"}, statuses(p.endings))
+	require.Empty(t, p.endings[0].DocIDs, "a failed turn teaches the conversation no documents")
+}
+
+func TestADatabaseAwayAtTheEndDelaysTheSettleAndLosesNothing(t *testing.T) {
+	s := perfect()
+	tries := 0
+	s.settle = func() error {
+		if tries++; tries < 8 {
+			return temporal.NewApplicationError("settle", chat.CodeDatabase)
+		}
+		return nil
+	}
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+}
+
+func TestAnAnswerIsTakenOnceAndOneThatDoesNotFitIsRefused(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	var notOffered, otherKind, otherQuestion, first, second *reply
+	p.at(1, func() {
+		notOffered = p.resume(answer(chat.ActionChoice, "audit"))
+		otherKind = p.resume(answer(chat.TextInput, "x"))
+		otherQuestion = p.update(workflows.UpdateResume, "r", workflows.ResumeRequest{InterruptID: "t1.q7", Value: answer(chat.ActionChoice, "inquire")})
+		first = p.resume(answer(chat.ActionChoice, "summarize"))
+		second = p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.run()
+	require.Equal(t, chat.CodeBadResume, errType(notOffered.rejected))
+	require.Equal(t, chat.CodeBadResume, errType(otherKind.rejected))
+	require.Equal(t, chat.CodeNoInterrupt, errType(otherQuestion.rejected))
+	require.True(t, first.done)
+	require.NoError(t, first.err)
+	require.Equal(t, chat.CodeNoInterrupt, errType(errors.Join(second.rejected, second.err)))
+	require.Equal(t, chat.Summarize, p.endings[0].Action)
+	require.Equal(t, 1, p.calls["ResolveIntent"])
+}
+
+func TestAResumeFromAShellThatDoesNotFitIsDroppedWithANotice(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.env.SignalWorkflow(workflows.SignalResume, answer(chat.DocChoice, "d1")) })
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalResume, answer(chat.ActionChoice, "summarize")) })
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.Contains(t, story(p.endings[0].Log), "notice "+chat.NoticeResumeIgnored)
+	require.Equal(t, chat.Summarize, p.endings[0].Action)
+}
+
+func TestAHintIsGivenForEveryEntry(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Len(t, p.hints, len(p.endings[0].Log)+1)
+}
+
+func TestProgressGivesWhatComesAfterAndSaysWhenItIsOver(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		all := p.progress("t1", 0)
+		require.True(t, all.Waiting)
+		require.Equal(t, all.Entries[1:], p.progress("t1", 1).Entries)
+		require.Empty(t, p.progress("t1", 99).Entries)
+		require.False(t, p.progress("unknown", 0).Known)
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.at(2, func() {
+		done := p.progress("t1", 0)
+		require.True(t, done.Over)
+		require.Equal(t, chat.EventResponse, done.Entries[len(done.Entries)-1].Type)
+	})
+	p.run()
+}
