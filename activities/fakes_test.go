@@ -199,11 +199,11 @@ func (m *scriptedModel) Structured(_ context.Context, r llm.Request, _ llm.Schem
 	return oneCall, json.Unmarshal(raw, out)
 }
 
-func (m *scriptedModel) Stream(ctx context.Context, r llm.Request, emit func(string) error) (chat.Usage, error) {
+func (m *scriptedModel) Stream(ctx context.Context, r llm.Request, emit func(string) error) (llm.Reply, error) {
 	m.mu.Lock()
 	m.asked = append(m.asked, r)
 	m.mu.Unlock()
-	return oneCall, m.stream(ctx, emit)
+	return llm.Reply{Usage: oneCall}, m.stream(ctx, emit)
 }
 
 func (m *scriptedModel) Embed(_ context.Context, texts []string) ([][]float32, error) {

@@ -117,9 +117,9 @@ func terminal(e Ending, hint, text string, citations []chat.Citation) chat.Event
 			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Usage: e.Usage,
 		}
 	case chat.TurnCancelled:
-		out.Type, out.Reason, out.Partial = chat.EventCancelled, e.Reason, text
+		out.Type, out.Reason, out.Partial, out.Usage = chat.EventCancelled, e.Reason, text, &e.Usage
 	default:
-		out.Type, out.Code, out.Partial = chat.EventFailed, e.Code, text
+		out.Type, out.Code, out.Partial, out.Usage = chat.EventFailed, e.Code, text, &e.Usage
 		out.Message, out.Retryable = chat.FailureMessage(e.Code)
 		if hint != "" && strings.HasPrefix(e.Code, "model_") {
 			out.Message += " " + hint

@@ -52,7 +52,7 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 		filter:  cite.New(m.sources, m.allowed...),
 	}
 	stopDrafts := a.drafts(ctx, r.TurnRef, s, func() { abort(db.ErrSettled) })
-	usage, err := a.Model.Stream(ctx, answerPrompt(m), func(delta string) error {
+	reply, err := a.Model.Stream(ctx, answerPrompt(m), func(delta string) error {
 		s.write(delta)
 		return ctx.Err()
 	})
@@ -62,7 +62,7 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 	if err == nil && strings.TrimSpace(text) == "" {
 		err = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errEmptyAnswer}
 	}
-	out := Written{Chars: utf8.RuneCountInString(text), Citations: len(citations), Usage: usage}
+	out := Written{Chars: utf8.RuneCountInString(text), Citations: len(citations), Usage: reply.Usage}
 	if err == nil {
 		err = a.keep(ctx, r, text, citations)
 	}

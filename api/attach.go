@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -52,7 +53,7 @@ func (s *server) attach(c *gin.Context) error {
 	if v != nil {
 		c.Header("X-Turn-Id", v.Ref().TurnID)
 	}
-	out := s.open(c, view, true)
+	out := s.open(c, &native.Wire{IDs: true}, view)
 	defer s.close(out)
 	if v != nil {
 		err := out.follow(v, false, "")

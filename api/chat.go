@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -23,6 +24,12 @@ func (s *server) postChat(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.streamSubmit(c, in, func(dialect.Stream) dialect.Wire { return &native.Wire{} })
+}
+
+// streamSubmit takes a message in any dialect and streams its turn until it is
+// over or a person is asked.
+func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(dialect.Stream) dialect.Wire) error {
 	ctx := c.Request.Context()
 	turn, err := s.submit(ctx, callerOf(c), in)
 	if err != nil {
@@ -38,7 +45,7 @@ func (s *server) postChat(c *gin.Context) error {
 		run = turn.StreamRunID
 	}
 	turnHeaders(c, turn, run)
-	out := s.open(c, in.View, false)
+	out := s.open(c, wire(dialect.Stream{Thread: in.ThreadName(turn), Turn: turn, RunID: run, View: in.View}), in.View)
 	defer s.close(out)
 	err = out.follow(v, true, "")
 	if errors.Is(err, errClientGone) && in.CancelOnDisconnect {
@@ -66,29 +73,14 @@ func (s *server) postResume(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
-	if _, err := s.Store.Conversation(ctx, who.ID, r.ThreadID); err != nil {
-		return err
-	}
-	var p dialect.Problems
-	if err := s.checkTags(ctx, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
-		return err
-	}
-	if err := p.Err(); err != nil {
-		return err
-	}
-	state, err := s.Threads.State(ctx, r.ThreadID)
-	if err != nil {
-		return engineErr(err)
-	}
-	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
-		return &chat.Refused{Code: chat.CodeNoInterrupt}
-	}
-	r.Owner, r.InterruptID = who.ID, state.Pending.ID
-	if err := s.Threads.Resume(ctx, r); err != nil {
-		return engineErr(err)
-	}
-	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
+	return s.streamResume(c, r, view, func(dialect.Stream) dialect.Wire { return &native.Wire{} })
+}
+
+// streamResume answers a thread's question in any dialect and streams what
+// remains of its turn.
+func (s *server) streamResume(c *gin.Context, r chat.Resume, view dialect.View, wire func(dialect.Stream) dialect.Wire) error {
+	ctx := c.Request.Context()
+	turn, asked, err := s.answer(ctx, callerOf(c), r)
 	if err != nil {
 		return err
 	}
@@ -98,10 +90,38 @@ func (s *server) postResume(c *gin.Context) error {
 	}
 	defer v.Close()
 	turnHeaders(c, turn, turn.StreamRunID)
-	out := s.open(c, view, false)
+	out := s.open(c, wire(dialect.Stream{Thread: turn.ThreadID, Turn: turn, RunID: turn.StreamRunID, View: view}), view)
 	defer s.close(out)
-	_ = out.follow(v, true, r.InterruptID) // a client that goes stops nothing
+	_ = out.follow(v, true, asked) // a client that goes stops nothing
 	return nil
+}
+
+// answer has the thread take an answer to its question; the turn that goes on
+// comes back with the id of the question.
+func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.Turn, asked string, _ error) {
+	if _, err := s.Store.Conversation(ctx, who.ID, r.ThreadID); err != nil {
+		return chat.Turn{}, "", err
+	}
+	var p dialect.Problems
+	if err := s.checkTags(ctx, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
+		return chat.Turn{}, "", err
+	}
+	if err := p.Err(); err != nil {
+		return chat.Turn{}, "", err
+	}
+	state, err := s.Threads.State(ctx, r.ThreadID)
+	if err != nil {
+		return chat.Turn{}, "", engineErr(err)
+	}
+	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
+		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
+	}
+	r.Owner, r.InterruptID = who.ID, state.Pending.ID
+	if err := s.Threads.Resume(ctx, r); err != nil {
+		return chat.Turn{}, "", engineErr(err)
+	}
+	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
+	return turn, state.Pending.ID, err
 }
 
 // Answers of a cancel that are no status of a turn.

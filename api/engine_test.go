@@ -163,7 +163,7 @@ func (e *engine) Resume(_ context.Context, r chat.Resume) error {
 	if u == nil || u.pending == nil || u.pending.ID != r.InterruptID {
 		return &chat.Refused{Code: chat.CodeNoInterrupt}
 	}
-	if why := r.Value.Fits(u.pending.Type, u.pending.OptionIDs); why != "" {
+	if why := r.Value.Fits(*u.pending); why != "" {
 		return &chat.Refused{Code: chat.CodeBadResume, Message: why}
 	}
 	u.pending = nil

@@ -10,7 +10,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -25,7 +24,7 @@ type eventStream struct {
 	ping *time.Ticker
 	done <-chan struct{} // the client has gone
 	stop <-chan struct{} // the server shuts down
-	ids  bool            // write id: lines
+	wire dialect.Wire
 	view dialect.View
 	buf  []byte
 }
@@ -36,37 +35,38 @@ var (
 )
 
 // open sends the headers of a stream; end it with close.
-func (s *server) open(c *gin.Context, view dialect.View, ids bool) *eventStream {
+func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eventStream {
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
+	for name, value := range wire.Header() {
+		h.Set(name, value)
+	}
 	o := &eventStream{
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
-		done: c.Request.Context().Done(), stop: s.Stop, ids: ids, view: view,
+		done: c.Request.Context().Done(), stop: s.Stop, wire: wire, view: view,
 	}
 	c.Writer.WriteHeader(http.StatusOK)
+	o.buf = wire.Begin(o.buf)
 	_ = o.flush() // a client that has gone already shows at the first event
-	s.metrics.streams.WithLabelValues("native").Inc()
+	s.metrics.streams.WithLabelValues(wire.Name()).Inc()
 	return o
 }
 
 func (s *server) close(o *eventStream) {
 	o.ping.Stop()
 	_ = o.rc.SetWriteDeadline(time.Time{}) // the connection may serve another request
-	s.metrics.streams.WithLabelValues("native").Dec()
+	s.metrics.streams.WithLabelValues(o.wire.Name()).Dec()
 }
 
 // add puts an event into the buffer, if its dialect shows it.
-func (o *eventStream) add(e chat.Event, id string) {
-	data := native.Encode(e, id)
-	if data == nil {
-		return
-	}
-	if o.ids && id != "" {
-		o.buf = append(append(append(o.buf, "id: "...), id...), '\n')
-	}
-	o.buf = append(append(append(o.buf, "data: "...), data...), "\n\n"...)
+func (o *eventStream) add(e chat.Event, id string) { o.buf = o.wire.Event(o.buf, e, id) }
+
+// end closes the stream in its dialect's way.
+func (o *eventStream) end() error {
+	o.buf = o.wire.End(o.buf)
+	return o.flush()
 }
 
 func (o *eventStream) comment(text string) {
@@ -119,10 +119,10 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 		item, more, err := v.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return o.flush()
+			return o.end()
 		case err != nil:
 			o.add(vanished(v), "")
-			return o.flush()
+			return o.end()
 		case more != nil:
 			if err := o.wait(more); err != nil {
 				return err
@@ -142,7 +142,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 				continue // answered: this stream ends with what came of it
 			}
 			o.add(item.Event, item.At.String())
-			return o.flush()
+			return o.end()
 		}
 		if o.view.Shows(item.Event) {
 			o.add(item.Event, item.At.String())

@@ -24,6 +24,15 @@ func threadFor(owner, clientTurnID string) string {
 	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+clientTurnID)).String()
 }
 
+// threadNamed is the thread that an id of a client's own making means; a UUID
+// means itself.
+func threadNamed(owner, name string) string {
+	if id, err := uuid.Parse(name); err == nil && len(name) == 36 {
+		return id.String()
+	}
+	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+name)).String()
+}
+
 // submit writes a turn's row and has its thread take it. A message sent again
 // comes back as the turn it made the first time. Once the row is written, a
 // client that goes away changes nothing any more.

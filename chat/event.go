@@ -64,6 +64,7 @@ type Event struct {
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
 	Partial   string       `json:"partial,omitempty"` // cancelled and failed
+	Usage     *Usage       `json:"usage,omitempty"`   // cancelled and failed; a response has its own
 }
 
 // Response is a finished answer with what is known about it.
@@ -89,6 +90,8 @@ const (
 	NodeAudit     Node = "audit"
 	NodeWebSearch Node = "web_search"
 	NodeFormat    Node = "format_response"
+	NodeModel     Node = "model"
+	NodeTool      Node = "tool"
 )
 
 var statusMessages = map[Node]string{
@@ -100,13 +103,17 @@ var statusMessages = map[Node]string{
 	NodeCompare:   "Comparing documents...",
 	NodeAudit:     "Auditing against regulations...",
 	NodeFormat:    "Formatting response...",
+	NodeModel:     "Thinking...",
 }
 
-// StatusMessage is the line a person sees while node runs. query is used by
-// web_search only.
-func StatusMessage(node Node, query string) string {
-	if node == NodeWebSearch {
-		return `Searching online "` + query + `"`
+// StatusMessage is the line a person sees while node runs. detail is the query
+// of a web_search or the name of a tool.
+func StatusMessage(node Node, detail string) string {
+	switch node {
+	case NodeWebSearch:
+		return `Searching online "` + detail + `"`
+	case NodeTool:
+		return "Calling " + detail + "..."
 	}
 	return statusMessages[node]
 }
@@ -121,6 +128,8 @@ const (
 	NoticeDocsProcessing    = "documents_processing"
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
+	NoticeNotSaved          = "not_saved_yet"
+	NoticeNoImages          = "images_not_supported"
 )
 
 var noticeMessages = map[string]string{
@@ -132,6 +141,8 @@ var noticeMessages = map[string]string{
 	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
 	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
 	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
+	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
+	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
 }
 
 // NoticeMessage is the plain sentence for a notice's code.
@@ -154,6 +165,7 @@ const (
 	CodeModelRejected    = "model_rejected"
 	CodeModelTimeout     = "model_timeout"
 	CodeStepLimit        = "step_limit"
+	CodeTokenLimit       = "token_limit"
 	CodeDeadline         = "deadline_exceeded"
 	CodeDatabase         = "database_unavailable"
 	CodeInternal         = "internal"
@@ -171,6 +183,7 @@ var failures = map[string]failure{
 	CodeModelTimeout:     {"The model took too long to answer. Please try again.", true},
 	CodeModelRejected:    {"The model refused the request. The operator should check the model settings.", false},
 	CodeStepLimit:        {"This turn took more steps than allowed and was ended.", false},
+	CodeTokenLimit:       {"This turn used more tokens than allowed and was ended.", false},
 	CodeDeadline:         {"This turn took longer than allowed and was ended.", true},
 	CodeDatabase:         {"Your documents cannot be reached right now. Please try again in a moment.", true},
 	CodeInternal:         {"Something went wrong on our side. Please try again.", true},

@@ -16,6 +16,7 @@ const (
 	DocChoice    InterruptType = "doc_choice"
 	TextInput    InterruptType = "text_input"
 	RetrievalLow InterruptType = "retrieval_low"
+	ToolApproval InterruptType = "tool_approval"
 )
 
 // CancelResume is the resume type that ends the turn instead of answering.
@@ -53,6 +54,7 @@ type Interrupt struct {
 	Type    InterruptType `json:"interrupt_type"`
 	Message string        `json:"message"`
 	Options []Option      `json:"options,omitempty"`
+	Calls   []ToolCall    `json:"tool_calls,omitempty"` // tool_approval
 }
 
 // ResumeValue is a person's answer to an interrupt.
@@ -62,6 +64,7 @@ type ResumeValue struct {
 	TipTap     json.RawMessage `json:"tiptap_json,omitempty"`
 	TaggedDocs []string        `json:"tagged_doc_ids,omitempty"`
 	TaggedSets []string        `json:"tagged_set_ids,omitempty"`
+	Decisions  []Decision      `json:"decisions,omitempty"` // tool_approval: one for each call asked about
 }
 
 // Text is the value or "".
@@ -76,34 +79,60 @@ func (v ResumeValue) Text() string {
 // characters.
 const MaxMessage = 32000
 
-// Fits reports, in a person's words, why v cannot answer an interrupt of type t
-// with these options; "" when it can. A cancel always fits. For retrieval_low a
-// tag_docs answer must bring documents or text that names them.
-func (v ResumeValue) Fits(t InterruptType, optionIDs []string) string {
+// Fits reports, in a person's words, why v cannot answer q; "" when it can. A
+// cancel always fits. For retrieval_low a tag_docs answer must bring documents
+// or text that names them; a tool_approval needs one decision for each call.
+// Whether edited arguments satisfy their schema is for the caller to find out.
+func (v ResumeValue) Fits(q Question) string {
 	if v.Type == CancelResume {
 		return ""
 	}
-	if v.Type != t {
-		return "the open question is of type " + string(t)
+	if v.Type != q.Type {
+		return "the open question is of type " + string(q.Type)
 	}
 	tags := len(v.TaggedDocs)+len(v.TaggedSets) > 0 || len(v.TipTap) > 0
 	if utf8.RuneCountInString(v.Text()) > MaxMessage {
 		return "the value is longer than 32000 characters"
 	}
-	switch t {
+	switch q.Type {
+	case ToolApproval:
+		return v.decides(q.Calls)
 	case TextInput:
 		if v.Text() == "" && !tags {
 			return "a text or a tagged document is needed"
 		}
+		return ""
 	case RetrievalLow:
 		if v.Text() == OptionTagDocs && !tags {
 			return "tagged documents are needed"
 		}
-		fallthrough
-	default:
-		if !slices.Contains(optionIDs, v.Text()) {
-			return "the value is not one of the options"
+	}
+	if !slices.Contains(q.OptionIDs, v.Text()) {
+		return "the value is not one of the options"
+	}
+	return ""
+}
+
+// decides reports why the decisions do not answer for the calls.
+func (v ResumeValue) decides(calls []CallRef) string {
+	seen := map[string]bool{}
+	for _, d := range v.Decisions {
+		switch {
+		case !slices.ContainsFunc(calls, func(c CallRef) bool { return c.ID == d.ID }):
+			return "a decision names a call that was not asked about"
+		case seen[d.ID]:
+			return "a call is decided twice"
+		case d.Decision != Approved && d.Decision != Rejected:
+			return "a decision must be approved or rejected"
+		case utf8.RuneCountInString(d.Reason) > MaxReason:
+			return "a reason is longer than 1000 characters"
+		case len(d.Arguments) > MaxArguments:
+			return "edited arguments are larger than 64 kB"
 		}
+		seen[d.ID] = true
+	}
+	if len(seen) < len(calls) {
+		return "a call is not decided"
 	}
 	return ""
 }

@@ -21,6 +21,8 @@ type Entry struct {
 	Resume   *ResumeValue `json:"resume,omitempty"`   // resumed
 	Answers  string       `json:"answers,omitempty"`  // resumed: the interrupt's id
 	Reason   CancelReason `json:"reason,omitempty"`   // cancelled
+	Call     *CallRef     `json:"call,omitempty"`     // tool_call and tool_result; status: the tool that runs
+	IsError  bool         `json:"is_error,omitempty"` // tool_result
 }
 
 // PromptCode names the sentence of an interrupt.
@@ -37,6 +39,10 @@ const (
 	PromptAuditTarget  PromptCode = "audit_target"
 	PromptAuditText    PromptCode = "audit_text"
 	PromptRetrievalLow PromptCode = "retrieval_low"
+	PromptApproveTools PromptCode = "approve_tools"
+	// PromptUnknownOutcome: the process died while the tools ran; nobody knows
+	// whether they did what they do.
+	PromptUnknownOutcome PromptCode = "unknown_outcome"
 )
 
 // Question is an interrupt as the workflow keeps it.
@@ -47,6 +53,7 @@ type Question struct {
 	Action    Action        `json:"action,omitempty"`
 	OptionIDs []string      `json:"options,omitempty"` // actions, document ids (and AllDocs), or the retrieval_low options
 	Ref       string        `json:"ref,omitempty"`     // key of a text that the sentence quotes
+	Calls     []CallRef     `json:"calls,omitempty"`   // tool_approval
 }
 
 // Sentence is what a person reads above the options. detail is the text behind
@@ -89,6 +96,16 @@ func (q Question) plain() string {
 		return "Please enter the text you'd like to audit (e.g., an email or policy excerpt)."
 	case PromptRetrievalLow:
 		return "I found little in your documents about this. What would you like to do?"
+	case PromptApproveTools:
+		if len(q.Calls) == 1 {
+			return "May I run " + q.Calls[0].Name + "?"
+		}
+		return "May I run these tools?"
+	case PromptUnknownOutcome:
+		if len(q.Calls) == 1 {
+			return "I was interrupted while " + q.Calls[0].Name + " ran and do not know whether it finished. Run it again?"
+		}
+		return "I was interrupted while these tools ran and do not know whether they finished. Run them again?"
 	}
 	return "Please answer to go on."
 }

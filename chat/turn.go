@@ -65,6 +65,12 @@ type Agent string
 // AgentDocuments answers questions of one's own documents (S0).
 const AgentDocuments Agent = "documents"
 
+// AgentAssistant calls a model and its tools in turn until it answers (S1, S3).
+const AgentAssistant Agent = "assistant"
+
+// Valid reports whether a is an agent that a client may ask for by name.
+func (a Agent) Valid() bool { return a == AgentDocuments || a == AgentAssistant }
+
 // OnBusy says what a submit does when the thread already runs a turn.
 type OnBusy string
 
@@ -123,8 +129,12 @@ type Content struct {
 	Action        Action          `json:"action,omitempty"` // empty: to be inferred
 	WebSearch     bool            `json:"enable_web_search,omitempty"`
 	Agent         Agent           `json:"agent"`
+	Attachments   []string        `json:"attachments,omitempty"`          // ids of pictures, at most MaxAttachments
 	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as asked for; empty means the current head
 }
+
+// MaxAttachments is how many pictures a message may bring.
+const MaxAttachments = 8
 
 // Hash identifies the content: the same hash under one client_turn_id is a
 // retry, another is a conflict.

@@ -20,6 +20,7 @@ var (
 	ErrTurnConflict = errors.New("client_turn_id was used with other content")
 	ErrSettled      = errors.New("the turn is settled")
 	ErrForbidden    = errors.New("not allowed")          // e.g. deleting a public document
+	ErrVersion      = errors.New("another version is there")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
 
@@ -40,6 +41,7 @@ type Settlement struct {
 	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
 	Terminal                chat.Event      // the terminal event, its N set
 	Registry                []string        // document ids this turn resolved, merged with the parent's registry
+	Approvals               []string        // names of tools that need not ask any more, merged with the parent's
 	Title                   string          // of the conversation, when it has none yet
 	Hidden                  bool            // rolled back: the turn leaves every history
 	At                      time.Time
@@ -163,6 +165,42 @@ type Turns interface {
 	Registry(ctx context.Context, owner, threadID, head string) ([]chat.DocRef, error)
 	// OpenTurns lists accepted turns that are not settled, oldest first.
 	OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error)
+}
+
+// Approvals of the next migration; both stores will have them as part of Turns.
+type Approvals interface {
+	// Approvals are the tools remembered as approved on a branch as of the settled
+	// turn head.
+	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
+}
+
+// Files keeps pictures and the clients' own message repositories.
+type Files interface {
+	// PutAttachment stores a picture; the same id and owner again changes nothing
+	// (a tool call's picture has an id made from the call's).
+	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
+	// Attachment reads one with its bytes.
+	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
+	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
+	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
+	// UseAttachments ties attachments to a conversation, so that they go with it;
+	// one that belongs to a conversation already stays there.
+	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
+
+	// Repo is a thread's stored message repository (S3), ErrNotFound when none.
+	Repo(ctx context.Context, owner, threadID string) (Repo, error)
+	// PutRepo stores the next version and drops the one before. match is the
+	// version that must be there (ErrVersion if not); nil: whichever. It creates
+	// the conversation if need be. The new version comes back, from 1.
+	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
+}
+
+// Repo is a client's message repository, opaque to us.
+type Repo struct {
+	Version   int
+	SHA256    string // hex, of the JSON before compression
+	Gzipped   []byte
+	UpdatedAt time.Time
 }
 
 // Documents keeps what questions are asked of. A change to a public document by

@@ -22,6 +22,7 @@ const (
 	TaskCompare   Task = "compare"
 	TaskAudit     Task = "audit"
 	TaskWebQuery  Task = "web_query"
+	TaskAssistant Task = "assistant"
 )
 
 // TaskFor is the task that answers for an action.
@@ -37,12 +38,50 @@ const (
 	System    Role = "system"
 	User      Role = "user"
 	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
 )
 
 // Message is one message of a prompt.
 type Message struct {
-	Role Role
-	Text string
+	Role   Role
+	Text   string
+	Images []Image    // user messages, for models that take them (Info.Vision)
+	Calls  []ToolCall // assistant messages; each is answered by a tool message that follows
+	CallID string     // tool messages: the call whose result Text is
+}
+
+// Image is a picture put before the model.
+type Image struct {
+	MIME string
+	Data []byte
+}
+
+// Tool is what a model is told about a tool it may call.
+type Tool struct {
+	Name        string // letters, digits, _ and -, at most 64
+	Description string
+	Schema      json.RawMessage // JSON schema of the arguments, an object
+}
+
+// ToolCall is a model's wish to run a tool. In a Reply the id is the provider's
+// and means nothing to us; Arguments is what the model wrote, JSON or not.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string
+}
+
+// Reply is what a streamed call came to, its text apart.
+type Reply struct {
+	Calls []ToolCall // in the model's order; none: the answer is complete
+	Usage chat.Usage
+}
+
+// Used is a tool call that has its result, in Facts.
+type Used struct {
+	Call    ToolCall
+	Content string
+	IsError bool
 }
 
 // Passage is a numbered source put before the model as
@@ -76,6 +115,8 @@ type Facts struct {
 	Industry   string
 	Location   string
 	WebAllowed bool
+	Tools      []Tool // what may be called
+	Used       []Used // what was called in this turn, in order
 }
 
 // Request is one model call.
@@ -83,6 +124,7 @@ type Request struct {
 	Task        Task
 	Messages    []Message
 	Facts       Facts
+	Tools       []Tool // what the model may call; Stream only
 	Temperature float32
 	MaxTokens   int
 }
@@ -101,10 +143,11 @@ type Model interface {
 	// repair attempt. ErrUnparseable when the answer still does not fit; Usage
 	// is right even then.
 	Structured(ctx context.Context, r Request, schema Schema, out any) (chat.Usage, error)
-	// Stream writes the answer as it comes. emit's error aborts the call. A
-	// stream that ends without a finish reason is an error (Retryable), never an
-	// answer.
-	Stream(ctx context.Context, r Request, emit func(delta string) error) (chat.Usage, error)
+	// Stream writes the answer as it comes, and collects the tool calls that the
+	// model wants made. emit's error aborts the call. A stream that ends without a
+	// finish reason is an error (Retryable), never an answer. Usage is right as
+	// far as it is known even when there is an error.
+	Stream(ctx context.Context, r Request, emit func(delta string) error) (Reply, error)
 	// Embed returns a vector per text; ErrNoEmbeddings when none is configured.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	// Info says what answers, for /api/config, /readyz and the page.
@@ -118,6 +161,7 @@ type Info struct {
 	NameStrong string
 	Embedding  string // model name; empty without embeddings
 	Offline    bool
+	Vision     bool // takes Message.Images
 }
 
 // Error is a failed model call, typed by what can be done about it. Its text is

@@ -1,4 +1,5 @@
-// Package tools is what an agent can use besides the documents: the web.
+// Package tools is what an agent can use: tools that a model calls, each
+// declared in a file of its own, and the web.
 package tools
 
 import "context"

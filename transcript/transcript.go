@@ -4,6 +4,7 @@ package transcript
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,9 +85,9 @@ func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry) (word
 	texts := false
 	for _, e := range entries {
 		docs = append(docs, e.DocIDs...)
-		texts = texts || e.Ref != ""
+		texts = texts || e.Ref != "" || e.Call != nil
 		if q := e.Question; q != nil {
-			texts = texts || q.Ref != ""
+			texts = texts || q.Ref != "" || len(q.Calls) > 0
 			if q.Type == chat.DocChoice {
 				docs = append(docs, q.OptionIDs...)
 			}
@@ -157,11 +158,20 @@ func (w words) event(e chat.Entry) chat.Event {
 			out.WebQuery = w.texts[e.Ref]
 		}
 		out.Message = chat.StatusMessage(e.Node, out.WebQuery)
+		if e.Call != nil {
+			out.Message = chat.StatusMessage(e.Node, e.Call.Name)
+		}
 		for _, id := range e.DocIDs {
 			out.DocsFound = append(out.DocsFound, chat.DocRef{ID: id, Title: w.titles[id]})
 		}
 	case chat.EventText:
 		out.Piece, out.Text = e.Piece, w.texts[e.Ref]
+	case chat.EventToolCall:
+		out.ToolCallID, out.ToolName = e.Call.ID, e.Call.Name
+		out.Arguments = w.arguments(e.Call.ID)
+	case chat.EventToolResult:
+		out.ToolCallID, out.ToolName, out.IsError = e.Call.ID, e.Call.Name, e.IsError
+		out.Text = w.texts[chat.ResultKey(e.Call.ID)]
 	case chat.EventNotice:
 		out.Code, out.Message = e.Code, chat.NoticeMessage(e.Code)
 	case chat.EventInterrupt:
@@ -183,11 +193,43 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 	for _, id := range q.OptionIDs {
 		i.Options = append(i.Options, chat.Option{ID: id, Label: q.OptionLabel(id, w.titles[id])})
 	}
+	for _, c := range q.Calls {
+		i.Calls = append(i.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(w.arguments(c.ID)), Editable: c.Editable})
+	}
 	return i
+}
+
+// arguments are a tool call's as the model wrote them, an object in any case.
+func (w words) arguments(callID string) string {
+	raw := strings.TrimSpace(w.texts[chat.CallKey(callID)])
+	if !strings.HasPrefix(raw, "{") || !json.Valid([]byte(raw)) {
+		return "{}"
+	}
+	return raw
+}
+
+// decisions says what a person decided about tool calls.
+func decisions(q chat.Question, v chat.ResumeValue) string {
+	var said []string
+	for _, d := range v.Decisions {
+		i := slices.IndexFunc(q.Calls, func(c chat.CallRef) bool { return c.ID == d.ID })
+		if i < 0 {
+			continue
+		}
+		line := map[chat.Verdict]string{chat.Approved: "Approved ", chat.Rejected: "Rejected "}[d.Decision] + q.Calls[i].Name
+		if d.Decision == chat.Rejected && d.Reason != "" {
+			line += ": " + d.Reason
+		}
+		said = append(said, line)
+	}
+	return strings.Join(said, "\n")
 }
 
 // answer says what a person answered, as they would read it.
 func (w words) answer(q chat.Question, v chat.ResumeValue) string {
+	if q.Type == chat.ToolApproval {
+		return decisions(q, v)
+	}
 	text := v.Text()
 	if slices.Contains(q.OptionIDs, text) {
 		text = q.OptionLabel(text, w.titles[text])

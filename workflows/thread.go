@@ -320,7 +320,7 @@ func (t *thread) mayResume(_ workflow.Context, r ResumeRequest) error {
 		(r.InterruptID != "" && r.InterruptID != t.turn.Pending.ID) {
 		return temporal.NewApplicationError("no such question is open", chat.CodeNoInterrupt)
 	}
-	if problem := r.Value.Fits(t.turn.Pending.Type, t.turn.Pending.OptionIDs); problem != "" {
+	if problem := r.Value.Fits(*t.turn.Pending); problem != "" {
 		return temporal.NewApplicationError(problem, chat.CodeBadResume)
 	}
 	return nil

@@ -219,5 +219,5 @@ func failureCode(err error) string {
 
 var knownCodes = map[string]struct{}{
 	chat.CodeModelUnavailable: {}, chat.CodeModelRejected: {}, chat.CodeModelTimeout: {},
-	chat.CodeDatabase: {}, chat.CodeStepLimit: {}, chat.CodeDeadline: {},
+	chat.CodeDatabase: {}, chat.CodeStepLimit: {}, chat.CodeTokenLimit: {}, chat.CodeDeadline: {},
 }

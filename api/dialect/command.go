@@ -5,13 +5,23 @@ import "github.com/palaver-chat/palaver/chat"
 // Submit is a message as it left its wire format: checked, but for what only
 // the store knows (whether the ids it names exist).
 type Submit struct {
-	ThreadID           string // empty: to be derived or made
+	ThreadID           string // a UUID; empty: to be derived or made
+	ThreadAlias        string // what the client calls the thread, when that is no UUID
 	Content            chat.Content
 	ClientTurnID       string // empty: the server makes one
 	StreamRunID        string
 	OnBusy             chat.OnBusy
 	CancelOnDisconnect bool
 	View               View
+}
+
+// ThreadName is the id that the client used for the thread of the turn that was
+// made.
+func (s Submit) ThreadName(t chat.Turn) string {
+	if s.ThreadAlias != "" {
+		return s.ThreadAlias
+	}
+	return t.ThreadID
 }
 
 // View says what of a turn's events a client wants to see.

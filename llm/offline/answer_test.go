@@ -77,12 +77,12 @@ func passages(from int, id, title, text string) []llm.Passage {
 func answer(t testing.TB, task llm.Task, f llm.Facts) string {
 	t.Helper()
 	var b strings.Builder
-	usage, err := New().Stream(context.Background(), llm.Request{Task: task, Facts: f}, func(d string) error { b.WriteString(d); return nil })
+	reply, err := New().Stream(context.Background(), llm.Request{Task: task, Facts: f}, func(d string) error { b.WriteString(d); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if usage.CostUSD != 0 || usage.Calls != 1 || usage.TokensOut == 0 {
-		t.Errorf("usage %+v", usage)
+	if usage := reply.Usage; usage.CostUSD != 0 || usage.Calls != 1 || usage.TokensOut == 0 {
+		t.Errorf("usage %+v", reply.Usage)
 	}
 	if !strings.Contains(b.String(), Notice) {
 		t.Error("the answer does not say what it is")

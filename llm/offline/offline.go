@@ -61,7 +61,7 @@ func (*Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema,
 }
 
 // Stream implements llm.Model.
-func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (chat.Usage, error) {
+func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
 	var text string
 	switch r.Task {
 	case llm.TaskSummarize:
@@ -77,14 +77,14 @@ func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string
 	written := 0
 	for _, delta := range deltas(text) {
 		if err := ctx.Err(); err != nil {
-			return usage(r, text[:written]), fmt.Errorf("model call: %w", err)
+			return llm.Reply{Usage: usage(r, text[:written])}, fmt.Errorf("model call: %w", err)
 		}
 		if err := emit(delta); err != nil {
-			return usage(r, text[:written]), err
+			return llm.Reply{Usage: usage(r, text[:written])}, err
 		}
 		written += len(delta)
 	}
-	return usage(r, text), nil
+	return llm.Reply{Usage: usage(r, text)}, nil
 }
 
 // deltas cuts text into groups of a few words.

@@ -44,8 +44,8 @@ func request(text string) llm.Request {
 // collect streams and returns the whole text.
 func collect(ctx context.Context, m llm.Model, r llm.Request) (string, chat.Usage, error) {
 	var b strings.Builder
-	usage, err := m.Stream(ctx, r, func(d string) error { b.WriteString(d); return nil })
-	return b.String(), usage, err
+	reply, err := m.Stream(ctx, r, func(d string) error { b.WriteString(d); return nil })
+	return b.String(), reply.Usage, err
 }
 
 func modelError(t *testing.T, err error) *llm.Error {

@@ -14,7 +14,7 @@ import (
 
 // Stream implements llm.Model. Usage is what the provider counted, else an
 // estimate; it is also right for what was consumed before an error.
-func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (chat.Usage, error) {
+func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
 	to := c.target(r.Task, false)
 	var usage chat.Usage
 	err := c.try(ctx, to, func(k *call, t traits) error {
@@ -36,7 +36,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 		usage = c.usage(to.model, in, written)
 		return err
 	})
-	return usage, err
+	return llm.Reply{Usage: usage}, err
 }
 
 // answer gathers what a stream brings.

@@ -23,8 +23,8 @@ func (none) Structured(context.Context, llm.Request, llm.Schema, any) (chat.Usag
 	return chat.Usage{}, unavailable()
 }
 
-func (none) Stream(context.Context, llm.Request, func(string) error) (chat.Usage, error) {
-	return chat.Usage{}, unavailable()
+func (none) Stream(context.Context, llm.Request, func(string) error) (llm.Reply, error) {
+	return llm.Reply{}, unavailable()
 }
 
 func (none) Embed(context.Context, []string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings }

@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// ToolCall is a model's wish to run a tool, complete with its arguments, as
+// events show it.
+type ToolCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // an object
+	Editable  bool            `json:"editable"`  // approve with edited arguments is allowed
+}
+
+// CallRef is a tool call as the workflow keeps it; its arguments are a text of
+// the turn (CallKey).
+type CallRef struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Editable bool   `json:"editable,omitempty"`
+}
+
+// CallID names the n-th tool call of a turn, counted from 1. It is also the
+// idempotency key of its side effects, and no longer than the 40 characters
+// that providers take.
+func CallID(turnID string, n int) string {
+	return strings.ReplaceAll(turnID, "-", "") + "c" + strconv.Itoa(n)
+}
+
+// Verdict is what a person says to a tool call.
+type Verdict string
+
+const (
+	Approved Verdict = "approved"
+	Rejected Verdict = "rejected"
+)
+
+// Decision answers for one of the calls that a tool_approval asks about.
+type Decision struct {
+	ID        string          `json:"id"`
+	Decision  Verdict         `json:"decision"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // approved: instead of the model's; an object that satisfies the tool's schema
+	Reason    string          `json:"reason,omitempty"`    // rejected: what the model is told
+	Remember  bool            `json:"remember,omitempty"`  // approved: this tool need not ask again on this branch of the thread
+}
+
+// Limits of a decision, in characters and bytes.
+const (
+	MaxReason    = 1000
+	MaxArguments = 64 << 10
+)
+
+// CallKey is the key of the text that holds a tool call's arguments as the model
+// wrote them; EditedKey of those that a person put in their place; ResultKey of
+// what the tool returned.
+func CallKey(callID string) string   { return "call:" + callID }
+func EditedKey(callID string) string { return "edited:" + callID }
+func ResultKey(callID string) string { return "result:" + callID }
+
+// SchemaKey is the key of the text that holds the JSON schema which edited
+// arguments of a tool must satisfy, kept with the turn whose approval asks.
+func SchemaKey(tool string) string { return "schema:" + tool }
+
+// Attachment is a picture that came with a message or was made by a tool,
+// without its bytes.
+type Attachment struct {
+	ID    string `json:"id"`
+	Owner string `json:"-"`
+	// ThreadID is the conversation it belongs to, whose deletion removes it; empty
+	// until a message uses it.
+	ThreadID string `json:"-"`
+	MIME     string `json:"mime"` // image/jpeg, image/png or image/webp
+	Bytes    int    `json:"bytes"`
+}
+
+// AttachmentURL is where an attachment is served.
+func AttachmentURL(id string) string { return "/api/attachments/" + id }
