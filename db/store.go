@@ -19,7 +19,7 @@ var (
 	ErrNotFound     = errors.New("not found")
 	ErrTurnConflict = errors.New("client_turn_id was used with other content")
 	ErrSettled      = errors.New("the turn is settled")
-	ErrForbidden    = errors.New("not allowed")          // e.g. deleting a public document
+	ErrForbidden    = errors.New("not allowed") // e.g. deleting a public document
 	ErrVersion      = errors.New("another version is there")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
