@@ -154,12 +154,23 @@ type Model interface {
 	Info() Info
 }
 
+// Painter makes pictures. Every model of llm/provider is one; Info.Image says
+// whether it can. Safe for concurrent use.
+type Painter interface {
+	// Paint draws one picture. Size is "1024x1024", "1536x1024", "1024x1536" or
+	// empty for the model's choice. The key names this one order: it is sent
+	// along, so that a provider that honours it does not draw, or charge, twice.
+	// Like every call it is made once; ErrNoImages when no model is configured.
+	Paint(ctx context.Context, prompt, size, idempotencyKey string) (Image, chat.Usage, error)
+}
+
 // Info describes the configured model.
 type Info struct {
 	Provider   string // gemini, openai, anthropic, ollama, openai-compatible, offline
 	Name       string
 	NameStrong string
 	Embedding  string // model name; empty without embeddings
+	Image      string // model that paints; empty: none does
 	Offline    bool
 	Vision     bool // takes Message.Images
 }
@@ -188,4 +199,6 @@ const (
 	ErrUnparseable = constError("model answer does not fit the schema")
 	// ErrNoEmbeddings: no embedding model is configured.
 	ErrNoEmbeddings = constError("no embedding model configured")
+	// ErrNoImages: no image model is configured.
+	ErrNoImages = constError("no image model configured")
 )
