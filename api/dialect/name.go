@@ -1,0 +1,38 @@
+package dialect
+
+import "strings"
+
+// ThreadName checks a thread's id of a client's own making: 1 to 128 characters
+// of A-Z a-z 0-9 _ . : -
+func (p *Problems) ThreadName(field, s string) string {
+	if !Plain(s) {
+		p.Add(field, "must have 1 to 128 characters of A-Z a-z 0-9 _ . : -")
+		return ""
+	}
+	return s
+}
+
+// Plain reports whether s is 1 to 128 characters of A-Z a-z 0-9 _ . : -
+func Plain(s string) bool {
+	if s == "" || len(s) > MaxID {
+		return false
+	}
+	for _, b := range []byte(s) {
+		switch {
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("_.:-", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// AttachmentID is the attachment that a reference means: chatbot://<id> (S3), or
+// the address at which it is served, with or without a host before it.
+func AttachmentID(ref string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(ref, "chatbot://")
+	if !ok {
+		_, id, ok = strings.Cut(ref, "/api/attachments/")
+	}
+	return id, ok && Plain(id)
+}
