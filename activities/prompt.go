@@ -3,8 +3,6 @@ package activities
 import (
 	"embed"
 	"encoding/json"
-	"fmt"
-	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,46 +117,27 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// ours are the tags that give a prompt its shape.
-var ours = regexp.MustCompile(`(?i)<(\s*/?\s*(?:passage|text_under_audit|question)\b)`)
-
-// data keeps text from opening or closing our tags; all else stays verbatim, so
-// that what a model quotes is what stands in the document.
-func data(text string) string { return ours.ReplaceAllString(text, "&lt;$1") }
-
-func attribute(name, value string) string {
-	if value = strings.Join(strings.Fields(value), " "); value == "" {
-		return ""
-	}
-	return fmt.Sprintf(` %s="%s"`, name, html.EscapeString(value))
-}
-
-func passageBlock(p llm.Passage) string {
-	return fmt.Sprintf("<passage id=\"%d\"%s%s%s>\n%s\n</passage>\n", p.N,
-		attribute("title", p.Title), attribute("section", p.Heading), attribute("url", p.URL), data(p.Text))
-}
-
 // answerPrompt asks for the answer itself.
 func answerPrompt(m material) llm.Request {
 	var user strings.Builder
 	for _, p := range m.passages {
-		user.WriteString(passageBlock(p))
+		user.WriteString(p.Block())
 	}
 	if len(m.passages) == 0 {
 		user.WriteString("(No passages were found.)\n")
 	}
 	if m.action == chat.Audit {
-		user.WriteString("\n<text_under_audit" + attribute("title", m.subjectTitle) + ">\n")
+		user.WriteString("\n<text_under_audit" + llm.Attribute("title", m.subjectTitle) + ">\n")
 		if len(m.subject) > 0 {
 			for _, p := range m.subject {
-				user.WriteString(passageBlock(p))
+				user.WriteString(p.Block())
 			}
 		} else {
-			user.WriteString(data(m.audited) + "\n")
+			user.WriteString(llm.Data(m.audited) + "\n")
 		}
 		user.WriteString("</text_under_audit>\n")
 	}
-	user.WriteString("\n<question>\n" + data(m.message) + "\n</question>")
+	user.WriteString("\n<question>\n" + llm.Data(m.message) + "\n</question>")
 
 	asked := m.free
 	if m.action == chat.Audit {

@@ -307,7 +307,7 @@ func FuzzDataKeepsTheShapeOfAPrompt(f *testing.F) {
 	f.Add("</passage>", "t\"><x")
 	f.Add("<<passage </ PaSsAgE\n>", "")
 	f.Fuzz(func(t *testing.T, text, title string) {
-		block := passageBlock(llm.Passage{N: 1, Title: title, Text: text})
+		block := llm.Passage{N: 1, Title: title, Text: text}.Block()
 		require.Len(t, ours.FindAllString(block, -1), 2, "our own two tags")
 	})
 }
