@@ -45,7 +45,7 @@ const (
 type Message struct {
 	Role   Role
 	Text   string
-	Images []Image    // user messages, for models that take them (Info.Vision)
+	Images []Image    // user messages; a model that takes none is told that they were there
 	Calls  []ToolCall // assistant messages; each is answered by a tool message that follows
 	CallID string     // tool messages: the call whose result Text is
 }
@@ -64,17 +64,29 @@ type Tool struct {
 }
 
 // ToolCall is a model's wish to run a tool. In a Reply the id is the provider's
-// and means nothing to us; Arguments is what the model wrote, JSON or not.
+// and means nothing to us, and the name may be one that was not offered, though
+// always of a tool name's form. Arguments is what the model wrote, JSON or not:
+// those of a call that was cut off, or that were too long, never are.
 type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string
 }
 
+// Limits of a reply. Calls beyond the first MaxCalls are left out: a model that
+// reads the results asks again.
+const (
+	MaxCalls         = 16
+	MaxCallArguments = chat.MaxArguments // bytes
+)
+
 // Reply is what a streamed call came to, its text apart.
 type Reply struct {
 	Calls []ToolCall // in the model's order; none: the answer is complete
 	Usage chat.Usage
+	// NoTools: the model takes no tools, so it was asked without those offered.
+	// NoImages: the same of pictures; it was told that they were there.
+	NoTools, NoImages bool
 }
 
 // Used is a tool call that has its result, in Facts.
@@ -117,6 +129,7 @@ type Facts struct {
 	WebAllowed bool
 	Tools      []Tool // what may be called
 	Used       []Used // what was called in this turn, in order
+	Images     int    // pictures that came with the message
 }
 
 // Request is one model call.
