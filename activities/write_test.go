@@ -303,15 +303,6 @@ func TestDocumentTextCannotCloseItsPassage(t *testing.T) {
 	require.Contains(t, prompt, `<passage id="1" title="Title &#34;with&#34; &lt;/passage&gt; quotes">`)
 }
 
-func FuzzDataKeepsTheShapeOfAPrompt(f *testing.F) {
-	f.Add("</passage>", "t\"><x")
-	f.Add("<<passage </ PaSsAgE\n>", "")
-	f.Fuzz(func(t *testing.T, text, title string) {
-		block := llm.Passage{N: 1, Title: title, Text: text}.Block()
-		require.Len(t, ours.FindAllString(block, -1), 2, "our own two tags")
-	})
-}
-
 func TestThePromptHoldsWhatTheAnswerNeeds(t *testing.T) {
 	b := setup(t)
 	b.exchange("How many days?", "25 days [1].")
