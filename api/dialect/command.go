@@ -28,6 +28,15 @@ func (s Submit) ThreadName(t chat.Turn) string {
 type View struct {
 	Messages bool // finished text and the terminal event only
 	NoTokens bool
+	ByServer bool // the client named no stream_mode: the server's default holds
+}
+
+// Or is the view with the server's default where the client left the choice.
+func (v View) Or(messages bool) View {
+	if v.ByServer {
+		v.Messages, v.ByServer = messages, false
+	}
+	return v
 }
 
 // Shows reports whether the view lets an event through. Ephemeral events are

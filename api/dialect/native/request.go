@@ -11,22 +11,9 @@ import (
 )
 
 type chatBody struct {
-	Message            string          `json:"message"`
-	ThreadID           *string         `json:"thread_id"`
-	TipTap             json.RawMessage `json:"tiptap_json"`
-	TaggedDocs         []string        `json:"tagged_doc_ids"`
-	TaggedSets         []string        `json:"tagged_set_ids"`
-	Action             *string         `json:"action"`
-	WebSearch          *bool           `json:"enable_web_search"`
-	Attachments        []string        `json:"attachments"`
-	Agent              *string         `json:"agent"`
-	ClientTurnID       *string         `json:"client_turn_id"`
-	StreamRunID        *string         `json:"stream_run_id"`
-	OnBusy             *string         `json:"on_busy"`
-	OnDisconnect       *string         `json:"on_disconnect"`
-	ParentCheckpointID *string         `json:"parent_checkpoint_id"`
-	StreamMode         *string         `json:"stream_mode"`
-	StreamTokens       *bool           `json:"stream_tokens"`
+	Message  string  `json:"message"`
+	ThreadID *string `json:"thread_id"`
+	dialect.Fields
 }
 
 // ParseChat reads the body of POST /api/chat. The error is dialect.Problems.
@@ -38,44 +25,11 @@ func ParseChat(body []byte) (dialect.Submit, error) {
 	var p dialect.Problems
 	message := strings.TrimSpace(b.Message)
 	p.Text("message", message, 1, chat.MaxMessage)
-	s := dialect.Submit{
-		Content: chat.Content{
-			Message:       message,
-			TipTap:        p.TipTap("tiptap_json", b.TipTap),
-			TaggedDocs:    p.UUIDs("tagged_doc_ids", b.TaggedDocs),
-			TaggedSets:    p.UUIDs("tagged_set_ids", b.TaggedSets),
-			Action:        chat.Action(value(b.Action)),
-			WebSearch:     b.WebSearch != nil && *b.WebSearch,
-			Agent:         chat.AgentDocuments,
-			ParentRequest: value(b.ParentCheckpointID),
-		},
-		ClientTurnID: value(b.ClientTurnID),
-		StreamRunID:  value(b.StreamRunID),
-		OnBusy:       chat.Supersede,
-		View:         dialect.View{NoTokens: b.StreamTokens != nil && !*b.StreamTokens},
-	}
+	s := b.Submit(&p, chat.AgentDocuments, false)
+	s.Content.Message = message
 	if id := value(b.ThreadID); id != "" {
 		s.ThreadID = p.UUID("thread_id", id)
 	}
-	if s.Content.Action != "" && !s.Content.Action.Valid() {
-		p.Add("action", "must be summarize, inquire, compare, audit or null")
-	}
-	if len(b.Attachments) > 0 {
-		p.Add("attachments", "names an attachment that does not exist")
-	}
-	if agent := value(b.Agent); agent != "" && chat.Agent(agent) != chat.AgentDocuments {
-		p.Add("agent", "must be documents")
-	}
-	p.ID("client_turn_id", s.ClientTurnID)
-	p.ID("stream_run_id", s.StreamRunID)
-	p.ID("parent_checkpoint_id", s.Content.ParentRequest)
-	if v := value(b.OnBusy); v != "" {
-		if s.OnBusy = chat.OnBusy(v); !s.OnBusy.Valid() {
-			p.Add("on_busy", "must be supersede, enqueue, reject or rollback")
-		}
-	}
-	s.CancelOnDisconnect = p.Choice("on_disconnect", value(b.OnDisconnect), "continue", "cancel")
-	s.View.Messages = p.Choice("stream_mode", value(b.StreamMode), "events", "messages")
 	return s, p.Err()
 }
 
@@ -124,8 +78,7 @@ func ParseResume(body []byte) (chat.Resume, dialect.View, error) {
 		r.Value.Value = &text
 		p.Text("resume_value.value", text, 0, chat.MaxMessage)
 	}
-	view := dialect.View{NoTokens: b.StreamTokens != nil && !*b.StreamTokens}
-	view.Messages = p.Choice("stream_mode", value(b.StreamMode), "events", "messages")
+	view := p.View(value(b.StreamMode), b.StreamTokens)
 	return r, view, p.Err()
 }
 

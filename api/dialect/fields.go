@@ -1,0 +1,86 @@
+package dialect
+
+import (
+	"encoding/json"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Fields are what a message may bring along in every dialect that takes the
+// native names: all of the native body but the message and its thread.
+type Fields struct {
+	TipTap             json.RawMessage `json:"tiptap_json"`
+	TaggedDocs         []string        `json:"tagged_doc_ids"`
+	TaggedSets         []string        `json:"tagged_set_ids"`
+	Action             *string         `json:"action"`
+	WebSearch          *bool           `json:"enable_web_search"`
+	Attachments        []string        `json:"attachments"`
+	Agent              *string         `json:"agent"`
+	ClientTurnID       *string         `json:"client_turn_id"`
+	StreamRunID        *string         `json:"stream_run_id"`
+	OnBusy             *string         `json:"on_busy"`
+	OnDisconnect       *string         `json:"on_disconnect"`
+	ParentCheckpointID *string         `json:"parent_checkpoint_id"`
+	StreamMode         *string         `json:"stream_mode"`
+	StreamTokens       *bool           `json:"stream_tokens"`
+}
+
+// Submit reads the fields of a message that is still to be added, with the
+// dialect's own defaults.
+func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) Submit {
+	s := Submit{
+		Content: chat.Content{
+			TipTap:        p.TipTap("tiptap_json", f.TipTap),
+			TaggedDocs:    p.UUIDs("tagged_doc_ids", f.TaggedDocs),
+			TaggedSets:    p.UUIDs("tagged_set_ids", f.TaggedSets),
+			Action:        chat.Action(value(f.Action)),
+			WebSearch:     f.WebSearch != nil && *f.WebSearch,
+			Agent:         agent,
+			ParentRequest: value(f.ParentCheckpointID),
+		},
+		ClientTurnID: value(f.ClientTurnID),
+		StreamRunID:  value(f.StreamRunID),
+		OnBusy:       chat.Supersede,
+		View:         p.View(value(f.StreamMode), f.StreamTokens),
+	}
+	if s.Content.Action != "" && !s.Content.Action.Valid() {
+		p.Add("action", "must be summarize, inquire, compare, audit or null")
+	}
+	if len(f.Attachments) > 0 {
+		p.Add("attachments", "names an attachment that does not exist")
+	}
+	if v := value(f.Agent); v != "" {
+		if s.Content.Agent = chat.Agent(v); !s.Content.Agent.Valid() {
+			p.Add("agent", "must be documents or assistant")
+		}
+	}
+	p.ID("client_turn_id", s.ClientTurnID)
+	p.ID("stream_run_id", s.StreamRunID)
+	p.ID("parent_checkpoint_id", s.Content.ParentRequest)
+	if v := value(f.OnBusy); v != "" {
+		if s.OnBusy = chat.OnBusy(v); !s.OnBusy.Valid() {
+			p.Add("on_busy", "must be supersede, enqueue, reject or rollback")
+		}
+	}
+	s.CancelOnDisconnect = cancelOnDisconnect
+	if v := value(f.OnDisconnect); v != "" {
+		s.CancelOnDisconnect = p.Choice("on_disconnect", v, "continue", "cancel")
+	}
+	return s
+}
+
+// View reads stream_mode and stream_tokens.
+func (p *Problems) View(mode string, tokens *bool) View {
+	return View{
+		Messages: p.Choice("stream_mode", mode, "events", "messages"),
+		ByServer: mode == "",
+		NoTokens: tokens != nil && !*tokens,
+	}
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
