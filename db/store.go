@@ -79,6 +79,7 @@ type Store interface {
 	Conversations
 	Turns
 	Documents
+	Files
 	UserDeleter
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
@@ -163,35 +164,41 @@ type Turns interface {
 	// Registry is the documents known to a branch as of the settled turn head:
 	// keyed by id, only those that exist, are ready and visible to owner.
 	Registry(ctx context.Context, owner, threadID, head string) ([]chat.DocRef, error)
+	// Approvals are the tools remembered as approved on a branch as of the settled
+	// turn head.
+	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
 	// OpenTurns lists accepted turns that are not settled, oldest first.
 	OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error)
 }
 
-// Approvals of the next migration; both stores will have them as part of Turns.
-type Approvals interface {
-	// Approvals are the tools remembered as approved on a branch as of the settled
-	// turn head.
-	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
-}
+// UnusedFor is how long a picture is kept that no message uses.
+const UnusedFor = 24 * time.Hour
 
 // Files keeps pictures and the clients' own message repositories.
 type Files interface {
 	// PutAttachment stores a picture; the same id and owner again changes nothing
-	// (a tool call's picture has an id made from the call's).
+	// (a tool call's picture has an id made from the call's), an id of somebody
+	// else's is ErrNotFound. With a ThreadID it belongs to that conversation from
+	// the start, which must be there (else ErrNotFound). Pictures unused for
+	// UnusedFor are removed on the way.
 	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
 	// Attachment reads one with its bytes.
 	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
 	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
 	// UseAttachments ties attachments to a conversation, so that they go with it;
-	// one that belongs to a conversation already stays there.
+	// one that belongs to a conversation already stays there. InsertTurn does the
+	// same for those of its content.
 	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
+	// UnusedAttachments are the pictures that no message uses, for a quota.
+	UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error)
 
 	// Repo is a thread's stored message repository (S3), ErrNotFound when none.
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
 	// PutRepo stores the next version and drops the one before. match is the
-	// version that must be there (ErrVersion if not); nil: whichever. It creates
-	// the conversation if need be. The new version comes back, from 1.
+	// version that must be there, 0 for none (ErrVersion if it is not); nil:
+	// whichever. It creates the conversation if need be. The new version comes
+	// back, from 1.
 	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
 }
 

@@ -24,9 +24,12 @@ type UserData struct {
 	Sets      int
 	Profiles  int // 0 or 1
 	Cancels   int // tombstones of turns to be cancelled
+	// Attachments are pictures, those of the threads included; Repos the
+	// clients' message repositories of the threads.
+	Attachments, Repos int
 }
 
 // Empty reports whether nothing is kept.
 func (d UserData) Empty() bool {
-	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels == 0
+	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos == 0
 }

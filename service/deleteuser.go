@@ -66,8 +66,8 @@ func say(out io.Writer, format string, args ...any) error {
 }
 
 func inWords(d db.UserData) string {
-	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d notes of cancelled turns",
-		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Cancels)
+	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d notes of cancelled turns",
+		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Cancels)
 }
 
 // userWorkflows is what runs, or ran, for one user.

@@ -70,31 +70,53 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 	defer s.wrap(ctx, "read registry", &err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		docs = nil
-		b, err := findBranch(ctx, q, owner, threadID, head)
-		if err != nil {
+		t, err := snapshot(ctx, q, owner, threadID, head)
+		if err != nil || t.ID == "" {
 			return err
 		}
-		for b.head != chat.RootCheckpoint {
-			t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: b.head})
-			if err != nil {
-				return err
-			}
-			if t.SettledAt == 0 { // it has added nothing yet
-				b.head = t.Parent
-				continue
-			}
-			var known []string
-			if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
-				return fmt.Errorf("registry of turn %s: %w", t.ID, err)
-			}
-			rows, err := q.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: known})
-			docs = inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
-				func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) })
+		var known []string
+		if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
+			return fmt.Errorf("registry of turn %s: %w", t.ID, err)
+		}
+		rows, err := q.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: known})
+		docs = inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
+			func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) })
+		return err
+	})
+	return docs, err
+}
+
+func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {
+	defer s.wrap(ctx, "read approvals", &err)
+	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+		tools = nil
+		t, err := snapshot(ctx, q, owner, threadID, head)
+		if err != nil || t.ID == "" {
 			return err
+		}
+		if err := json.Unmarshal([]byte(t.Approvals), &tools); err != nil {
+			return fmt.Errorf("approvals of turn %s: %w", t.ID, err)
 		}
 		return nil
 	})
-	return docs, err
+	return tools, err
+}
+
+// snapshot is the newest settled turn of the branch that ends at head: an open
+// one has added nothing yet. The zero Turn when there is none.
+func snapshot(ctx context.Context, q *sqlcgen.Queries, owner, threadID, head string) (sqlcgen.Turn, error) {
+	b, err := findBranch(ctx, q, owner, threadID, head)
+	if err != nil {
+		return sqlcgen.Turn{}, err
+	}
+	for b.head != chat.RootCheckpoint {
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: b.head})
+		if err != nil || t.SettledAt != 0 {
+			return t, err
+		}
+		b.head = t.Parent
+	}
+	return sqlcgen.Turn{}, nil
 }
 
 // branch is the way from a thread's beginning to head, and what waits after it.

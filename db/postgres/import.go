@@ -85,12 +85,13 @@ type table struct {
 	serial  string // column that goes on counting
 }
 
-// moving are copied as they are, parents first.
+// moving are copied as they are, parents first. The counters of limits begin
+// anew.
 var moving = []table{
 	{name: "profiles", columns: "owner, industry, location"},
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at", flags: "listed"},
 	{name: "deleted_conversations", columns: "id, deleted_at"},
-	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content",
+	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content",
 		flags: "hidden", serial: "seq"},
 	{name: "stream_runs", columns: "owner, run_id, turn_id"},
 	{name: "cancels", columns: "owner, kind, thread_id, ref, reason, created_at"},
@@ -98,6 +99,8 @@ var moving = []table{
 	{name: "turn_events", columns: "turn_id, n, event"},
 	{name: "turn_texts", columns: "turn_id, key, text"},
 	{name: "drafts", columns: "turn_id, piece, attempt, text"},
+	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data"},
+	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped"},
 	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at"},
 	{name: "raw_documents", columns: "doc_id, raw"},
 	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},

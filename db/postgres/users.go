@@ -32,6 +32,7 @@ func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserDat
 	return db.UserData{
 		Threads: threads, Documents: documents, Turns: int(n.Turns), Messages: int(n.Messages),
 		Sets: int(n.Sets), Profiles: int(n.Profiles), Cancels: int(n.Cancels),
+		Attachments: int(n.Attachments), Repos: int(n.Repos),
 	}, err
 }
 
@@ -67,8 +68,9 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 		d.Threads, d.Documents = slices.Concat(d.Threads, late.Threads), slices.Concat(d.Documents, late.Documents)
 		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
+		d.Attachments, d.Repos = d.Attachments+late.Attachments, d.Repos+late.Repos
 		for _, remove := range []func(context.Context, string) error{
-			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserProfile, q.DeleteUserCancels,
+			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels,
 		} {
 			if err := remove(ctx, owner); err != nil {
 				return err

@@ -47,13 +47,14 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 			return err
 		}
 	}
-	registry, err := mergedRegistry(ctx, q, row, e.Registry)
+	registry, approvals, err := inherited(ctx, q, row)
 	if err != nil {
 		return err
 	}
 	err = q.SettleTurn(ctx, sqlcgen.SettleTurnParams{
 		Owner: e.Owner, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
-		Registry: record.Strings(registry), Hidden: number(e.Hidden), At: record.Micros(e.At)})
+		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(approvals, e.Approvals)),
+		Hidden: number(e.Hidden), At: record.Micros(e.At)})
 	if err != nil {
 		return err
 	}
@@ -102,19 +103,23 @@ func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, p
 	return place(ctx, q, row, head)
 }
 
-// mergedRegistry is what the parent knew and what the turn added, each id once.
-func mergedRegistry(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, added []string) ([]string, error) {
-	var known []string
-	if row.Parent != chat.RootCheckpoint {
-		parent, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: row.Parent})
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal([]byte(parent.Registry), &known); err != nil {
-			return nil, fmt.Errorf("registry of turn %s: %w", parent.ID, err)
-		}
+// inherited is what the parent knew at its end: documents, and tools that need
+// not ask.
+func inherited(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) (registry, approvals []string, err error) {
+	if row.Parent == chat.RootCheckpoint {
+		return nil, nil, nil
 	}
-	return record.Merge(known, added), nil
+	parent, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: row.Parent})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal([]byte(parent.Registry), &registry); err != nil {
+		return nil, nil, fmt.Errorf("registry of turn %s: %w", parent.ID, err)
+	}
+	if err := json.Unmarshal([]byte(parent.Approvals), &approvals); err != nil {
+		return nil, nil, fmt.Errorf("approvals of turn %s: %w", parent.ID, err)
+	}
+	return registry, approvals, nil
 }
 
 // insertMessages writes what follows the user's message, which stands since

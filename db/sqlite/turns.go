@@ -64,7 +64,7 @@ func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, creat
 }
 
 // insertTurn writes the turn with its user message, which shows once the turn
-// is accepted.
+// is accepted, and ties the pictures that came with it to the conversation.
 func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 	content, err := record.JSON(t.Content)
 	if err != nil {
@@ -81,6 +81,9 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 			return err
 		}
 		return db.ErrTurnConflict
+	}
+	if err := useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments); err != nil {
+		return err
 	}
 	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
 }

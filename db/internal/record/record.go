@@ -52,6 +52,14 @@ func JSON(v any) (string, error) {
 	return string(b), err
 }
 
+// Bytes are stored even when there are none.
+func Bytes(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
 // Strings is a list as JSON, which a list of strings always has.
 func Strings(list []string) string {
 	if list == nil {
@@ -63,7 +71,7 @@ func Strings(list []string) string {
 
 // IsDomain reports whether err is one of package db already.
 func IsDomain(err error) bool {
-	for _, known := range []error{db.ErrNotFound, db.ErrTurnConflict, db.ErrSettled, db.ErrForbidden, db.ErrUnavailable, db.ErrBadCursor} {
+	for _, known := range []error{db.ErrNotFound, db.ErrTurnConflict, db.ErrSettled, db.ErrForbidden, db.ErrVersion, db.ErrUnavailable, db.ErrBadCursor} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -104,6 +112,9 @@ func FirstMessage(t chat.Turn) chat.Message {
 	}
 	if len(t.Content.TaggedDocs) > 0 {
 		metadata["tagged_doc_ids"] = t.Content.TaggedDocs
+	}
+	if len(t.Content.Attachments) > 0 {
+		metadata["attachments"] = t.Content.Attachments
 	}
 	if len(t.Content.TipTap) > 0 {
 		metadata["tiptap_json"] = t.Content.TipTap

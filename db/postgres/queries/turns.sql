@@ -41,7 +41,7 @@ UPDATE turns SET status = @status, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: SettleTurn :exec
-UPDATE turns SET status = @status, parent = @parent, place = @place, registry = @registry, hidden = @hidden, settled_at = @at
+UPDATE turns SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: InsertMessage :exec

@@ -42,4 +42,5 @@ type Turn struct {
 	ContentHash  string
 	Registry     string
 	Content      string
+	Approvals    string
 }

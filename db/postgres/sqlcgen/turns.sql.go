@@ -292,7 +292,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -319,6 +319,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.ContentHash,
 		&i.Registry,
 		&i.Content,
+		&i.Approvals,
 	)
 	return i, err
 }
@@ -341,7 +342,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -376,6 +377,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.ContentHash,
 			&i.Registry,
 			&i.Content,
+			&i.Approvals,
 		); err != nil {
 			return nil, err
 		}
@@ -518,19 +520,20 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 }
 
 const settleTurn = `-- name: SettleTurn :exec
-UPDATE turns SET status = $1, parent = $2, place = $3, registry = $4, hidden = $5, settled_at = $6
-WHERE id = $7 AND owner = $8 AND settled_at = 0
+UPDATE turns SET status = $1, parent = $2, place = $3, registry = $4, approvals = $5, hidden = $6, settled_at = $7
+WHERE id = $8 AND owner = $9 AND settled_at = 0
 `
 
 type SettleTurnParams struct {
-	Status   string
-	Parent   string
-	Place    int64
-	Registry string
-	Hidden   bool
-	At       int64
-	ID       string
-	Owner    string
+	Status    string
+	Parent    string
+	Place     int64
+	Registry  string
+	Approvals string
+	Hidden    bool
+	At        int64
+	ID        string
+	Owner     string
 }
 
 func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
@@ -539,6 +542,7 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Parent,
 		arg.Place,
 		arg.Registry,
+		arg.Approvals,
 		arg.Hidden,
 		arg.At,
 		arg.ID,
@@ -619,7 +623,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE id = $1 AND owner = $2
 `
 
 type TurnParams struct {
@@ -646,12 +650,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.ContentHash,
 		&i.Registry,
 		&i.Content,
+		&i.Approvals,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 type TurnByClientIDParams struct {
@@ -679,12 +684,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.ContentHash,
 		&i.Registry,
 		&i.Content,
+		&i.Approvals,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -712,6 +718,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.ContentHash,
 		&i.Registry,
 		&i.Content,
+		&i.Approvals,
 	)
 	return i, err
 }

@@ -9,6 +9,8 @@ SELECT
     (SELECT count(*) FROM turns t WHERE t.owner = @owner) AS turns,
     (SELECT count(*) FROM messages m JOIN turns t ON t.id = m.turn_id WHERE t.owner = @owner) AS messages,
     (SELECT count(*) FROM document_sets s WHERE s.owner = @owner) AS sets,
+    (SELECT count(*) FROM attachments a WHERE a.owner = @owner) AS attachments,
+    (SELECT count(*) FROM repos r WHERE r.owner = @owner) AS repos,
     (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels;
 
@@ -17,6 +19,9 @@ DELETE FROM documents WHERE owner = @owner;
 
 -- name: DeleteUserSets :exec
 DELETE FROM document_sets WHERE owner = @owner;
+
+-- name: DeleteUserAttachments :exec
+DELETE FROM attachments WHERE owner = @owner;
 
 -- name: DeleteUserProfile :exec
 DELETE FROM profiles WHERE owner = @owner;

@@ -30,6 +30,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addToSetStmt, err = db.PrepareContext(ctx, addToSet); err != nil {
 		return nil, fmt.Errorf("error preparing query AddToSet: %w", err)
 	}
+	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
+		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
+	}
+	if q.attachmentDataStmt, err = db.PrepareContext(ctx, attachmentData); err != nil {
+		return nil, fmt.Errorf("error preparing query AttachmentData: %w", err)
+	}
+	if q.attachmentsByIDStmt, err = db.PrepareContext(ctx, attachmentsByID); err != nil {
+		return nil, fmt.Errorf("error preparing query AttachmentsByID: %w", err)
+	}
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
 	}
@@ -81,6 +90,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteTurnCancelsStmt, err = db.PrepareContext(ctx, deleteTurnCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteTurnCancels: %w", err)
 	}
+	if q.deleteUserAttachmentsStmt, err = db.PrepareContext(ctx, deleteUserAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserAttachments: %w", err)
+	}
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
 	}
@@ -119,6 +131,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.headStmt, err = db.PrepareContext(ctx, head); err != nil {
 		return nil, fmt.Errorf("error preparing query Head: %w", err)
+	}
+	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
 	}
 	if q.insertChunkStmt, err = db.PrepareContext(ctx, insertChunk); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertChunk: %w", err)
@@ -183,6 +198,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.profileStmt, err = db.PrepareContext(ctx, profile); err != nil {
 		return nil, fmt.Errorf("error preparing query Profile: %w", err)
 	}
+	if q.pruneAttachmentsStmt, err = db.PrepareContext(ctx, pruneAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneAttachments: %w", err)
+	}
 	if q.pruneCancelsStmt, err = db.PrepareContext(ctx, pruneCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCancels: %w", err)
 	}
@@ -195,6 +213,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
 	}
+	if q.putRepoStmt, err = db.PrepareContext(ctx, putRepo); err != nil {
+		return nil, fmt.Errorf("error preparing query PutRepo: %w", err)
+	}
 	if q.putTextStmt, err = db.PrepareContext(ctx, putText); err != nil {
 		return nil, fmt.Errorf("error preparing query PutText: %w", err)
 	}
@@ -206,6 +227,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
+	}
+	if q.repoStmt, err = db.PrepareContext(ctx, repo); err != nil {
+		return nil, fmt.Errorf("error preparing query Repo: %w", err)
+	}
+	if q.repoVersionStmt, err = db.PrepareContext(ctx, repoVersion); err != nil {
+		return nil, fmt.Errorf("error preparing query RepoVersion: %w", err)
 	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
@@ -243,8 +270,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnCancelledStmt, err = db.PrepareContext(ctx, turnCancelled); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnCancelled: %w", err)
 	}
+	if q.unusedAttachmentsStmt, err = db.PrepareContext(ctx, unusedAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query UnusedAttachments: %w", err)
+	}
 	if q.updateSetStmt, err = db.PrepareContext(ctx, updateSet); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateSet: %w", err)
+	}
+	if q.useAttachmentsStmt, err = db.PrepareContext(ctx, useAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query UseAttachments: %w", err)
 	}
 	if q.userDocumentsStmt, err = db.PrepareContext(ctx, userDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query UserDocuments: %w", err)
@@ -274,6 +307,21 @@ func (q *Queries) Close() error {
 	if q.addToSetStmt != nil {
 		if cerr := q.addToSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addToSetStmt: %w", cerr)
+		}
+	}
+	if q.attachmentStmt != nil {
+		if cerr := q.attachmentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
+		}
+	}
+	if q.attachmentDataStmt != nil {
+		if cerr := q.attachmentDataStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing attachmentDataStmt: %w", cerr)
+		}
+	}
+	if q.attachmentsByIDStmt != nil {
+		if cerr := q.attachmentsByIDStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing attachmentsByIDStmt: %w", cerr)
 		}
 	}
 	if q.branchMessagesStmt != nil {
@@ -361,6 +409,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteTurnCancelsStmt: %w", cerr)
 		}
 	}
+	if q.deleteUserAttachmentsStmt != nil {
+		if cerr := q.deleteUserAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserAttachmentsStmt: %w", cerr)
+		}
+	}
 	if q.deleteUserCancelsStmt != nil {
 		if cerr := q.deleteUserCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserCancelsStmt: %w", cerr)
@@ -424,6 +477,11 @@ func (q *Queries) Close() error {
 	if q.headStmt != nil {
 		if cerr := q.headStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing headStmt: %w", cerr)
+		}
+	}
+	if q.insertAttachmentStmt != nil {
+		if cerr := q.insertAttachmentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertAttachmentStmt: %w", cerr)
 		}
 	}
 	if q.insertChunkStmt != nil {
@@ -531,6 +589,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing profileStmt: %w", cerr)
 		}
 	}
+	if q.pruneAttachmentsStmt != nil {
+		if cerr := q.pruneAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneAttachmentsStmt: %w", cerr)
+		}
+	}
 	if q.pruneCancelsStmt != nil {
 		if cerr := q.pruneCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneCancelsStmt: %w", cerr)
@@ -551,6 +614,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putProfileStmt: %w", cerr)
 		}
 	}
+	if q.putRepoStmt != nil {
+		if cerr := q.putRepoStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putRepoStmt: %w", cerr)
+		}
+	}
 	if q.putTextStmt != nil {
 		if cerr := q.putTextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putTextStmt: %w", cerr)
@@ -569,6 +637,16 @@ func (q *Queries) Close() error {
 	if q.renameConversationStmt != nil {
 		if cerr := q.renameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
+		}
+	}
+	if q.repoStmt != nil {
+		if cerr := q.repoStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing repoStmt: %w", cerr)
+		}
+	}
+	if q.repoVersionStmt != nil {
+		if cerr := q.repoVersionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing repoVersionStmt: %w", cerr)
 		}
 	}
 	if q.saveDraftStmt != nil {
@@ -631,9 +709,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnCancelledStmt: %w", cerr)
 		}
 	}
+	if q.unusedAttachmentsStmt != nil {
+		if cerr := q.unusedAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unusedAttachmentsStmt: %w", cerr)
+		}
+	}
 	if q.updateSetStmt != nil {
 		if cerr := q.updateSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateSetStmt: %w", cerr)
+		}
+	}
+	if q.useAttachmentsStmt != nil {
+		if cerr := q.useAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing useAttachmentsStmt: %w", cerr)
 		}
 	}
 	if q.userDocumentsStmt != nil {
@@ -702,6 +790,9 @@ type Queries struct {
 	tx                          *sql.Tx
 	addStreamRunStmt            *sql.Stmt
 	addToSetStmt                *sql.Stmt
+	attachmentStmt              *sql.Stmt
+	attachmentDataStmt          *sql.Stmt
+	attachmentsByIDStmt         *sql.Stmt
 	branchMessagesStmt          *sql.Stmt
 	chunksByInternalIDStmt      *sql.Stmt
 	chunksByKeyStmt             *sql.Stmt
@@ -719,6 +810,7 @@ type Queries struct {
 	deleteSetStmt               *sql.Stmt
 	deleteThreadCancelsStmt     *sql.Stmt
 	deleteTurnCancelsStmt       *sql.Stmt
+	deleteUserAttachmentsStmt   *sql.Stmt
 	deleteUserCancelsStmt       *sql.Stmt
 	deleteUserDocumentsStmt     *sql.Stmt
 	deleteUserProfileStmt       *sql.Stmt
@@ -732,6 +824,7 @@ type Queries struct {
 	eventsAfterStmt             *sql.Stmt
 	failDocumentStmt            *sql.Stmt
 	headStmt                    *sql.Stmt
+	insertAttachmentStmt        *sql.Stmt
 	insertChunkStmt             *sql.Stmt
 	insertConversationStmt      *sql.Stmt
 	insertDocumentStmt          *sql.Stmt
@@ -753,14 +846,18 @@ type Queries struct {
 	nextPlaceStmt               *sql.Stmt
 	openTurnsStmt               *sql.Stmt
 	profileStmt                 *sql.Stmt
+	pruneAttachmentsStmt        *sql.Stmt
 	pruneCancelsStmt            *sql.Stmt
 	publishEditionStmt          *sql.Stmt
 	putCancelStmt               *sql.Stmt
 	putProfileStmt              *sql.Stmt
+	putRepoStmt                 *sql.Stmt
 	putTextStmt                 *sql.Stmt
 	rawStmt                     *sql.Stmt
 	registryDocumentsStmt       *sql.Stmt
 	renameConversationStmt      *sql.Stmt
+	repoStmt                    *sql.Stmt
+	repoVersionStmt             *sql.Stmt
 	saveDraftStmt               *sql.Stmt
 	searchConversationsStmt     *sql.Stmt
 	setMembersStmt              *sql.Stmt
@@ -773,7 +870,9 @@ type Queries struct {
 	turnByClientIDStmt          *sql.Stmt
 	turnByRunIDStmt             *sql.Stmt
 	turnCancelledStmt           *sql.Stmt
+	unusedAttachmentsStmt       *sql.Stmt
 	updateSetStmt               *sql.Stmt
+	useAttachmentsStmt          *sql.Stmt
 	userDocumentsStmt           *sql.Stmt
 	userThreadsStmt             *sql.Stmt
 	visibleChunksStmt           *sql.Stmt
@@ -787,6 +886,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		tx:                          tx,
 		addStreamRunStmt:            q.addStreamRunStmt,
 		addToSetStmt:                q.addToSetStmt,
+		attachmentStmt:              q.attachmentStmt,
+		attachmentDataStmt:          q.attachmentDataStmt,
+		attachmentsByIDStmt:         q.attachmentsByIDStmt,
 		branchMessagesStmt:          q.branchMessagesStmt,
 		chunksByInternalIDStmt:      q.chunksByInternalIDStmt,
 		chunksByKeyStmt:             q.chunksByKeyStmt,
@@ -804,6 +906,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteSetStmt:               q.deleteSetStmt,
 		deleteThreadCancelsStmt:     q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:       q.deleteTurnCancelsStmt,
+		deleteUserAttachmentsStmt:   q.deleteUserAttachmentsStmt,
 		deleteUserCancelsStmt:       q.deleteUserCancelsStmt,
 		deleteUserDocumentsStmt:     q.deleteUserDocumentsStmt,
 		deleteUserProfileStmt:       q.deleteUserProfileStmt,
@@ -817,6 +920,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		eventsAfterStmt:             q.eventsAfterStmt,
 		failDocumentStmt:            q.failDocumentStmt,
 		headStmt:                    q.headStmt,
+		insertAttachmentStmt:        q.insertAttachmentStmt,
 		insertChunkStmt:             q.insertChunkStmt,
 		insertConversationStmt:      q.insertConversationStmt,
 		insertDocumentStmt:          q.insertDocumentStmt,
@@ -838,14 +942,18 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextPlaceStmt:               q.nextPlaceStmt,
 		openTurnsStmt:               q.openTurnsStmt,
 		profileStmt:                 q.profileStmt,
+		pruneAttachmentsStmt:        q.pruneAttachmentsStmt,
 		pruneCancelsStmt:            q.pruneCancelsStmt,
 		publishEditionStmt:          q.publishEditionStmt,
 		putCancelStmt:               q.putCancelStmt,
 		putProfileStmt:              q.putProfileStmt,
+		putRepoStmt:                 q.putRepoStmt,
 		putTextStmt:                 q.putTextStmt,
 		rawStmt:                     q.rawStmt,
 		registryDocumentsStmt:       q.registryDocumentsStmt,
 		renameConversationStmt:      q.renameConversationStmt,
+		repoStmt:                    q.repoStmt,
+		repoVersionStmt:             q.repoVersionStmt,
 		saveDraftStmt:               q.saveDraftStmt,
 		searchConversationsStmt:     q.searchConversationsStmt,
 		setMembersStmt:              q.setMembersStmt,
@@ -858,7 +966,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnByClientIDStmt:          q.turnByClientIDStmt,
 		turnByRunIDStmt:             q.turnByRunIDStmt,
 		turnCancelledStmt:           q.turnCancelledStmt,
+		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
 		updateSetStmt:               q.updateSetStmt,
+		useAttachmentsStmt:          q.useAttachmentsStmt,
 		userDocumentsStmt:           q.userDocumentsStmt,
 		userThreadsStmt:             q.userThreadsStmt,
 		visibleChunksStmt:           q.visibleChunksStmt,

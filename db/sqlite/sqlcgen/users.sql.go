@@ -14,16 +14,20 @@ SELECT
     (SELECT count(*) FROM turns t WHERE t.owner = ?1) AS turns,
     (SELECT count(*) FROM messages m JOIN turns t ON t.id = m.turn_id WHERE t.owner = ?1) AS messages,
     (SELECT count(*) FROM document_sets s WHERE s.owner = ?1) AS sets,
+    (SELECT count(*) FROM attachments a WHERE a.owner = ?1) AS attachments,
+    (SELECT count(*) FROM repos r WHERE r.owner = ?1) AS repos,
     (SELECT count(*) FROM profiles p WHERE p.owner = ?1) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = ?1) AS cancels
 `
 
 type CountUserDataRow struct {
-	Turns    int64
-	Messages int64
-	Sets     int64
-	Profiles int64
-	Cancels  int64
+	Turns       int64
+	Messages    int64
+	Sets        int64
+	Attachments int64
+	Repos       int64
+	Profiles    int64
+	Cancels     int64
 }
 
 func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDataRow, error) {
@@ -33,10 +37,21 @@ func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDat
 		&i.Turns,
 		&i.Messages,
 		&i.Sets,
+		&i.Attachments,
+		&i.Repos,
 		&i.Profiles,
 		&i.Cancels,
 	)
 	return i, err
+}
+
+const deleteUserAttachments = `-- name: DeleteUserAttachments :exec
+DELETE FROM attachments WHERE owner = ?1
+`
+
+func (q *Queries) DeleteUserAttachments(ctx context.Context, owner string) error {
+	_, err := q.exec(ctx, q.deleteUserAttachmentsStmt, deleteUserAttachments, owner)
+	return err
 }
 
 const deleteUserCancels = `-- name: DeleteUserCancels :exec
