@@ -1,0 +1,195 @@
+package langgraph
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// The JSON of each event, with S3's keys and no others.
+type (
+	startJSON struct {
+		Type         string  `json:"type"`
+		Phase        string  `json:"phase"`
+		ThreadID     string  `json:"thread_id"`
+		CheckpointID *string `json:"checkpoint_id"`
+	}
+	metaJSON struct {
+		Type         string `json:"type"`
+		Phase        string `json:"phase"`
+		CheckpointID string `json:"checkpoint_id"`
+	}
+	tokenJSON struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+	toolCallJSON struct {
+		Type      string          `json:"type"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	toolResultJSON struct {
+		Type       string `json:"type"`
+		ToolCallID string `json:"tool_call_id"`
+		Name       string `json:"name"`
+		Content    string `json:"content"`
+	}
+	interruptJSON struct {
+		Type    string `json:"type"`
+		Payload any    `json:"payload"`
+	}
+	errorJSON struct {
+		Type  string `json:"type"`
+		Error string `json:"error"`
+	}
+	doneJSON struct {
+		Type string `json:"type"`
+	}
+)
+
+// What an interrupt asks.
+type (
+	approvalJSON struct {
+		Type      string         `json:"type"`
+		ToolCalls []proposalJSON `json:"tool_calls"`
+	}
+	proposalJSON struct {
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	questionJSON struct {
+		Type          string             `json:"type"`
+		InterruptType chat.InterruptType `json:"interrupt_type"`
+		Message       string             `json:"message"`
+		Options       []chat.Option      `json:"options"`
+	}
+)
+
+// Payload is what an interrupt asks, as streams and GET /interrupt show it.
+func Payload(q chat.Interrupt) any {
+	if q.Type != chat.ToolApproval {
+		return questionJSON{"question", q.Type, q.Message, append([]chat.Option{}, q.Options...)}
+	}
+	out := approvalJSON{Type: "tool_approval_required", ToolCalls: []proposalJSON{}}
+	for _, c := range q.Calls {
+		out.ToolCalls = append(out.ToolCalls, proposalJSON{c.ID, c.Name, object(c.Arguments)})
+	}
+	return out
+}
+
+// paragraph parts the pieces of an answer, which S3's tokens cannot tell apart.
+const paragraph = "\n\n"
+
+// Wire writes a stream of this dialect (dialect.Wire).
+type Wire struct {
+	thread string
+	parent *string
+	whole  bool            // no tokens: a piece comes when it is finished
+	piece  int             // the one whose text was written last; 0: none
+	calls  map[string]bool // tool calls that were shown
+	failed bool
+}
+
+// NewWire makes the wire of a stream. checkpoint is the one that the request
+// begins from, "" for the newest.
+func NewWire(s dialect.Stream, checkpoint string) *Wire {
+	w := &Wire{thread: s.Thread, whole: s.View.Messages || s.View.NoTokens, calls: map[string]bool{}}
+	if checkpoint != "" {
+		w.parent = &checkpoint
+	}
+	return w
+}
+
+func (*Wire) Name() string              { return "langgraph" }
+func (*Wire) Header() map[string]string { return nil }
+
+func (w *Wire) Begin(b []byte) []byte {
+	return line(b, startJSON{"meta", "start", w.thread, w.parent})
+}
+
+// Event leaves out statuses and notices, for which S3 has no shape.
+func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
+	switch e.Type {
+	case chat.EventToken:
+		return w.text(b, e)
+	case chat.EventText:
+		if w.whole {
+			return w.text(b, e)
+		}
+	case chat.EventNotice:
+		if e.Code == chat.NoticeRestarted && w.piece > 0 {
+			return line(b, tokenJSON{"token", paragraph})
+		}
+	case chat.EventToolCall:
+		return w.call(b, e.ToolCallID, e.ToolName, json.RawMessage(e.Arguments))
+	case chat.EventToolResult:
+		return line(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text})
+	case chat.EventInterrupt:
+		if e.Interrupt != nil {
+			return w.interrupt(b, *e.Interrupt)
+		}
+	case chat.EventResponse, chat.EventCancelled:
+		return line(b, metaJSON{"meta", "complete", e.TurnID})
+	case chat.EventFailed:
+		w.failed = true
+		return line(b, errorJSON{"error", e.Message})
+	}
+	return b
+}
+
+// text writes of a piece; the first of a later piece begins a paragraph.
+func (w *Wire) text(b []byte, e chat.Event) []byte {
+	if e.Text == "" {
+		return b
+	}
+	text := e.Text
+	if w.piece > 0 && w.piece != e.Piece {
+		text = paragraph + text
+	}
+	w.piece = e.Piece
+	return line(b, tokenJSON{"token", text})
+}
+
+func (w *Wire) call(b []byte, id, name string, arguments json.RawMessage) []byte {
+	w.calls[id] = true
+	return line(b, toolCallJSON{"tool_call", id, name, object(arguments)})
+}
+
+// interrupt shows the calls that it asks about first, where the stream has not
+// shown them: a person decides on what they can see.
+func (w *Wire) interrupt(b []byte, q chat.Interrupt) []byte {
+	for _, c := range q.Calls {
+		if !w.calls[c.ID] {
+			b = w.call(b, c.ID, c.Name, c.Arguments)
+		}
+	}
+	b = line(b, interruptJSON{"interrupt", Payload(q)})
+	return line(b, metaJSON{"meta", "interrupt", q.ID})
+}
+
+func (w *Wire) End(b []byte) []byte {
+	if !w.failed {
+		b = line(b, doneJSON{"done"})
+	}
+	return append(b, "data: [DONE]\n\n"...)
+}
+
+// object keeps arguments an object, whatever a model wrote.
+func object(raw json.RawMessage) json.RawMessage {
+	if s := strings.TrimSpace(string(raw)); strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	return json.RawMessage("{}")
+}
+
+func line(b []byte, v any) []byte {
+	data, err := json.Marshal(v) // compact, so no line break can be in it
+	if err != nil {              // strings and checked JSON: it cannot fail
+		return b
+	}
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
+}
