@@ -32,8 +32,15 @@ const (
 	AuthRequired  = "required"  // without a token, 401
 )
 
+// Values of Config.StreamMode.
+const (
+	StreamEvents   = "events"   // everything
+	StreamMessages = "messages" // finished text and the terminal event
+)
+
 // Config is how the API is set up.
 type Config struct {
+	StreamMode        string          // of requests that name none; default StreamEvents
 	AuthMode          string          // default AuthAnonymous
 	CookieSecret      []byte          // signs the anonymous cookie; at least 16 bytes unless AuthRequired
 	SupabaseJWTSecret string          // HS256 secret of tokens; empty: none is accepted that is signed with one
@@ -105,6 +112,11 @@ func newServer(d Deps) (*server, error) {
 	}
 	if d.Config.AuthMode == AuthAnonymous && len(d.Config.CookieSecret) < 16 {
 		return nil, errors.New("COOKIE_SECRET must have at least 16 bytes")
+	}
+	switch d.Config.StreamMode {
+	case "", StreamEvents, StreamMessages:
+	default:
+		return nil, errors.New("CHAT_STREAM_MODE must be events or messages")
 	}
 	if d.Config.MaxUploadBytes <= 0 {
 		d.Config.MaxUploadBytes = defaultUpload

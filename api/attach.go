@@ -22,7 +22,7 @@ func (s *server) attach(c *gin.Context) error {
 	}
 	var p dialect.Problems
 	wholeThread := p.Choice("follow", c.Query("follow"), "turn", "thread")
-	view := dialect.View{Messages: p.Choice("stream_mode", c.Query("stream_mode"), "events", "messages")}
+	view := s.view(p.View(c.Query("stream_mode"), nil))
 	view.NoTokens = p.Choice("stream_tokens", c.Query("stream_tokens"), "true", "false")
 	wanted := c.Query("turn_id")
 	p.ID("turn_id", wanted)

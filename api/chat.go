@@ -30,29 +30,47 @@ func (s *server) postChat(c *gin.Context) error {
 // streamSubmit takes a message in any dialect and streams its turn until it is
 // over or a person is asked.
 func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(dialect.Stream) dialect.Wire) error {
-	ctx := c.Request.Context()
-	turn, err := s.submit(ctx, callerOf(c), in)
+	turn, err := s.submit(c.Request.Context(), callerOf(c), in)
 	if err != nil {
 		return err
 	}
-	v, err := s.viewer(ctx, turn, follow.Position{})
+	return s.streamTurn(c, turn, showing{thread: in.ThreadName(turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
+}
+
+// showing is how a client wants to see a turn.
+type showing struct {
+	thread string // as the client calls it
+	run    string // of this request; empty: the turn's
+	after  string // the interrupt that was answered; empty: from the beginning
+	view   dialect.View
+	cancel bool // on_disconnect
+}
+
+// streamTurn streams a turn until it is over or a person is asked.
+func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire func(dialect.Stream) dialect.Wire) error {
+	v, err := s.viewer(c.Request.Context(), turn, follow.Position{})
 	if err != nil {
 		return err
 	}
 	defer v.Close()
-	run := in.StreamRunID
-	if run == "" {
-		run = turn.StreamRunID
+	if show.run == "" {
+		show.run = turn.StreamRunID
 	}
-	turnHeaders(c, turn, run)
-	out := s.open(c, wire(dialect.Stream{Thread: in.ThreadName(turn), Turn: turn, RunID: run, View: in.View}), in.View)
+	turnHeaders(c, turn, show.run)
+	show.view = s.view(show.view)
+	out := s.open(c, wire(dialect.Stream{Thread: show.thread, Turn: turn, RunID: show.run, View: show.view}), show.view)
 	defer s.close(out)
-	err = out.follow(v, true, "")
-	if errors.Is(err, errClientGone) && in.CancelOnDisconnect {
+	err = out.follow(v, true, show.after)
+	if errors.Is(err, errClientGone) && show.cancel {
 		v.Close()
 		go s.cancelIfAlone(turn)
 	}
 	return nil
+}
+
+// view fills in what the client left to the server.
+func (s *server) view(v dialect.View) dialect.View {
+	return v.Or(s.Config.StreamMode == StreamMessages)
 }
 
 func turnHeaders(c *gin.Context, t chat.Turn, run string) {
@@ -77,23 +95,18 @@ func (s *server) postResume(c *gin.Context) error {
 }
 
 // streamResume answers a thread's question in any dialect and streams what
-// remains of its turn.
+// remains of its turn. A client that goes stops nothing.
 func (s *server) streamResume(c *gin.Context, r chat.Resume, view dialect.View, wire func(dialect.Stream) dialect.Wire) error {
-	ctx := c.Request.Context()
-	turn, asked, err := s.answer(ctx, callerOf(c), r)
+	return s.streamAnswer(c, dialect.Answer{Resume: r, View: view}, wire)
+}
+
+// streamAnswer is streamResume for dialects that say more about it.
+func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire func(dialect.Stream) dialect.Wire) error {
+	turn, asked, err := s.answer(c.Request.Context(), callerOf(c), in.Resume)
 	if err != nil {
 		return err
 	}
-	v, err := s.viewer(ctx, turn, follow.Position{})
-	if err != nil {
-		return err
-	}
-	defer v.Close()
-	turnHeaders(c, turn, turn.StreamRunID)
-	out := s.open(c, wire(dialect.Stream{Thread: turn.ThreadID, Turn: turn, RunID: turn.StreamRunID, View: view}), view)
-	defer s.close(out)
-	_ = out.follow(v, true, asked) // a client that goes stops nothing
-	return nil
+	return s.streamTurn(c, turn, showing{thread: in.ThreadName(turn), run: in.StreamRunID, after: asked, view: in.View, cancel: in.CancelOnDisconnect}, wire)
 }
 
 // answer has the thread take an answer to its question; the turn that goes on
@@ -131,8 +144,7 @@ const (
 	nothingRuns   = "idle"
 )
 
-// postCancel stops a turn. The tombstone comes first: a cancel that overtakes
-// its own submit is found by it.
+// postCancel stops a turn.
 func (s *server) postCancel(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
@@ -142,6 +154,12 @@ func (s *server) postCancel(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.cancel(c, in)
+}
+
+// cancel stops a turn and says so. The tombstone comes first: a cancel that
+// overtakes its own submit is found by it.
+func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	ctx, who := c.Request.Context(), callerOf(c)
 	turn, known, err := s.cancelTarget(c, who.ID, in)
 	if err != nil {

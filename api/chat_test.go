@@ -92,6 +92,27 @@ func TestStreamOptionsLeaveOutWhatTheySay(t *testing.T) {
 	}
 }
 
+func TestTheServersStreamModeHoldsForRequestsThatNameNone(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.StreamMode = StreamMessages })
+	c := b.client()
+	for mode, want := range map[any]string{nil: "response", "messages": "response", "events": "status token response"} {
+		body := map[string]any{"thread_id": uuid.NewString(), "stream_mode": mode}
+		if got := types(c.ask(body).rest()); got != want {
+			t.Errorf("%v: %s", mode, got)
+		}
+		query := ""
+		if mode != nil {
+			query = "&stream_mode=" + mode.(string)
+		}
+		path := "/api/chat/stream/" + body["thread_id"].(string) + "?turn_id="
+		turn := c.call(200, "GET", "/api/chat/history/"+body["thread_id"].(string), nil)["messages"].([]any)[0].(map[string]any)["turn_id"]
+		if got := types(c.stream("GET", path+turn.(string)+query, nil).rest()); got != want {
+			t.Errorf("attached with %v: %s", mode, got)
+		}
+	}
+}
+
 func TestARetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -27,6 +27,9 @@ type eventStream struct {
 	wire dialect.Wire
 	view dialect.View
 	buf  []byte
+	// Tool calls that an interrupt has asked about: what came of them is shown in
+	// every view.
+	asked map[string]bool
 }
 
 var (
@@ -62,6 +65,24 @@ func (s *server) close(o *eventStream) {
 
 // add puts an event into the buffer, if its dialect shows it.
 func (o *eventStream) add(e chat.Event, id string) { o.buf = o.wire.Event(o.buf, e, id) }
+
+// shows reports whether the client wants to see an event.
+func (o *eventStream) shows(e chat.Event) bool {
+	return o.view.Shows(e) || e.Type == chat.EventToolResult && o.asked[e.ToolCallID]
+}
+
+// ask notes the tool calls of an interrupt.
+func (o *eventStream) ask(e chat.Event) {
+	if e.Type != chat.EventInterrupt || e.Interrupt == nil {
+		return
+	}
+	for _, call := range e.Interrupt.Calls {
+		if o.asked == nil {
+			o.asked = map[string]bool{}
+		}
+		o.asked[call.ID] = true
+	}
+}
 
 // end closes the stream in its dialect's way.
 func (o *eventStream) end() error {
@@ -129,6 +150,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 			}
 			continue
 		}
+		o.ask(item.Event)
 		if after != "" {
 			if item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
 				after = ""
@@ -144,7 +166,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 			o.add(item.Event, item.At.String())
 			return o.end()
 		}
-		if o.view.Shows(item.Event) {
+		if o.shows(item.Event) {
 			o.add(item.Event, item.At.String())
 		}
 		if len(o.buf) > 1<<16 { // a long replay, in pieces

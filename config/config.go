@@ -18,6 +18,8 @@ type Config struct {
 	Port    int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
 	DataDir string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret."`
 
+	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"What streams carry when a request does not say: events (statuses, tools and tokens too) or messages (finished text only)."`
+
 	Provider         string        `name:"chat-model-provider" env:"CHAT_MODEL_PROVIDER" group:"Model" help:"gemini, openai, anthropic, ollama, openai-compatible, offline or none. Without it: the provider whose key is set (gemini first), openai-compatible when only LLM_BASE_URL is set, else offline."`
 	ModelName        string        `name:"chat-model-name" env:"CHAT_MODEL_NAME" group:"Model" help:"Model for ordinary work; each provider has a default."`
 	ModelNameStrong  string        `name:"chat-model-name-strong" env:"CHAT_MODEL_NAME_STRONG" group:"Model" help:"Model for compare and audit; each provider has a default."`
@@ -103,6 +105,9 @@ func (c *Config) checkServer() error {
 	}
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
+	}
+	if err := oneOf("CHAT_STREAM_MODE", c.StreamMode, "events", "messages"); err != nil {
+		return err
 	}
 	if err := oneOf("LOG_LEVEL", c.LogLevel, "debug", "info", "warn", "error"); err != nil {
 		return err

@@ -123,6 +123,7 @@ func TestABadValueIsOneLineThatNamesItsVariable(t *testing.T) {
 		{"a NATS URL", map[string]string{"NATS_URL": "http://u:geheim@h"}, []string{"NATS_URL:", "nats://"}},
 		{"Tavily's address", map[string]string{"TAVILY_BASE_URL": "x"}, []string{"TAVILY_BASE_URL:"}},
 		{"a log level", map[string]string{"LOG_LEVEL": "loud"}, []string{"LOG_LEVEL:", "debug, info, warn, error"}},
+		{"a stream mode", map[string]string{"CHAT_STREAM_MODE": "updates"}, []string{"CHAT_STREAM_MODE:", "events, messages"}},
 		{"a log format", map[string]string{"LOG_FORMAT": "xml"}, []string{"LOG_FORMAT:", "text, json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

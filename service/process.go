@@ -118,6 +118,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Model:   p.parts.Model.Info(),
 		Page:    web.Handler(),
 		Config: api.Config{
+			StreamMode:        cfg.StreamMode,
 			AuthMode:          cfg.AuthMode,
 			CookieSecret:      key,
 			SupabaseJWTSecret: cfg.SupabaseJWTSecret,

@@ -17,11 +17,25 @@ type Submit struct {
 
 // ThreadName is the id that the client used for the thread of the turn that was
 // made.
-func (s Submit) ThreadName(t chat.Turn) string {
-	if s.ThreadAlias != "" {
-		return s.ThreadAlias
+func (s Submit) ThreadName(t chat.Turn) string { return threadName(s.ThreadAlias, t) }
+
+// ThreadName is the id that the client used for the thread of the turn.
+func (a Answer) ThreadName(t chat.Turn) string { return threadName(a.ThreadAlias, t) }
+
+func threadName(alias string, t chat.Turn) string {
+	if alias != "" {
+		return alias
 	}
 	return t.ThreadID
+}
+
+// Answer is an answer to a thread's question as it left its wire format.
+type Answer struct {
+	chat.Resume
+	ThreadAlias        string // what the client calls the thread, when that is no UUID
+	StreamRunID        string // of this request; empty: the turn's
+	CancelOnDisconnect bool
+	View               View
 }
 
 // View says what of a turn's events a client wants to see.
