@@ -6,16 +6,12 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/transcript"
 )
-
-// maxConversationTitle is the length of a title made from a message, in characters.
-const maxConversationTitle = 60
 
 // Settle ends a turn: message or partial, metadata, prompts, log, registry and
 // the terminal event, in one transaction. A second call returns what the first
@@ -63,7 +59,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Metadata: metadata(e, t, text, citations),
 		Terminal: terminal(e, texts[TextFailureHint], text, citations),
-		Title:    conversationTitle(t.Content.Message),
+		Title:    chat.TitleFrom(t.Content.Message),
 		Hidden:   e.Hidden,
 		At:       a.now().UTC().Truncate(time.Millisecond),
 	}
@@ -156,17 +152,4 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation) map
 		m["token_estimate"] = llm.EstimateTokens(text)
 	}
 	return m
-}
-
-// conversationTitle is a message's beginning, cut between words.
-func conversationTitle(message string) string {
-	message = strings.Join(strings.Fields(message), " ")
-	if utf8.RuneCountInString(message) <= maxConversationTitle {
-		return message
-	}
-	head := cut(message, maxConversationTitle-1)
-	if i := strings.LastIndexByte(head, ' '); i > 0 && message[len(head)] != ' ' {
-		head = head[:i]
-	}
-	return strings.TrimRight(head, " ,;:.-") + "…"
 }

@@ -2,10 +2,8 @@ package activities
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -177,18 +175,4 @@ func TestATurnThatNeverBeganSettlesInItsPlace(t *testing.T) {
 	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, before.TurnID, turn.Parent)
-}
-
-func TestATitleIsTheMessagesBeginningCutBetweenWords(t *testing.T) {
-	for message, want := range map[string]string{
-		"Short":                  "Short",
-		"  two\n lines ":         "two lines",
-		strings.Repeat("a", 60):  strings.Repeat("a", 60),
-		strings.Repeat("ä", 100): strings.Repeat("ä", 59) + "…",
-		"What are the capital requirements for banks in the new circular?": "What are the capital requirements for banks in the new…",
-	} {
-		got := conversationTitle(message)
-		require.Equal(t, want, got)
-		require.LessOrEqual(t, utf8.RuneCountInString(got), maxConversationTitle)
-	}
 }
