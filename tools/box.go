@@ -1,0 +1,64 @@
+package tools
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Box is all the tools there are, from every source. Safe for concurrent use.
+type Box struct {
+	sources []Source
+	log     *slog.Logger
+}
+
+// NewBox merges sources; of two tools with one name the first source's counts.
+func NewBox(log *slog.Logger, sources ...Source) *Box {
+	return &Box{sources: sources, log: log}
+}
+
+var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Tools are those that an agent may call for an owner now, in a stable order,
+// with their defaults filled in. A tool that no model could be told of, or
+// whose arguments could not be checked, is left out. A nil box has none.
+func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool {
+	if b == nil {
+		return nil
+	}
+	var out []Tool
+	seen := map[string]bool{}
+	for _, source := range b.sources {
+		for _, t := range source.Tools(ctx, owner) {
+			if t.Agents != nil && !slices.Contains(t.Agents, agent) || seen[t.Name] {
+				continue
+			}
+			if err := CheckSchema(t.Schema); err != nil || !validName.MatchString(t.Name) || t.Run == nil {
+				b.log.Warn("a tool cannot be used", "tool", cut(t.Name, 64), "error", err)
+				continue
+			}
+			seen[t.Name] = true
+			if t.Timeout <= 0 {
+				t.Timeout = DefaultTimeout
+			}
+			if t.Approval != Never && t.Approval != Edit {
+				t.Approval = Ask
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Find is one of Tools by its name.
+func (b *Box) Find(ctx context.Context, owner string, agent chat.Agent, name string) (Tool, bool) {
+	list := b.Tools(ctx, owner, agent)
+	i := slices.IndexFunc(list, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return list[i], true
+}

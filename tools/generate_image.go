@@ -1,0 +1,147 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Pictures keeps what tools draw.
+type Pictures interface {
+	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
+	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
+}
+
+// pictureNamespace makes the id of a picture from the call that drew it.
+var pictureNamespace = uuid.MustParse("0b0c6f0e-4b8e-5d53-8f0a-3c1c7be1a2d4")
+
+// PictureID is the id of the picture that a call draws: always the same one.
+func PictureID(callID string) string { return uuid.NewSHA1(pictureNamespace, []byte(callID)).String() }
+
+const (
+	paintTimeout = 2 * time.Minute
+	maxPicture   = 20 << 20
+	keepAgain    = 250 * time.Millisecond
+)
+
+// GenerateImage draws a picture, keeps it and says where it is served. It costs
+// money and cannot be taken back, so a person is asked first, and may change
+// what is drawn (S3). With sketch set nothing is asked of a provider: a pattern
+// is drawn here, and the result says that it is one.
+func GenerateImage(painter llm.Painter, pictures Pictures, sketch bool) Tool {
+	return Tool{
+		Name:        "generate_image",
+		Description: "Draw a picture from a description. The person is asked before it is drawn.",
+		Schema: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"prompt": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "What the picture shows, in detail"},
+				"size": {"type": "string", "enum": ["1024x1024", "1536x1024", "1024x1536"], "description": "Width and height; leave out to let the model choose"}
+			},
+			"required": ["prompt"],
+			"additionalProperties": false
+		}`),
+		Approval:    Edit,
+		Timeout:     paintTimeout,
+		Agents:      []chat.Agent{chat.AgentAssistant},
+		SideEffects: true,
+		Run: func(ctx context.Context, c Call) (Result, error) {
+			in := struct {
+				Prompt string `json:"prompt"`
+				Size   string `json:"size"`
+			}{}
+			if err := json.Unmarshal(c.Arguments, &in); err != nil {
+				return Failed("The arguments cannot be read."), nil
+			}
+			id := PictureID(c.ID)
+			there, err := pictures.AttachmentsByID(ctx, c.Owner, []string{id})
+			if err != nil {
+				return Result{}, fmt.Errorf("generate_image: %w", err)
+			}
+			if len(there) == 1 { // an earlier run of this very call drew it and died before it could say so
+				return drawn(id, in.Prompt, sketch, chat.Usage{}), nil
+			}
+			picture, usage := sketchOf(in.Prompt, in.Size), chat.Usage{}
+			if !sketch {
+				if picture, usage, err = painter.Paint(ctx, in.Prompt, in.Size, c.ID); err != nil {
+					return refused(ctx, usage, err)
+				}
+			}
+			if len(picture.Data) == 0 || len(picture.Data) > maxPicture {
+				return Result{Content: "The provider sent no usable picture.", IsError: true, Usage: usage}, nil
+			}
+			a := chat.Attachment{ID: id, Owner: c.Owner, ThreadID: c.ThreadID, MIME: picture.MIME, Bytes: len(picture.Data)}
+			if err := keep(ctx, pictures, a, picture.Data); err != nil {
+				return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
+			}
+			return drawn(id, in.Prompt, sketch, usage), nil
+		},
+	}
+}
+
+// keep stores a picture that was paid for: it waits for a database that is away
+// as long as the call may take.
+func keep(ctx context.Context, pictures Pictures, a chat.Attachment, data []byte) error {
+	for {
+		err := pictures.PutAttachment(ctx, a, data)
+		if !errors.Is(err, db.ErrUnavailable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(keepAgain):
+		}
+	}
+}
+
+// refused tells the model what a provider said no to; what nobody can be sure
+// of (a line that broke) stays an error.
+func refused(ctx context.Context, usage chat.Usage, err error) (Result, error) {
+	var e *llm.Error
+	if ctx.Err() == nil && errors.As(err, &e) && e.Status >= 400 && e.Status < 500 {
+		why := "The provider refused to draw this."
+		if e.Hint != "" {
+			why += " " + e.Hint
+		}
+		return Result{Content: why, IsError: true, Usage: usage}, nil
+	}
+	if errors.Is(err, llm.ErrNoImages) {
+		return Failed("No image model is configured on this server."), nil
+	}
+	return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
+}
+
+func drawn(id, prompt string, sketch bool, usage chat.Usage) Result {
+	r := Result{Attachments: []string{id}, Usage: usage}
+	r.Content = "The picture is ready. It stands in your answer where you write, exactly so:\n![" + altText(prompt) + "](" + chat.AttachmentURL(id) + ")"
+	if sketch {
+		r.Content += "\nIt is only a pattern drawn by the offline engine: no image model is configured. Say so."
+	}
+	return r
+}
+
+const maxAlt = 80
+
+// altText is what a picture is called in markdown.
+func altText(prompt string) string {
+	text := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("[]()<>`*_\\!", r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(prompt), " "))
+	if text = strings.TrimSpace(cut(text, maxAlt)); text == "" {
+		return "picture"
+	}
+	return text
+}

@@ -1,0 +1,86 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Limits of a result, in characters.
+const (
+	MaxRead   = 16_000  // what a model reads of it at once
+	MaxResult = 200_000 // what is kept of it
+)
+
+// Texts are those of a turn, by key.
+type Texts interface {
+	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
+}
+
+// ReadResultName is the tool that reads on in a result that was cut. A model is
+// told of it once there is one.
+const ReadResultName = "read_result"
+
+// Head is what a model reads of a result: all of it, or its beginning and how to
+// read on.
+func Head(callID, content string) (head string, whole bool) {
+	head = cut(content, MaxRead)
+	if head == content {
+		return content, true
+	}
+	return head + fmt.Sprintf("\n[Cut after %d of %d characters. Call %s with call %q and offset %d to read on.]",
+		MaxRead, utf8.RuneCountInString(content), ReadResultName, callID, MaxRead), false
+}
+
+// ReadResult reads on in a result of the same turn.
+func ReadResult(texts Texts) Tool {
+	return Tool{
+		Name:        ReadResultName,
+		Description: "Read on in a tool's result that was cut because it is long.",
+		Schema: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"call": {"type": "string", "maxLength": 64, "description": "The call that the note at the cut names"},
+				"offset": {"type": "integer", "minimum": 0, "description": "The character to read on from"}
+			},
+			"required": ["call", "offset"],
+			"additionalProperties": false
+		}`),
+		Approval: Never,
+		Run: func(ctx context.Context, c Call) (Result, error) {
+			in := struct {
+				Call   string `json:"call"`
+				Offset int    `json:"offset"`
+			}{}
+			if err := json.Unmarshal(c.Arguments, &in); err != nil {
+				return Failed("The arguments cannot be read."), nil
+			}
+			all, err := texts.Texts(ctx, c.Owner, c.TurnID)
+			if err != nil {
+				return Result{}, fmt.Errorf("read_result: %w", err)
+			}
+			content, ok := all[chat.ResultKey(in.Call)]
+			if !ok {
+				return Failed("There is no such call in this turn."), nil
+			}
+			return Result{Content: window(in.Call, content, in.Offset)}, nil
+		},
+	}
+}
+
+func window(callID, content string, offset int) string {
+	rest := content[len(cut(content, offset)):]
+	if rest == "" {
+		return "The result ends before that."
+	}
+	const note = 200 // room for the note, so that what is returned is not cut once more
+	part := cut(rest, MaxRead-note)
+	if part == rest {
+		return part
+	}
+	return part + fmt.Sprintf("\n[%d characters follow. Read on at offset %d of call %q.]",
+		utf8.RuneCountInString(rest)-utf8.RuneCountInString(part), offset+utf8.RuneCountInString(part), callID)
+}

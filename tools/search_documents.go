@@ -1,0 +1,129 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Searcher finds passages of the documents that owner may see, best first. No
+// docIDs: all of them.
+type Searcher interface {
+	Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error)
+}
+
+// Documents lists what owner may see, newest first.
+type Documents interface {
+	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
+}
+
+const (
+	usualPassages = 6
+	mostPassages  = 12
+	mostNamed     = 20 // documents of one search
+)
+
+// SearchDocuments finds passages of the caller's documents.
+func SearchDocuments(search Searcher, docs Documents) Tool {
+	return Tool{
+		Name:        "search_documents",
+		Description: "Search the person's documents. Returns passages that answers can cite. Search for the words that the documents would use; search again with other words when little comes back.",
+		Schema: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to look for"},
+				"documents": {"type": "array", "maxItems": 20, "items": {"type": "string", "maxLength": 300}, "description": "Search only these: titles or ids as list_documents shows them. Leave out to search all."},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 12, "description": "How many passages; 6 when left out"}
+			},
+			"required": ["query"],
+			"additionalProperties": false
+		}`),
+		Approval: Never,
+		Run: func(ctx context.Context, c Call) (Result, error) {
+			in := struct {
+				Query     string   `json:"query"`
+				Documents []string `json:"documents"`
+				Limit     int      `json:"limit"`
+			}{}
+			if err := json.Unmarshal(c.Arguments, &in); err != nil {
+				return Failed("The arguments cannot be read."), nil
+			}
+			if in.Limit == 0 {
+				in.Limit = usualPassages
+			}
+			only, unknown, err := named(ctx, docs, c.Owner, in.Documents[:min(len(in.Documents), mostNamed)])
+			if err != nil {
+				return Result{}, fmt.Errorf("search_documents: %w", err)
+			}
+			if unknown != "" {
+				return Failed("No document is called " + llm.Data(unknown) + ". list_documents shows what there is."), nil
+			}
+			hits, err := search.Search(ctx, c.Owner, in.Query, only, min(in.Limit, mostPassages))
+			if err != nil {
+				return Result{}, fmt.Errorf("search_documents: %w", err)
+			}
+			return shown(hits), nil
+		},
+	}
+}
+
+// shown is what a search returns: the passages, numbered from 1.
+func shown(hits []chat.Hit) Result {
+	if len(hits) == 0 {
+		return Result{Content: "Nothing was found."}
+	}
+	var r Result
+	var text strings.Builder
+	for i, h := range hits {
+		r.ChunkIDs = append(r.ChunkIDs, h.ID)
+		text.WriteString(llm.Passage{N: i + 1, Title: h.Title, Heading: h.Heading, Text: h.Text}.Block())
+	}
+	r.Content = strings.TrimSpace(text.String())
+	return r
+}
+
+// named are the documents that a model names by id, by title or by a part of
+// it; unknown is the first name that fits none.
+func named(ctx context.Context, docs Documents, owner string, names []string) (ids []string, unknown string, _ error) {
+	if len(names) == 0 {
+		return nil, "", nil
+	}
+	visible, err := docs.VisibleDocuments(ctx, owner)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, name := range names {
+		found := byName(visible, strings.ToLower(strings.TrimSpace(name)))
+		if len(found) == 0 {
+			return nil, name, nil
+		}
+		ids = append(ids, found...)
+	}
+	return ids, "", nil
+}
+
+// byName are the documents of an id or a title, else those whose title holds
+// the name.
+func byName(visible []chat.Document, name string) (ids []string) {
+	if name == "" {
+		return nil
+	}
+	var part []string
+	for _, d := range visible {
+		title := strings.ToLower(strings.TrimSpace(d.Title))
+		switch {
+		case d.ID == name || title == name:
+			ids = append(ids, d.ID)
+		case strings.Contains(title, name):
+			part = append(part, d.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return part
+	}
+	return ids
+}
