@@ -3,7 +3,6 @@
 package native
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -34,17 +33,11 @@ func ParseChat(body []byte) (dialect.Submit, error) {
 }
 
 type resumeBody struct {
-	ThreadID    string `json:"thread_id"`
-	InterruptID string `json:"interrupt_id"`
-	ResumeValue *struct {
-		Type       string          `json:"type"`
-		Value      *string         `json:"value"`
-		TipTap     json.RawMessage `json:"tiptap_json"`
-		TaggedDocs []string        `json:"tagged_doc_ids"`
-		TaggedSets []string        `json:"tagged_set_ids"`
-	} `json:"resume_value"`
-	StreamMode   *string `json:"stream_mode"`
-	StreamTokens *bool   `json:"stream_tokens"`
+	ThreadID     string               `json:"thread_id"`
+	InterruptID  string               `json:"interrupt_id"`
+	ResumeValue  *dialect.ResumeValue `json:"resume_value"`
+	StreamMode   *string              `json:"stream_mode"`
+	StreamTokens *bool                `json:"stream_tokens"`
 }
 
 // ParseResume reads the body of POST /api/chat/resume. The error is
@@ -57,27 +50,7 @@ func ParseResume(body []byte) (chat.Resume, dialect.View, error) {
 	var p dialect.Problems
 	r := chat.Resume{ThreadID: p.UUID("thread_id", b.ThreadID), InterruptID: b.InterruptID}
 	p.ID("interrupt_id", b.InterruptID)
-	if b.ResumeValue == nil {
-		p.Add("resume_value", "is missing")
-		return r, dialect.View{}, p.Err()
-	}
-	v := b.ResumeValue
-	r.Value = chat.ResumeValue{
-		Type:       chat.InterruptType(v.Type),
-		Value:      v.Value,
-		TipTap:     p.TipTap("resume_value.tiptap_json", v.TipTap),
-		TaggedDocs: p.UUIDs("resume_value.tagged_doc_ids", v.TaggedDocs),
-		TaggedSets: p.UUIDs("resume_value.tagged_set_ids", v.TaggedSets),
-	}
-	if v.Type == "" {
-		p.Add("resume_value.type", "is missing")
-	}
-	p.ID("resume_value.type", v.Type)
-	if v.Value != nil {
-		text := strings.TrimSpace(*v.Value)
-		r.Value.Value = &text
-		p.Text("resume_value.value", text, 0, chat.MaxMessage)
-	}
+	r.Value = p.ResumeValue("resume_value", b.ResumeValue)
 	view := p.View(value(b.StreamMode), b.StreamTokens)
 	return r, view, p.Err()
 }

@@ -112,6 +112,29 @@ func TestParseResume(t *testing.T) {
 	if r, _, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"cancel","value":null}}`)); err != nil || r.Value.Value != nil {
 		t.Errorf("%+v %v", r, err)
 	}
+	r, _, err = ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","value":null,"decisions":[
+		{"id":"c1","decision":"approved","arguments":{"path":"a"},"remember":true},{"id":"c2","decision":"approved","arguments":null},
+		{"id":"c3","decision":"rejected","reason":"too late"}]}}`))
+	want := []chat.Decision{{ID: "c1", Decision: chat.Approved, Arguments: json.RawMessage(`{"path":"a"}`), Remember: true},
+		{ID: "c2", Decision: chat.Approved}, {ID: "c3", Decision: chat.Rejected, Reason: "too late"}}
+	if err != nil || !reflect.DeepEqual(r.Value.Decisions, want) {
+		t.Errorf("%+v %v", r.Value.Decisions, err)
+	}
+	for list, field := range map[string]string{
+		`[{"decision":"approved"}]`:                                                                  "[0].id",
+		`[{"id":"c","decision":"rejected"},{"id":"d","decision":"maybe"}]`:                           "[1].decision",
+		`[{"id":"c","decision":"approved","arguments":[]}]`:                                          "[0].arguments",
+		`[{"id":"c","decision":"approved","arguments":{"a":"\u0000"}}]`:                              "[0].arguments",
+		`[{"id":"c","decision":"approved","arguments":{"a":"` + strings.Repeat("x", 65<<10) + `"}}]`: "[0].arguments",
+		`[{"id":"c","decision":"rejected","reason":"` + strings.Repeat("x", 1001) + `"}]`:            "[0].reason",
+		`[` + strings.Repeat(`{"id":"c","decision":"rejected"},`, 128) + `{}]`:                       "",
+	} {
+		_, _, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","decisions":` + list + `}}`))
+		var p dialect.Problems
+		if !errors.As(err, &p) || p[0].Field != "resume_value.decisions"+field {
+			t.Errorf("%.100s: %v, want %s", list, err, field)
+		}
+	}
 	for body, field := range map[string]string{
 		`{}`: "thread_id",
 		`{"thread_id":"x","resume_value":{"type":"cancel"}}`:                                                                 "thread_id",
