@@ -1,6 +1,10 @@
 package activities
 
-import "github.com/palaver-chat/palaver/chat"
+import (
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+)
 
 // What follows enters Temporal's history: ids, enums, numbers and hashes only
 // (design.md, "Text rule"). Texts are rows of the turn.
@@ -13,6 +17,21 @@ type TurnRef struct {
 	// Parent is set once BeginTurn has fixed it. To BeginTurn it names a turn that
 	// was rolled back, whose place this one takes.
 	Parent string `json:"parent,omitempty"`
+	// RunID is the client's name for the run (stream_run_id), for the log.
+	RunID string `json:"run,omitempty"`
+	// Unsaved is what the turn was submitted with while the database was away; nil
+	// once BeginTurn has written its row. Activities read the turn by load, which
+	// knows of it.
+	Unsaved *Unsaved `json:"unsaved,omitempty"`
+}
+
+// Unsaved is a message that was taken while the database was away: with the
+// value of a resume the only text of a person's in Temporal's history.
+type Unsaved struct {
+	ClientTurnID string       `json:"client"`
+	Content      chat.Content `json:"content"`
+	ContentHash  string       `json:"hash"`
+	CreatedAt    time.Time    `json:"at"`
 }
 
 // Begun is what BeginTurn found in the turn's row.
@@ -23,6 +42,10 @@ type Begun struct {
 	WebSearch bool        `json:"web,omitempty"`    // asked for by the person
 	Settled   bool        `json:"settled,omitempty"`
 	Cancelled bool        `json:"cancelled,omitempty"` // by a cancel that overtook the submit
+	RunID     string      `json:"run,omitempty"`
+	// Unsaved: the database is away, and the agent can begin without it. The
+	// turn's row, its parent and what was said before are still unknown.
+	Unsaved bool `json:"unsaved,omitempty"`
 }
 
 // Intent is what ResolveIntent decided.

@@ -1,11 +1,19 @@
 package chat
 
-// Submit asks a thread to run a turn whose row exists.
+// Submit asks a thread to run a turn whose row exists, or that is Unsaved.
 type Submit struct {
 	Owner    string
 	ThreadID string
 	TurnID   string
 	OnBusy   OnBusy
+	// ClientTurnID and ContentHash tell a retry from another message where the
+	// rows cannot be asked.
+	ClientTurnID string
+	ContentHash  string
+	StreamRunID  string
+	// Unsaved is the turn itself when the database was away: there is no row of
+	// it yet. Nil otherwise.
+	Unsaved *Turn
 	// Cancelled: a cancel overtook this submit (its tombstone was found); the
 	// turn is ended at once and runs nothing.
 	Cancelled bool
@@ -46,7 +54,7 @@ type ThreadState struct {
 // Refused is a command the thread did not take, with its code of part 8 of the
 // contract.
 type Refused struct {
-	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume
+	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase
 	Message string
 	TurnID  string // the running turn, for CodeTurnRunning
 }

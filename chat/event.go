@@ -38,6 +38,9 @@ type Event struct {
 	N        int       `json:"n,omitempty"`
 	TurnID   string    `json:"turn_id"`
 	ThreadID string    `json:"thread_id"`
+	// StreamRunID is the client's own name for the run: of the turn's first send,
+	// or of the try whose stream shows the event.
+	StreamRunID string `json:"stream_run_id,omitempty"`
 
 	// status
 	Node      Node     `json:"node,omitempty"`

@@ -64,6 +64,37 @@ func ResultKey(callID string) string { return "result:" + callID }
 // arguments of a tool must satisfy, kept with the turn whose approval asks.
 func SchemaKey(tool string) string { return "schema:" + tool }
 
+// ToolResult is a tool call with what came of it, as an assistant message keeps
+// it in its metadata (MetaToolResults), in the order of the calls. A call that
+// was left without an answer is an error whose content is NoToolResult, so that
+// every call a later prompt repeats has its result.
+type ToolResult struct {
+	ToolCallID string          `json:"tool_call_id"`
+	Name       string          `json:"name"`
+	Arguments  json.RawMessage `json:"arguments"` // an object: those it ran with
+	Content    string          `json:"content"`
+	IsError    bool            `json:"is_error"`
+}
+
+const (
+	MetaToolResults = "tool_results"
+	NoToolResult    = "No result: the turn was stopped before the tool answered."
+)
+
+// ToolResults are those of a message's metadata, as it was written or as a
+// store reads it back; none when there are none.
+func ToolResults(metadata map[string]any) []ToolResult {
+	b, err := json.Marshal(metadata[MetaToolResults])
+	if err != nil {
+		return nil
+	}
+	var out []ToolResult
+	if json.Unmarshal(b, &out) != nil {
+		return nil
+	}
+	return out
+}
+
 // Attachment is a picture that came with a message or was made by a tool,
 // without its bytes.
 type Attachment struct {
