@@ -87,7 +87,7 @@ func (s *server) createConversation(c *gin.Context) error {
 	out := showConversation(made)
 	if message != "" {
 		turn, err := s.submit(ctx, who, dialect.Submit{
-			ThreadID: made.ID, OnBusy: chat.Supersede,
+			ThreadID: made.ID, OnBusy: chat.Supersede, AgentFree: true,
 			Content: chat.Content{Message: message, Agent: chat.AgentDocuments},
 		})
 		if err != nil {

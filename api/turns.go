@@ -51,6 +51,12 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 		Status:       chat.TurnNew,
 		CreatedAt:    time.Now().UTC(),
 	}
+	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
+		var err error
+		if turn.Content.Agent, err = s.keptAgent(ctx, who.ID, in); err != nil {
+			return chat.Turn{}, err
+		}
+	}
 	if turn.ThreadID == "" {
 		turn.ThreadID = threadFor(who.ID, turn.ClientTurnID)
 	}
@@ -85,11 +91,43 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	return row, nil
 }
 
+// keptAgent is the agent of a message that names none: that of the turn which it
+// follows, or of the thread's newest, else the dialect's.
+func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (chat.Agent, error) {
+	before := chat.TurnOf(in.Content.ParentRequest)
+	if (before == "" || before == chat.RootCheckpoint) && in.ThreadID != "" {
+		var err error
+		if before, err = s.Store.Head(ctx, owner, in.ThreadID); err != nil && !notFound(err) {
+			return "", err
+		}
+	}
+	if before == "" || before == chat.RootCheckpoint {
+		return in.Content.Agent, nil
+	}
+	t, err := s.Store.Turn(ctx, owner, before)
+	switch {
+	case notFound(err):
+		return in.Content.Agent, nil
+	case err != nil:
+		return "", err
+	}
+	return t.Content.Agent, nil
+}
+
 // checkSubmit finds what only the store knows: whether the ids exist.
 func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submit) error {
 	var p dialect.Problems
 	if err := s.checkTags(ctx, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets); err != nil {
 		return err
+	}
+	if ids := in.Content.Attachments; len(ids) > 0 {
+		found, err := s.Store.AttachmentsByID(ctx, owner, ids)
+		if err != nil {
+			return err
+		}
+		if len(found) < len(ids) {
+			p.Add("attachments", "names an attachment that does not exist")
+		}
 	}
 	if parent := in.Content.ParentRequest; parent != "" && parent != chat.RootCheckpoint {
 		t, err := s.Store.Turn(ctx, owner, chat.TurnOf(parent))

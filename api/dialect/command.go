@@ -8,6 +8,7 @@ type Submit struct {
 	ThreadID           string // a UUID; empty: to be derived or made
 	ThreadAlias        string // what the client calls the thread, when that is no UUID
 	Content            chat.Content
+	AgentFree          bool   // the client named no agent: Content's is the dialect's, for a thread that has none yet
 	ClientTurnID       string // empty: the server makes one
 	StreamRunID        string
 	OnBusy             chat.OnBusy

@@ -36,8 +36,10 @@ func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) S
 			Action:        chat.Action(value(f.Action)),
 			WebSearch:     f.WebSearch != nil && *f.WebSearch,
 			Agent:         agent,
+			Attachments:   p.Attachments("attachments", f.Attachments),
 			ParentRequest: value(f.ParentCheckpointID),
 		},
+		AgentFree:    value(f.Agent) == "",
 		ClientTurnID: value(f.ClientTurnID),
 		StreamRunID:  value(f.StreamRunID),
 		OnBusy:       chat.Supersede,
@@ -45,9 +47,6 @@ func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) S
 	}
 	if s.Content.Action != "" && !s.Content.Action.Valid() {
 		p.Add("action", "must be summarize, inquire, compare, audit or null")
-	}
-	if len(f.Attachments) > 0 {
-		p.Add("attachments", "names an attachment that does not exist")
 	}
 	if v := value(f.Agent); v != "" {
 		if s.Content.Agent = chat.Agent(v); !s.Content.Agent.Valid() {

@@ -1,6 +1,12 @@
 package dialect
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+)
 
 // ThreadName checks a thread's id of a client's own making: 1 to 128 characters
 // of A-Z a-z 0-9 _ . : -
@@ -35,4 +41,24 @@ func AttachmentID(ref string) (id string, ok bool) {
 		_, id, ok = strings.Cut(ref, "/api/attachments/")
 	}
 	return id, ok && Plain(id)
+}
+
+// Attachments checks the ids of a message's pictures and returns each once.
+// Whether they exist is for the store to say.
+func (p *Problems) Attachments(field string, ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if !Plain(id) {
+			p.Add(field, "names an attachment that does not exist")
+			return nil
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+		if len(out) > chat.MaxAttachments {
+			p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
+			return nil
+		}
+	}
+	return out
 }

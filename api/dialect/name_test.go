@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,19 @@ func TestAttachmentID(t *testing.T) {
 		id, ok := AttachmentID(ref)
 		if ok != (want != "") || ok && id != want {
 			t.Errorf("%q: %q %v", ref, id, ok)
+		}
+	}
+}
+
+func TestAttachments(t *testing.T) {
+	var p Problems
+	if got := p.Attachments("attachments", []string{"b", "a", "b"}); !slices.Equal(got, []string{"b", "a"}) || p.Err() != nil {
+		t.Errorf("%v %v", got, p)
+	}
+	for _, bad := range [][]string{{""}, {"a/b"}, {"a", "ä"}, {"1", "2", "3", "4", "5", "6", "7", "8", "9"}} {
+		var p Problems
+		if got := p.Attachments("attachments", bad); got != nil || len(p) != 1 || p[0].Field != "attachments" {
+			t.Errorf("%v: %v %v", bad, got, p)
 		}
 	}
 }

@@ -40,6 +40,7 @@ func ParseStream(body []byte) (dialect.Submit, error) {
 	var p dialect.Problems
 	s := dialect.Submit{
 		Content:      chat.Content{Agent: chat.AgentAssistant, ParentRequest: b.CheckpointID},
+		AgentFree:    b.Agent == "",
 		ClientTurnID: b.ClientTurnID,
 		StreamRunID:  b.StreamRunID,
 		OnBusy:       chat.Supersede,

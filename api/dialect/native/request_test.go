@@ -41,7 +41,7 @@ func TestParseChatReadsEveryField(t *testing.T) {
 func TestParseChatDefaults(t *testing.T) {
 	got, err := ParseChat([]byte(`{"message":"x","thread_id":null,"action":null,"tiptap_json":null,"tagged_doc_ids":null,
 		"agent":null,"on_busy":null,"stream_tokens":null,"parent_checkpoint_id":null,"attachments":null}`))
-	want := dialect.Submit{Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}, OnBusy: chat.Supersede,
+	want := dialect.Submit{Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}, AgentFree: true, OnBusy: chat.Supersede,
 		View: dialect.View{ByServer: true}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -68,7 +68,7 @@ func TestParseChatNamesTheFieldThatIsWrong(t *testing.T) {
 		`{"message":"x","tagged_doc_ids":["` + strings.Repeat(docID+`","`, 100) + `x"]}`: "tagged_doc_ids",
 		`{"message":"x","action":"translate"}`:                                           "action",
 		`{"message":"x","agent":"discovery"}`:                                            "agent",
-		`{"message":"x","attachments":["a"]}`:                                            "attachments",
+		`{"message":"x","attachments":["a/b"]}`:                                          "attachments",
 		`{"message":"x","client_turn_id":"` + strings.Repeat("x", 129) + `"}`:            "client_turn_id",
 		`{"message":"x","client_turn_id":"a\nb"}`:                                        "client_turn_id",
 		`{"message":"x","stream_run_id":"\u0007"}`:                                       "stream_run_id",
