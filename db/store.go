@@ -80,6 +80,7 @@ type Store interface {
 	Turns
 	Documents
 	Files
+	Limits
 	UserDeleter
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
@@ -105,7 +106,12 @@ type Conversations interface {
 
 // Turns keeps what was said.
 type Turns interface {
-	// InsertTurn writes a new turn (status new) and its conversation if need be.
+	// InsertTurn writes a new turn and its conversation if need be. Its status is
+	// new, whatever t says: a turn that ran while the database was away is
+	// inserted late, under its own id and time, and then marked and settled like
+	// any other. Its place in the thread is taken when it is marked with a parent
+	// or settled, so turns that ran one after another are saved in that order; a
+	// late one never takes the place of one that is there.
 	// An existing (owner, thread, client_turn_id) with the same hash returns that
 	// turn and created=false; with another hash ErrTurnConflict. A tombstone that
 	// matches the turn (Cancel) makes cancelled true: the caller submits it all
@@ -116,7 +122,8 @@ type Turns interface {
 	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
 	FindTurn(ctx context.Context, owner string, ref CancelRef) (chat.Turn, error)
 	// MarkTurn moves an unsettled turn to accepted, running or interrupted and
-	// sets its parent when parent is not empty. Idempotent; a settled turn stays
+	// sets its parent when parent is not empty. Its conversation is listed from
+	// now on, named after its message (chat.TitleFrom) unless it has a title. Idempotent; a settled turn stays
 	// as it is (no error), and accepted takes back neither running nor
 	// interrupted. The parent is RootCheckpoint or a checkpoint of a turn that
 	// got its own parent before, else ErrNotFound; for a rolled back turn its
@@ -149,11 +156,20 @@ type Turns interface {
 	// ErrNotFound while the turn is open.
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 
+	// CountOpenTurns are an owner's turns at work or waiting for it, over all
+	// threads: accepted or running, and those sent within the last minute that no
+	// workflow has accepted yet. One that waits for a person is none of them.
+	CountOpenTurns(ctx context.Context, owner string) (int, error)
+
 	// History reads a branch, oldest first: the newest limit messages before the
 	// message id before (empty: from the end). head is a checkpoint (empty: the
 	// newest accepted turn). Accepted open turns show their user message.
 	// ErrNotFound when the conversation is unknown or head is not in it.
 	History(ctx context.Context, owner, threadID, head, before string, limit int) (History, error)
+	// TurnOfMessage is the turn that a message of the thread's histories belongs
+	// to, by the id that History gives it. ErrNotFound when no history shows such
+	// a message.
+	TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (chat.Turn, error)
 	// Head is the newest accepted, not hidden turn of a thread; RootCheckpoint
 	// when none. Settled and open ones both count, but not one that waits for
 	// its parent: the head is what it will follow.

@@ -21,6 +21,14 @@ func (b *bundle) listed(q string) []string {
 	return ids(p.Items, conversationID)
 }
 
+// title is that of the bundle's thread.
+func (b *bundle) title() string {
+	b.t.Helper()
+	c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+	b.NoError(err)
+	return c.Title
+}
+
 var conversationTests = []test{
 	{"creating twice gives the first one back", func(b *bundle) {
 		c := b.conversation("First")

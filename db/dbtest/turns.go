@@ -343,21 +343,46 @@ var settleTests = []test{
 		b.Equal([]string{"one", "1", "two"}, said(h.Messages))
 		b.Equal(map[string][]string{chat.RootCheckpoint: {first}, first: {t.ID}}, h.Branches)
 	}},
-	{"the first title stands", func(b *bundle) {
-		title := func() string {
-			c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-			b.NoError(err)
-			return c.Title
-		}
-		parent := chat.RootCheckpoint
-		for _, step := range []struct{ title, want string }{{"", ""}, {"First", "First"}, {"Second", "First"}} {
-			t := b.running("hello", parent)
-			s := b.ending(t, "x")
-			s.Title, parent = step.title, t.ID
+	{"a conversation is named after its first message once that is accepted, and the first title stands", func(b *bundle) {
+		t := b.insert(b.newTurn("hello"))
+		b.Empty(b.title())
+		b.mark(t.ID, chat.TurnAccepted, "")
+		b.Equal("hello", b.title())
+		b.mark(t.ID, chat.TurnRunning, chat.RootCheckpoint)
+		s := b.ending(t, "x")
+		s.Title = "Another"
+		b.settle(s)
+		b.exchange("goodbye", "y", t.ID)
+		b.Equal("hello", b.title())
+		b.Equal([]string{b.thread}, b.listed("HELLO"))
+	}},
+	{"a turn that was never marked names its conversation when it ends", func(b *bundle) {
+		s := b.ending(b.insert(b.newTurn("hello")), "x")
+		s.Title = "Title"
+		b.settle(s)
+		b.Equal("Title", b.title())
+	}},
+	{"a conversation keeps the name it was given", func(b *bundle) {
+		b.thread = b.conversation("Mine").ID
+		t := b.running("hello", chat.RootCheckpoint)
+		b.Equal("Mine", b.title())
+		s := b.ending(t, "x")
+		s.Title = "Another"
+		b.settle(s)
+		b.Equal("Mine", b.title())
+	}},
+	{"a rolled back turn takes the name it gave with it, and no other", func(b *bundle) {
+		rollBack := func(t chat.Turn) {
+			s := b.ending(t, "")
+			s.Status, s.Hidden, s.Title = chat.TurnCancelled, true, "hello"
 			b.settle(s)
-			b.Equal(step.want, title())
 		}
-		b.Equal([]string{b.thread}, b.listed("first"))
+		rollBack(b.running("hello", chat.RootCheckpoint))
+		b.Empty(b.title())
+		first := b.exchange("hello", "x", chat.RootCheckpoint)
+		b.Equal("hello", b.title())
+		rollBack(b.running("hello", first))
+		b.Equal("hello", b.title())
 	}},
 	{"the registry grows along a branch and is never cleared", func(b *bundle) {
 		var doc [4]chat.Document

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
@@ -25,6 +26,7 @@ type Store struct {
 	pool   *pgxpool.Pool
 	q      *sqlcgen.Queries
 	closed atomic.Bool
+	pruned record.Pruned
 }
 
 var _ db.Store = (*Store)(nil)

@@ -40,6 +40,19 @@ func (s *Store) History(ctx context.Context, owner, threadID, head, before strin
 	return h, nil
 }
 
+func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
+	defer s.wrap("find the turn of a message", &err)
+	id, n, ok := record.ParseMessageID(messageID)
+	if !ok {
+		return chat.Turn{}, db.ErrNotFound
+	}
+	row, err := s.read.TurnOfMessage(ctx, sqlcgen.TurnOfMessageParams{Owner: owner, ThreadID: threadID, ID: id, N: n})
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	return turn(row)
+}
+
 func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
 	defer s.wrap("read head", &err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {

@@ -70,7 +70,12 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 			return err
 		}
 	}
-	if e.Title != "" {
+	switch {
+	case e.Hidden:
+		if err := unname(ctx, q, row); err != nil {
+			return err
+		}
+	case e.Title != "":
 		err := q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
 			Owner: e.Owner, ID: e.ThreadID, Title: e.Title, TitleFolded: record.Fold(e.Title)})
 		if err != nil {
@@ -82,6 +87,21 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 		return err
 	}
 	return q.DeleteDrafts(ctx, e.TurnID)
+}
+
+// unname takes a title back that was made from a turn which was rolled back: a
+// thread where nothing else is seen has no name.
+func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
+	head, err := threadHead(ctx, q, row.Owner, row.ThreadID)
+	if err != nil || head != chat.RootCheckpoint {
+		return err
+	}
+	t, err := turn(row)
+	if err != nil {
+		return err
+	}
+	return q.UnnameConversation(ctx, sqlcgen.UnnameConversationParams{
+		Owner: t.Owner, ID: t.ThreadID, Title: chat.TitleFrom(t.Content.Message)})
 }
 
 // placeAnywhere gives a turn its place when it ends without one: under the

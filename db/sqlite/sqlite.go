@@ -19,6 +19,7 @@ import (
 	_ "modernc.org/sqlite" // registers the driver
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
@@ -29,6 +30,7 @@ type Store struct {
 	write, read    *sqlcgen.Queries
 	search         searchStatements
 	closed         atomic.Bool
+	pruned         record.Pruned
 }
 
 var _ db.Store = (*Store)(nil)

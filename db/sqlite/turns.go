@@ -165,6 +165,9 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			if err != nil {
 				return err
 			}
+			if err := nameAfter(ctx, q, row); err != nil {
+				return err
+			}
 		}
 		// A note that the turn was accepted may come after it has begun.
 		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
@@ -180,6 +183,17 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 		}
 		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: row.Status, Parent: row.Parent, Place: row.Place})
 	})
+}
+
+// nameAfter gives a conversation without a title one made from a turn's message.
+func nameAfter(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
+	t, err := turn(row)
+	if err != nil {
+		return err
+	}
+	title := chat.TitleFrom(t.Content.Message)
+	return q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
+		Owner: t.Owner, ID: t.ThreadID, Title: title, TitleFolded: record.Fold(title)})
 }
 
 // place puts a turn under parent in its thread's tree, and at the end of the
@@ -281,6 +295,13 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 		}
 	}
 	return turns, nil
+}
+
+func (s *Store) CountOpenTurns(ctx context.Context, owner string) (_ int, err error) {
+	defer s.wrap("count open turns", &err)
+	n, err := s.read.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
+		Owner: owner, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
+	return int(n), err
 }
 
 func turn(row sqlcgen.Turn) (chat.Turn, error) {

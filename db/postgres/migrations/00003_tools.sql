@@ -33,6 +33,7 @@ ALTER TABLE repos ALTER COLUMN gzipped SET STORAGE EXTERNAL;
 CREATE TABLE limits (
     key      TEXT PRIMARY KEY,
     count    BIGINT NOT NULL,
+    begun_at BIGINT NOT NULL, -- when the window began
     reset_at BIGINT NOT NULL -- when the window is over
 );
 CREATE INDEX limits_reset ON limits (reset_at);

@@ -46,6 +46,9 @@ WHERE id = @id AND owner = @owner;
 UPDATE conversations SET title = @title, title_folded = @title_folded
 WHERE id = @id AND owner = @owner AND title = '';
 
+-- name: UnnameConversation :exec
+UPDATE conversations SET title = '', title_folded = '' WHERE id = @id AND owner = @owner AND title = @title;
+
 -- name: RenameConversation :execrows
 UPDATE conversations SET title = @title, title_folded = @title_folded
 WHERE id = @id AND owner = @owner;

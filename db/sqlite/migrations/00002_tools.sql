@@ -30,6 +30,7 @@ CREATE TABLE repos (
 CREATE TABLE limits (
     key      TEXT PRIMARY KEY,
     count    INTEGER NOT NULL,
+    begun_at INTEGER NOT NULL, -- when the window began
     reset_at INTEGER NOT NULL -- when the window is over
 ) WITHOUT ROWID;
 CREATE INDEX limits_reset ON limits (reset_at);

@@ -95,6 +95,15 @@ SELECT * FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq;
 
+-- name: CountOpenTurns :one
+SELECT count(*) FROM turns
+WHERE owner = @owner AND settled_at = 0
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > @sent_after));
+
+-- name: TurnOfMessage :one
+SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id
+WHERE t.id = @id AND m.n = @n AND t.owner = @owner AND t.thread_id = @thread_id AND t.status <> 'new' AND t.hidden = 0;
+
 -- name: WaitingMessages :many
 SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata FROM turns t JOIN messages m ON m.turn_id = t.id AND m.n = 0
 WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.settled_at = 0 AND t.place = 0 AND t.status <> 'new'

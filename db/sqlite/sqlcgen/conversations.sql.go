@@ -394,3 +394,18 @@ func (q *Queries) TitleConversation(ctx context.Context, arg TitleConversationPa
 	)
 	return err
 }
+
+const unnameConversation = `-- name: UnnameConversation :exec
+UPDATE conversations SET title = '', title_folded = '' WHERE id = ?1 AND owner = ?2 AND title = ?3
+`
+
+type UnnameConversationParams struct {
+	ID    string
+	Owner string
+	Title string
+}
+
+func (q *Queries) UnnameConversation(ctx context.Context, arg UnnameConversationParams) error {
+	_, err := q.exec(ctx, q.unnameConversationStmt, unnameConversation, arg.ID, arg.Owner, arg.Title)
+	return err
+}

@@ -60,8 +60,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.conversationOwnerStmt, err = db.PrepareContext(ctx, conversationOwner); err != nil {
 		return nil, fmt.Errorf("error preparing query ConversationOwner: %w", err)
 	}
+	if q.countStmt, err = db.PrepareContext(ctx, count); err != nil {
+		return nil, fmt.Errorf("error preparing query Count: %w", err)
+	}
+	if q.countOpenTurnsStmt, err = db.PrepareContext(ctx, countOpenTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query CountOpenTurns: %w", err)
+	}
 	if q.countUserDataStmt, err = db.PrepareContext(ctx, countUserData); err != nil {
 		return nil, fmt.Errorf("error preparing query CountUserData: %w", err)
+	}
+	if q.countedStmt, err = db.PrepareContext(ctx, counted); err != nil {
+		return nil, fmt.Errorf("error preparing query Counted: %w", err)
 	}
 	if q.deleteConversationStmt, err = db.PrepareContext(ctx, deleteConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConversation: %w", err)
@@ -128,6 +137,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
+	}
+	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
 	}
 	if q.headStmt, err = db.PrepareContext(ctx, head); err != nil {
 		return nil, fmt.Errorf("error preparing query Head: %w", err)
@@ -204,6 +216,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneCancelsStmt, err = db.PrepareContext(ctx, pruneCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCancels: %w", err)
 	}
+	if q.pruneCountsStmt, err = db.PrepareContext(ctx, pruneCounts); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneCounts: %w", err)
+	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
 	}
@@ -269,6 +284,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.turnCancelledStmt, err = db.PrepareContext(ctx, turnCancelled); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnCancelled: %w", err)
+	}
+	if q.turnOfMessageStmt, err = db.PrepareContext(ctx, turnOfMessage); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnOfMessage: %w", err)
+	}
+	if q.unnameConversationStmt, err = db.PrepareContext(ctx, unnameConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query UnnameConversation: %w", err)
 	}
 	if q.unusedAttachmentsStmt, err = db.PrepareContext(ctx, unusedAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UnusedAttachments: %w", err)
@@ -359,9 +380,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing conversationOwnerStmt: %w", cerr)
 		}
 	}
+	if q.countStmt != nil {
+		if cerr := q.countStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countStmt: %w", cerr)
+		}
+	}
+	if q.countOpenTurnsStmt != nil {
+		if cerr := q.countOpenTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countOpenTurnsStmt: %w", cerr)
+		}
+	}
 	if q.countUserDataStmt != nil {
 		if cerr := q.countUserDataStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countUserDataStmt: %w", cerr)
+		}
+	}
+	if q.countedStmt != nil {
+		if cerr := q.countedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countedStmt: %w", cerr)
 		}
 	}
 	if q.deleteConversationStmt != nil {
@@ -472,6 +508,11 @@ func (q *Queries) Close() error {
 	if q.failDocumentStmt != nil {
 		if cerr := q.failDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failDocumentStmt: %w", cerr)
+		}
+	}
+	if q.forgetCountStmt != nil {
+		if cerr := q.forgetCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetCountStmt: %w", cerr)
 		}
 	}
 	if q.headStmt != nil {
@@ -599,6 +640,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneCancelsStmt: %w", cerr)
 		}
 	}
+	if q.pruneCountsStmt != nil {
+		if cerr := q.pruneCountsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneCountsStmt: %w", cerr)
+		}
+	}
 	if q.publishEditionStmt != nil {
 		if cerr := q.publishEditionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing publishEditionStmt: %w", cerr)
@@ -709,6 +755,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnCancelledStmt: %w", cerr)
 		}
 	}
+	if q.turnOfMessageStmt != nil {
+		if cerr := q.turnOfMessageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnOfMessageStmt: %w", cerr)
+		}
+	}
+	if q.unnameConversationStmt != nil {
+		if cerr := q.unnameConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unnameConversationStmt: %w", cerr)
+		}
+	}
 	if q.unusedAttachmentsStmt != nil {
 		if cerr := q.unusedAttachmentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unusedAttachmentsStmt: %w", cerr)
@@ -800,7 +856,10 @@ type Queries struct {
 	conversationStmt            *sql.Stmt
 	conversationDeletedStmt     *sql.Stmt
 	conversationOwnerStmt       *sql.Stmt
+	countStmt                   *sql.Stmt
+	countOpenTurnsStmt          *sql.Stmt
 	countUserDataStmt           *sql.Stmt
+	countedStmt                 *sql.Stmt
 	deleteConversationStmt      *sql.Stmt
 	deleteDocumentStmt          *sql.Stmt
 	deleteDraftsStmt            *sql.Stmt
@@ -823,6 +882,7 @@ type Queries struct {
 	draftStmt                   *sql.Stmt
 	eventsAfterStmt             *sql.Stmt
 	failDocumentStmt            *sql.Stmt
+	forgetCountStmt             *sql.Stmt
 	headStmt                    *sql.Stmt
 	insertAttachmentStmt        *sql.Stmt
 	insertChunkStmt             *sql.Stmt
@@ -848,6 +908,7 @@ type Queries struct {
 	profileStmt                 *sql.Stmt
 	pruneAttachmentsStmt        *sql.Stmt
 	pruneCancelsStmt            *sql.Stmt
+	pruneCountsStmt             *sql.Stmt
 	publishEditionStmt          *sql.Stmt
 	putCancelStmt               *sql.Stmt
 	putProfileStmt              *sql.Stmt
@@ -870,6 +931,8 @@ type Queries struct {
 	turnByClientIDStmt          *sql.Stmt
 	turnByRunIDStmt             *sql.Stmt
 	turnCancelledStmt           *sql.Stmt
+	turnOfMessageStmt           *sql.Stmt
+	unnameConversationStmt      *sql.Stmt
 	unusedAttachmentsStmt       *sql.Stmt
 	updateSetStmt               *sql.Stmt
 	useAttachmentsStmt          *sql.Stmt
@@ -896,7 +959,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		conversationStmt:            q.conversationStmt,
 		conversationDeletedStmt:     q.conversationDeletedStmt,
 		conversationOwnerStmt:       q.conversationOwnerStmt,
+		countStmt:                   q.countStmt,
+		countOpenTurnsStmt:          q.countOpenTurnsStmt,
 		countUserDataStmt:           q.countUserDataStmt,
+		countedStmt:                 q.countedStmt,
 		deleteConversationStmt:      q.deleteConversationStmt,
 		deleteDocumentStmt:          q.deleteDocumentStmt,
 		deleteDraftsStmt:            q.deleteDraftsStmt,
@@ -919,6 +985,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		draftStmt:                   q.draftStmt,
 		eventsAfterStmt:             q.eventsAfterStmt,
 		failDocumentStmt:            q.failDocumentStmt,
+		forgetCountStmt:             q.forgetCountStmt,
 		headStmt:                    q.headStmt,
 		insertAttachmentStmt:        q.insertAttachmentStmt,
 		insertChunkStmt:             q.insertChunkStmt,
@@ -944,6 +1011,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		profileStmt:                 q.profileStmt,
 		pruneAttachmentsStmt:        q.pruneAttachmentsStmt,
 		pruneCancelsStmt:            q.pruneCancelsStmt,
+		pruneCountsStmt:             q.pruneCountsStmt,
 		publishEditionStmt:          q.publishEditionStmt,
 		putCancelStmt:               q.putCancelStmt,
 		putProfileStmt:              q.putProfileStmt,
@@ -966,6 +1034,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnByClientIDStmt:          q.turnByClientIDStmt,
 		turnByRunIDStmt:             q.turnByRunIDStmt,
 		turnCancelledStmt:           q.turnCancelledStmt,
+		turnOfMessageStmt:           q.turnOfMessageStmt,
+		unnameConversationStmt:      q.unnameConversationStmt,
 		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
 		updateSetStmt:               q.updateSetStmt,
 		useAttachmentsStmt:          q.useAttachmentsStmt,

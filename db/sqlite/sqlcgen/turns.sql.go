@@ -99,6 +99,24 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 	return items, nil
 }
 
+const countOpenTurns = `-- name: CountOpenTurns :one
+SELECT count(*) FROM turns
+WHERE owner = ?1 AND settled_at = 0
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > ?2))
+`
+
+type CountOpenTurnsParams struct {
+	Owner     string
+	SentAfter int64
+}
+
+func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (int64, error) {
+	row := q.queryRow(ctx, q.countOpenTurnsStmt, countOpenTurns, arg.Owner, arg.SentAfter)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteDrafts = `-- name: DeleteDrafts :exec
 DELETE FROM drafts WHERE turn_id = ?1
 `
@@ -762,6 +780,47 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const turnOfMessage = `-- name: TurnOfMessage :one
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM turns t JOIN messages m ON m.turn_id = t.id
+WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
+`
+
+type TurnOfMessageParams struct {
+	ID       string
+	N        int64
+	Owner    string
+	ThreadID string
+}
+
+func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (Turn, error) {
+	row := q.queryRow(ctx, q.turnOfMessageStmt, turnOfMessage,
+		arg.ID,
+		arg.N,
+		arg.Owner,
+		arg.ThreadID,
+	)
+	var i Turn
+	err := row.Scan(
+		&i.Seq,
+		&i.ID,
+		&i.Owner,
+		&i.ThreadID,
+		&i.Parent,
+		&i.Place,
+		&i.Status,
+		&i.Hidden,
+		&i.CreatedAt,
+		&i.SettledAt,
+		&i.ClientTurnID,
+		&i.StreamRunID,
+		&i.ContentHash,
+		&i.Registry,
+		&i.Content,
+		&i.Approvals,
+	)
+	return i, err
 }
 
 const waitingMessages = `-- name: WaitingMessages :many
