@@ -35,6 +35,7 @@ const reach = 2000
 type Filter struct {
 	sources map[int]Source
 	texts   haystack
+	free    bool
 
 	in     string // whole characters not yet decided about
 	broken string // the beginning of a character that is not complete
@@ -54,8 +55,9 @@ type Filter struct {
 // it that supports what the first such marker says.
 type mention struct {
 	source     Source
-	at         int // byte offset of the marker in the answer
-	start, end int // the supporting part, in runes of the source; equal while nothing was said before the marker
+	at         int            // byte offset of the marker in the answer
+	start, end int            // the supporting part, in runes of the source; equal while nothing was said before the marker
+	said       *chat.Citation // of an earlier piece of the answer: it stays as it is
 }
 
 // New makes a filter. A quotation may come from a source, from a source's title
@@ -69,6 +71,34 @@ func New(sources []Source, allowed ...string) *Filter {
 		}
 	}
 	f.texts = newHaystack(sources, allowed)
+	return f
+}
+
+// Free makes a filter for an answer that is not of the sources alone: without
+// sources everything passes, and with them only a quotation with a marker right
+// after it must be in one of them.
+func (f *Filter) Free() *Filter {
+	f.free = true
+	return f
+}
+
+// GoOn has the answer go on where an earlier piece of it ended: what that cited
+// keeps its numbers, and new numbers follow. It comes before the first Write.
+func (f *Filter) GoOn(earlier []chat.Citation) *Filter {
+	for i := range earlier {
+		c := &earlier[i]
+		m := mention{said: c}
+		for _, s := range f.sources {
+			if c.ChunkID != "" && s.ChunkID == c.ChunkID || c.URL != "" && s.URL == c.URL {
+				m.source = s
+				if at := strings.Index(s.Text, c.Quote); at >= 0 {
+					m.start = utf8.RuneCountInString(s.Text[:at])
+					m.end = m.start + utf8.RuneCountInString(c.Quote)
+				}
+			}
+		}
+		f.mentions = append(f.mentions, m)
+	}
 	return f
 }
 
@@ -92,6 +122,10 @@ func (f *Filter) Close() (tail string, citations []chat.Citation) {
 	tail = f.run("", true)
 	answer := f.out.String()
 	for i, m := range f.mentions {
+		if m.said != nil {
+			citations = append(citations, *m.said)
+			continue
+		}
 		citations = append(citations, citation(i+1, m, answer))
 	}
 	return tail, citations
@@ -134,6 +168,10 @@ func wholeCharacters(s string) int {
 func (f *Filter) step(final bool) int {
 	if f.fence != "" {
 		return f.stepFenced(final)
+	}
+	if f.free && len(f.sources) == 0 {
+		f.pass(f.in)
+		return len(f.in)
 	}
 	r, _ := utf8.DecodeRuneInString(f.in)
 	switch {
@@ -279,14 +317,14 @@ func (f *Filter) numberOf(s Source) int {
 		if m.source.N != s.N {
 			continue
 		}
-		if m.start == m.end { // settled by the first claim that comes
+		if m.start == m.end && m.said == nil { // settled by the first claim that comes
 			m.start, m.end = start, end
 		}
 		if start == end || start < m.end && m.start < end {
 			return i + 1
 		}
 	}
-	f.mentions = append(f.mentions, mention{s, len(answer), start, end})
+	f.mentions = append(f.mentions, mention{source: s, at: len(answer), start: start, end: end})
 	return len(f.mentions)
 }
 

@@ -366,3 +366,72 @@ func TestClaimsThatRestOnDifferentSentencesOfAPassageGetNumbersOfTheirOwn(t *tes
 		t.Errorf("quotes %q, want %q", got, want)
 	}
 }
+
+func TestAFreeAnswerWithoutSourcesPassesAsItIs(t *testing.T) {
+	const text = "She said \"we shall meet again soon\" and a[1] is [2].\n> a line of a poem\n"
+	f := New(nil).Free()
+	out := f.Write(text)
+	tail, citations := f.Close()
+	if out+tail != text || len(citations) != 0 {
+		t.Errorf("%q %v", out+tail, citations)
+	}
+}
+
+func TestAFreeAnswerMayQuoteWhatItDoesNotCite(t *testing.T) {
+	for in, want := range map[string]string{
+		`Write "we would like to extend the lease" to them.`:            `Write "we would like to extend the lease" to them.`,
+		`It says "banks hold no buffer at all" [1].`:                    "It says " + Removed + " [1].",
+		`It says "banks hold no buffer at all." [9]`:                    `It says "banks hold no buffer at all."`,
+		`It says "Banks have a year to comply." [4]`:                    `It says "Banks have a year to comply." [1]`,
+		`Say "see [9] and [2] for all of it" and "another one, please"`: `Say "see and [1] for all of it" and "another one, please"`,
+		"> We would like to extend the lease.\nSo.":                     "> We would like to extend the lease.\nSo.",
+		"> Banks hold no buffer at all [1].\nSo.":                       "> " + Removed + "\nSo.",
+	} {
+		for _, size := range []int{1, 3, 1000} { // however it is cut
+			f := New(sources()).Free()
+			var out strings.Builder
+			for rest := in; rest != ""; {
+				n := min(size, len(rest))
+				out.WriteString(f.Write(rest[:n]))
+				rest = rest[n:]
+			}
+			tail, _ := f.Close()
+			if got := out.String() + tail; got != want {
+				t.Errorf("%q\n got %q\nwant %q", in, got, want)
+			}
+		}
+	}
+}
+
+func TestAnAnswerGoesOnWithTheNumbersOfItsEarlierPieces(t *testing.T) {
+	f := New(sources())
+	f.Write("The buffer was raised in March [4]. A breach is reported within three business days [1].")
+	_, first := f.Close()
+	f = New(sources()).GoOn(first)
+	out := f.Write("Banks hold a buffer of 2.5 per cent of risk-weighted assets [1]. A breach is reported to the supervisor [1]. " +
+		"Staff work remotely up to three days per week [2]. It was raised in March [4].")
+	tail, all := f.Close()
+	want := "Banks hold a buffer of 2.5 per cent of risk-weighted assets [3]. A breach is reported to the supervisor [2]. " +
+		"Staff work remotely up to three days per week [4]. It was raised in March [1]."
+	if out+tail != want {
+		t.Errorf("%s", out+tail)
+	}
+	if len(all) != 4 || !reflect.DeepEqual(all[:2], first) {
+		t.Errorf("%+v", all)
+	}
+	for i, c := range all {
+		if c.N != i+1 {
+			t.Errorf("citation %d has number %d", i, c.N)
+		}
+	}
+}
+
+func TestAnEarlierSourceThatIsGoneKeepsItsNumber(t *testing.T) {
+	gone := chat.Citation{N: 1, Source: "document", DocID: "gone", ChunkID: "gone.1", Title: "Gone", Quote: "was here"}
+	f := New(sources()).GoOn([]chat.Citation{gone})
+	out := f.Write("A breach is reported within three business days [1].")
+	tail, all := f.Close()
+	if out+tail != "A breach is reported within three business days [2]." || len(all) != 2 || !reflect.DeepEqual(all[0], gone) {
+		t.Errorf("%q %+v", out+tail, all)
+	}
+}

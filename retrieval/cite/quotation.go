@@ -31,10 +31,34 @@ func (f *Filter) stepQuotation(open rune, final bool) int {
 	case n == 0:
 		return f.plain()
 	}
+	if f.free {
+		cited, undecided := f.citedNext(f.in[n:], final)
+		if undecided {
+			return 0
+		}
+		if !cited {
+			f.citable(f.in[:n], false)
+			return n
+		}
+	}
 	quoted := f.in[:n]
 	_, last := utf8.DecodeLastRuneInString(quoted)
 	f.quote(quoted, quoted[utf8.RuneLen(open):n-last])
 	return n
+}
+
+// citedNext reports whether a marker of a source follows, but for punctuation.
+func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
+	rest = strings.TrimLeft(rest, " .,;:!?)")
+	r, _ := utf8.DecodeRuneInString(rest)
+	if rest != "" && !opensMarker(r) {
+		return false, false
+	}
+	if rest == "" {
+		return false, !final
+	}
+	m := parseMarker(rest, final)
+	return m.length > 0 && !m.literal && f.known(m), m.undecided
 }
 
 // quote lets whole out if what it quotes is supported, else what we say instead.
@@ -135,7 +159,7 @@ func (f *Filter) stepBlockquote(final bool) int {
 	line := f.in[:end]
 	quoted := strings.TrimSpace(strings.TrimLeft(line, "> "))
 	if quoted == "" || strings.ContainsAny(quoted, "\"“„«`") || strings.ContainsAny(quoted[:1], "-*#|") ||
-		strings.HasPrefix(quoted, "—") || strings.HasPrefix(quoted, "–") {
+		strings.HasPrefix(quoted, "—") || strings.HasPrefix(quoted, "–") || f.free && withoutMarkers(quoted) == quoted {
 		return f.plain()
 	}
 	if ok, own := f.supported(quoted); ok {
