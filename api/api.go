@@ -165,6 +165,10 @@ func (s *server) routes() http.Handler {
 	a.GET("/chat/history/:thread_id", s.handle(s.history))
 	a.GET("/chat/stream/:thread_id", s.stream(s.attach))
 
+	a.POST("/agent/v2/stream", s.stream(s.agentStream))
+	a.POST("/agent/v2/resume", s.stream(s.agentResume))
+	a.POST("/agent/v2/stop", s.handle(s.agentStop))
+
 	a.GET("/conversations", s.handle(s.listConversations))
 	a.POST("/conversations", s.handle(s.createConversation))
 	a.GET("/conversations/:id", s.handle(s.getConversation))

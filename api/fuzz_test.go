@@ -15,6 +15,7 @@ func FuzzNoBodyIsA500(f *testing.F) {
 		{"POST", "/api/chat"}, {"POST", "/api/chat/resume"}, {"POST", "/api/chat/cancel"}, {"PUT", "/api/me"},
 		{"POST", "/api/conversations"}, {"PATCH", "/api/conversations/" + someThread}, {"POST", "/api/documents"},
 		{"POST", "/api/document-sets"}, {"PUT", "/api/document-sets/" + someThread},
+		{"POST", "/api/agent/v2/stream"}, {"POST", "/api/agent/v2/resume"}, {"POST", "/api/agent/v2/stop"},
 		{"GET", "/api/search"}, {"GET", "/api/conversations"}, {"GET", "/api/documents"},
 		{"GET", "/api/chat/history/" + someThread}, {"GET", "/api/chat/stream/" + someThread},
 	}
@@ -23,7 +24,9 @@ func FuzzNoBodyIsA500(f *testing.F) {
 		`{"message":"x","thread_id":"` + someThread + `","tagged_doc_ids":["` + someThread + `"],"tiptap_json":{"a":[[[]]]}}`,
 		`{"thread_id":"` + someThread + `","resume_value":{"type":"cancel","value":null,"tiptap_json":{}}}`,
 		`{"turn_id":"x","reason":"disconnect"}`, `{"title":"x","text":"y"}`, `{"name":"x","doc_ids":["` + someThread + `"]}`,
-		`{"stream_run_id":"r"}`, `q=%FF&cursor=eyJ9&limit=3`, `head=root&before=x.m1&last_event_id=a.1`, `q=" OR * NEAR(&k=5`,
+		`{"stream_run_id":"r"}`, `{"message":"x","session_id":"s","client_turn_id":"c","stream_run_id":"r"}`,
+		`{"session_id":"s","resume_value":{"type":"tool_approval","decisions":[{"id":"c","decision":"approved","arguments":{"a":[]}}]}}`,
+		`q=%FF&cursor=eyJ9&limit=3`, `head=root&before=x.m1&last_event_id=a.1`, `q=" OR * NEAR(&k=5`,
 	} {
 		for i := range calls {
 			f.Add(i, seed)

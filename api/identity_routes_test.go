@@ -129,6 +129,27 @@ var walk = map[string]route{
 		}
 	}},
 
+	"POST /api/agent/v2/stream": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/agent/v2/stream", body: fill(`{"message":"x","session_id":"THREAD","client_turn_id":"c","stream_run_id":"r"}`, o), makes: true},
+			{path: "/api/agent/v2/stream", body: fill(`{"message":"x","session_id":"THREAD","client_turn_id":"CLIENT","stream_run_id":"RUN"}`, o), makes: true},
+			{path: "/api/agent/v2/stream", body: fill(`{"message":"x","client_turn_id":"c2","stream_run_id":"r","tagged_doc_ids":["DOC"]}`, o), status: 400},
+		}
+	}},
+	"POST /api/agent/v2/resume": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/agent/v2/resume", body: fill(`{"session_id":"THREAD","resume_value":{"type":"action_choice","value":"audit"}}`, o)},
+			{path: "/api/agent/v2/resume", body: fill(`{"thread_id":"THREAD","resume_value":{"type":"cancel","value":null}}`, o)},
+		}
+	}},
+	"POST /api/agent/v2/stop": {ways: func(o, mine owned) []way {
+		return []way{
+			// It may come before its own submit, so it is taken; it stops nobody else's turn.
+			{path: "/api/agent/v2/stop", body: fill(`{"session_id":"THREAD","client_turn_id":"CLIENT"}`, o), status: 202},
+			{path: "/api/agent/v2/stop", body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
+		}
+	}},
+
 	"GET /api/conversations": {ways: func(owned, owned) []way {
 		return []way{{path: "/api/conversations", status: 200}, {path: "/api/conversations?q=" + secretWord, status: 200}}
 	}},

@@ -156,6 +156,9 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 				after = ""
 			}
 			if !item.Type.Terminal() {
+				if h, is := o.wire.(dialect.Historian); is {
+					h.Before(item.Event)
+				}
 				continue
 			}
 		}

@@ -20,6 +20,13 @@ type Wire interface {
 	End(b []byte) []byte
 }
 
+// Historian is a Wire that wants to know of the events of the turn before the
+// part that its stream shows: those up to and with the interrupt that was
+// answered.
+type Historian interface {
+	Before(e chat.Event)
+}
+
 // Stream is what a Wire is told about the stream it writes.
 type Stream struct {
 	Thread string // the thread's id as the client calls it

@@ -1,0 +1,170 @@
+package agentv2
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// The JSON of each event; stream_run_id is on every one.
+type (
+	sessionJSON struct {
+		Type        string `json:"type"`
+		SessionID   string `json:"session_id"`
+		StreamRunID string `json:"stream_run_id"`
+	}
+	textJSON struct {
+		Type        string `json:"type"`
+		Content     string `json:"content"`
+		StreamRunID string `json:"stream_run_id"`
+	}
+	toolCallJSON struct {
+		Type        string          `json:"type"`
+		ID          string          `json:"id"`
+		Name        string          `json:"name"`
+		Arguments   json.RawMessage `json:"arguments"`
+		StreamRunID string          `json:"stream_run_id"`
+	}
+	toolResultJSON struct {
+		Type        string `json:"type"`
+		ToolCallID  string `json:"tool_call_id"`
+		Name        string `json:"name"`
+		Content     string `json:"content"`
+		IsError     bool   `json:"is_error"`
+		StreamRunID string `json:"stream_run_id"`
+	}
+	noticeJSON struct {
+		Type        string `json:"type"`
+		Code        string `json:"code"`
+		Message     string `json:"message"`
+		StreamRunID string `json:"stream_run_id"`
+	}
+	interruptJSON struct {
+		Type string `json:"type"`
+		chat.Interrupt
+		SessionID    string `json:"session_id"`
+		TurnID       string `json:"turn_id"`
+		CheckpointID string `json:"checkpoint_id"`
+		StreamRunID  string `json:"stream_run_id"`
+	}
+	doneJSON struct {
+		Type              string            `json:"type"`
+		FinishedReason    string            `json:"finished_reason"`
+		InterruptedReason chat.CancelReason `json:"interrupted_reason,omitempty"`
+		Error             *errorJSON        `json:"error,omitempty"`
+		ClientTurnID      string            `json:"client_turn_id"`
+		StreamRunID       string            `json:"stream_run_id"`
+		Usage             chat.Usage        `json:"usage"`
+	}
+	errorJSON struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Retryable bool   `json:"retryable"`
+	}
+)
+
+// Values of finished_reason. A stream that ends with a question is interrupted.
+const (
+	stop        = "stop"
+	cancelled   = "cancelled"
+	interrupted = "interrupted"
+	failed      = "error"
+)
+
+// Wire writes a stream of this dialect (dialect.Wire).
+type Wire struct {
+	session, run string
+	said         dialect.Said
+	done         doneJSON
+}
+
+// NewWire makes the wire of a stream.
+func NewWire(s dialect.Stream) *Wire {
+	return &Wire{session: s.Thread, run: s.RunID,
+		done: doneJSON{Type: "done", FinishedReason: interrupted, ClientTurnID: s.Turn.ClientTurnID, StreamRunID: s.RunID}}
+}
+
+func (*Wire) Name() string              { return "agent_v2" }
+func (*Wire) Header() map[string]string { return nil }
+
+func (w *Wire) Begin(b []byte) []byte { return line(b, sessionJSON{"session", w.session, w.run}) }
+
+// Before notes the text that stands before the part of a turn that this stream
+// shows (dialect.Historian).
+func (w *Wire) Before(e chat.Event) {
+	if e.Type == chat.EventText {
+		w.said.Piece(e)
+	}
+}
+
+// Event leaves out statuses, for which this dialect has no shape.
+func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
+	switch e.Type {
+	case chat.EventToken:
+		w.said.Token(e.Text)
+		return w.text(b, e.Text)
+	case chat.EventText:
+		return w.text(b, w.said.Piece(e))
+	case chat.EventToolCall:
+		return line(b, toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, object(e.Arguments), w.run})
+	case chat.EventToolResult:
+		return line(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, w.run})
+	case chat.EventNotice:
+		if e.Code == chat.NoticeRestarted {
+			w.said.Restart()
+		}
+		return line(b, noticeJSON{"notice", e.Code, e.Message, w.run})
+	case chat.EventInterrupt:
+		if e.Interrupt != nil {
+			return line(b, interruptJSON{"interrupt", *e.Interrupt, w.session, e.TurnID, e.Interrupt.ID, w.run})
+		}
+	case chat.EventResponse:
+		w.done.FinishedReason = stop
+		if e.Response != nil {
+			w.done.Usage = e.Response.Usage
+		}
+	case chat.EventCancelled:
+		w.done.FinishedReason, w.done.InterruptedReason = cancelled, e.Reason
+		return w.early(b, e)
+	case chat.EventFailed:
+		w.done.FinishedReason, w.done.Error = failed, &errorJSON{e.Code, e.Message, e.Retryable}
+		return w.early(b, e)
+	}
+	return b
+}
+
+// early is the end of a turn that was cut short: the client gets what there is
+// of its text.
+func (w *Wire) early(b []byte, e chat.Event) []byte {
+	if e.Usage != nil {
+		w.done.Usage = *e.Usage
+	}
+	return w.text(b, w.said.Rest(e.Partial))
+}
+
+func (w *Wire) End(b []byte) []byte { return line(b, w.done) }
+
+func (w *Wire) text(b []byte, text string) []byte {
+	if text == "" {
+		return b
+	}
+	return line(b, textJSON{"text", text, w.run})
+}
+
+// object keeps a tool call's arguments an object, whatever a model wrote.
+func object(s string) json.RawMessage {
+	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(s)
+}
+
+func line(b []byte, v any) []byte {
+	data, err := json.Marshal(v) // compact, so no line break can be in it
+	if err != nil {              // a NaN cost; nothing else here can fail
+		return b
+	}
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
+}
