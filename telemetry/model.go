@@ -1,0 +1,122 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Model is a model whose calls are traced and counted. Either may be nil.
+func Model(m llm.Model, t *Traces, n *Metrics) llm.Model {
+	return &model{Model: m, traces: t, metrics: n}
+}
+
+type model struct {
+	llm.Model // Embed and Info pass through
+	traces    *Traces
+	metrics   *Metrics
+}
+
+// Unwrap is the model itself, for what a provider can do beside llm.Model.
+func (m *model) Unwrap() llm.Model { return m.Model }
+
+func (m *model) name(task llm.Task) string {
+	info := m.Info()
+	if task.Strong() && info.NameStrong != "" {
+		return info.NameStrong
+	}
+	return info.Name
+}
+
+func (m *model) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
+	ctx, c := m.begin(ctx, r)
+	usage, err := m.Model.Structured(ctx, r, schema, out)
+	c.end(llm.Message{Role: llm.Assistant}, usage, err)
+	return usage, err
+}
+
+func (m *model) Stream(ctx context.Context, r llm.Request, emit func(string) error) (llm.Reply, error) {
+	ctx, c := m.begin(ctx, r)
+	var text strings.Builder
+	reply, err := m.Model.Stream(ctx, r, func(delta string) error {
+		c.token()
+		if c.content && text.Len() < maxContent {
+			text.WriteString(delta)
+		}
+		return emit(delta)
+	})
+	c.end(llm.Message{Role: llm.Assistant, Text: text.String(), Calls: reply.Calls}, reply.Usage, err)
+	return reply, err
+}
+
+// call is one model call under way.
+type call struct {
+	m       *model
+	task    llm.Task
+	name    string
+	span    trace.Span
+	content bool
+	began   time.Time
+	first   time.Duration
+}
+
+func (m *model) begin(ctx context.Context, r llm.Request) (context.Context, *call) {
+	c := &call{m: m, task: r.Task, name: m.name(r.Task), began: time.Now(), span: trace.SpanFromContext(context.Background())}
+	if m.traces == nil {
+		return ctx, c
+	}
+	c.content = m.traces.content
+	info := m.Info()
+	ctx, c.span = m.traces.tracer.Start(ctx, "chat "+c.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		kind(kindModel),
+		attribute.String("gen_ai.operation.name", "chat"),
+		attribute.String("gen_ai.provider.name", info.Provider),
+		attribute.String("gen_ai.system", info.Provider),
+		attribute.String("gen_ai.request.model", c.name),
+		attribute.Float64("gen_ai.request.temperature", float64(r.Temperature)),
+		attribute.Int("gen_ai.request.max_tokens", r.MaxTokens),
+		attribute.String("palaver.task", string(r.Task)),
+	))
+	if c.content {
+		c.span.SetAttributes(said("gen_ai.input.messages", "gen_ai.prompt", r.Messages)...)
+	}
+	return ctx, c
+}
+
+// token notes the first one.
+func (c *call) token() {
+	if c.first == 0 {
+		c.first = time.Since(c.began)
+		c.span.AddEvent("first token")
+	}
+}
+
+func (c *call) end(answer llm.Message, usage chat.Usage, err error) {
+	c.m.metrics.modelCall(c.task, c.name, time.Since(c.began), c.first, usage, err)
+	c.span.SetAttributes(
+		attribute.String("gen_ai.response.model", c.name),
+		attribute.Int("gen_ai.usage.input_tokens", usage.TokensIn),
+		attribute.Int("gen_ai.usage.output_tokens", usage.TokensOut),
+		attribute.Float64("palaver.cost_usd", usage.CostUSD),
+	)
+	switch {
+	case err == nil && len(answer.Calls) > 0:
+		c.span.SetAttributes(attribute.StringSlice("gen_ai.response.finish_reasons", []string{"tool_calls"}))
+	case err == nil:
+		c.span.SetAttributes(attribute.StringSlice("gen_ai.response.finish_reasons", []string{"stop"}))
+	}
+	if c.content && (answer.Text != "" || len(answer.Calls) > 0) {
+		c.span.SetAttributes(said("gen_ai.output.messages", "gen_ai.completion", []llm.Message{answer})...)
+	}
+	if !errors.Is(err, context.Canceled) { // a stop is no failure
+		ended(c.span, err)
+	}
+	c.span.End()
+}

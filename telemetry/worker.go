@@ -1,0 +1,155 @@
+package telemetry
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Worker traces and counts the activities of turns. store is read for what a
+// settled turn said, when traces carry content.
+func Worker(t *Traces, n *Metrics, store db.Store) interceptor.WorkerInterceptor {
+	return &workerInterceptor{traces: t, metrics: n, store: store}
+}
+
+type workerInterceptor struct {
+	interceptor.WorkerInterceptorBase
+	traces  *Traces
+	metrics *Metrics
+	store   db.Store
+}
+
+func (w *workerInterceptor) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	return &activityInterceptor{ActivityInboundInterceptorBase: interceptor.ActivityInboundInterceptorBase{Next: next}, worker: w}
+}
+
+type activityInterceptor struct {
+	interceptor.ActivityInboundInterceptorBase
+	worker *workerInterceptor
+}
+
+func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	var of interface{ Ref() activities.TurnRef }
+	if len(in.Args) > 0 {
+		of, _ = in.Args[0].(interface{ Ref() activities.TurnRef })
+	}
+	if of == nil {
+		return a.Next.ExecuteActivity(ctx, in)
+	}
+	w, ref, info := a.worker, of.Ref(), activity.GetInfo(ctx)
+	span := trace.SpanFromContext(context.Background())
+	if w.traces != nil {
+		ctx, span = w.traces.tracer.Start(within(ctx, ref), nodeName(info.ActivityType.Name, of), trace.WithAttributes(
+			append(about(ref), kind(kindChain),
+				attribute.Int("palaver.attempt", int(info.Attempt)),
+				attribute.String("palaver.activity", info.ActivityType.Name))...))
+	}
+	result, err := a.Next.ExecuteActivity(ctx, in)
+	if err != nil && !temporal.IsCanceledError(err) && errorType(err) != activities.ErrTypeStopped {
+		ended(span, err)
+	}
+	span.End()
+	if err != nil {
+		return result, err
+	}
+	switch arg := of.(type) {
+	case activities.Ending:
+		w.settled(ctx, arg)
+	case activities.TurnRef:
+		if info.ActivityType.Name == "BeginTurn" {
+			w.metrics.began(ref.TurnID, time.Now())
+		}
+	}
+	return result, nil
+}
+
+// nodes are the names of the steps of a turn (contract, part 2) by activity.
+var nodes = map[string]string{
+	"ResolveIntent": string(chat.NodeIntent),
+	"ResolveDocs":   string(chat.NodeDocs),
+	"SearchWeb":     string(chat.NodeWebSearch),
+	"Think":         string(chat.NodeModel),
+	"CallTool":      string(chat.NodeTool),
+	"Settle":        string(chat.NodeFormat),
+}
+
+func nodeName(activityType string, arg any) string {
+	if w, ok := arg.(activities.WriteRequest); ok {
+		return string(w.Action)
+	}
+	if name, ok := nodes[activityType]; ok {
+		return name
+	}
+	return strings.ToLower(activityType)
+}
+
+// settled writes the turn's own span, which all others hang from.
+func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
+	now := time.Now()
+	w.metrics.settled(e, now)
+	if w.traces == nil {
+		return
+	}
+	start, ok := begun(e.TurnID)
+	if !ok || start.After(now) {
+		start = now
+	}
+	_, span := w.traces.tracer.Start(context.WithValue(ctx, turnKey{}, e.TurnID), "turn",
+		trace.WithNewRoot(), trace.WithTimestamp(start), trace.WithAttributes(append(about(e.TurnRef),
+			kind(kindChain),
+			attribute.String("langsmith.trace.name", "turn"),
+			attribute.String("gen_ai.operation.name", "invoke_agent"),
+			attribute.String("user.id", e.Owner),
+			attribute.String("palaver.status", string(e.Status)),
+			attribute.String("palaver.reason", string(e.Reason)),
+			attribute.String("palaver.action", string(e.Action)),
+			attribute.Int("gen_ai.usage.input_tokens", e.Usage.TokensIn),
+			attribute.Int("gen_ai.usage.output_tokens", e.Usage.TokensOut),
+			attribute.Float64("palaver.cost_usd", e.Usage.CostUSD),
+		)...))
+	for _, entry := range e.Log {
+		switch entry.Type {
+		case chat.EventInterrupt, chat.EventResumed, chat.EventNotice:
+			span.AddEvent(string(entry.Type), trace.WithTimestamp(entry.At), trace.WithAttributes(
+				attribute.String("palaver.code", entry.Code)))
+		}
+	}
+	if e.Status == chat.TurnFailed {
+		span.SetAttributes(attribute.String("error.type", e.Code))
+		span.SetStatus(codes.Error, e.Code)
+	}
+	if w.traces.content {
+		w.conversation(ctx, e, span)
+	}
+	span.End()
+}
+
+// conversation shows what was asked and answered. A database that cannot say
+// leaves the span without it.
+func (w *workerInterceptor) conversation(ctx context.Context, e activities.Ending, span trace.Span) {
+	t, err := w.store.Turn(ctx, e.Owner, e.TurnID)
+	if err != nil {
+		return
+	}
+	span.SetAttributes(attribute.String("input.value", shorten(t.Content.Message)), attribute.String("gen_ai.prompt", shorten(t.Content.Message)))
+	events, err := w.store.Events(ctx, e.Owner, e.TurnID, len(e.Log))
+	if err != nil || len(events) == 0 {
+		return
+	}
+	text := events[len(events)-1].Partial
+	if r := events[len(events)-1].Response; r != nil {
+		text = r.Text
+	}
+	span.SetAttributes(attribute.String("output.value", shorten(text)), attribute.String("gen_ai.completion", shorten(text)))
+}
