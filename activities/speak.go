@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// How long a finished answer waits in memory for a database that is away.
-	savePatience = 5 * time.Minute
+	// SavePatience is how long an answer waits in memory for a database that is
+	// away.
+	SavePatience = 5 * time.Minute
 	saveAgain    = 250 * time.Millisecond
 )
 
@@ -80,7 +81,7 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 // keep stores a finished piece. While the database is away the text waits in
 // memory and the heartbeat goes on.
 func (a *Activities) keep(ctx context.Context, s speech, text string, citations []chat.Citation) error {
-	patience := time.NewTimer(savePatience)
+	patience := time.NewTimer(SavePatience)
 	defer patience.Stop()
 	for {
 		err := a.store(ctx, s, text, citations)

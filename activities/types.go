@@ -34,6 +34,14 @@ type Unsaved struct {
 	CreatedAt    time.Time    `json:"at"`
 }
 
+// Size is about how many bytes it takes in history; 0 for nil.
+func (u *Unsaved) Size() int {
+	if u == nil {
+		return 0
+	}
+	return len(u.Content.Message) + len(u.Content.TipTap) + len(u.ClientTurnID)
+}
+
 // Begun is what BeginTurn found in the turn's row.
 type Begun struct {
 	Parent    string      `json:"parent"`

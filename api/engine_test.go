@@ -118,18 +118,18 @@ func answer(u *turn) {
 	u.finish()
 }
 
-func (e *engine) Submit(_ context.Context, s chat.Submit) error {
+func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.submits = append(e.submits, s)
 	if e.away != nil {
-		return e.away
+		return "", e.away
 	}
 	if e.refuse != nil {
-		return e.refuse
+		return "", e.refuse
 	}
 	if e.turns[s.TurnID] != nil {
-		return nil
+		return s.TurnID, nil
 	}
 	u := &turn{e: e, ref: transcript.Ref{Owner: s.Owner, ThreadID: s.ThreadID, TurnID: s.TurnID},
 		answer: make(chan chat.ResumeValue, 1), stop: make(chan chat.CancelReason, 8)}
@@ -150,7 +150,7 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) error {
 		}
 		e.script(u)
 	})
-	return nil
+	return s.TurnID, nil
 }
 
 func (e *engine) Resume(_ context.Context, r chat.Resume) error {

@@ -9,9 +9,11 @@ import (
 // Threads is the engine as the API needs it: commands to conversations and
 // questions about them.
 type Threads interface {
-	// Submit has the thread take a turn whose row exists. Idempotent. A
-	// *chat.Refused (CodeTurnRunning) when on_busy says reject and a turn runs.
-	Submit(ctx context.Context, s chat.Submit) error
+	// Submit has the thread take a turn whose row exists, or that is Unsaved.
+	// Idempotent: it returns the turn that the message made, which is another one
+	// only where the rows could not tell that it was sent before. A *chat.Refused
+	// (CodeTurnRunning) when on_busy says reject and a turn runs.
+	Submit(ctx context.Context, s chat.Submit) (turnID string, err error)
 	// Resume answers the pending interrupt. A *chat.Refused (CodeNoInterrupt,
 	// CodeBadResume) when there is none or the answer does not fit.
 	Resume(ctx context.Context, r chat.Resume) error

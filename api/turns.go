@@ -72,11 +72,16 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
 	defer cancel()
-	err = s.Threads.Submit(ctx, chat.Submit{
+	id, err := s.Threads.Submit(ctx, chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
+		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID,
 	})
 	if err != nil {
 		return row, engineErr(err)
+	}
+	if id != row.ID { // it was sent before, while the database was away
+		row.ID = id
+		return row, nil
 	}
 	if row.Status == chat.TurnNew {
 		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {

@@ -44,6 +44,8 @@ type Config struct {
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
 	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
+	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Most model calls of one turn."`
+	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"No further model call is made in a turn that has used this many tokens, both directions."`
 	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
 	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
 
@@ -164,6 +166,12 @@ func (c *Config) checkLimits() error {
 		if d.value < d.min || d.value > d.max {
 			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
 		}
+	}
+	if c.TurnMaxSteps < 1 || c.TurnMaxSteps > 1000 {
+		return refuse("TURN_MAX_STEPS", "%d is not allowed; use a number from 1 to 1000", c.TurnMaxSteps)
+	}
+	if c.TurnMaxTokens < 1 {
+		return refuse("TURN_MAX_TOKENS", "%d is not allowed; use a number from 1", c.TurnMaxTokens)
 	}
 	if c.MaxUploadMB < 1 || c.MaxUploadMB > 500 {
 		return refuse("MAX_UPLOAD_MB", "%d is not allowed; use a number from 1 to 500", c.MaxUploadMB)

@@ -111,12 +111,15 @@ func (p *Process) startAPI(listener net.Listener) error {
 	}
 	search := retrieval.New(p.parts.Store, p.parts.Model)
 	handler, err := api.New(api.Deps{
-		Store:   p.parts.Store,
-		Threads: &workflows.Client{Temporal: p.parts.Temporal, IdleTimeout: cfg.ThreadIdleTimeout, TurnDeadline: cfg.TurnDeadline},
-		Bus:     p.parts.Bus,
-		Search:  search,
-		Model:   p.parts.Model.Info(),
-		Page:    web.Handler(),
+		Store: p.parts.Store,
+		Threads: &workflows.Client{
+			Temporal: p.parts.Temporal, IdleTimeout: cfg.ThreadIdleTimeout,
+			TurnDeadline: cfg.TurnDeadline, MaxSteps: cfg.TurnMaxSteps, MaxTokens: cfg.TurnMaxTokens,
+		},
+		Bus:    p.parts.Bus,
+		Search: search,
+		Model:  p.parts.Model.Info(),
+		Page:   web.Handler(),
 		Config: api.Config{
 			StreamMode:        cfg.StreamMode,
 			AuthMode:          cfg.AuthMode,

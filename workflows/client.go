@@ -23,6 +23,8 @@ type Client struct {
 	Temporal     client.Client
 	IdleTimeout  time.Duration
 	TurnDeadline time.Duration
+	MaxSteps     int // model calls of a turn
+	MaxTokens    int // of a turn, both directions
 	// ContinueAfter is ThreadInput's; tests set it.
 	ContinueAfter int
 }
@@ -37,21 +39,27 @@ const (
 	retryPause    = 25 * time.Millisecond
 )
 
-// Submit has the thread take the turn, starting its workflow if none is open.
-// Idempotent: the update's id is the turn's. A *chat.Refused says that the
-// thread did not take it.
-func (c *Client) Submit(ctx context.Context, s chat.Submit) error {
+// Submit has the thread take the turn, starting its workflow if none is open,
+// and returns the turn that the message made, now or when it was first sent.
+// A *chat.Refused says that the thread did not take it.
+//
+// Idempotent: the update's id is the turn's. A server takes few updates of one
+// workflow at a time (10, where nobody set it higher) and refuses the others,
+// which are tried again with the same id: so none of a burst is lost or doubled,
+// and they run in the order in which the thread accepted them, which need not be
+// that in which they were sent.
+func (c *Client) Submit(ctx context.Context, s chat.Submit) (turnID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, submitPatience)
 	defer cancel()
 	for {
-		err := c.submitOnce(ctx, s)
+		turnID, err := c.submitOnce(ctx, s)
 		if !passing(err) || !pause(ctx) {
-			return refusal(err)
+			return turnID, refusal(err)
 		}
 	}
 }
 
-func (c *Client) submitOnce(ctx context.Context, s chat.Submit) error {
+func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, err error) {
 	start := c.Temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID:                       ThreadWorkflowID(s.ThreadID),
 		TaskQueue:                TaskQueue,
@@ -64,21 +72,49 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) error {
 		StaticSummary: "Conversation " + s.ThreadID,
 	}, ThreadType, ThreadInput{
 		Owner: s.Owner, ThreadID: s.ThreadID,
-		IdleTimeout: c.IdleTimeout, TurnDeadline: c.TurnDeadline, ContinueAfter: c.ContinueAfter,
+		IdleTimeout: c.IdleTimeout, TurnDeadline: c.TurnDeadline, MaxSteps: c.MaxSteps, MaxTokens: c.MaxTokens,
+		ContinueAfter: c.ContinueAfter,
 	})
 	handle, err := c.Temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{
 			UpdateID:     s.TurnID,
 			UpdateName:   UpdateSubmit,
-			Args:         []any{SubmitRequest{TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled}},
+			Args:         []any{submitRequest(s)},
 			WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	return handle.Get(ctx, nil)
+	var reply SubmitReply
+	if err := handle.Get(ctx, &reply); err != nil {
+		return "", err
+	}
+	if reply.TurnID == "" { // a worker of yesterday answered
+		reply.TurnID = s.TurnID
+	}
+	return reply.TurnID, nil
+}
+
+func submitRequest(s chat.Submit) SubmitRequest {
+	r := SubmitRequest{
+		TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled,
+		RunID: s.StreamRunID, Client: ClientKey(s.ClientTurnID), Hash: s.ContentHash,
+	}
+	if t := s.Unsaved; t != nil {
+		r.Unsaved = &activities.Unsaved{ClientTurnID: t.ClientTurnID, Content: t.Content, ContentHash: t.ContentHash, CreatedAt: t.CreatedAt}
+	}
+	return r
+}
+
+// ClientKey stands for a client_turn_id in a thread's memory; "" for "".
+func ClientKey(clientTurnID string) string {
+	if clientTurnID == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(clientTurnID))
+	return hex.EncodeToString(sum[:8])
 }
 
 // passing reports whether a submit failed for a reason that passes by itself:
@@ -109,7 +145,7 @@ func refusal(err error) error {
 		return err
 	}
 	switch app.Type() {
-	case chat.CodeTurnRunning, chat.CodeNoInterrupt, chat.CodeBadResume:
+	case chat.CodeTurnRunning, chat.CodeNoInterrupt, chat.CodeBadResume, chat.CodeTurnConflict, chat.CodeDatabase:
 		r := &chat.Refused{Code: app.Type(), Message: app.Message()}
 		_ = app.Details(&r.TurnID) // only turn_running has one
 		return r

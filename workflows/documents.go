@@ -76,9 +76,15 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 		} else {
 			d.status(ctx, chat.NodeDocs)
 		}
+		if err := d.mayCall(ctx); err != nil {
+			return r, err
+		}
 		docs := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
 			acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.begun.Action})
 		if d.begun.Action == "" {
+			if err := d.mayCall(ctx); err != nil {
+				return r, err
+			}
 			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.TurnRef)
 			err = d.await(ctx, intent, &r.Intent)
 		} else { // known already: no model is asked
@@ -128,6 +134,9 @@ func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
 func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 	if d.begun.Action == "" && d.docs.Called && !d.enough() && d.docs.Confidence != chat.Medium && !d.docs.Unresolved {
 		docs, err := once(d.turn, "resolve again", func() (r activities.Docs, err error) {
+			if err := d.mayCall(ctx); err != nil {
+				return r, err
+			}
 			call := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents for the action"),
 				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.intent.Action})
 			if err = d.await(ctx, call, &r); err == nil {
@@ -373,6 +382,9 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		if err != nil || !on {
 			return activities.WebResult{Off: true}, err
 		}
+		if err := d.mayCall(ctx); err != nil {
+			return r, err
+		}
 		var usage chat.Usage
 		call := workflow.ExecuteActivity(d.modelCall(ctx, "Word a web search"),
 			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.TurnRef, DocIDs: d.docs.IDs})
@@ -408,6 +420,9 @@ func (d *documentsTurn) say(ctx workflow.Context, code string) error {
 func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 	subject, targets := d.subject()
 	w, err := once(d.turn, "write", func() (w activities.Written, err error) {
+		if err := d.mayCall(ctx); err != nil {
+			return w, err
+		}
 		call := workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
 			TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject,
 			ChunkIDs: d.found.ChunkIDs, Web: web, Piece: 1,

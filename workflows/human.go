@@ -15,9 +15,11 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 		if u.Pending == nil && u.Answer == nil {
 			u.pose(ctx, q)
 		}
+		u.rest(ctx)
 		err := workflow.Await(ctx, func() bool {
 			return u.Answer != nil || u.Stopped != "" || u.thread.full(ctx)
 		})
+		u.since = workflow.Now(ctx)
 		if err != nil {
 			return chat.ResumeValue{}, err
 		}
@@ -30,7 +32,7 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 		answer := *u.Answer
 		u.Answer = nil
 		u.thread.show(ctx, statusRunning)
-		mark(ctx, "Go on", acts.MarkRunning, u.TurnRef)
+		u.mark(ctx, "Go on", acts.MarkRunning)
 		return answer, nil
 	})
 }
@@ -42,7 +44,7 @@ func (u *turn) pose(ctx workflow.Context, q chat.Question) {
 	u.append(ctx, chat.Entry{Type: chat.EventInterrupt, Question: &q, Ref: q.Ref})
 	u.thread.show(ctx, statusInterrupted)
 	workflow.SetCurrentDetails(ctx, "Waiting for a person: "+string(q.Type)+" ("+string(q.Prompt)+")")
-	mark(ctx, "Wait for a person", acts.MarkInterrupted, u.TurnRef)
+	u.mark(ctx, "Wait for a person", acts.MarkInterrupted)
 }
 
 // answered takes an answer that fits the open question, exactly once. A cancel

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // acts names activities; it is never called.
@@ -29,30 +30,40 @@ const (
 	// How long a stopped turn waits for its streaming activity to hand in what
 	// it has; the draft has it anyway.
 	stopPatience = 2 * time.Second
+	// And how long while the database is away: as long as the activity tries.
+	savePatience = activities.SavePatience + lookupLimit
 )
 
 // lookup runs a few milliseconds' worth of database work: as a local activity,
 // and when that does not go at once, as a regular one with retries.
 func lookup[T any](ctx workflow.Context, summary string, activity, arg any) (T, error) {
-	var result T
+	result, err := quick[T](ctx, summary, activity, arg)
+	if err == nil || ctx.Err() != nil || final(err) {
+		return result, err
+	}
+	return patient[T](ctx, lookupPatience, summary, activity, arg)
+}
+
+// quick tries once, as a local activity.
+func quick[T any](ctx workflow.Context, summary string, activity, arg any) (result T, err error) {
 	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: lookupLimit,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:                summary,
 	})
-	err := workflow.ExecuteLocalActivity(local, activity, arg).Get(ctx, &result)
-	if err == nil || ctx.Err() != nil || final(err) {
-		return result, err
-	}
-	regular := workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Second,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 5 * time.Second},
-		Summary:             summary,
-	}
-	if _, settling := arg.(activities.Ending); !settling {
-		regular.ScheduleToCloseTimeout = lookupPatience
-	}
-	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, regular), activity, arg).Get(ctx, &result)
+	err = workflow.ExecuteLocalActivity(local, activity, arg).Get(ctx, &result)
+	return result, err
+}
+
+// patient tries again and again, as a regular activity; patience 0: for ever.
+func patient[T any](ctx workflow.Context, patience time.Duration, summary string, activity, arg any) (result T, err error) {
+	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: patience,
+		StartToCloseTimeout:    10 * time.Second,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 5 * time.Second},
+		Summary:                summary,
+	})
+	err = workflow.ExecuteActivity(regular, activity, arg).Get(ctx, &result)
 	return result, err
 }
 
@@ -64,19 +75,59 @@ func final(err error) bool {
 
 // mark notes a status that lists show. Best effort: the turn does not wait for
 // a database to say that it waits.
-func mark(ctx workflow.Context, summary string, activity any, ref activities.TurnRef) {
-	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: lookupLimit,
-		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:                summary,
-	})
-	if err := workflow.ExecuteLocalActivity(local, activity, ref).Get(ctx, nil); err != nil {
-		workflow.GetLogger(ctx).Warn("status not marked", "turn", ref.TurnID, "error", err)
+func (u *turn) mark(ctx workflow.Context, summary string, activity any) {
+	if u.Unsaved != nil { // there is no row to mark
+		return
+	}
+	if _, err := quick[any](ctx, summary, activity, u.TurnRef); err != nil && ctx.Err() == nil {
+		u.log(ctx).Warn("status not marked", "error", err)
 	}
 }
 
-func announceStop(ctx workflow.Context, ref activities.TurnRef) {
-	mark(ctx, "Announce the stop", acts.AnnounceStop, ref)
+// announceStop tells the activity that works for the turn; heartbeats would,
+// too, much later.
+func (u *turn) announceStop(ctx workflow.Context) {
+	if _, err := quick[any](ctx, "Announce the stop", acts.AnnounceStop, u.TurnRef); err != nil {
+		u.log(ctx).Warn("stop not announced", "error", err)
+	}
+}
+
+// mayCall is asked before every model call of a turn, and counts it. Its error
+// ends the turn with the code of the bound that is reached; what was written so
+// far is kept.
+func (u *turn) mayCall(ctx workflow.Context) error {
+	code := ""
+	switch bounds := u.thread.ThreadInput; {
+	case u.Stopped != "":
+		return errStopped
+	case u.left(ctx) <= 0:
+		code = chat.CodeDeadline
+	case bounds.MaxSteps > 0 && u.Calls >= bounds.MaxSteps:
+		code = chat.CodeStepLimit
+	case bounds.MaxTokens > 0 && u.Usage.Tokens() >= bounds.MaxTokens:
+		code = chat.CodeTokenLimit
+	default:
+		u.Calls++
+		return nil
+	}
+	return temporal.NewNonRetryableApplicationError("a bound of the turn is reached", code, nil)
+}
+
+// left is how much longer the turn may work.
+func (u *turn) left(ctx workflow.Context) time.Duration {
+	left := u.thread.TurnDeadline - u.Worked
+	if !u.since.IsZero() {
+		left -= workflow.Now(ctx).Sub(u.since)
+	}
+	return left
+}
+
+// rest stops the clock while a person is asked.
+func (u *turn) rest(ctx workflow.Context) {
+	if !u.since.IsZero() {
+		u.Worked += workflow.Now(ctx).Sub(u.since)
+		u.since = time.Time{}
+	}
 }
 
 // modelCall is how activities that call a model or the web run. Which errors
@@ -85,7 +136,7 @@ func announceStop(ctx workflow.Context, ref activities.TurnRef) {
 func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    longestCall,
-		ScheduleToCloseTimeout: max(time.Second, u.thread.TurnDeadline-u.Worked),
+		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
 		RetryPolicy: &temporal.RetryPolicy{
@@ -95,23 +146,19 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 	})
 }
 
-// await gets a model call's result. Stopped, it gives the call a moment to hand
-// in what it has and then goes on without.
+// await gets the result of a model call or a tool. Stopped, it gives the call a
+// moment to hand in what it has and then goes on without.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
-	began := workflow.Now(ctx)
 	u.writing = true
-	defer func() {
-		u.writing = false
-		u.Worked += workflow.Now(ctx).Sub(began)
-	}()
+	defer func() { u.writing = false }()
 	if err := workflow.Await(ctx, call.IsReady); err == nil {
 		return call.Get(ctx, result)
 	}
 	clean, _ := workflow.NewDisconnectedContext(ctx)
-	if ready, _ := workflow.AwaitWithTimeout(clean, stopPatience, call.IsReady); ready {
-		if err := call.Get(clean, result); err != nil {
-			return err
-		}
+	if ready, _ := workflow.AwaitWithTimeout(clean, stopPatience, call.IsReady); !ready {
+		u.held = call
+	} else if err := call.Get(clean, result); err != nil {
+		return err
 	}
 	return errStopped
 }

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -16,8 +17,11 @@ type ThreadInput struct {
 	ThreadID    string        `json:"thread"`
 	IdleTimeout time.Duration `json:"idle"` // completes after so long with nothing open
 	// TurnDeadline bounds the time a turn may work; waiting for people is not
-	// counted.
+	// counted. MaxSteps and MaxTokens bound its model calls and what they use; 0:
+	// no bound.
 	TurnDeadline time.Duration `json:"deadline"`
+	MaxSteps     int           `json:"max_steps,omitempty"`
+	MaxTokens    int           `json:"max_tokens,omitempty"`
 	// ContinueAfter is the number of history events after which the thread
 	// continues as new; 0: when the server suggests it.
 	ContinueAfter int     `json:"continue_after,omitempty"`
@@ -29,7 +33,7 @@ type ThreadInput struct {
 type carried struct {
 	Open   *openTurn       `json:"open,omitempty"`
 	Queue  []SubmitRequest `json:"queue,omitempty"`
-	Seen   []string        `json:"seen,omitempty"`   // turn ids submitted lately
+	Seen   []seen          `json:"seen,omitempty"`   // turns submitted lately
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that overtook their submit
 	Undone string          `json:"undone,omitempty"` // the turn just rolled back: the next one takes its place
 }
@@ -39,16 +43,33 @@ type earlyCancel struct {
 	Reason chat.CancelReason `json:"reason"`
 }
 
+// seen is what a thread remembers of a submit, so that it makes no second turn
+// of a retry even when the database cannot tell.
+type seen struct {
+	TurnID string `json:"turn"`
+	Client string `json:"client,omitempty"`
+	Hash   string `json:"hash,omitempty"`
+}
+
 // SubmitRequest is the argument of the submit update.
 type SubmitRequest struct {
 	TurnID    string      `json:"turn"`
 	OnBusy    chat.OnBusy `json:"on_busy"`
 	Cancelled bool        `json:"cancelled,omitempty"`
+	RunID     string      `json:"run,omitempty"`
+	Client    string      `json:"client,omitempty"` // stands for the client_turn_id, ClientKey
+	Hash      string      `json:"hash,omitempty"`   // of the content
+	// Unsaved is the message itself when the database was away.
+	Unsaved *activities.Unsaved `json:"unsaved,omitempty"`
+	// Stopped is why the turn was cancelled while it waited.
+	Stopped chat.CancelReason `json:"stopped,omitempty"`
 }
 
 // SubmitReply says where the turn stands: accepted (it runs or waits its turn).
+// TurnID is the turn that the message made, now or the first time it was sent.
 type SubmitReply struct {
 	Status chat.TurnStatus `json:"status"`
+	TurnID string          `json:"turn,omitempty"`
 }
 
 // ResumeRequest is the argument of the resume update.
@@ -61,6 +82,9 @@ type ResumeRequest struct {
 const (
 	maxSeen  = 200
 	maxEarly = 50
+	// maxUnsaved bounds the messages that wait for the database, in bytes: they
+	// must fit into the input of the next run.
+	maxUnsaved = 1 << 20
 )
 
 // Threads holds what workflow code may call without being replayed.
@@ -86,6 +110,7 @@ type thread struct {
 	ThreadInput
 	hint    func(string, int)
 	turn    *turn // the open one
+	leaving *turn // one that was stopped while it waited, being settled
 	last    *turn // the one settled before, for followers that are a step behind
 	resumes workflow.ReceiveChannel
 	cancels workflow.ReceiveChannel
@@ -118,6 +143,7 @@ func (t *thread) setup(ctx workflow.Context) error {
 		return err
 	}
 	workflow.Go(ctx, t.listen)
+	workflow.Go(ctx, t.sweep)
 	return nil
 }
 
@@ -125,8 +151,8 @@ func (t *thread) run(ctx workflow.Context) error {
 	for {
 		if t.turn == nil {
 			submit, ok, err := t.next(ctx)
-			if err != nil {
-				return err
+			if err != nil { // the workflow itself was cancelled, from a shell
+				return t.close(ctx)
 			}
 			if !ok {
 				if t.quiet(ctx) {
@@ -137,7 +163,7 @@ func (t *thread) run(ctx workflow.Context) error {
 			if submit == nil {
 				return t.continueAsNew(ctx)
 			}
-			t.turn = t.begin(ctx, *submit)
+			t.turn = t.begin(*submit)
 		}
 		if t.turn.run(ctx) == errContinue {
 			return t.continueAsNew(ctx)
@@ -146,15 +172,57 @@ func (t *thread) run(ctx workflow.Context) error {
 		if t.last.Stopped == chat.RolledBack {
 			t.Carried.Undone = t.last.TurnID
 		}
-		if ctx.Err() != nil { // the workflow itself was cancelled, from a shell
-			return ctx.Err()
+		if ctx.Err() != nil {
+			return t.close(ctx)
 		}
 	}
 }
 
+// close ends what still waits when the workflow itself is cancelled: an
+// accepted turn is never left without its end.
+func (t *thread) close(ctx workflow.Context) error {
+	clean, _ := workflow.NewDisconnectedContext(ctx)
+	for len(t.Carried.Queue) > 0 || t.leaving != nil || !workflow.AllHandlersFinished(ctx) {
+		if err := workflow.Await(clean, func() bool { return t.leaving == nil && workflow.AllHandlersFinished(ctx) }); err != nil {
+			return err
+		}
+		if len(t.Carried.Queue) > 0 {
+			t.leaving = t.begin(t.Carried.Queue[0])
+			t.Carried.Queue = t.Carried.Queue[1:]
+			t.leaving.leave(clean, chat.UserCancelled)
+			t.leaving = nil
+		}
+	}
+	return ctx.Err()
+}
+
+// sweep settles turns that were stopped while they waited, without waiting for
+// the turn that runs before them: that one may be asking a person.
+func (t *thread) sweep(ctx workflow.Context) {
+	stopped := func() int {
+		return slices.IndexFunc(t.Carried.Queue, func(s SubmitRequest) bool { return s.Stopped != "" })
+	}
+	for {
+		// Its place in the tree comes after that of the turn it waited for.
+		err := workflow.Await(ctx, func() bool { return t.turn != nil && t.turn.placed() && t.leaving == nil && stopped() >= 0 })
+		if err != nil {
+			return
+		}
+		i := stopped()
+		t.leaving = t.begin(t.Carried.Queue[i])
+		t.Carried.Queue = slices.Delete(t.Carried.Queue, i, i+1)
+		t.leaving.leave(ctx, t.leaving.Stopped)
+		t.leaving = nil
+	}
+}
+
 // next waits for a submit. ok is false when the thread was idle for too long; a
-// nil submit means that it is time to continue as new.
+// nil submit means that it is time to continue as new. A turn begins only when
+// every turn before it is settled.
 func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error) {
+	if err := workflow.Await(ctx, func() bool { return t.leaving == nil }); err != nil {
+		return nil, false, err
+	}
 	waiting := func() bool { return len(t.Carried.Queue) > 0 || t.full(ctx) }
 	if !waiting() {
 		t.show(ctx, statusIdle)
@@ -204,7 +272,8 @@ func (t *thread) full(ctx workflow.Context) bool {
 // continueAsNew hands everything over to the next run. After the drain nothing
 // may block, or a signal could be lost.
 func (t *thread) continueAsNew(ctx workflow.Context) error {
-	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+	err := workflow.Await(ctx, func() bool { return t.leaving == nil && workflow.AllHandlersFinished(ctx) })
+	if err != nil {
 		return err
 	}
 	t.drain(ctx)
@@ -252,27 +321,60 @@ func (t *thread) drain(ctx workflow.Context) {
 	}
 }
 
-// mayReject refuses a submit with on_busy "reject" while a turn is open. It is
-// the only decision a validator takes: a rejection leaves no event.
+// mayReject refuses a submit with on_busy "reject" while a turn is open, and
+// messages that cannot be saved now when too many wait already. It is the only
+// decision a validator takes: a rejection leaves no event.
 func (t *thread) mayReject(_ workflow.Context, s SubmitRequest) error {
-	if s.OnBusy != chat.Reject || t.turn == nil || t.knows(s.TurnID) {
+	if _, again := t.known(s); again {
 		return nil
 	}
-	return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, t.turn.TurnID)
+	if s.OnBusy == chat.Reject && t.turn != nil {
+		return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, t.turn.TurnID)
+	}
+	if s.Unsaved != nil && t.unsaved()+s.Unsaved.Size() > maxUnsaved {
+		return temporal.NewApplicationError("too many messages wait for the database", chat.CodeDatabase)
+	}
+	return nil
+}
+
+// unsaved is how much of messages waits for the database.
+func (t *thread) unsaved() (size int) {
+	for _, q := range t.Carried.Queue {
+		size += q.Unsaved.Size()
+	}
+	if t.turn != nil {
+		size += t.turn.Unsaved.Size()
+	}
+	return size
 }
 
 // submit takes a turn into the queue. It never blocks, runs no activity, and
-// taking the same turn twice changes nothing.
+// taking the same message twice changes nothing.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
-	if t.knows(s.TurnID) {
-		return SubmitReply{chat.TurnAccepted}, nil
+	if first, again := t.known(s); again {
+		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
+			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
+		}
+		return SubmitReply{chat.TurnAccepted, first.TurnID}, nil
 	}
-	t.Carried.Seen = keepLast(append(t.Carried.Seen, s.TurnID), maxSeen)
+	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{s.TurnID, s.Client, s.Hash}), maxSeen)
 	t.Carried.Queue = append(t.Carried.Queue, s)
 	if why := s.ends(); why != "" && t.turn != nil {
 		t.turn.stop(ctx, why)
 	}
-	return SubmitReply{chat.TurnAccepted}, nil
+	return SubmitReply{chat.TurnAccepted, s.TurnID}, nil
+}
+
+// known finds the submit that s repeats: the same turn, or one of the same
+// client_turn_id whose row could not be found.
+func (t *thread) known(s SubmitRequest) (seen, bool) {
+	i := slices.IndexFunc(t.Carried.Seen, func(x seen) bool {
+		return x.TurnID == s.TurnID || s.Client != "" && x.Client == s.Client
+	})
+	if i < 0 {
+		return seen{}, false
+	}
+	return t.Carried.Seen[i], true
 }
 
 // ends is the reason for which a submit ends every turn accepted before it; ""
@@ -287,7 +389,9 @@ func (s SubmitRequest) ends() chat.CancelReason {
 	return ""
 }
 
-func (t *thread) knows(turnID string) bool { return slices.Contains(t.Carried.Seen, turnID) }
+func (t *thread) knows(turnID string) bool {
+	return slices.ContainsFunc(t.Carried.Seen, func(x seen) bool { return x.TurnID == turnID })
+}
 
 // cancel ends the turn it names, wherever that is: running, waiting its turn or
 // not yet here. Without a name it means the open one.
@@ -304,7 +408,9 @@ func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
 	}
 	for i := range t.Carried.Queue {
 		if t.Carried.Queue[i].TurnID == c.TurnID {
-			t.Carried.Queue[i].Cancelled = true
+			if t.Carried.Queue[i].Stopped == "" {
+				t.Carried.Queue[i].Stopped = c.Reason
+			}
 			return
 		}
 	}
@@ -346,7 +452,7 @@ func (t *thread) signalled(ctx workflow.Context, v chat.ResumeValue) {
 }
 
 func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
-	for _, u := range []*turn{t.turn, t.last} {
+	for _, u := range []*turn{t.turn, t.leaving, t.last} {
 		if u != nil && u.TurnID == turnID {
 			return u.progress(after), nil
 		}

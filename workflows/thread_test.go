@@ -174,7 +174,7 @@ func TestACancelReachesATurnThatWaitsInTheQueue(t *testing.T) {
 	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
 	p.resumeAt(3, chat.ActionChoice, "inquire")
 	p.run()
-	require.Equal(t, []string{"t1 completed", "t2 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed"}, statuses(p.endings), "it does not wait for the person that the other turn asks")
 }
 
 func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -24,32 +25,43 @@ type openTurn struct {
 	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // taken, not yet used
 	Asked   int                        `json:"asked,omitempty"`  // questions so far
 	Stopped chat.CancelReason          `json:"stopped,omitempty"`
-	Worked  time.Duration              `json:"worked,omitempty"` // in model calls, for the deadline; people are not timed
+	Calls   int                        `json:"calls,omitempty"`  // model calls begun, for TURN_MAX_STEPS
+	Worked  time.Duration              `json:"worked,omitempty"` // before the last question, for the deadline; people are not timed
 }
 
 // turn is accepted → running ⇄ interrupted → completed | cancelled | failed.
 type turn struct {
 	openTurn
-	thread  *thread
-	abort   workflow.CancelFunc // cancels the running step
-	writing bool                // a streaming activity is under way
-	over    bool                // the terminal entry is in the log
+	thread   *thread
+	abort    workflow.CancelFunc // cancels the running step
+	writing  bool                // a model call or a tool is under way
+	held     workflow.Future     // one that was stopped and has not handed in what it has
+	since    time.Time           // it works, and no person is asked
+	settling bool                // how it ends is decided
+	over     bool                // the terminal entry is in the log
 }
 
-// errContinue unwinds an interrupted turn so that its thread can continue as new.
-var errContinue = errors.New("continue as new")
+var (
+	// errContinue unwinds an interrupted turn so that its thread can continue as new.
+	errContinue = errors.New("continue as new")
+	// errSettled unwinds a turn that turns out to have ended before.
+	errSettled = errors.New("settled already")
+)
 
 // begin opens a turn that was submitted. One that was cancelled, or superseded
 // by a later submit, while it waited is over before it runs anything.
-func (t *thread) begin(ctx workflow.Context, s SubmitRequest) *turn {
+func (t *thread) begin(s SubmitRequest) *turn {
 	u := &turn{thread: t, openTurn: openTurn{
-		TurnRef: activities.TurnRef{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone},
+		TurnRef: activities.TurnRef{
+			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, Unsaved: s.Unsaved,
+		},
 		Steps:   map[string]json.RawMessage{},
+		Stopped: s.Stopped,
 	}}
-	if s.Cancelled {
+	if s.Cancelled && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}
-	if i := slices.IndexFunc(t.Carried.Early, func(c earlyCancel) bool { return c.TurnID == s.TurnID }); i >= 0 {
+	if i := slices.IndexFunc(t.Carried.Early, func(c earlyCancel) bool { return c.TurnID == s.TurnID }); i >= 0 && u.Stopped == "" {
 		u.Stopped = t.Carried.Early[i].Reason
 	}
 	for _, later := range t.Carried.Queue {
@@ -73,23 +85,28 @@ func (u *turn) run(ctx workflow.Context) error {
 	work, abort := workflow.WithCancel(ctx)
 	u.abort = abort
 	defer abort()
+	u.since = workflow.Now(ctx)
 	u.thread.show(ctx, statusRunning)
 
 	ending, err := u.story(work)
 	if err == errContinue {
 		return errContinue
 	}
+	u.settling = true // from here on nothing stops it any more
 	if ctx.Err() != nil && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}
 	ending.TurnRef, ending.Usage = u.TurnRef, u.Usage
 	switch {
+	case err == errSettled: // whatever is said here, its first end stands
+		ending.Status = chat.TurnCancelled
 	case u.Stopped != "":
 		ending.Status, ending.Reason = chat.TurnCancelled, u.Stopped
 		ending.Hidden = u.Stopped == chat.RolledBack
+		u.log(ctx).Info("turn stopped", "reason", u.Stopped)
 	case err != nil:
 		ending.Status, ending.Code = chat.TurnFailed, failureCode(err)
-		workflow.GetLogger(ctx).Warn("turn failed", "turn", u.TurnID, "code", ending.Code, "error", err)
+		u.log(ctx).Warn("turn failed", "code", ending.Code, "error", err)
 	default:
 		ending.Status = chat.TurnCompleted
 	}
@@ -101,24 +118,61 @@ func (u *turn) run(ctx workflow.Context) error {
 	return nil
 }
 
+// leave ends a turn that was stopped before it ran anything.
+func (u *turn) leave(ctx workflow.Context, why chat.CancelReason) {
+	clean, _ := workflow.NewDisconnectedContext(ctx)
+	u.Stopped, u.settling = why, true
+	u.log(ctx).Info("turn stopped", "reason", why)
+	if _, err := u.start(clean); err != nil { // settling gives it its place, too
+		u.log(ctx).Warn("turn not begun", "error", err)
+	}
+	u.settle(clean, activities.Ending{TurnRef: u.TurnRef, Status: chat.TurnCancelled, Reason: why, Hidden: why == chat.RolledBack})
+}
+
 // story runs the turn's agent, unless the turn is over before it begins.
 func (u *turn) story(ctx workflow.Context) (activities.Ending, error) {
-	begun, err := once(u, "begin", func() (activities.Begun, error) {
-		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place in the tree
+	begun, err := u.start(ctx)
+	switch {
+	case err != nil:
+		return activities.Ending{}, err
+	case begun.Settled:
+		return activities.Ending{}, errSettled
+	case begun.Cancelled:
+		u.stop(ctx, chat.UserCancelled)
+	}
+	if u.Stopped != "" {
+		return activities.Ending{}, nil
+	}
+	return u.documents(ctx, begun)
+}
+
+// start gives the turn its place in the tree, or finds the one it has.
+func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
+	return once(u, "begin", func() (activities.Begun, error) {
+		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place
 		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, u.TurnRef)
 		if err == nil {
-			u.Parent = b.Parent
+			u.began(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
 		}
 		return b, err
 	})
-	if err == nil && begun.Cancelled {
-		u.stop(ctx, chat.UserCancelled)
+}
+
+func (u *turn) began(b activities.Begun) {
+	if b.Unsaved {
+		return
 	}
-	if err != nil || u.Stopped != "" {
-		return activities.Ending{}, err
+	u.Parent, u.Unsaved = b.Parent, nil
+	if u.RunID == "" {
+		u.RunID = b.RunID
 	}
-	return u.documents(ctx, begun)
+}
+
+// placed reports whether the turn has been given its place in the tree.
+func (u *turn) placed() bool {
+	_, begun := u.Steps["begin"]
+	return begun || u.settling
 }
 
 // once runs a step and records its result; a turn that re-enters its story
@@ -139,7 +193,7 @@ func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 // stop ends the turn early. The first reason stands; a turn already being
 // settled is left alone.
 func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
-	if u.Stopped != "" || u.over {
+	if u.Stopped != "" || u.settling {
 		return
 	}
 	u.Stopped = why
@@ -149,7 +203,7 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 	if u.writing {
 		// Heartbeats would take seconds to tell the activity.
 		clean, _ := workflow.NewDisconnectedContext(ctx)
-		workflow.Go(clean, func(ctx workflow.Context) { announceStop(ctx, u.TurnRef) })
+		workflow.Go(clean, u.announceStop)
 	}
 }
 
@@ -158,9 +212,17 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	e.Log = u.Log
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason}
-	settled, err := lookup[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	settled, err := quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	if err != nil && !final(err) {
+		// The database is away. What was written when the turn was stopped may be
+		// in the memory of its activity only, which saves it before it ends.
+		if u.held != nil {
+			_, _ = workflow.AwaitWithTimeout(ctx, savePatience, u.held.IsReady) // an error means that it is time to go on, too
+		}
+		settled, err = patient[activities.Settled](ctx, 0, "Settle the turn", acts.Settle, e)
+	}
 	if err != nil { // final: the conversation is gone
-		workflow.GetLogger(ctx).Warn("turn not settled", "turn", u.TurnID, "error", err)
+		u.log(ctx).Warn("turn not settled", "error", err)
 	} else {
 		end.Type = settled.Type
 	}
@@ -186,6 +248,11 @@ func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	if u.thread.hint != nil && !workflow.IsReplaying(ctx) {
 		u.thread.hint(u.TurnID, e.N)
 	}
+}
+
+// log names turn and run in every line.
+func (u *turn) log(ctx workflow.Context) log.Logger {
+	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID)
 }
 
 func (u *turn) status(ctx workflow.Context, node chat.Node) {
