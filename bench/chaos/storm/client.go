@@ -1,0 +1,217 @@
+package storm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// event is one event of the native dialect, as far as a storm looks at it.
+type event struct {
+	Type        string `json:"type"`
+	EventID     string `json:"event_id"`
+	Content     string `json:"content"`
+	Code        string `json:"code"`
+	Response    string `json:"response"`
+	Reason      string `json:"reason"`
+	Partial     string `json:"partial"`
+	InterruptID string `json:"interrupt_id"`
+	TurnID      string `json:"turn_id"`
+}
+
+func (e event) terminal() bool {
+	return e.Type == "response" || e.Type == "cancelled" || e.Type == "error"
+}
+
+// durable reports whether the event is of the turn's log; a token and the
+// notice of a restart are not.
+func (e event) durable() bool {
+	return e.Type != "token" && !(e.Type == "notice" && e.Code == "restarted")
+}
+
+// number is the event's place in its turn's log; 0 when its id has none.
+func (e event) number() int {
+	_, rest, _ := strings.Cut(e.EventID, ".")
+	first, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// refusal is an answer that is no stream and no sign of a process on its way
+// down.
+type refusal struct {
+	status int
+	code   string
+	body   string
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.body) }
+
+func refused(err error, status int, code string) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.status == status && (code == "" || r.code == code)
+}
+
+// user is one anonymous caller, whom every API process knows as the same one.
+type user struct {
+	fleet  *fleet
+	client *http.Client
+	doc    string // a document of theirs
+
+	mu   sync.Mutex
+	next int // which API process is asked next
+	away int // answers that said "not now"
+}
+
+func newUser(f *fleet) (*user, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 50
+	return &user{fleet: f, client: &http.Client{Jar: jar, Transport: transport}}, nil
+}
+
+// once sends one request to one API process. A nil response without an error
+// means: not now, try again.
+func (u *user) once(ctx context.Context, method, path string, body any, lastSeen string) (*http.Response, error) {
+	u.mu.Lock()
+	n := u.next
+	u.next++
+	u.mu.Unlock()
+	base := u.fleet.api(n)
+	if base == "" {
+		return nil, nil
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if lastSeen != "" {
+		req.Header.Set("Last-Event-ID", lastSeen)
+	}
+	resp, err := u.client.Do(req)
+	if err != nil {
+		return nil, ctx.Err() // the process died, or was just dying
+	}
+	if resp.StatusCode < 300 {
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var said struct {
+		Error struct{ Code, Message string }
+	}
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(resp.Body); err != nil {
+		return nil, ctx.Err()
+	}
+	_ = json.Unmarshal(text.Bytes(), &said)
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		u.mu.Lock()
+		u.away++
+		u.mu.Unlock()
+		return nil, nil
+	}
+	return nil, &refusal{resp.StatusCode, said.Error.Code, strings.TrimSpace(text.String())}
+}
+
+// try is once, again and again until there is an answer.
+func (u *user) try(ctx context.Context, method, path string, body any, lastSeen string) (*http.Response, error) {
+	for {
+		resp, err := u.once(ctx, method, path, body, lastSeen)
+		if resp != nil || err != nil {
+			return resp, err
+		}
+		if pause(ctx, tryPause); ctx.Err() != nil {
+			return nil, fmt.Errorf("%s %s got no answer: %w", method, path, ctx.Err())
+		}
+	}
+}
+
+const tryPause = 150 * time.Millisecond
+
+// read gets JSON; a connection that breaks in mid-answer is tried again.
+func (u *user) read(ctx context.Context, method, path string, body, out any) error {
+	for {
+		resp, err := u.try(ctx, method, path, body, "")
+		if err != nil {
+			return err
+		}
+		err = json.NewDecoder(resp.Body).Decode(out)
+		_ = resp.Body.Close()
+		if err == nil {
+			return nil
+		}
+		if pause(ctx, tryPause); ctx.Err() != nil {
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+	}
+}
+
+// upload stores a document and waits until it can be asked.
+func (u *user) upload(ctx context.Context) error {
+	var doc struct{ ID, Status, Error string }
+	if err := u.read(ctx, http.MethodPost, "/api/documents", map[string]any{"title": "Circular on liquidity", "text": circular}, &doc); err != nil {
+		return err
+	}
+	for doc.Status == "processing" && ctx.Err() == nil {
+		pause(ctx, 50*time.Millisecond)
+		if err := u.read(ctx, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc); err != nil {
+			return err
+		}
+	}
+	if doc.Status != "ready" {
+		return fmt.Errorf("the document is %s: %s", doc.Status, doc.Error)
+	}
+	u.doc = doc.ID
+	return nil
+}
+
+const circular = `# Circular on liquidity
+
+## 1. Liquidity coverage
+
+A bank must hold a liquidity coverage ratio of at least 100 percent at the end of every business day. The ratio is reported monthly.
+
+## 2. Stress tests
+
+A bank must run a stress test of its funding at least once a quarter and report the result to its board.
+`
+
+// events reads a stream until show says enough or the stream ends.
+func events(resp *http.Response, show func(event) (enough bool, _ error)) error {
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data: ")
+		if !is {
+			continue
+		}
+		var e event
+		if json.Unmarshal([]byte(data), &e) != nil {
+			return nil // cut in mid-event
+		}
+		if enough, err := show(e); enough || err != nil {
+			return err
+		}
+	}
+	return nil
+}

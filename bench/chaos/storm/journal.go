@@ -1,0 +1,213 @@
+package storm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	sdklog "go.temporal.io/sdk/log"
+
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// journal is what a thread's workflow says of itself: Temporal's histories of
+// all its runs.
+type journal struct {
+	submitted []string           // turn ids in the order in which they were accepted, each once
+	settled   []ending           // in the order in which turns ended
+	work      map[string][]*work // activities by turn id
+	runs      int
+	carried   int      // runs that went on from the one before (continue-as-new)
+	broken    []string // workflow tasks that failed for good reason
+}
+
+// ending is the result of a settle: number and type of the terminal event.
+type ending struct {
+	N    int    `json:"n"`
+	Type string `json:"type"`
+}
+
+// work is one activity of a turn as recorded: all its attempts.
+type work struct {
+	Type      string
+	Scheduled time.Time
+	Closed    time.Time // zero while open
+	Completed bool
+	Chars     int // of a finished answer
+}
+
+const temporalNamespace = "default"
+
+func dialTemporal(address string) (client.Client, error) {
+	return client.Dial(client.Options{HostPort: address, Namespace: temporalNamespace,
+		Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+}
+
+// readJournal reads all runs of a thread, oldest first.
+func readJournal(ctx context.Context, c client.Client, thread string) (*journal, error) {
+	j := &journal{work: map[string][]*work{}}
+	runs, err := runsOf(ctx, c, workflows.ThreadWorkflowID(thread))
+	if err != nil {
+		return nil, fmt.Errorf("list the runs of thread %s: %w", thread, err)
+	}
+	for _, run := range runs {
+		if err := j.read(ctx, c, run.Execution); err != nil {
+			return nil, fmt.Errorf("read a run of thread %s: %w", thread, err)
+		}
+	}
+	return j, nil
+}
+
+// runsOf lists a workflow's runs. The list follows the truth a moment later: it
+// is complete when it holds the newest run as it is now.
+func runsOf(ctx context.Context, c client.Client, id string) ([]*workflowpb.WorkflowExecutionInfo, error) {
+	for {
+		newest, err := c.DescribeWorkflowExecution(ctx, id, "")
+		if err != nil {
+			return nil, err
+		}
+		var runs []*workflowpb.WorkflowExecutionInfo
+		for page := []byte(nil); ; {
+			list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+				Namespace: temporalNamespace, NextPageToken: page, Query: fmt.Sprintf("WorkflowId = '%s'", id),
+			})
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, list.Executions...)
+			if page = list.NextPageToken; len(page) == 0 {
+				break
+			}
+		}
+		slices.SortFunc(runs, func(a, b *workflowpb.WorkflowExecutionInfo) int {
+			return a.StartTime.AsTime().Compare(b.StartTime.AsTime())
+		})
+		known := slices.ContainsFunc(runs, func(r *workflowpb.WorkflowExecutionInfo) bool {
+			return r.Execution.RunId == newest.WorkflowExecutionInfo.Execution.RunId
+		})
+		if known {
+			return runs, nil
+		}
+		if pause(ctx, 200*time.Millisecond); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (j *journal) read(ctx context.Context, c client.Client, run *commonpb.WorkflowExecution) error {
+	j.runs++
+	open := map[int64]*work{} // activities by their scheduling event
+	close := func(scheduled int64, at time.Time, result *commonpb.Payloads) {
+		w := open[scheduled]
+		if w == nil {
+			return
+		}
+		w.Closed, w.Completed = at, result != nil
+		switch w.Type {
+		case "Settle":
+			if result != nil {
+				j.settle(result)
+			}
+		default:
+			var written struct{ Chars int }
+			if decode(result, &written) {
+				w.Chars = written.Chars
+			}
+		}
+	}
+	events := c.GetWorkflowHistory(ctx, run.WorkflowId, run.RunId, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		at := e.EventTime.AsTime()
+		switch {
+		case e.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId() != "":
+			j.carried++
+		case e.EventType == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED:
+			j.submit(e.GetWorkflowExecutionUpdateAcceptedEventAttributes())
+		case e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+			a := e.GetActivityTaskScheduledEventAttributes()
+			w := &work{Type: a.ActivityType.GetName(), Scheduled: at}
+			open[e.EventId] = w
+			var ref struct{ Turn string }
+			if decode(a.Input, &ref) {
+				j.work[ref.Turn] = append(j.work[ref.Turn], w)
+			}
+		case e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+			a := e.GetActivityTaskCompletedEventAttributes()
+			close(a.ScheduledEventId, at, a.Result)
+		case e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+			close(e.GetActivityTaskFailedEventAttributes().ScheduledEventId, at, nil)
+		case e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+			close(e.GetActivityTaskTimedOutEventAttributes().ScheduledEventId, at, nil)
+		case e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_CANCELED:
+			close(e.GetActivityTaskCanceledEventAttributes().ScheduledEventId, at, nil)
+		case e.EventType == enumspb.EVENT_TYPE_MARKER_RECORDED:
+			j.local(e.GetMarkerRecordedEventAttributes())
+		case e.EventType == enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+			j.failed(e)
+		}
+	}
+	return nil
+}
+
+// submit notes the turn of a submit that the workflow accepted.
+func (j *journal) submit(a *historypb.WorkflowExecutionUpdateAcceptedEventAttributes) {
+	in := a.GetAcceptedRequest().GetInput()
+	var submit struct{ Turn string }
+	if in.GetName() != workflows.UpdateSubmit || !decode(in.GetArgs(), &submit) {
+		return
+	}
+	if !slices.Contains(j.submitted, submit.Turn) {
+		j.submitted = append(j.submitted, submit.Turn)
+	}
+}
+
+// local notes the result of a local activity, which is recorded as a marker.
+func (j *journal) local(a *historypb.MarkerRecordedEventAttributes) {
+	var about struct{ ActivityType string }
+	if a.MarkerName != "LocalActivity" || a.Failure != nil || !decode(a.Details["data"], &about) || about.ActivityType != "Settle" {
+		return
+	}
+	j.settle(a.Details["result"])
+}
+
+func (j *journal) settle(result *commonpb.Payloads) {
+	var e ending
+	if decode(result, &e) {
+		j.settled = append(j.settled, e)
+	}
+}
+
+// failed notes workflow tasks that failed for a reason of ours; a worker's death
+// and the like is none.
+func (j *journal) failed(e *historypb.HistoryEvent) {
+	a := e.GetWorkflowTaskFailedEventAttributes()
+	switch a.Cause {
+	case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR, enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
+		j.broken = append(j.broken, fmt.Sprintf("%s: %s", a.Cause, a.GetFailure().GetMessage()))
+	}
+}
+
+func decode(p *commonpb.Payloads, into any) bool {
+	if len(p.GetPayloads()) == 0 {
+		return false
+	}
+	var raw json.RawMessage
+	if converter.GetDefaultDataConverter().FromPayload(p.Payloads[0], &raw) != nil {
+		return false
+	}
+	return json.Unmarshal(raw, into) == nil
+}

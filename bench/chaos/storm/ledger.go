@@ -1,0 +1,192 @@
+package storm
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
+)
+
+// ledger is the model server of a storm: the scripted one behind a counter that
+// notes each call with its turn. A turn is known by the mark in its message.
+type ledger struct {
+	*llmtest.Server
+	url  string
+	http *http.Server
+
+	mu    sync.Mutex
+	calls []*call
+}
+
+// call is one request to the model.
+type call struct {
+	Mark     string // of the turn
+	Kind     string // name of the schema asked for, or "stream"
+	Body     [sha256.Size]byte
+	Arrived  time.Time
+	Ended    time.Time // zero while it runs
+	Finished bool      // the client took all of the answer
+}
+
+func openLedger() (*ledger, error) {
+	model := llmtest.New(nil)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		model.Close()
+		return nil, fmt.Errorf("open the model: %w", err)
+	}
+	upstream, err := url.Parse(strings.TrimSuffix(model.URL, "/v1"))
+	if err != nil {
+		model.Close()
+		return nil, err
+	}
+	l := &ledger{Server: model, url: "http://" + listener.Addr().String() + "/v1"}
+	relay := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
+		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	l.http = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the caller died while it asked
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		done := l.note(body)
+		finished := false
+		defer func() { done(finished) }()
+		relay.ServeHTTP(w, r)
+		finished = r.Context().Err() == nil
+	})}
+	go func() { _ = l.http.Serve(listener) }()
+	return l, nil
+}
+
+func (l *ledger) close() {
+	_ = l.http.Close()
+	l.Server.Close()
+}
+
+// note opens a call in the book; the caller closes it.
+func (l *ledger) note(body []byte) (done func(finished bool)) {
+	c := &call{Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
+	l.mu.Lock()
+	l.calls = append(l.calls, c)
+	l.mu.Unlock()
+	return func(finished bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		c.Ended, c.Finished = time.Now(), finished
+	}
+}
+
+// book is every call so far, in order of arrival.
+func (l *ledger) book() []call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]call, len(l.calls))
+	for i, c := range l.calls {
+		all[i] = *c
+	}
+	slices.SortStableFunc(all, func(a, b call) int { return a.Arrived.Compare(b.Arrived) })
+	return all
+}
+
+// waitIdle waits until no call is under way.
+func (l *ledger) waitIdle(ctx context.Context) {
+	for ctx.Err() == nil {
+		if !slices.ContainsFunc(l.book(), func(c call) bool { return c.Ended.IsZero() }) {
+			return
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+}
+
+const streamKind = "stream"
+
+func kindOf(body []byte) string {
+	var request struct {
+		Stream         bool `json:"stream"`
+		ResponseFormat struct {
+			JSONSchema struct {
+				Name string `json:"name"`
+			} `json:"json_schema"`
+		} `json:"response_format"`
+	}
+	_ = json.Unmarshal(body, &request) // what is no request has no kind
+	if request.Stream {
+		return streamKind
+	}
+	return request.ResponseFormat.JSONSchema.Name
+}
+
+// lastUser is the last user message of a chat request.
+func lastUser(body []byte) string {
+	var request struct {
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	_ = json.Unmarshal(body, &request)
+	for _, m := range slices.Backward(request.Messages) {
+		if m.Role == "user" {
+			return string(m.Content)
+		}
+	}
+	return ""
+}
+
+var markPattern = regexp.MustCompile(`\bT\d{2}x\d{4}\b`)
+
+func mark(thread, n int) string { return fmt.Sprintf("T%02dx%04d", thread, n) }
+
+// markOf is the mark of the turn that a text belongs to: the last one, as a
+// prompt may repeat earlier messages before it.
+func markOf(text string) string {
+	all := markPattern.FindAllString(text, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+// script has the model answer the turn of a mark in words of its own, slowly.
+func (l *ledger) script(mark string, words int, each time.Duration) {
+	chunks := []string{"About ", mark, ": "}
+	for i := range words {
+		chunks = append(chunks, fmt.Sprintf("word%d ", i))
+	}
+	l.On(llmtest.Match{Kind: llmtest.Stream, Contains: mark}, llmtest.Answer{Chunks: append(chunks, "done."), Each: each})
+}
+
+// unsure has the model ask which action is meant.
+func (l *ledger) unsure(mark string) {
+	l.On(llmtest.Match{Schema: "intent_classification", Contains: mark}, llmtest.JSON(map[string]any{
+		"action": "inquire", "confidence": "low", "enable_web_search": false,
+		"multi_action_detected": false, "actions": []string{"inquire", "summarize"}, "reasoning": "",
+	}))
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,104 @@
+package storm
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Report is what a storm found.
+type Report struct {
+	Store    string         `json:"store"`
+	Seed     uint64         `json:"seed"`
+	Threads  int            `json:"threads"`
+	Rounds   int            `json:"rounds"`
+	Faults   map[string]int `json:"faults"`
+	Took     time.Duration  `json:"took_ns"`
+	Turns    int            `json:"turns"`             // accepted
+	Outcomes map[string]int `json:"outcomes"`          // "how it was sent: how it ended"
+	Calls    int            `json:"model_calls"`       //
+	CallsCut int            `json:"model_calls_cut"`   // whose caller died or was stopped
+	Cuts     int            `json:"streams_cut"`       // and taken up again
+	Restarts int            `json:"answers_restarted"` // notices that an answer is written anew
+	Away     int            `json:"answers_503"`
+	Runs     int            `json:"workflow_runs"`
+	Carried  int            `json:"continued_as_new"`
+	Silence  time.Duration  `json:"longest_silence_ns"` // between two events of a turn, faults included
+	// Gaps are how long turns stood still whose worker died, from when a worker was
+	// there.
+	Gaps       []time.Duration `json:"gaps_ns"`
+	Violations []Violation     `json:"violations"`
+
+	limit time.Duration
+	mu    sync.Mutex
+}
+
+// Violation is a promise that was broken.
+type Violation struct {
+	Kind string `json:"kind"`
+	What string `json:"what"`
+}
+
+func (r *Report) note(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+}
+
+func (r *Report) violation(kind, format string, args ...any) {
+	r.note(func() { r.Violations = append(r.Violations, Violation{kind, fmt.Sprintf(format, args...)}) })
+}
+
+func (r *Report) outcome(kind, outcome string) {
+	r.note(func() {
+		if r.Outcomes == nil {
+			r.Outcomes = map[string]int{}
+		}
+		r.Outcomes[kind+": "+outcome]++
+	})
+}
+
+func (r *Report) gap(d time.Duration) { r.note(func() { r.Gaps = append(r.Gaps, d) }) }
+
+// OK reports whether every promise held.
+func (r *Report) OK() bool { return len(r.Violations) == 0 }
+
+// quantile of the gaps.
+func (r *Report) quantile(q float64) time.Duration {
+	if len(r.Gaps) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(r.Gaps))
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(time.Millisecond)
+}
+
+// Write says what was found, for people.
+func (r *Report) Write(w io.Writer) error {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("")
+	line("%s, seed %d: %d faults while %d threads ran %d turns, %v", r.Store, r.Seed, r.Rounds, r.Threads, r.Turns, r.Took.Round(time.Second))
+	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
+		line("  %3d × %s", r.Faults[name], name)
+	}
+	line("turns, by how they were sent and how they ended")
+	for _, name := range slices.Sorted(maps.Keys(r.Outcomes)) {
+		line("  %4d %s", r.Outcomes[name], name)
+	}
+	line("%d model calls, %d of them cut; %d streams cut and taken up again; %d answers begun anew; %d times \"not now\" (503)", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Away)
+	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v", r.Runs, r.Carried, r.Silence.Round(time.Millisecond))
+	line("turns whose worker died went on, from when a worker was there, after: p50 %v, p95 %v, max %v (%d turns; limit %v)",
+		r.quantile(0.5), r.quantile(0.95), r.quantile(1), len(r.Gaps), r.limit)
+	if r.OK() {
+		line("every promise held")
+	}
+	for _, v := range r.Violations {
+		line("VIOLATION %s: %s", v.Kind, v.What)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,354 @@
+package storm
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// check compares, for one thread, what people saw, what the history says, what
+// the settled logs replay, what the workflow recorded and what the model was
+// asked.
+func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) error {
+	r := s.report
+	said, err := p.messages(ctx)
+	if err != nil {
+		return err
+	}
+	for _, problem := range j.broken {
+		r.violation("workflow", "thread %d: a workflow task failed: %s", p.index, problem)
+	}
+	r.note(func() { r.Runs, r.Carried = r.Runs+j.runs, r.Carried+j.carried })
+
+	known := map[string]*turn{}
+	for _, t := range p.turns {
+		if t.id == "" {
+			continue // rejected, or said already that it was not told
+		}
+		if other := known[t.id]; other != nil {
+			r.violation("doubled", "%s and %s are one turn", t.Mark, other.Mark)
+		}
+		known[t.id] = t
+		s.checkOutcome(t, book)
+		s.checkHistory(t, said)
+		if err := s.checkReplay(ctx, t); err != nil {
+			return err
+		}
+	}
+	s.checkStrangers(p, said, known)
+	s.checkJournal(p, j, known, said)
+	s.checkCalls(p, j, book)
+	return nil
+}
+
+// checkOutcome looks at whether a turn ended in a way that fits what was done
+// to it.
+func (s *storm) checkOutcome(t *turn, book []call) {
+	r := s.report
+	outcome := t.end.Type
+	if outcome == "cancelled" {
+		outcome += "/" + t.end.Reason
+	} else if outcome == "error" {
+		outcome += "/" + t.end.Code
+	}
+	r.outcome(t.Kind, outcome)
+	if t.end.Type == "" {
+		r.violation("lost", "%s (%s) was accepted as turn %s and has no end", t.Mark, t.Kind, t.id)
+		return
+	}
+	want := []string{"response"}
+	switch t.Kind {
+	case "stopped", "stopped in the queue":
+		want = append(want, "cancelled/user_cancelled")
+	case "question cancelled", "stopped before it came":
+		want = []string{"cancelled/user_cancelled"}
+	case "superseding, the first", "question superseded":
+		want = append(want, "cancelled/superseded")
+	case "rolling back, the first":
+		want = append(want, "cancelled/rolled_back")
+	}
+	if !slices.Contains(want, outcome) {
+		r.violation("outcome", "%s (%s, turn %s) ended %s: %s", t.Mark, t.Kind, t.id, outcome, t.end.Code)
+	}
+	if outcome == "response" && !t.stopped.IsZero() && !answeredBefore(book, t.Mark, t.stopped) {
+		r.violation("stop", "%s (%s, turn %s) was stopped and yet answered afterwards", t.Mark, t.Kind, t.id)
+	}
+	if outcome == "response" {
+		if !strings.Contains(t.end.Response, t.Mark) {
+			r.violation("transcript", "%s (turn %s) was answered in other words: %q", t.Mark, t.id, t.end.Response)
+		}
+		if t.text != t.end.Response {
+			r.violation("transcript", "%s (%s, turn %s): the tokens shown are not the answer: %q and %q", t.Mark, t.Kind, t.id, t.text, t.end.Response)
+		}
+	}
+}
+
+// answeredBefore reports whether the model's answer to a turn was complete at a
+// time.
+func answeredBefore(book []call, mark string, at time.Time) bool {
+	return slices.ContainsFunc(book, func(c call) bool {
+		return c.Mark == mark && c.Kind == streamKind && c.Finished && c.Ended.Before(at)
+	})
+}
+
+// checkHistory looks for the turn in the conversation: its message once, and
+// what it ended with.
+func (s *storm) checkHistory(t *turn, said []message) {
+	r := s.report
+	var user, assistant []message
+	for _, m := range said {
+		switch {
+		case m.TurnID != t.id:
+		case m.Role == "user" && strings.Contains(m.Content, t.Mark):
+			user = append(user, m)
+		case m.Role == "assistant":
+			assistant = append(assistant, m)
+		}
+	}
+	if t.end.Reason == "rolled_back" {
+		if len(user)+len(assistant) > 0 {
+			r.violation("transcript", "%s (turn %s) was rolled back and is in the history", t.Mark, t.id)
+		}
+		return
+	}
+	switch {
+	case len(user) == 0:
+		r.violation("lost", "%s (%s, turn %s) is not in the history", t.Mark, t.Kind, t.id)
+	case len(user) > 1:
+		r.violation("doubled", "%s (%s, turn %s) is in the history %d times", t.Mark, t.Kind, t.id, len(user))
+	}
+	want := t.end.Response + t.end.Partial // one of them
+	got := ""
+	if len(assistant) > 0 {
+		got = assistant[0].Content
+	}
+	if len(assistant) > 1 || got != want {
+		r.violation("transcript", "%s (%s, turn %s): the history has %d answers, %q; the viewer saw %q", t.Mark, t.Kind, t.id, len(assistant), got, want)
+	}
+	interrupted := len(assistant) > 0 && assistant[0].Metadata["interrupted"] == true
+	if len(assistant) > 0 && interrupted != (t.end.Type != "response") {
+		r.violation("transcript", "%s (%s, turn %s) ended %s, and in the history interrupted is %v", t.Mark, t.Kind, t.id, t.end.Type, interrupted)
+	}
+}
+
+// checkReplay compares what the viewer saw of the log, live from the workflow,
+// with what the database replays.
+func (s *storm) checkReplay(ctx context.Context, t *turn) error {
+	var replay []event
+	for {
+		resp, err := t.user.try(ctx, http.MethodGet, "/api/chat/stream/"+t.Thread+"?turn_id="+t.id, nil, "")
+		if refused(err, http.StatusNotFound, "") && t.end.Reason == "rolled_back" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		replay = nil
+		err = events(resp, func(e event) (bool, error) {
+			if e.durable() {
+				replay = append(replay, e)
+			}
+			return e.terminal(), nil
+		})
+		_ = resp.Body.Close()
+		if err != nil {
+			return err
+		}
+		if len(replay) > 0 && replay[len(replay)-1].terminal() {
+			break
+		}
+		if pause(ctx, tryPause); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if t.end.Type != "" && !slices.Equal(ids(replay), ids(t.log)) {
+		s.report.violation("transcript", "%s (%s, turn %s): seen live %v, replayed %v", t.Mark, t.Kind, t.id, ids(t.log), ids(replay))
+	}
+	return nil
+}
+
+// checkStrangers looks for messages that nobody sent, or that were refused.
+func (s *storm) checkStrangers(p *person, said []message, known map[string]*turn) {
+	for _, m := range said {
+		if known[m.TurnID] == nil {
+			s.report.violation("doubled", "thread %d has a message of turn %s, which nobody has sent: %q", p.index, m.TurnID, m.Content)
+		}
+	}
+}
+
+// checkJournal compares the workflow's own record with what was seen.
+func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said []message) {
+	r := s.report
+	for id, t := range known {
+		if !slices.Contains(j.submitted, id) {
+			r.violation("lost", "%s (%s, turn %s) was accepted, and its workflow does not know it", t.Mark, t.Kind, id)
+		}
+	}
+	if len(j.settled) != len(j.submitted) {
+		r.violation("stuck", "thread %d: its workflow accepted %d turns and settled %d", p.index, len(j.submitted), len(j.settled))
+		return
+	}
+	var order []string // as the workflow ran them
+	for i, id := range j.submitted {
+		t := known[id]
+		if t == nil {
+			r.violation("doubled", "thread %d: its workflow ran turn %s, which nobody has sent", p.index, id)
+			continue
+		}
+		types := map[string]string{"response": "response", "cancelled": "cancelled", "failed": "error"}
+		if recorded := j.settled[i]; types[recorded.Type] != t.end.Type || recorded.N != t.lastN {
+			r.violation("transcript", "%s (%s, turn %s): the workflow settled it as %s, number %d; the viewer saw %s, number %d",
+				t.Mark, t.Kind, id, recorded.Type, recorded.N, t.end.Type, t.lastN)
+		}
+		for _, w := range j.work[id] {
+			if w.Type == "Write" && w.Completed && t.end.Type == "response" && w.Chars != utf8.RuneCountInString(t.end.Response) {
+				r.violation("transcript", "%s (turn %s): the workflow has an answer of %d characters, the transcript one of %d",
+					t.Mark, id, w.Chars, utf8.RuneCountInString(t.end.Response))
+			}
+		}
+		if t.end.Reason != "rolled_back" {
+			order = append(order, id)
+		}
+	}
+	var shown []string
+	for _, m := range said {
+		if m.Role == "user" && !slices.Contains(shown, m.TurnID) {
+			shown = append(shown, m.TurnID)
+		}
+	}
+	if !slices.Equal(order, shown) {
+		r.violation("transcript", "thread %d: the history's order is not the workflow's: %v and %v", p.index, shown, order)
+	}
+}
+
+// callers are the activities that make a kind of model call.
+var callers = map[string][]string{
+	"intent_classification": {"ResolveIntent"},
+	"document_resolution":   {"ResolveDocs", "ReadAnswer"},
+	streamKind:              {"Write", "Think"},
+}
+
+// How much later than the server's clock says a call may come in.
+const clockSlack = 250 * time.Millisecond
+
+// checkCalls looks for model calls that were made when Temporal had recorded
+// the end of their activity, and for the same request after an answer to it
+// was recorded.
+func (s *storm) checkCalls(p *person, j *journal, book []call) {
+	for _, t := range p.turns {
+		var mine []call
+		for _, c := range book {
+			if c.Mark == t.Mark {
+				mine = append(mine, c)
+			}
+		}
+		for i, c := range mine {
+			doing := func(w *work) bool {
+				return slices.Contains(callers[c.Kind], w.Type) && !w.Scheduled.After(c.Arrived.Add(clockSlack)) &&
+					(w.Closed.IsZero() || !c.Arrived.After(w.Closed.Add(clockSlack)))
+			}
+			if !slices.ContainsFunc(j.work[t.id], doing) {
+				s.report.violation("repeated", "%s (%s, turn %s): a %s call at %s, and no activity was open that makes it",
+					t.Mark, t.Kind, t.id, c.Kind, c.Arrived.Format(time.TimeOnly))
+				continue
+			}
+			for _, before := range mine[:i] {
+				ended := slices.IndexFunc(j.work[t.id], func(w *work) bool {
+					return slices.Contains(callers[c.Kind], w.Type) && w.Completed && !w.Scheduled.After(before.Arrived.Add(clockSlack)) &&
+						before.Finished && before.Ended.Before(w.Closed.Add(clockSlack)) && c.Arrived.After(w.Closed.Add(clockSlack))
+				})
+				if before.Body == c.Body && ended >= 0 {
+					s.report.violation("repeated", "%s (%s, turn %s): a %s call was made again after its answer was recorded", t.Mark, t.Kind, t.id, c.Kind)
+				}
+			}
+		}
+	}
+}
+
+// goesOn measures how long turns stood still whose model call died with its
+// worker, from when a worker was there.
+func (s *storm) goesOn(book []call) {
+	ends := map[string]*turn{}
+	for _, p := range s.people {
+		for _, t := range p.turns {
+			ends[t.Mark] = t
+		}
+	}
+	for i, f := range s.faults {
+		if f.There.IsZero() {
+			continue
+		}
+		from := f.At
+		if f.There.After(from) {
+			from = f.There
+		}
+		seen := map[string]bool{}
+		for _, c := range book {
+			broken := !c.Finished && !c.Ended.IsZero() && c.Ended.After(f.At) && c.Ended.Before(f.At.Add(time.Second)) && c.Arrived.Before(f.At.Add(time.Second))
+			if !broken || seen[c.Mark] {
+				continue
+			}
+			seen[c.Mark] = true
+			t := ends[c.Mark]
+			on := time.Time{}
+			for _, later := range book {
+				if later.Mark == c.Mark && later.Arrived.After(c.Ended) {
+					on = later.Arrived
+					break
+				}
+			}
+			if t != nil && len(t.at) > 0 && t.ended() {
+				if end := t.at[len(t.at)-1]; on.IsZero() || end.Before(on) {
+					on = end
+				}
+			}
+			if on.IsZero() {
+				continue // said already: it has no end
+			}
+			gap := max(0, on.Sub(from))
+			s.report.gap(gap)
+			if gap > s.options.GoesOn {
+				s.report.violation("slow", "%s (%s) stood still for %v after fault %d (%s) with a worker there", c.Mark, t.Kind, gap.Round(time.Millisecond), i+1, f.Name)
+			}
+		}
+	}
+}
+
+// count adds up what else is worth knowing.
+func (s *storm) count(book []call) {
+	r := s.report
+	r.Calls = len(book)
+	for _, c := range book {
+		if !c.Finished {
+			r.CallsCut++
+		}
+	}
+	for _, f := range s.faults {
+		if r.Faults == nil {
+			r.Faults = map[string]int{}
+		}
+		r.Faults[f.Name]++
+	}
+	users := map[*user]bool{}
+	for _, p := range s.people {
+		if !users[p.user] {
+			users[p.user] = true
+			r.Away += p.away
+		}
+		for _, t := range p.turns {
+			if t.refusedX {
+				r.outcome(t.Kind, "refused")
+				continue
+			}
+			r.Turns++
+			r.Cuts += t.cuts
+			r.Restarts += t.restarts
+			for i := 1; i < len(t.at); i++ {
+				r.Silence = max(r.Silence, t.at[i].Sub(t.at[i-1]))
+			}
+		}
+	}
+}
