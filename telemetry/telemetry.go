@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -83,7 +82,9 @@ func NewTraces(ctx context.Context, s Settings, log *slog.Logger) (*Traces, erro
 	if len(to) == 0 {
 		return nil, nil
 	}
-	otel.SetErrorHandler(complaints(log))
+	for i := range to {
+		to[i] = &patient{SpanExporter: to[i], every: newEvery(complainEvery), log: log}
+	}
 	return newTraces(ctx, s.Content, to...)
 }
 
@@ -126,12 +127,18 @@ func (t *Traces) Close() {
 	_ = t.provider.Shutdown(ctx) // what could not be sent was complained of
 }
 
-// complaints logs failures to send, now and then.
-func complaints(log *slog.Logger) otel.ErrorHandler {
-	every := newEvery(complainEvery)
-	return otel.ErrorHandlerFunc(func(err error) {
-		if every.due(time.Now()) {
-			log.Warn("traces cannot be sent; turns go on without", "error", err)
-		}
-	})
+// patient is an exporter whose failures are logged now and then, and are
+// nobody's business otherwise.
+type patient struct {
+	sdktrace.SpanExporter
+	every *every
+	log   *slog.Logger
+}
+
+func (p *patient) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := p.SpanExporter.ExportSpans(ctx, spans)
+	if err != nil && p.every.due(time.Now()) {
+		p.log.Warn("traces cannot be sent; turns go on without", "error", err)
+	}
+	return nil
 }
