@@ -58,6 +58,12 @@ type Config struct {
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
 
+	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"true or 1 sends a trace of every turn to LangSmith, if the next three are set, too. Optional and off by default; nothing else changes with it. Keys: https://smith.langchain.com/"`
+	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com. Traces hold people's messages and the answers: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1) or TRACE_CONTENT=off."`
+	LangSmithAPIKey   string `name:"langsmith-api-key" env:"LANGSMITH_API_KEY" group:"Traces" help:"LangSmith's key, lsv2_pt_…"`
+	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in, for example palaver."`
+	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP."`
+
 	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Operations" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
 
@@ -83,7 +89,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate tidies values and reports the first that is not allowed, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkIdentity} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkIdentity, c.checkTraces} {
 		if err := check(); err != nil {
 			return err
 		}

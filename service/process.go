@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/telemetry"
 	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/web"
 	"github.com/palaver-chat/palaver/worker"
@@ -51,6 +53,8 @@ type Process struct {
 	parts    Parts
 	http     *http.Server
 	worker   sdkworker.Worker
+	metrics  *prometheus.Registry
+	traces   *telemetry.Traces
 	stopping chan struct{} // closed when streams are to end
 	failed   chan error
 	once     sync.Once
@@ -66,7 +70,7 @@ const (
 // Start plays the roles. With Temporal away the API answers all the same (and
 // says so under /readyz); the worker waits for it until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
-	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2)}
+	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
 	if roles.API != nil {
 		if err := p.startAPI(roles.API); err != nil {
 			return nil, err
@@ -100,6 +104,7 @@ func (p *Process) Stop() {
 		if p.worker != nil {
 			p.worker.Stop()
 		}
+		p.traces.Close()
 	})
 }
 
@@ -130,9 +135,10 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
 			Features:          map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
 		},
-		Log:   p.parts.Log,
-		Ready: func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
-		Stop:  p.stopping,
+		Log:     p.parts.Log,
+		Ready:   func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
+		Stop:    p.stopping,
+		Metrics: p.metrics,
 	})
 	if err != nil {
 		return err
@@ -165,15 +171,29 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.traces, err = telemetry.NewTraces(ctx, telemetry.Settings{
+		LangSmithTracing:  cfg.LangSmithTracing,
+		LangSmithEndpoint: cfg.LangSmithEndpoint,
+		LangSmithAPIKey:   cfg.LangSmithAPIKey,
+		LangSmithProject:  cfg.LangSmithProject,
+		Content:           cfg.TraceContent == "on",
+	}, p.parts.Log)
+	if err != nil {
+		return err
+	}
+	counts, err := telemetry.NewMetrics(p.metrics)
+	if err != nil {
+		return err
+	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:       p.parts.Store,
-		Model:       p.parts.Model,
+		Model:       telemetry.Model(p.parts.Model, p.traces, counts),
 		Bus:         p.parts.Bus,
-		Search:      retrieval.New(p.parts.Store, p.parts.Model),
+		Search:      telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:         search,
 		RetryBudget: cfg.RetryBudget,
 		Log:         p.parts.Log,
-	}, p.parts.Bus)
+	}, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -32,8 +33,8 @@ const (
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
 // New makes a worker that is ready to start. bus gets the hints that threads
-// give to their followers.
-func New(c client.Client, a *activities.Activities, bus stream.Bus) worker.Worker {
+// give to their followers; watching sees every activity run.
+func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
 		WorkerStopTimeout:                  stopTimeout,
@@ -42,6 +43,7 @@ func New(c client.Client, a *activities.Activities, bus stream.Bus) worker.Worke
 		MaxConcurrentActivityTaskPollers:   activityPollers,
 		MaxHeartbeatThrottleInterval:       time.Second,
 		DefaultHeartbeatThrottleInterval:   time.Second,
+		Interceptors:                       watching,
 	})
 	threads := &workflows.Threads{Hint: bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
