@@ -1,0 +1,154 @@
+package storm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A storm that finds nothing proves something only if its checks can find.
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
+
+func quiet() *storm {
+	return &storm{report: &Report{}, options: Options{GoesOn: 10 * time.Second}}
+}
+
+func kinds(r *Report) (all []string) {
+	for _, v := range r.Violations {
+		all = append(all, v.Kind)
+	}
+	return all
+}
+
+// answered is a turn as it should be, and what everybody says of it.
+func answered() (*turn, []message, *journal, []call) {
+	t := &turn{Mark: "T01x0001", Kind: "plain", id: "turn-1", lastN: 5, text: "About T01x0001.",
+		end: event{Type: "response", Response: "About T01x0001."}}
+	said := []message{{TurnID: "turn-1", Role: "user", Content: "Question T01x0001"}, {TurnID: "turn-1", Role: "assistant", Content: "About T01x0001."}}
+	j := &journal{submitted: []string{"turn-1"}, settled: []ending{{5, "response"}},
+		work: map[string][]*work{"turn-1": {{Type: "Write", Scheduled: at(1), Closed: at(3), Completed: true, Chars: 15}}}}
+	book := []call{{Mark: "T01x0001", Kind: streamKind, Arrived: at(1.1), Ended: at(2.9), Finished: true}}
+	return t, said, j, book
+}
+
+func checkAll(t *turn, said []message, j *journal, book []call) *Report {
+	s := quiet()
+	p := &person{storm: s, turns: []*turn{t}}
+	known := map[string]*turn{t.id: t}
+	s.checkOutcome(t, book)
+	s.checkHistory(t, said)
+	s.checkStrangers(p, said, known)
+	s.checkJournal(p, j, known, said)
+	s.checkCalls(p, j, book)
+	return s.report
+}
+
+func TestATurnOnWhichEverybodyAgreesIsNoViolation(t *testing.T) {
+	require.Empty(t, checkAll(answered()).Violations)
+}
+
+func TestEveryBrokenPromiseIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks func(t *turn, said *[]message, j *journal, book *[]call)
+		want   string
+	}{
+		"a turn without an end":      {func(t *turn, _ *[]message, _ *journal, _ *[]call) { t.end = event{} }, "lost"},
+		"not in the history":         {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = nil }, "lost"},
+		"twice in the history":       {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = append((*said)[:1:1], *said...) }, "doubled"},
+		"a message that nobody sent": {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = append(*said, message{TurnID: "x"}) }, "doubled"},
+		"an answer to another": {func(t *turn, said *[]message, _ *journal, _ *[]call) {
+			t.text, t.end.Response, (*said)[1].Content = "About T09x0009.", "About T09x0009.", "About T09x0009."
+		}, "transcript"},
+		"other tokens than the answer":   {func(t *turn, _ *[]message, _ *journal, _ *[]call) { t.text += " " }, "transcript"},
+		"another answer in the history":  {func(_ *turn, said *[]message, _ *journal, _ *[]call) { (*said)[1].Content = "" }, "transcript"},
+		"unknown to the workflow":        {func(_ *turn, _ *[]message, j *journal, _ *[]call) { j.submitted, j.settled = nil, nil }, "lost"},
+		"not settled by the workflow":    {func(_ *turn, _ *[]message, j *journal, _ *[]call) { j.settled = nil }, "stuck"},
+		"settled differently":            {func(_ *turn, _ *[]message, j *journal, _ *[]call) { j.settled[0].Type = "failed" }, "transcript"},
+		"settled with a longer log":      {func(_ *turn, _ *[]message, j *journal, _ *[]call) { j.settled[0].N = 6 }, "transcript"},
+		"another answer in the workflow": {func(_ *turn, _ *[]message, j *journal, _ *[]call) { j.work["turn-1"][0].Chars = 14 }, "transcript"},
+		"a failure":                      {func(t *turn, _ *[]message, _ *journal, _ *[]call) { t.end = event{Type: "error", Code: "internal"} }, "outcome"},
+		"answered after it was stopped":  {func(t *turn, _ *[]message, _ *journal, _ *[]call) { t.Kind, t.stopped = "stopped", at(2) }, "stop"},
+		"a call after its end was written": {func(_ *turn, _ *[]message, _ *journal, book *[]call) {
+			*book = append(*book, call{Mark: "T01x0001", Kind: streamKind, Arrived: at(4)})
+		}, "repeated"},
+		"the same call in a later step": {func(_ *turn, _ *[]message, j *journal, book *[]call) {
+			j.work["turn-1"] = append(j.work["turn-1"], &work{Type: "Write", Scheduled: at(5)})
+			*book = append(*book, call{Mark: "T01x0001", Kind: streamKind, Arrived: at(5.1)})
+		}, "repeated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn, said, j, book := answered()
+			c.breaks(turn, &said, j, &book)
+			require.Contains(t, kinds(checkAll(turn, said, j, book)), c.want)
+		})
+	}
+}
+
+func TestACallThatIsTriedAgainBeforeItsEndWasRecordedIsNoViolation(t *testing.T) {
+	turn, said, j, book := answered()
+	book = append([]call{{Mark: "T01x0001", Kind: streamKind, Arrived: at(1.05), Ended: at(1.08)}}, book...)
+	require.Empty(t, checkAll(turn, said, j, book).Violations)
+}
+
+func TestAnEventThatComesTwiceOrOutOfOrderIsFound(t *testing.T) {
+	fresh := func() *turn {
+		return &turn{seen: map[string]bool{}, token: make(chan struct{}), asked: make(chan struct{})}
+	}
+	twice := fresh()
+	require.NoError(t, twice.take(event{Type: "status", EventID: "turn-1.2"}))
+	require.Error(t, twice.take(event{Type: "status", EventID: "turn-1.2"}))
+	back := fresh()
+	require.NoError(t, back.take(event{Type: "status", EventID: "turn-1.3"}))
+	require.NoError(t, back.take(event{Type: "token", EventID: "turn-1.3.1.1.4", Content: "four"}))
+	require.Error(t, back.take(event{Type: "status", EventID: "turn-1.2"}))
+}
+
+func TestATurnThatStandsStillAfterItsWorkerDiedIsFound(t *testing.T) {
+	for _, c := range []struct {
+		again time.Time // the next call of the turn whose call was cut at 10 s
+		there time.Time // since when a worker is there
+		gap   time.Duration
+		slow  bool
+	}{
+		{at(15), at(0), 5 * time.Second, false},
+		{at(21), at(0), 11 * time.Second, true},
+		{at(21), at(20), time.Second, false},
+	} {
+		s := quiet()
+		s.faults = []*fault{{Name: "kill a worker", At: at(10), There: c.there}}
+		s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(25)}, end: event{Type: "response"}}}}}
+		s.goesOn([]call{{Mark: "T01x0001", Arrived: at(8), Ended: at(10.1)}, {Mark: "T01x0001", Arrived: c.again, Ended: at(24), Finished: true}})
+		require.Equal(t, []time.Duration{c.gap}, s.report.Gaps)
+		require.Equal(t, c.slow, !s.report.OK())
+	}
+}
+
+func TestTheSameSeedBringsTheSameFaultsAndEveryKindBeforeAnyAgain(t *testing.T) {
+	o := Options{Rounds: 20, Seed: 7, Calm: time.Second, Fault: time.Second, LongFault: time.Minute}
+	require.Equal(t, names(plan(o)), names(plan(o)))
+	other := o
+	other.Seed = 8
+	require.NotEqual(t, names(plan(o)), names(plan(other)))
+	require.ElementsMatch(t, names(plan(o))[:9], FaultNames(false))
+	o.Only = []string{"kill a worker"}
+	require.Equal(t, "kill a worker", names(plan(o))[19])
+}
+
+func names(faults []*fault) (all []string) {
+	for _, f := range faults {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
+	body := []byte(`{"stream":true,"messages":[{"role":"user","content":"T01x0001"},{"role":"user","content":[{"text":"after T01x0002: T01x0003?"}]},{"role":"tool","content":"T01x0009"}]}`)
+	require.Equal(t, "T01x0003", markOf(lastUser(body)))
+	require.Equal(t, streamKind, kindOf(body))
+	require.Equal(t, "intent_classification", kindOf([]byte(`{"response_format":{"json_schema":{"name":"intent_classification"}}}`)))
+	require.Empty(t, markOf("T1x2"))
+}
