@@ -189,6 +189,16 @@ func (s *server) routes() http.Handler {
 
 	a.GET("/search", s.handle(s.search))
 
+	a.POST("/attachments", s.stream(s.createAttachment)) // an upload may take its time
+	a.GET("/attachments/:id", s.handle(s.getAttachment))
+
+	v1 := e.Group("/api/v1", s.identify)
+	v1.POST("/chat/stream", s.stream(s.postLangGraph))
+	v1.POST("/chat/feedback", s.stream(s.postFeedback))
+	v1.GET("/chat/interrupt", s.handle(s.getInterrupt))
+	v1.GET("/threads/:thread_id/repo", s.handle(s.getRepo))
+	v1.PUT("/threads/:thread_id/repo", s.stream(s.putRepo)) // 8 MB may take their time
+
 	e.NoRoute(s.page)
 	return e
 }

@@ -130,6 +130,9 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
 	}
 	r.Owner, r.InterruptID = who.ID, state.Pending.ID
+	if r.Value.Type == "" { // a dialect that answers whatever was asked
+		r.Value.Type = state.Pending.Type
+	}
 	if err := s.Threads.Resume(ctx, r); err != nil {
 		return chat.Turn{}, "", engineErr(err)
 	}

@@ -85,6 +85,9 @@ func describe(err error) *problem {
 		return &problem{status: http.StatusConflict, code: chat.CodeTurnConflict,
 			message: "This client_turn_id was used with other content.",
 			details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with other content"}}}
+	case errors.Is(err, db.ErrVersion):
+		return &problem{status: http.StatusPreconditionFailed, code: chat.CodeVersionConflict,
+			message: "Another version has been stored meanwhile. Read it first."}
 	case errors.Is(err, db.ErrForbidden):
 		return &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "This belongs to everyone and cannot be changed here."}
 	case errors.Is(err, db.ErrUnavailable):

@@ -16,6 +16,8 @@ func FuzzNoBodyIsA500(f *testing.F) {
 		{"POST", "/api/conversations"}, {"PATCH", "/api/conversations/" + someThread}, {"POST", "/api/documents"},
 		{"POST", "/api/document-sets"}, {"PUT", "/api/document-sets/" + someThread},
 		{"POST", "/api/agent/v2/stream"}, {"POST", "/api/agent/v2/resume"}, {"POST", "/api/agent/v2/stop"},
+		{"POST", "/api/v1/chat/stream"}, {"POST", "/api/v1/chat/feedback"}, {"PUT", "/api/v1/threads/some-thread/repo"},
+		{"GET", "/api/v1/chat/interrupt"}, {"GET", "/api/v1/threads/some-thread/repo"}, {"POST", "/api/attachments"},
 		{"GET", "/api/search"}, {"GET", "/api/conversations"}, {"GET", "/api/documents"},
 		{"GET", "/api/chat/history/" + someThread}, {"GET", "/api/chat/stream/" + someThread},
 	}
@@ -26,6 +28,8 @@ func FuzzNoBodyIsA500(f *testing.F) {
 		`{"turn_id":"x","reason":"disconnect"}`, `{"title":"x","text":"y"}`, `{"name":"x","doc_ids":["` + someThread + `"]}`,
 		`{"stream_run_id":"r"}`, `{"message":"x","session_id":"s","client_turn_id":"c","stream_run_id":"r"}`,
 		`{"session_id":"s","resume_value":{"type":"tool_approval","decisions":[{"id":"c","decision":"approved","arguments":{"a":[]}}]}}`,
+		`{"thread_id":"t","checkpoint_id":null,"message":{"role":"human","content":[{"type":"image","image":"chatbot://a"}]}}`,
+		`{"thread_id":"t","approval_data":{"type":"answer","value":"x"}}`, `{"repo":{"messages":[]}}`, `thread_id=t&checkpoint_id=root`,
 		`q=%FF&cursor=eyJ9&limit=3`, `head=root&before=x.m1&last_event_id=a.1`, `q=" OR * NEAR(&k=5`,
 	} {
 		for i := range calls {

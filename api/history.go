@@ -95,23 +95,31 @@ func (s *server) history(c *gin.Context) error {
 // pending is the question that a thread waits on, as a stream shows it; nil
 // when there is none or no worker is there to say.
 func (s *server) pending(ctx context.Context, owner, thread string) json.RawMessage {
-	ask, cancel := context.WithTimeout(ctx, pendingPatience)
-	state, err := s.Threads.State(ask, thread)
-	cancel()
+	asked, err := s.asked(ctx, owner, thread)
 	if err != nil {
 		s.Log.Warn("pending question not known", "thread", thread, "error", err)
+	}
+	if asked == nil {
 		return nil
 	}
-	if state.Pending == nil || state.Owner != owner {
-		return nil
+	return native.Interrupt(*asked, "")
+}
+
+// asked is the interrupt that a thread of owner's waits on, nil when there is
+// none.
+func (s *server) asked(ctx context.Context, owner, thread string) (*chat.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, pendingPatience)
+	defer cancel()
+	state, err := s.Threads.State(ctx, thread)
+	if err != nil || state.Pending == nil || state.Owner != owner {
+		return nil, err
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
 		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
 	if err != nil || len(events) == 0 || events[0].Interrupt == nil {
-		s.Log.Warn("pending question not rendered", "thread", thread, "error", err)
-		return nil
+		return nil, err
 	}
-	return native.Interrupt(events[0], "")
+	return &events[0], nil
 }
 
 // render completes log entries with their texts.

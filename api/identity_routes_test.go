@@ -17,7 +17,7 @@ import (
 )
 
 // owned is one thing of each kind, of one owner.
-type owned struct{ thread, turn, clientTurn, run, doc, chunk, set string }
+type owned struct{ thread, turn, clientTurn, run, doc, chunk, set, picture string }
 
 // secretWord stands in everything that the owner has.
 const secretWord = "Marzipan"
@@ -36,6 +36,8 @@ func own(b *bundle, c *client, word string) owned {
 		b.t.Fatal(err)
 	}
 	o.set = c.call(201, "POST", "/api/document-sets", map[string]any{"name": word, "doc_ids": []any{o.doc}})["id"].(string)
+	o.picture = c.upload(201, "file", "x", tinyPNG)["id"].(string)
+	c.call(200, "PUT", "/api/v1/threads/"+o.thread+"/repo", map[string]any{"repo": map[string]any{"messages": []any{word}}})
 	c.call(200, "PUT", "/api/me", map[string]any{"industry": word})
 	return o
 }
@@ -43,7 +45,7 @@ func own(b *bundle, c *client, word string) owned {
 // unknown is what nobody has.
 func unknown() owned {
 	doc := uuid.NewString()
-	return owned{uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), doc, doc + ".0", uuid.NewString()}
+	return owned{uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), doc, doc + ".0", uuid.NewString(), uuid.NewString()}
 }
 
 // way is a request that would reach a thing.
@@ -51,6 +53,7 @@ type way struct {
 	path, body string
 	status     int  // of the answer to whoever it does not belong to; 0: 404
 	makes      bool // with ids that nobody has, it makes a thing
+	echoes     bool // the answer repeats the ids it was asked by
 }
 
 // route is how a route is walked: the ways in which it could reach a thing,
@@ -70,8 +73,17 @@ func harmless(status int, p, body string) func(owned, owned) []way {
 	return func(owned, owned) []way { return []way{{path: p, body: body, status: status}} }
 }
 
-func fill(p string, o owned) string {
-	return strings.NewReplacer("THREAD", o.thread, "CLIENT", o.clientTurn, "TURN", o.turn, "RUN", o.run, "CHUNK", o.chunk, "DOC", o.doc, "SET", o.set).Replace(p)
+func fill(p string, o owned) string { return strings.NewReplacer(o.names()...).Replace(p) }
+
+// blank puts the names in the place of the ids again.
+func blank(text string, o owned) string {
+	names := o.names()
+	slices.Reverse(names) // name, id becomes id, name
+	return strings.NewReplacer(names...).Replace(text)
+}
+
+func (o owned) names() []string {
+	return []string{"THREAD", o.thread, "CLIENT", o.clientTurn, "TURN", o.turn, "RUN", o.run, "CHUNK", o.chunk, "DOC", o.doc, "SET", o.set, "PICTURE", o.picture}
 }
 
 // walk has an entry for every route of the router, by method and path.
@@ -90,6 +102,7 @@ var walk = map[string]route{
 			{path: "/api/chat", body: fill(`{"message":"x","thread_id":"THREAD","client_turn_id":"CLIENT"}`, o), makes: true},
 			{path: "/api/chat", body: fill(`{"message":"x","tagged_doc_ids":["DOC"]}`, o), status: 400},
 			{path: "/api/chat", body: fill(`{"message":"x","tagged_set_ids":["SET"]}`, o), status: 400},
+			{path: "/api/chat", body: fill(`{"message":"x","attachments":["PICTURE"]}`, o), status: 400},
 			{path: "/api/chat", body: fill(`{"message":"x","parent_checkpoint_id":"TURN"}`, o), status: 400},
 			{path: "/api/chat", body: fill(`{"message":"x","parent_checkpoint_id":"TURN","thread_id":"`, o) + mine.thread + `"}`, status: 400},
 		}
@@ -149,6 +162,40 @@ var walk = map[string]route{
 			{path: "/api/agent/v2/stop", body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
 		}
 	}},
+
+	"POST /api/v1/chat/stream": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/v1/chat/stream", body: fill(`{"thread_id":"THREAD","message":{"role":"human","content":"x"}}`, o), makes: true},
+			{path: "/api/v1/chat/stream", body: fill(`{"thread_id":"THREAD","checkpoint_id":"TURN","message":{"content":"x"}}`, o), status: 400},
+			{path: "/api/v1/chat/stream", status: 400,
+				body: fill(`{"checkpoint_id":"TURN","message":{"content":"x"},"thread_id":"`, o) + mine.thread + `"}`},
+			{path: "/api/v1/chat/stream", status: 400,
+				body: fill(`{"message":{"role":"human","content":[{"type":"text","text":"x"},{"type":"image","image":"chatbot://PICTURE"}]}}`, o)},
+		}
+	}},
+	"POST /api/v1/chat/feedback": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: "/api/v1/chat/feedback", body: fill(`{"thread_id":"THREAD","approval_data":{"type":"answer","value":"audit"}}`, o)},
+			{path: "/api/v1/chat/feedback", status: 400,
+				body: fill(`{"checkpoint_id":"TURN.q1","approval_data":{"type":"answer","value":"audit"},"thread_id":"`, o) + mine.thread + `"}`},
+		}
+	}},
+	"GET /api/v1/chat/interrupt": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/v1/chat/interrupt?thread_id=THREAD", o), status: 200, echoes: true},
+			{path: fill("/api/v1/chat/interrupt?thread_id=THREAD&checkpoint_id=TURN.q1", o), status: 200, echoes: true},
+			{path: fill("/api/v1/chat/interrupt?checkpoint_id=TURN.q1&thread_id=", o) + mine.thread, status: 200, echoes: true},
+		}
+	}},
+	"GET /api/v1/threads/:thread_id/repo": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/v1/threads/THREAD/repo", o), status: 200, echoes: true}}
+	}},
+	"PUT /api/v1/threads/:thread_id/repo": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/v1/threads/THREAD/repo", o), body: `{"repo":{}}`, makes: true}}
+	}},
+
+	"POST /api/attachments":    {ways: harmless(415, "/api/attachments", `{}`)},
+	"GET /api/attachments/:id": {ways: at("/api/attachments/PICTURE")},
 
 	"GET /api/conversations": {ways: func(owned, owned) []way {
 		return []way{{path: "/api/conversations", status: 200}, {path: "/api/conversations?q=" + secretWord, status: 200}}
@@ -259,7 +306,7 @@ func picture(c *client, o owned) string {
 	c.t.Helper()
 	var all []string
 	for _, p := range []string{"/api/me", "/api/conversations", "/api/conversations/THREAD", "/api/chat/history/THREAD", "/api/documents",
-		"/api/documents/DOC", "/api/documents/DOC/chunks/CHUNK", "/api/document-sets", "/api/search?q=" + secretWord} {
+		"/api/v1/chat/interrupt?thread_id=THREAD", "/api/v1/threads/THREAD/repo", "/api/documents/DOC", "/api/documents/DOC/chunks/CHUNK", "/api/document-sets", "/api/search?q=" + secretWord} {
 		raw, err := json.Marshal(c.call(200, "GET", fill(p, o), nil))
 		if err != nil {
 			c.t.Fatal(err)
@@ -280,10 +327,14 @@ func TestEveryRouteHidesWhatBelongsToSomebodyElse(t *testing.T) {
 	}
 	submits := b.engine.submitCount()
 	for name, r := range walked(t, b) {
-		anew := r.ways(unknown(), mine)
+		nobodys := unknown()
+		anew := r.ways(nobodys, mine)
 		for i, w := range r.ways(theirs, mine) {
 			what := method(name) + " " + w.path + " " + w.body
 			status, body := other.fetch(method(name), w, "X-Request-Id", "r")
+			if w.echoes {
+				body = blank(body, theirs)
+			}
 			if strings.Contains(body, secretWord) || strings.Contains(body, theirs.thread) || strings.Contains(body, theirs.doc) {
 				t.Errorf("%s: shows somebody else's: %s", what, body)
 			}
@@ -297,10 +348,14 @@ func TestEveryRouteHidesWhatBelongsToSomebodyElse(t *testing.T) {
 			if status != want {
 				t.Errorf("%s: status %d, want %d: %s", what, status, want, body)
 			}
-			if w.makes || r.open || status < 400 {
+			if w.makes || r.open || status < 400 && !w.echoes {
 				continue
 			}
-			if s, again := other.fetch(method(name), anew[i], "X-Request-Id", "r"); s != status || again != body {
+			s, again := other.fetch(method(name), anew[i], "X-Request-Id", "r")
+			if w.echoes {
+				again = blank(again, nobodys)
+			}
+			if s != status || again != body {
 				t.Errorf("%s: tells that it exists: %s; when unknown: %d %s", what, body, s, again)
 			}
 		}

@@ -161,6 +161,7 @@ const (
 	CodeTurnConflict     = "client_turn_id_conflict"
 	CodeNoInterrupt      = "no_pending_interrupt"
 	CodeBadResume        = "invalid_resume_value"
+	CodeVersionConflict  = "version_conflict"
 	CodeTooLarge         = "too_large"
 	CodeUnsupported      = "unsupported_type"
 	CodeRateLimited      = "rate_limited"

@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,16 +11,16 @@ import (
 
 const maxParts = 64 // of a message's content
 
-// readMessage finds the new message: the one called so, else the last of the
-// conversation.
-func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []string) {
+// readMessage finds the new message, the one called so or the last of the
+// conversation, and the field in which its content stands.
+func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []string, field string) {
 	field, raw := "message", b.Message
 	if last := len(b.Messages) - 1; absent(raw) && last >= 0 {
 		field, raw = "messages["+strconv.Itoa(last)+"]", b.Messages[last]
 	}
 	if absent(raw) {
 		p.Add("message", "is missing")
-		return "", nil
+		return "", nil, field
 	}
 	var m struct {
 		Role    string          `json:"role"`
@@ -29,20 +28,22 @@ func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []
 	}
 	if json.Unmarshal(raw, &m) != nil {
 		p.Add(field, "must have a role and content")
-		return "", nil
+		return "", nil, field
 	}
 	if m.Role != "" && m.Role != "human" && m.Role != "user" {
 		p.Add(field+".role", "must be human")
 	}
-	return readContent(p, field+".content", m.Content)
+	field += ".content"
+	message, pictures = readContent(p, field, m.Content)
+	return message, pictures, field
 }
 
 // readContent reads a text, or a list of texts and pictures. There may be
 // pictures without a text.
 func readContent(p *dialect.Problems, field string, raw json.RawMessage) (message string, pictures []string) {
-	if json.Unmarshal(raw, &message) != nil {
+	if absent(raw) || json.Unmarshal(raw, &message) != nil {
 		var parts []json.RawMessage
-		if json.Unmarshal(raw, &parts) != nil {
+		if json.Unmarshal(raw, &parts) != nil || parts == nil {
 			p.Add(field, "must be a text or a list of parts")
 			return "", nil
 		}
@@ -75,13 +76,9 @@ func readParts(p *dialect.Problems, field string, parts []json.RawMessage) (mess
 		if text != "" {
 			texts = append(texts, text)
 		}
-		if picture != "" && !slices.Contains(pictures, picture) {
+		if picture != "" {
 			pictures = append(pictures, picture)
 		}
-	}
-	if len(pictures) > chat.MaxAttachments {
-		p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
-		return "", nil, false
 	}
 	return strings.Join(texts, "\n"), pictures, true
 }

@@ -4,7 +4,6 @@ package langgraph
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
@@ -19,14 +18,7 @@ type streamBody struct {
 	CheckpointID string            `json:"checkpoint_id"`
 	Message      json.RawMessage   `json:"message"`
 	Messages     []json.RawMessage `json:"messages"`
-
-	// Not S3's, under their native names.
-	Agent        string `json:"agent"`
-	ClientTurnID string `json:"client_turn_id"`
-	StreamRunID  string `json:"stream_run_id"`
-	OnBusy       string `json:"on_busy"`
-	StreamMode   string `json:"stream_mode"`
-	StreamTokens *bool  `json:"stream_tokens"`
+	dialect.Fields
 }
 
 // ParseStream reads the body of POST /api/v1/chat/stream. Its ThreadAlias is the
@@ -38,161 +30,69 @@ func ParseStream(body []byte) (dialect.Submit, error) {
 		return dialect.Submit{}, err
 	}
 	var p dialect.Problems
-	s := dialect.Submit{
-		Content:      chat.Content{Agent: chat.AgentAssistant, ParentRequest: b.CheckpointID},
-		AgentFree:    b.Agent == "",
-		ClientTurnID: b.ClientTurnID,
-		StreamRunID:  b.StreamRunID,
-		OnBusy:       chat.Supersede,
-		View:         dialect.View{NoTokens: b.StreamTokens != nil && !*b.StreamTokens},
-	}
+	s := b.Submit(&p, chat.AgentAssistant, false)
 	if b.ThreadID != "" {
 		s.ThreadAlias = p.ThreadName("thread_id", b.ThreadID)
 	}
-	p.ID("checkpoint_id", b.CheckpointID)
-	s.Content.Message, s.Content.Attachments = readMessage(&p, b)
-	if b.Agent != "" {
-		if s.Content.Agent = chat.Agent(b.Agent); !s.Content.Agent.Valid() {
-			p.Add("agent", "must be documents or assistant")
-		}
+	if b.CheckpointID != "" {
+		p.ID("checkpoint_id", b.CheckpointID)
+		s.Content.ParentRequest = b.CheckpointID
 	}
-	p.ID("client_turn_id", b.ClientTurnID)
-	p.ID("stream_run_id", b.StreamRunID)
-	if b.OnBusy != "" {
-		if s.OnBusy = chat.OnBusy(b.OnBusy); !s.OnBusy.Valid() {
-			p.Add("on_busy", "must be supersede, enqueue, reject or rollback")
-		}
-	}
-	s.View.Messages = p.Choice("stream_mode", b.StreamMode, "events", "messages")
+	message, pictures, field := readMessage(&p, b)
+	s.Content.Message = message
+	s.Content.Attachments = p.Attachments(field, append(pictures, s.Content.Attachments...))
 	return s, p.Err()
 }
 
 type feedbackBody struct {
-	ThreadID     string        `json:"thread_id"`
-	CheckpointID string        `json:"checkpoint_id"`
-	Approval     *approvalBody `json:"approval_data"`
-	StreamMode   string        `json:"stream_mode"`
-	StreamTokens *bool         `json:"stream_tokens"`
+	ThreadID     string               `json:"thread_id"`
+	CheckpointID string               `json:"checkpoint_id"`
+	Approval     *dialect.ResumeValue `json:"approval_data"`
+	StreamMode   string               `json:"stream_mode"`
+	StreamTokens *bool                `json:"stream_tokens"`
 }
 
-type approvalBody struct {
-	Type       string         `json:"type"`
-	Decisions  []decisionBody `json:"decisions"`
-	Value      *string        `json:"value"`
-	TaggedDocs []string       `json:"tagged_doc_ids"`
-	TaggedSets []string       `json:"tagged_set_ids"`
-}
+// answerType answers a question of any kind but an approval.
+const answerType = "answer"
 
-type decisionBody struct {
-	ID        string          `json:"id"`
-	Decision  string          `json:"decision"`
-	Arguments json.RawMessage `json:"arguments"`
-	Reason    string          `json:"reason"`
-	Remember  bool            `json:"remember"`
-}
-
-// Kinds of approval_data.
-const (
-	approvalDecisions = "tool_approval"
-	approvalAnswer    = "answer" // to a question of any other kind
-)
-
-// Feedback is a person's answer. Its Value has no type when it answers whatever
-// question is open.
-type Feedback struct {
-	Thread       string // as the client calls it
-	CheckpointID string // the interrupt's; empty: whichever is open
-	Value        chat.ResumeValue
-	View         dialect.View
-}
-
-// ParseFeedback reads the body of POST /api/v1/chat/feedback. The error is
-// dialect.Problems.
-func ParseFeedback(body []byte) (Feedback, error) {
+// ParseFeedback reads the body of POST /api/v1/chat/feedback. Its value has no
+// type when it answers whatever question is open; the thread remains to be found
+// out. The error is dialect.Problems.
+func ParseFeedback(body []byte) (dialect.Answer, error) {
 	var b feedbackBody
 	if err := dialect.Decode(body, &b); err != nil {
-		return Feedback{}, err
+		return dialect.Answer{}, err
 	}
 	var p dialect.Problems
-	f := Feedback{
-		Thread:       p.ThreadName("thread_id", b.ThreadID),
-		CheckpointID: b.CheckpointID,
-		View:         dialect.View{NoTokens: b.StreamTokens != nil && !*b.StreamTokens},
+	a := dialect.Answer{
+		ThreadAlias: p.ThreadName("thread_id", b.ThreadID),
+		View:        p.View(b.StreamMode, b.StreamTokens),
 	}
 	p.ID("checkpoint_id", b.CheckpointID)
-	f.View.Messages = p.Choice("stream_mode", b.StreamMode, "events", "messages")
-	if b.Approval == nil {
-		p.Add("approval_data", "is missing")
-		return f, p.Err()
+	a.InterruptID = b.CheckpointID
+	if a.Value = p.ResumeValue("approval_data", b.Approval); a.Value.Type == "" {
+		return a, p.Err()
 	}
-	switch b.Approval.Type {
-	case approvalDecisions:
-		f.Value = chat.ResumeValue{Type: chat.ToolApproval, Decisions: readDecisions(&p, b.Approval.Decisions)}
-	case approvalAnswer:
-		f.Value = readAnswer(&p, *b.Approval)
+	switch a.Value.Type {
+	case chat.ToolApproval:
+		withoutEmpty(a.Value.Decisions)
+	case answerType:
+		a.Value.Type = ""
 	default:
 		p.Add("approval_data.type", "must be tool_approval or answer")
 	}
-	return f, p.Err()
+	return a, p.Err()
 }
 
-func readAnswer(p *dialect.Problems, b approvalBody) chat.ResumeValue {
-	v := chat.ResumeValue{
-		Value:      b.Value,
-		TaggedDocs: p.UUIDs("approval_data.tagged_doc_ids", b.TaggedDocs),
-		TaggedSets: p.UUIDs("approval_data.tagged_set_ids", b.TaggedSets),
-	}
-	p.Text("approval_data.value", v.Text(), 0, chat.MaxMessage)
-	return v
-}
-
-const maxDecisions = 128
-
-// readDecisions takes empty arguments for none, as S3's client sends them along
-// with every approval.
-func readDecisions(p *dialect.Problems, list []decisionBody) []chat.Decision {
-	if len(list) > maxDecisions {
-		p.Add("approval_data.decisions", "must have at most "+strconv.Itoa(maxDecisions)+" entries")
-		return nil
-	}
-	out := make([]chat.Decision, 0, len(list))
-	for i, d := range list {
-		field := "approval_data.decisions[" + strconv.Itoa(i) + "]"
-		if d.ID == "" {
-			p.Add(field+".id", "is missing")
+// withoutEmpty takes empty arguments for none edited: S3's client sends them
+// along with every approval.
+func withoutEmpty(decisions []chat.Decision) {
+	for i, d := range decisions {
+		var keys map[string]json.RawMessage
+		if json.Unmarshal(d.Arguments, &keys) == nil && len(keys) == 0 {
+			decisions[i].Arguments = nil
 		}
-		p.ID(field+".id", d.ID)
-		verdict := chat.Verdict(d.Decision)
-		if verdict != chat.Approved && verdict != chat.Rejected {
-			p.Add(field+".decision", "must be approved or rejected")
-		}
-		p.Text(field+".reason", d.Reason, 0, chat.MaxReason)
-		edited := chat.Decision{ID: d.ID, Decision: verdict, Reason: d.Reason, Remember: d.Remember}
-		if verdict == chat.Approved {
-			edited.Arguments = readArguments(p, field+".arguments", d.Arguments)
-		}
-		out = append(out, edited)
 	}
-	return out
-}
-
-func readArguments(p *dialect.Problems, field string, raw json.RawMessage) json.RawMessage {
-	if absent(raw) {
-		return nil
-	}
-	if len(raw) > chat.MaxArguments {
-		p.Add(field, "must have at most 64 kB")
-		return nil
-	}
-	var keys map[string]json.RawMessage
-	if json.Unmarshal(raw, &keys) != nil {
-		p.Add(field, "must be an object")
-		return nil
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	return raw
 }
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -19,7 +19,7 @@ func TestParseStreamReadsTheBodyOfS3(t *testing.T) {
 		"message":{"role":"human","content":" Draw a cat "},
 		"messages":[{"role":"human","content":5},{"role":"ai"},"whatever"]}`))
 	if err != nil || s.ThreadAlias != "my-thread" || s.ThreadID != "" || s.Content.Message != "Draw a cat" ||
-		s.Content.Agent != chat.AgentAssistant || s.Content.ParentRequest != "" || s.OnBusy != chat.Supersede || s.CancelOnDisconnect {
+		s.Content.Agent != chat.AgentAssistant || s.Content.ParentRequest != "" || s.OnBusy != chat.Supersede || s.CancelOnDisconnect || !s.AgentFree {
 		t.Errorf("%+v %v", s, err)
 	}
 	s, err = ParseStream([]byte(`{"thread_id":"` + docID + `","checkpoint_id":"t0","message":{"role":"human","content":[
@@ -48,7 +48,7 @@ func TestParseStreamTakesNativeExtras(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"t","message":{"content":"x"},"client_turn_id":"c","stream_run_id":"r",
 		"on_busy":"reject","agent":"documents","stream_mode":"messages","stream_tokens":false}`))
 	if err != nil || s.ClientTurnID != "c" || s.StreamRunID != "r" || s.OnBusy != chat.Reject ||
-		s.Content.Agent != chat.AgentDocuments || s.View != (dialect.View{Messages: true, NoTokens: true}) {
+		s.Content.Agent != chat.AgentDocuments || s.AgentFree || s.View != (dialect.View{Messages: true, NoTokens: true}) {
 		t.Errorf("%+v %v", s, err)
 	}
 }
@@ -114,7 +114,7 @@ func TestParseFeedbackReadsTheBodyOfS3(t *testing.T) {
 		{"id":"c1","decision":"approved","arguments":{"prompt":"a dog"}},{"id":"c2","decision":"rejected"},
 		{"id":"c3","decision":"approved","arguments":{}},{"id":"c4","decision":"approved","arguments":null,"remember":true},
 		{"id":"c5","decision":"rejected","reason":"too dear","arguments":{"prompt":"x"}}]}}`))
-	if err != nil || f.Thread != "my-thread" || f.CheckpointID != "t.q1" || f.Value.Type != chat.ToolApproval || len(f.Value.Decisions) != 5 {
+	if err != nil || f.ThreadAlias != "my-thread" || f.InterruptID != "t.q1" || f.Value.Type != chat.ToolApproval || len(f.Value.Decisions) != 5 {
 		t.Fatalf("%+v %v", f, err)
 	}
 	d := f.Value.Decisions
@@ -126,7 +126,7 @@ func TestParseFeedbackReadsTheBodyOfS3(t *testing.T) {
 
 func TestAnAnswerFitsWhateverQuestionIsOpen(t *testing.T) {
 	f, err := ParseFeedback([]byte(`{"thread_id":"t","approval_data":{"type":"answer","value":"tag_docs","tagged_doc_ids":["` + docID + `"]}}`))
-	if err != nil || f.CheckpointID != "" || f.Value.Type != "" || f.Value.Text() != "tag_docs" || len(f.Value.TaggedDocs) != 1 {
+	if err != nil || f.InterruptID != "" || f.Value.Type != "" || f.Value.Text() != "tag_docs" || len(f.Value.TaggedDocs) != 1 {
 		t.Errorf("%+v %v", f, err)
 	}
 }
@@ -183,7 +183,7 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("%q became %+v", body, r)
 				}
 			}
-			if !dialect.Plain(r.Thread) {
+			if !dialect.Plain(r.ThreadAlias) {
 				t.Fatalf("%q became %+v", body, r)
 			}
 		}

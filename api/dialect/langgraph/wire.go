@@ -141,6 +141,16 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	return b
 }
 
+// Before notes what an earlier stream of the turn has shown (dialect.Historian).
+func (w *Wire) Before(e chat.Event) {
+	switch {
+	case e.Type == chat.EventText && e.Text != "":
+		w.piece = e.Piece
+	case e.Type == chat.EventToolCall:
+		w.calls[e.ToolCallID] = true
+	}
+}
+
 // text writes of a piece; the first of a later piece begins a paragraph.
 func (w *Wire) text(b []byte, e chat.Event) []byte {
 	if e.Text == "" {

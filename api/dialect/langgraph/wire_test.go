@@ -108,6 +108,20 @@ func TestARestartIsAParagraphBreak(t *testing.T) {
 		`{"type":"token","content":"The ans"}`, `{"type":"token","content":"\n\n"}`, `{"type":"token","content":"The answer"}`)
 }
 
+func TestAStreamThatGoesOnAfterAnAnswerBeginsAParagraph(t *testing.T) {
+	w := wire(dialect.View{})
+	for _, e := range []chat.Event{
+		{Type: chat.EventText, N: 2, Piece: 1, Text: "One moment."},
+		{Type: chat.EventToolCall, N: 3, ToolCallID: "c1"}, approval(),
+	} {
+		w.Before(e)
+	}
+	same(t, "the rest", write(t, w, chat.Event{Type: chat.EventToken, Piece: 2, Attempt: 1, Text: "Done."})[1:2], `{"type":"token","content":"\n\nDone."}`)
+	silent := wire(dialect.View{})
+	silent.Before(chat.Event{Type: chat.EventText, N: 2, Piece: 1})
+	same(t, "after no text", write(t, silent, chat.Event{Type: chat.EventToken, Piece: 2, Attempt: 1, Text: "Done."})[1:2], `{"type":"token","content":"Done."}`)
+}
+
 func TestAStreamOfMessagesHasFinishedTextAndTheCallsThatAPersonIsAskedAbout(t *testing.T) {
 	for _, view := range []dialect.View{{Messages: true}, {NoTokens: true}} {
 		w := wire(view)

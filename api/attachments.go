@@ -1,0 +1,162 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+	_ "golang.org/x/image/webp"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Limits of a picture, and of those that a caller has uploaded and not sent.
+const (
+	maxPicture      = 10 << 20
+	maxPictureSide  = 16_384
+	maxPixels       = 64 << 20
+	maxUnused       = 64
+	maxUnusedBytes  = 128 << 20
+	tryAgainSeconds = "3600"
+)
+
+var pictureTypes = map[string]string{"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+
+var (
+	errPictureSize   = tooLarge("The picture is larger than the 10 MB allowed.")
+	errPictureSides  = tooLarge("The picture has more pixels than allowed.")
+	errPictureKind   = unsupported("JPEG, PNG and WebP pictures can be used; this is none of them.")
+	errPictureUnused = &problem{status: http.StatusTooManyRequests, code: chat.CodeRateLimited,
+		message: "Too many pictures have been uploaded and not sent. Send or forget them, and try again later."}
+)
+
+type attachmentJSON struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+}
+
+func showAttachment(id string) attachmentJSON { return attachmentJSON{id, chat.AttachmentURL(id)} }
+
+// createAttachment takes a picture, which belongs to no conversation until a
+// message uses it.
+func (s *server) createAttachment(c *gin.Context) error {
+	raw, err := readPicture(c)
+	if err != nil {
+		return err
+	}
+	kind, err := pictureType(raw)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), uploadTimeout)
+	defer cancel()
+	who := callerOf(c)
+	number, size, err := s.Store.UnusedAttachments(ctx, who.ID)
+	if err != nil {
+		return err
+	}
+	if number >= maxUnused || size+int64(len(raw)) > maxUnusedBytes {
+		c.Header("Retry-After", tryAgainSeconds)
+		return errPictureUnused
+	}
+	a := chat.Attachment{ID: uuid.NewString(), Owner: who.ID, MIME: kind, Bytes: len(raw)}
+	if err := s.Store.PutAttachment(ctx, a, raw); err != nil {
+		return err
+	}
+	c.JSON(http.StatusCreated, showAttachment(a.ID))
+	return nil
+}
+
+// pictureType is what the bytes say that they are, whatever the client calls
+// them. Only the header is decoded, so a picture that unfolds into gigabytes
+// costs nothing.
+func pictureType(raw []byte) (string, error) {
+	header, format, err := image.DecodeConfig(bytes.NewReader(raw))
+	kind, known := pictureTypes[format]
+	switch {
+	case err != nil || !known:
+		return "", errPictureKind
+	case header.Width < 1 || header.Height < 1:
+		return "", errPictureKind
+	case header.Width > maxPictureSide || header.Height > maxPictureSide || header.Width*header.Height > maxPixels:
+		return "", errPictureSides
+	}
+	return kind, nil
+}
+
+// readPicture reads the part "file", never holding more than is allowed.
+func readPicture(c *gin.Context) ([]byte, error) {
+	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
+		return nil, unsupported("The body must be multipart/form-data with a file.")
+	}
+	if c.Request.ContentLength > maxPicture+formOverhead {
+		return nil, errPictureSize
+	}
+	defer allowReading(c, uploadPatience)()
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxPicture+formOverhead)
+	form, err := c.Request.MultipartReader()
+	if err != nil {
+		return nil, invalid("body", "must be multipart/form-data")
+	}
+	for {
+		part, err := form.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, invalid("file", "is missing")
+		case err != nil:
+			return nil, pictureError(err)
+		case part.FormName() == "file":
+			return readPicturePart(part)
+		}
+	}
+}
+
+func readPicturePart(part *multipart.Part) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(part, maxPicture+1))
+	switch {
+	case err != nil:
+		return nil, pictureError(err)
+	case len(raw) > maxPicture:
+		return nil, errPictureSize
+	case len(raw) == 0:
+		return nil, invalid("file", "is empty")
+	}
+	return raw, nil
+}
+
+func pictureError(err error) error {
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return errPictureSize
+	}
+	return invalid("body", "must be complete multipart/form-data")
+}
+
+// getAttachment serves a picture of the caller's, which never changes under its
+// id. A browser that several people use keeps it for the one who asked.
+func (s *server) getAttachment(c *gin.Context) error {
+	id := c.Param("id")
+	if !dialect.Plain(id) {
+		return errNotFound
+	}
+	a, raw, err := s.Store.Attachment(c.Request.Context(), callerOf(c).ID, id)
+	if err != nil {
+		return err
+	}
+	c.Header("Cache-Control", "private, max-age=31536000, immutable")
+	c.Header("Vary", "Authorization, Cookie, Userid")
+	c.Header("Content-Disposition", "inline")
+	c.Header("Content-Length", strconv.Itoa(len(raw)))
+	c.Data(http.StatusOK, a.MIME, raw)
+	return nil
+}

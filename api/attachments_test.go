@@ -1,0 +1,174 @@
+package api
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"mime/multipart"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Pictures of one pixel.
+var (
+	tinyPNG  = onePixel(png.Encode)
+	tinyJPEG = onePixel(func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) })
+	tinyGIF  = onePixel(func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) })
+	tinyWebP = mustDecode("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
+)
+
+func onePixel(encode func(io.Writer, image.Image) error) []byte {
+	var b bytes.Buffer
+	if err := encode(&b, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black})); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func mustDecode(s string) []byte {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// sized is the pixel with a header that claims to be larger.
+func sized(width, height uint32) []byte {
+	b := bytes.Clone(tinyPNG)
+	binary.BigEndian.PutUint32(b[16:], width)
+	binary.BigEndian.PutUint32(b[20:], height)
+	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
+	return b
+}
+
+// upload sends a form of one part.
+func (c *client) upload(status int, field, name string, data []byte) map[string]any {
+	c.t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	part, err := form.CreateFormFile(field, name)
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.call(status, "POST", "/api/attachments", b.String(), "Content-Type", form.FormDataContentType())
+}
+
+func TestAPictureIsServedAsWhatItIsWhateverItIsCalled(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	for mime, data := range map[string][]byte{"image/png": tinyPNG, "image/jpeg": tinyJPEG, "image/webp": tinyWebP} {
+		got := c.upload(201, "file", "../page.html", data)
+		id, _ := got["id"].(string)
+		if got["url"] != chat.AttachmentURL(id) || len(got) != 2 {
+			t.Fatalf("%v", got)
+		}
+		res := c.send("GET", chat.AttachmentURL(id), nil)
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != 200 || !bytes.Equal(body, data) {
+			t.Errorf("%s: %d %d bytes, %v", mime, res.StatusCode, len(body), err)
+		}
+		for name, want := range map[string]string{"Content-Type": mime, "X-Content-Type-Options": "nosniff",
+			"Cache-Control": "private, max-age=31536000, immutable", "Content-Disposition": "inline"} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q", mime, name, got)
+			}
+		}
+		if got := b.client().send("GET", chat.AttachmentURL(id), nil).StatusCode; got != 404 {
+			t.Errorf("somebody else sees it: %d", got)
+		}
+	}
+	for _, nothing := range []string{uuid.NewString(), "x", "ä", strings.Repeat("x", 200)} {
+		c.call(404, "GET", "/api/attachments/"+nothing, nil)
+	}
+}
+
+func TestWhatIsNoPictureIsRefused(t *testing.T) {
+	t.Parallel()
+	c := setup(t).client()
+	for name, data := range map[string][]byte{
+		"a text": []byte("Not a picture at all."), "a page": []byte("<html><script>alert(1)</script>"), "a GIF": tinyGIF,
+		"an SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "a PNG cut short": tinyPNG[:20], "no pixels": sized(0, 1),
+	} {
+		if body := c.upload(415, "file", "picture.png", data); errorCode(body) != chat.CodeUnsupported {
+			t.Errorf("%s: %v", name, body)
+		}
+	}
+	for name, data := range map[string][]byte{
+		"wide": sized(16_385, 1), "high": sized(1, 1<<31-1), "many pixels": sized(16_000, 16_000),
+		"many bytes": append(bytes.Clone(tinyPNG), make([]byte, maxPicture)...),
+		"more bytes": append(bytes.Clone(tinyPNG), make([]byte, maxPicture+2*formOverhead)...),
+	} {
+		if body := c.upload(413, "file", "picture.png", data); errorCode(body) != chat.CodeTooLarge {
+			t.Errorf("%s: %v", name, body)
+		}
+	}
+	for what, body := range map[string]map[string]any{
+		"file": c.upload(400, "picture", "picture.png", tinyPNG), "body": c.call(400, "POST", "/api/attachments", "--x\r\nnonsense", "Content-Type", "multipart/form-data; boundary=x"),
+	} {
+		if field(body) != what {
+			t.Errorf("%s: %v", what, body)
+		}
+	}
+	if body := c.upload(400, "file", "picture.png", nil); field(body) != "file" {
+		t.Errorf("%v", body)
+	}
+	c.call(415, "POST", "/api/attachments", `{}`)
+}
+
+func TestAMessageUsesPicturesOfItsOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	picture := func() any { return c.upload(201, "file", "x.png", tinyPNG)["id"] }
+	one, two := picture(), picture()
+	turnID := c.ask(map[string]any{"thread_id": someThread, "attachments": []any{one, two, one}}).until("response")["turn_id"].(string)
+	turn, err := b.store.Turn(t.Context(), c.id(), turnID)
+	if err != nil || len(turn.Content.Attachments) != 2 {
+		t.Fatalf("%v %v", turn.Content.Attachments, err)
+	}
+	if number, _, err := b.store.UnusedAttachments(t.Context(), c.id()); err != nil || number != 0 {
+		t.Errorf("%d unused, %v", number, err)
+	}
+	for _, bad := range []any{[]any{uuid.NewString()}, []any{one, "no such"}, []any{"1", "2", "3", "4", "5", "6", "7", "8", "9"}} {
+		if body := c.call(400, "POST", "/api/chat", map[string]any{"message": "x", "attachments": bad}); field(body) != "attachments" {
+			t.Errorf("%v: %v", bad, body)
+		}
+	}
+	if body := b.client().call(400, "POST", "/api/chat", map[string]any{"message": "x", "attachments": []any{one}}); field(body) != "attachments" {
+		t.Errorf("somebody else's: %v", body)
+	}
+	c.call(204, "DELETE", "/api/conversations/"+someThread, nil)
+	c.call(404, "GET", chat.AttachmentURL(one.(string)), nil)
+}
+
+func TestPicturesThatNobodySendsDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	for range maxUnused {
+		c.upload(201, "file", "x.png", tinyPNG)
+	}
+	if body := c.upload(429, "file", "x.png", tinyPNG); errorCode(body) != chat.CodeRateLimited {
+		t.Errorf("%v", body)
+	}
+	b.client().upload(201, "file", "x.png", tinyPNG)
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/db"
+)
+
+const (
+	maxRepo      = 8 << 20 // bytes of its JSON
+	repoOverhead = 1 << 10 // what a request may add to it
+)
+
+var errRepoSize = tooLarge("The repo is larger than the 8 MB allowed.")
+
+type repoJSON struct {
+	ThreadID string          `json:"thread_id"`
+	Repo     json.RawMessage `json:"repo"`
+}
+
+type repoPutJSON struct {
+	ThreadID  string `json:"thread_id"`
+	UpdatedAt int64  `json:"updated_at"` // seconds since 1970
+	Version   int    `json:"repo_version"`
+}
+
+// threadOf reads a thread's id as S3's clients make them up, and finds the
+// thread that it means.
+func threadOf(c *gin.Context) (name, id string, _ error) {
+	var p dialect.Problems
+	name = p.ThreadName("thread_id", c.Param("thread_id"))
+	return name, threadNamed(callerOf(c).ID, name), p.Err()
+}
+
+// getRepo gives back the message repository that a client keeps here, null when
+// it never kept one.
+func (s *server) getRepo(c *gin.Context) error {
+	name, thread, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	out := repoJSON{name, json.RawMessage("null")}
+	kept, err := s.Store.Repo(c.Request.Context(), callerOf(c).ID, thread)
+	switch {
+	case err == nil:
+		if out.Repo, err = unpackRepo(kept); err != nil {
+			return fmt.Errorf("repo of thread %s: %w", thread, err)
+		}
+	case !notFound(err):
+		return err
+	}
+	c.Header("ETag", etag(kept.Version))
+	c.JSON(http.StatusOK, out)
+	return nil
+}
+
+// putRepo keeps a client's message repository, unless If-Match names another
+// version than the one that is there.
+func (s *server) putRepo(c *gin.Context) error {
+	name, thread, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	match, err := ifMatch(c)
+	if err != nil {
+		return err
+	}
+	repo, err := readRepo(c)
+	if err != nil {
+		return err
+	}
+	gzipped, sum, err := packRepo(repo)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), uploadTimeout)
+	defer cancel()
+	kept, err := s.Store.PutRepo(ctx, callerOf(c).ID, thread, gzipped, sum, match)
+	if err != nil {
+		return err
+	}
+	c.Header("ETag", etag(kept.Version))
+	c.JSON(http.StatusOK, repoPutJSON{name, kept.UpdatedAt.Unix(), kept.Version})
+	return nil
+}
+
+func readRepo(c *gin.Context) (json.RawMessage, error) {
+	raw, err := body(c, maxRepo+repoOverhead)
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return nil, errRepoSize
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b struct {
+		Repo json.RawMessage `json:"repo"`
+	}
+	if err := dialect.Decode(raw, &b); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(b.Repo) == 0 || b.Repo[0] != '{':
+		return nil, invalid("repo", "must be an object")
+	case !utf8.Valid(b.Repo):
+		return nil, invalid("repo", "must be UTF-8")
+	case len(b.Repo) > maxRepo:
+		return nil, errRepoSize
+	}
+	return b.Repo, nil
+}
+
+func packRepo(repo []byte) (gzipped []byte, sum string, err error) {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err = w.Write(repo); err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), sumOf(repo), err
+}
+
+func unpackRepo(kept db.Repo) (json.RawMessage, error) {
+	r, err := gzip.NewReader(bytes.NewReader(kept.Gzipped))
+	if err != nil {
+		return nil, err
+	}
+	repo, err := io.ReadAll(io.LimitReader(r, maxRepo+1))
+	if err != nil {
+		return nil, err
+	}
+	if sumOf(repo) != kept.SHA256 {
+		return nil, errors.New("it is not what was stored: its checksum differs")
+	}
+	return repo, nil
+}
+
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }
+
+// ifMatch is the version that a client thinks is there, 0 meaning none; nil when
+// it does not mind.
+func ifMatch(c *gin.Context) (*int, error) {
+	h := strings.TrimSpace(c.GetHeader("If-Match"))
+	if h == "" {
+		return nil, nil
+	}
+	version, err := strconv.Atoi(strings.Trim(h, `"`))
+	if err != nil || version < 0 {
+		return nil, invalid("If-Match", "must be a repo_version")
+	}
+	return &version, nil
+}
