@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -30,15 +31,17 @@ func (s *server) postChat(c *gin.Context) error {
 // streamSubmit takes a message in any dialect and streams its turn until it is
 // over or a person is asked.
 func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(dialect.Stream) dialect.Wire) error {
+	began := time.Now()
 	turn, err := s.submit(c.Request.Context(), callerOf(c), in)
 	if err != nil {
 		return err
 	}
-	return s.streamTurn(c, turn, showing{thread: in.ThreadName(turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
+	return s.streamTurn(c, turn, showing{began: began, thread: in.ThreadName(turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
 }
 
 // showing is how a client wants to see a turn.
 type showing struct {
+	began  time.Time // when the message came, for the metrics; zero for an answer
 	thread string // as the client calls it
 	run    string // of this request; empty: the turn's
 	after  string // the interrupt that was answered; empty: from the beginning
@@ -60,6 +63,9 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 	show.view = s.view(show.view)
 	out := s.open(c, wire(dialect.Stream{Thread: show.thread, Turn: turn, RunID: show.run, View: show.view}), show.view)
 	defer s.close(out)
+	if !show.began.IsZero() {
+		out.timing = s.metrics.timing(out.wire.Name(), show.began)
+	}
 	err = out.follow(v, true, show.after)
 	if errors.Is(err, errClientGone) && show.cancel {
 		v.Close()

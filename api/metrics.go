@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 type metrics struct {
@@ -17,6 +19,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	streams  *prometheus.GaugeVec
 	turns    prometheus.Counter
+	waits    *prometheus.HistogramVec
 }
 
 func newMetrics(r *prometheus.Registry) (*metrics, error) {
@@ -35,8 +38,13 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 		turns: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "palaver_turns_submitted_total", Help: "New turns that their threads have taken.",
 		}),
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "palaver_stream_wait_seconds",
+			Help:    "Time from a message's arrival to what its stream shows: the first event, the first piece of text, the end (an answer, a question, a stop or a failure).",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
+		}, []string{"dialect", "until"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.waits} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
@@ -62,4 +70,39 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// timing measures how long one message's client waits. A nil *timing measures
+// nothing.
+type timing struct {
+	m       *metrics
+	dialect string
+	began   time.Time
+	event   bool
+	text    bool
+}
+
+func (m *metrics) timing(dialect string, began time.Time) *timing {
+	return &timing{m: m, dialect: dialect, began: began}
+}
+
+func (t *timing) note(e chat.Event) {
+	if t == nil {
+		return
+	}
+	if !t.event {
+		t.event = true
+		t.observe("first_event")
+	}
+	switch {
+	case (e.Type == chat.EventToken || e.Type == chat.EventText) && !t.text:
+		t.text = true
+		t.observe("first_token")
+	case e.Type.Terminal() || e.Type == chat.EventInterrupt:
+		t.observe("terminal")
+	}
+}
+
+func (t *timing) observe(until string) {
+	t.m.waits.WithLabelValues(t.dialect, until).Observe(time.Since(t.began).Seconds())
 }

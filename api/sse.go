@@ -27,6 +27,8 @@ type eventStream struct {
 	wire dialect.Wire
 	view dialect.View
 	buf  []byte
+	// What the client has waited for; nil: not timed.
+	timing *timing
 	// Tool calls that an interrupt has asked about: what came of them is shown in
 	// every view.
 	asked map[string]bool
@@ -64,7 +66,10 @@ func (s *server) close(o *eventStream) {
 }
 
 // add puts an event into the buffer, if its dialect shows it.
-func (o *eventStream) add(e chat.Event, id string) { o.buf = o.wire.Event(o.buf, e, id) }
+func (o *eventStream) add(e chat.Event, id string) {
+	o.timing.note(e)
+	o.buf = o.wire.Event(o.buf, e, id)
+}
 
 // shows reports whether the client wants to see an event.
 func (o *eventStream) shows(e chat.Event) bool {
