@@ -3,7 +3,9 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,9 +16,13 @@ import (
 // "palaver.", one subject per turn or thread, so that a process hears of
 // nothing that it does not follow. Messages for one turn arrive in the order in
 // which one process published them.
+//
+// Stops are the exception: they are rare, and every process hears of all of
+// them, so that one which came before its activity began is not missed.
 type NATS struct {
 	nc     *nats.Conn
 	closed chan struct{}
+	stops  announcements
 }
 
 var _ Bus = (*NATS)(nil)
@@ -29,6 +35,8 @@ const (
 	reconnectEvery = time.Second
 	// How long Subscribe waits to know that the server has the subscription.
 	subscribeWait = time.Second
+	// How long Watched waits for a yes; nobody says no.
+	watchedWait = 500 * time.Millisecond
 )
 
 // Connect joins an external NATS server; url may be a comma separated list. It
@@ -54,7 +62,21 @@ func Connect(url string) (*NATS, error) {
 // FromConn makes a Bus of a connection, for example to a server in the same
 // process. Close closes the connection.
 func FromConn(nc *nats.Conn) *NATS {
-	return &NATS{nc: nc, closed: make(chan struct{})}
+	b := &NATS{nc: nc, closed: make(chan struct{})}
+	// An error means that the connection is closed; nothing will be heard anyway.
+	_, _ = nc.Subscribe(subject("stop", "*"), func(m *nats.Msg) { b.stops.heard(idOf(m.Subject)) })
+	b.settle(context.Background())
+	return b
+}
+
+// settle waits until a server that is there has all subscriptions; one that is
+// away gets them when it is back.
+func (b *NATS) settle(ctx context.Context) {
+	if b.nc.IsConnected() {
+		wait, cancel := context.WithTimeout(ctx, subscribeWait)
+		_ = b.nc.FlushWithContext(wait)
+		cancel()
+	}
 }
 
 // turnMessage is what goes over a turn's subject: a delta or a hint.
@@ -96,9 +118,61 @@ func (b *NATS) Subscribe(ctx context.Context, turnID string) (<-chan Signal, err
 }
 
 func (b *NATS) SubscribeStops(ctx context.Context, turnID string) (<-chan struct{}, error) {
-	return subscribe(ctx, b, "stop", turnID, func(stopMessage) (struct{}, bool) {
-		return struct{}{}, true
+	if !validID(turnID) {
+		return nil, errors.New("subscribe to stop: the id is not a UUID")
+	}
+	announced, leave := b.stops.of(turnID)
+	out := make(chan struct{}, 1)
+	go func() {
+		defer close(out)
+		defer leave()
+		select {
+		case <-announced:
+			out <- struct{}{}
+		case <-ctx.Done():
+			return
+		case <-b.closed:
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-b.closed:
+		}
+	}()
+	return out, nil
+}
+
+func (b *NATS) Watched(ctx context.Context, turnID string) (bool, error) {
+	if !validID(turnID) {
+		return false, errors.New("ask who watches: the id is not a UUID")
+	}
+	if !b.nc.IsConnected() {
+		return false, nats.ErrDisconnected
+	}
+	wait, cancel := context.WithTimeout(ctx, watchedWait)
+	defer cancel()
+	_, err := b.nc.RequestWithContext(wait, subject("watched", turnID), nil)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && b.nc.IsConnected():
+		return false, nil
+	}
+	return false, err
+}
+
+func (b *NATS) AnswerWatched(ctx context.Context, watched func(turnID string) bool) error {
+	sub, err := b.nc.Subscribe(subject("watched", "*"), func(m *nats.Msg) {
+		if watched(idOf(m.Subject)) {
+			_ = m.Respond(nil)
+		}
 	})
+	if err != nil {
+		return fmt.Errorf("answer who watches: %w", err)
+	}
+	b.settle(ctx)
+	context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
+	return nil
 }
 
 func (b *NATS) SubscribeThread(ctx context.Context, threadID string) (<-chan string, error) {
@@ -142,13 +216,7 @@ func subscribe[M, V any](ctx context.Context, b *NATS, kind, id string, read fun
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", kind, err)
 	}
-	// Nothing published after Subscribe has returned may be missed by a server
-	// that is there; one that is away gets the subscription when it is back.
-	if b.nc.IsConnected() {
-		wait, cancel := context.WithTimeout(ctx, subscribeWait)
-		_ = b.nc.FlushWithContext(wait)
-		cancel()
-	}
+	b.settle(ctx) // nothing published after Subscribe has returned may be missed
 
 	out := make(chan V, buffered)
 	go func() {
@@ -180,6 +248,8 @@ func subscribe[M, V any](ctx context.Context, b *NATS, kind, id string, read fun
 }
 
 func subject(kind, id string) string { return "palaver." + kind + "." + id }
+
+func idOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
 // validID keeps wildcards and dots out of subjects: ids are UUIDs in their
 // usual form.

@@ -107,6 +107,74 @@ func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {
 	assert.Equal(t, turn, receive(t, turns))
 }
 
+func TestAStopAnnouncedBeforeAnybodyListensIsHeardAllTheSame(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	worker, workflow := inProcess(t, ns), inProcess(t, ns)
+	turn, other := uuid.NewString(), uuid.NewString()
+	workflow.AnnounceStop(turn)
+	workflow.AnnounceStop(other)
+	others, err := worker.SubscribeStops(t.Context(), other)
+	require.NoError(t, err)
+	receive(t, others) // both have arrived
+
+	for range 2 { // two activities of the turn, one after the other
+		ctx, cancel := context.WithCancel(t.Context())
+		stops, err := worker.SubscribeStops(ctx, turn)
+		require.NoError(t, err)
+		receive(t, stops)
+		workflow.AnnounceStop(turn) // once more changes nothing
+		cancel()
+		drained(t, stops)
+	}
+}
+
+func TestManyStopsAreRememberedAndOldOnesForgotten(t *testing.T) {
+	bus := inProcess(t, startServer(t, server.Options{DontListen: true}))
+	first, last := uuid.NewString(), uuid.NewString()
+	stops, err := bus.SubscribeStops(t.Context(), first)
+	require.NoError(t, err)
+	bus.AnnounceStop(first)
+	receive(t, stops)
+	for range 10_000 {
+		bus.AnnounceStop(uuid.NewString())
+	}
+	bus.AnnounceStop(last)
+	late, err := bus.SubscribeStops(t.Context(), last)
+	require.NoError(t, err)
+	receive(t, late)
+	bus.AnnounceStop(first) // forgotten, and still waited for
+	again, err := bus.SubscribeStops(t.Context(), first)
+	require.NoError(t, err)
+	receive(t, again)
+}
+
+func TestWhetherSomebodyWatchesIsAskedOfEveryProcess(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	asker, second, third := inProcess(t, ns), inProcess(t, ns), inProcess(t, ns)
+	watched, alone := uuid.NewString(), uuid.NewString()
+	ask := func(turn string) bool {
+		yes, err := asker.Watched(t.Context(), turn)
+		require.NoError(t, err)
+		return yes
+	}
+	require.False(t, ask(watched), "nobody is there to answer")
+
+	nobody := func(string) bool { return false }
+	require.NoError(t, asker.AnswerWatched(t.Context(), nobody))
+	require.NoError(t, second.AnswerWatched(t.Context(), nobody))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, third.AnswerWatched(ctx, func(turn string) bool { return turn == watched }))
+	require.True(t, ask(watched))
+	require.False(t, ask(alone))
+
+	cancel()
+	require.Eventually(t, func() bool { return !ask(watched) }, 20*time.Second, time.Millisecond)
+	asker.Close()
+	_, err := asker.Watched(t.Context(), watched)
+	require.Error(t, err, "not known is not no")
+	require.Error(t, asker.AnswerWatched(t.Context(), nobody))
+}
+
 func TestAFullBufferDropsAndNeverBlocksThePublisher(t *testing.T) {
 	ns := startServer(t, server.Options{DontListen: true})
 	bus := inProcess(t, ns)

@@ -25,6 +25,10 @@ func (Nowhere) SubscribeThread(ctx context.Context, _ string) (<-chan string, er
 	return silence[string](ctx), nil
 }
 
+// Watched is no: whoever else there is does not hear of it.
+func (Nowhere) Watched(context.Context, string) (bool, error)                 { return false, nil }
+func (Nowhere) AnswerWatched(context.Context, func(turnID string) bool) error { return nil }
+
 // Ready is true: a bus that was left out on purpose is not one that is down.
 func (Nowhere) Ready() bool { return true }
 func (Nowhere) Close()      {}

@@ -30,10 +30,18 @@ type Bus interface {
 	// Subscribe delivers a turn's deltas and hints until ctx ends, then closes
 	// the channel. Its buffer is bounded: when it is full, messages are dropped.
 	Subscribe(ctx context.Context, turnID string) (<-chan Signal, error)
-	// SubscribeStops delivers the turn's stop announcement.
+	// SubscribeStops delivers the turn's stop announcement, also one that came
+	// before. It does not wait for the network.
 	SubscribeStops(ctx context.Context, turnID string) (<-chan struct{}, error)
 	// SubscribeThread delivers ids of new turns of a thread.
 	SubscribeThread(ctx context.Context, threadID string) (<-chan string, error)
+
+	// Watched asks every process whether somebody follows the turn there. It waits
+	// a moment for a yes; an error means that they could not be asked.
+	Watched(ctx context.Context, turnID string) (bool, error)
+	// AnswerWatched has this process answer that question until ctx ends. watched
+	// is called from other goroutines and must not block.
+	AnswerWatched(ctx context.Context, watched func(turnID string) bool) error
 
 	// Ready reports whether messages flow now.
 	Ready() bool
