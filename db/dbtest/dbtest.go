@@ -28,6 +28,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"documents", documentTests},
 		{"search", searchTests},
 		{"sets", setTests},
+		{"files", fileTests},
+		{"limits", limitTests},
 		{"owners", ownerTests},
 		{"users", userTests},
 		{"races", raceTests},

@@ -162,6 +162,36 @@ var historyTests = []test{
 			b.Equal(want, got, limit)
 		}
 	}},
+	{"every message of a history names its turn", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.running("two", one)
+		s := b.ending(t, "2")
+		s.Prompts = []db.Prompt{{ID: "p", Message: "Which?", Answer: "both", At: b.now()}}
+		b.settle(s)
+		b.running("three", t.ID)
+		messages := b.history("", "", 10).Messages
+		b.Len(messages, 7)
+		for _, m := range messages {
+			got, err := b.store.TurnOfMessage(b.ctx, b.owner, b.thread, m.ID)
+			b.NoError(err)
+			b.Equal(m.TurnID, got.ID)
+			b.Equal(m.Parent, got.Parent)
+		}
+	}},
+	{"a message that no history shows names no turn", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		unaccepted := b.insert(b.newTurn("new")).ID
+		t := b.running("oops", one)
+		s := b.ending(t, "partial")
+		s.Status, s.Hidden = chat.TurnCancelled, true
+		b.settle(s)
+		for _, id := range []string{"", "x", one, one + ".m2", one + ".m-1", one + ".m", ".m0", unaccepted + ".m0", t.ID + ".m0", uuid.NewString() + ".m0", "%.m0"} {
+			_, err := b.store.TurnOfMessage(b.ctx, b.owner, b.thread, id)
+			b.ErrorIs(err, db.ErrNotFound, id)
+		}
+		_, err := b.store.TurnOfMessage(b.ctx, b.owner, uuid.NewString(), one+".m0")
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
 	{"a page before a message that is not there is not found", func(b *bundle) {
 		elsewhere := func() string {
 			b.exchange("other", "o", chat.RootCheckpoint)

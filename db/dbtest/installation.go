@@ -20,6 +20,7 @@ type Installation struct {
 type belongings struct {
 	owner, thread, deleted string
 	turns, docs, sets      []string
+	pictures               []string
 	pending                chat.Turn // never accepted
 }
 
@@ -55,11 +56,18 @@ func (b *bundle) belongings() belongings {
 	}
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
 
-	first := b.running("hello", chat.RootCheckpoint)
+	used, unused := b.attachment(b.owner, "\x00\xff used"), b.attachment(b.owner, "unused")
+	all.pictures = []string{used.ID, unused.ID}
+	first := b.insert(b.showing(used.ID))
+	b.mark(first.ID, chat.TurnRunning, chat.RootCheckpoint)
+	first.Parent = chat.RootCheckpoint
+	_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte{0x1f, 0x8b, 0}, "digest", nil)
+	b.NoError(err)
 	b.NoError(b.store.PutText(b.ctx, b.owner, first.ID, "piece:1", "x"))
 	end := b.ending(first, "answer")
 	end.Prompts = []db.Prompt{{ID: "q", Message: "Which?", Answer: "This.", At: b.now()}}
 	end.Metadata, end.Registry, end.Title = map[string]any{"tokens_used": 7.0}, []string{ready.ID, public.ID}, "Hello"
+	end.Approvals = []string{"draw"}
 	b.settle(end)
 	second, branch := b.exchange("more", "more of it", first.ID), b.exchange("other", "other answer", first.ID)
 	rolledBack := b.running("never mind", branch)
@@ -111,6 +119,7 @@ func (o belongings) says(t *testing.T, store db.Store) []any {
 		if id != o.turns[3] { // the rolled back one is in no history
 			note(store.History(ctx, o.owner, o.thread, id, "", 100))
 			note(store.Registry(ctx, o.owner, o.thread, id))
+			note(store.Approvals(ctx, o.owner, o.thread, id))
 		}
 	}
 	note(store.OpenTurns(ctx, o.owner, o.thread))
@@ -125,6 +134,12 @@ func (o belongings) says(t *testing.T, store db.Store) []any {
 	for _, id := range o.docs[:3] {
 		note(store.DocumentText(ctx, o.owner, id))
 	}
+	for _, id := range o.pictures {
+		a, data, err := store.Attachment(ctx, o.owner, id)
+		note(a, err)
+		note(data, err)
+	}
+	note(store.Repo(ctx, o.owner, o.thread))
 	_, raw, err := store.RawDocument(ctx, o.owner, o.docs[3])
 	note(raw, err)
 	counts, total, err := store.WordCounts(ctx, o.owner, []string{"apples", "pear", "directions"})

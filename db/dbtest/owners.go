@@ -14,6 +14,7 @@ type property struct {
 	processing    chat.Document
 	set           chat.DocumentSet
 	messageID     string
+	used, unused  chat.Attachment
 }
 
 func (b *bundle) property() property {
@@ -22,11 +23,16 @@ func (b *bundle) property() property {
 		doc:        b.document(b.owner, "Private", "apple pie"),
 		processing: b.upload(b.owner, "Later", []byte("raw")),
 	}
-	p.settled = b.running("hello", chat.RootCheckpoint)
+	p.used, p.unused = b.attachment(b.owner, "used"), b.attachment(b.owner, "unused")
+	p.settled = b.insert(b.showing(p.used.ID))
+	b.mark(p.settled.ID, chat.TurnRunning, chat.RootCheckpoint)
+	p.settled.Parent = chat.RootCheckpoint
 	b.NoError(b.store.PutText(b.ctx, b.owner, p.settled.ID, "piece:1", "x"))
 	s := b.ending(p.settled, "answer")
-	s.Registry = []string{p.doc.ID}
+	s.Registry, s.Approvals = []string{p.doc.ID}, []string{"draw"}
 	b.settle(s)
+	_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil)
+	b.NoError(err)
 	p.open = b.running("more", p.settled.ID)
 	b.NoError(b.store.PutText(b.ctx, b.owner, p.open.ID, "piece:1", "x"))
 	b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: p.open.ID, Piece: 1, Attempt: 1, Text: "x"}))
@@ -35,6 +41,11 @@ func (b *bundle) property() property {
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
 	p.messageID = b.history("", "", 1).Messages[0].ID
 	return p
+}
+
+// owned is a new picture that claims to be in somebody else's conversation.
+func owned(thread, owner string) chat.Attachment {
+	return chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}
 }
 
 // strangers are calls about somebody else's property that find nothing.
@@ -132,6 +143,35 @@ var strangers = map[string]func(b *bundle, stranger string, p property) error{
 	},
 	"Head": func(b *bundle, stranger string, p property) error {
 		_, err := b.store.Head(b.ctx, stranger, b.thread)
+		return err
+	},
+	"TurnOfMessage": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.TurnOfMessage(b.ctx, stranger, b.thread, p.messageID)
+		return err
+	},
+	"Approvals": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Approvals(b.ctx, stranger, b.thread, p.settled.ID)
+		return err
+	},
+	"PutAttachment under the picture's id": func(b *bundle, stranger string, p property) error {
+		return b.store.PutAttachment(b.ctx, chat.Attachment{ID: p.used.ID, Owner: stranger, MIME: "image/png"}, []byte("taken"))
+	},
+	"PutAttachment into the thread": func(b *bundle, stranger string, p property) error {
+		return b.store.PutAttachment(b.ctx, owned(b.thread, stranger), []byte("intrusion"))
+	},
+	"Attachment": func(b *bundle, stranger string, p property) error {
+		_, _, err := b.store.Attachment(b.ctx, stranger, p.used.ID)
+		return err
+	},
+	"UseAttachments": func(b *bundle, stranger string, p property) error {
+		return b.store.UseAttachments(b.ctx, stranger, b.thread, []string{p.unused.ID})
+	},
+	"Repo": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.Repo(b.ctx, stranger, b.thread)
+		return err
+	},
+	"PutRepo": func(b *bundle, stranger string, p property) error {
+		_, err := b.store.PutRepo(b.ctx, stranger, b.thread, []byte("taken"), "d", nil)
 		return err
 	},
 	"Recent": func(b *bundle, stranger string, p property) error {
@@ -242,6 +282,17 @@ var blind = map[string]func(b *bundle, stranger string, p property) (int, error)
 		sets, err := b.store.SetsByID(b.ctx, stranger, []string{p.set.ID})
 		return len(sets), err
 	},
+	"AttachmentsByID": func(b *bundle, stranger string, p property) (int, error) {
+		list, err := b.store.AttachmentsByID(b.ctx, stranger, []string{p.used.ID, p.unused.ID})
+		return len(list), err
+	},
+	"UnusedAttachments": func(b *bundle, stranger string, p property) (int, error) {
+		number, bytes, err := b.store.UnusedAttachments(b.ctx, stranger)
+		return number + int(bytes), err
+	},
+	"CountOpenTurns": func(b *bundle, stranger string, p property) (int, error) {
+		return b.store.CountOpenTurns(b.ctx, stranger)
+	},
 	"Profile": func(b *bundle, stranger string, p property) (int, error) {
 		profile, err := b.store.Profile(b.ctx, stranger)
 		return len(profile.Industry) + len(profile.Location), err
@@ -263,6 +314,13 @@ var ownerTests = []test{
 			}
 		}
 		b.Equal(before, b.picture(p))
+	}},
+	{"a stranger's message does not take somebody's picture into its thread", func(b *bundle) {
+		a := b.attachment(b.owner, "x")
+		t := b.showing(a.ID)
+		t.Owner, t.ThreadID = uuid.NewString(), uuid.NewString()
+		b.insert(t)
+		b.Empty(b.stored(a.ID, "x").ThreadID)
 	}},
 	{"a stranger's cancel stops nobody", func(b *bundle) {
 		t := b.newTurn("hello")
@@ -297,6 +355,9 @@ func (b *bundle) picture(p property) []any {
 	see(b.store.DocumentChunks(b.ctx, b.owner, p.doc.ID, 9))
 	see(b.store.ListSets(b.ctx, b.owner, "", 100))
 	see(b.store.Profile(b.ctx, b.owner))
+	see(b.store.Approvals(b.ctx, b.owner, b.thread, p.settled.ID))
+	see(b.store.AttachmentsByID(b.ctx, b.owner, []string{p.used.ID, p.unused.ID}))
+	see(b.store.Repo(b.ctx, b.owner, b.thread))
 	_, raw, err := b.store.RawDocument(b.ctx, b.owner, p.processing.ID)
 	see(raw, err)
 	return seen

@@ -415,6 +415,84 @@ var settleTests = []test{
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, doc[1].ID))
 		b.Equal([]string{doc[0].ID, doc[2].ID}, known(three))
 	}},
+	{"tools approved for good are known along a branch, and on no other", func(b *bundle) {
+		approved := func(head string) []string {
+			tools, err := b.store.Approvals(b.ctx, b.owner, b.thread, head)
+			b.NoError(err)
+			return append([]string{}, tools...)
+		}
+		say := func(parent string, add ...string) string {
+			t := b.running("x", parent)
+			s := b.ending(t, "y")
+			s.Approvals = add
+			b.settle(s)
+			return t.ID
+		}
+		one := say(chat.RootCheckpoint, "draw", "mail")
+		two := say(one)
+		three := say(two, "mail", "pay")
+		side := say(one, "burn")
+		b.Equal([]string{"draw", "mail"}, approved(one))
+		b.Equal([]string{"draw", "mail"}, approved(two))
+		b.Equal([]string{"draw", "mail", "pay"}, approved(three))
+		b.Equal([]string{"draw", "mail", "burn"}, approved(side))
+		b.Equal([]string{"draw", "mail"}, approved(say(one)), "a sibling made later knows what its parent knew")
+		b.Empty(approved(chat.RootCheckpoint))
+		open := b.running("open", side)
+		b.Equal([]string{"draw", "mail", "burn"}, approved(open.ID))
+		b.Equal([]string{"draw", "mail", "burn"}, approved(chat.InterruptID(open.ID, 1)))
+		_, err := b.store.Approvals(b.ctx, b.owner, uuid.NewString(), one)
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"what a rolled back turn was allowed is forgotten with it", func(b *bundle) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		t := b.running("oops", one)
+		s := b.ending(t, "")
+		s.Status, s.Hidden, s.Approvals = chat.TurnCancelled, true, []string{"pay"}
+		b.settle(s)
+		next := b.running("instead", t.ID)
+		b.settle(b.ending(next, "x"))
+		tools, err := b.store.Approvals(b.ctx, b.owner, b.thread, next.ID)
+		b.NoError(err)
+		b.Empty(tools)
+	}},
+	{"a turn that ran while the database was away is saved late, in its place", func(b *bundle) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		late, later := b.newTurn("two"), b.newTurn("three")
+		late.Status, later.Status = chat.TurnRunning, chat.TurnCompleted // what its workflow knows of it
+		next := b.insert(b.newTurn("four"))                              // sent when the database was back
+		b.mark(next.ID, chat.TurnAccepted, "")
+		before, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+
+		for _, t := range []*chat.Turn{&late, &later} {
+			stored := b.insert(*t)
+			b.Equal(chat.TurnNew, stored.Status)
+			b.Equal(t.CreatedAt, stored.CreatedAt)
+			again, created, _, err := b.store.InsertTurn(b.ctx, *t)
+			b.NoError(err)
+			b.False(created)
+			b.Equal(stored, again)
+		}
+		// What follows a turn is not saved before it.
+		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, later.ID, chat.TurnRunning, late.ID), db.ErrNotFound)
+		b.mark(late.ID, chat.TurnRunning, first)
+		b.NoError(b.store.PutText(b.ctx, b.owner, late.ID, "piece:1", "2"))
+		late.Parent = first
+		b.settle(b.ending(late, "2"))
+		later.Parent = late.ID // it ends without having been marked
+		b.settle(b.ending(later, "3"))
+		b.mark(next.ID, chat.TurnRunning, later.ID)
+
+		h := b.history("", "", 10)
+		b.Equal([]string{"one", "1", "two", "2", "three", "3", "four"}, said(h.Messages))
+		b.Equal(late.CreatedAt, h.Messages[2].CreatedAt)
+		b.Equal(next.ID, h.Head)
+		after, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.False(after.LastMessageAt.Before(before.LastMessageAt))
+		b.Equal("one", after.Title)
+	}},
 	{"the registry shows only ready documents that the owner may see", func(b *bundle) {
 		mine, public := b.document(b.owner, "Mine", "text"), b.document(chat.PublicOwner, "Public", "text")
 		theirs := b.document(uuid.NewString(), "Theirs", "text")

@@ -41,6 +41,8 @@ var userTests = []test{
 		b.Equal(1, d.Sets)
 		b.Equal(1, d.Profiles)
 		b.Equal(4, d.Cancels)
+		b.Equal(2, d.Attachments)
+		b.Equal(1, d.Repos)
 		b.GreaterOrEqual(d.Messages, 3)
 		b.False(d.Empty())
 		for _, nobody := range []string{uuid.NewString(), "", "%"} {
@@ -67,6 +69,11 @@ var userTests = []test{
 		hits, err := b.store.SearchText(b.ctx, deleted, []string{"apple"}, nil, 10)
 		b.NoError(err)
 		b.Len(hits, 1, "the public document only")
+
+		for _, a := range []chat.Attachment{p.used, p.unused} {
+			_, _, err = b.store.Attachment(b.ctx, deleted, a.ID)
+			b.ErrorIs(err, db.ErrNotFound)
+		}
 
 		// What still runs finds no place to write to, not even the user's own.
 		for _, id := range unlisted {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -50,6 +52,11 @@ func belongs(t *testing.T, s *Store, owner, name string) {
 	}
 	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
 	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
+	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a-" + name, Owner: owner, MIME: name}, []byte(name)))
+	_, err = s.PutRepo(ctx, owner, "c-"+name, []byte(name), name, nil)
+	require.NoError(t, err)
+	_, err = s.Count(ctx, name, 1, time.Hour, time.Now())
+	require.NoError(t, err)
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner})
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteConversation(ctx, owner, "x-"+name))
@@ -90,9 +97,9 @@ func TestARoleThatDoesNotOwnTheTablesSeesItsOwnAndPublicRowsOnly(t *testing.T) {
 		require.NoError(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" x WHERE "+where).Scan(&n), table)
 		return n
 	}
-	for _, table := range append(tables(), "goose_db_version") {
+	for _, table := range append(tables(), "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if table == "deleted_conversations" || table == "goose_db_version" { // nobody's business
+			if slices.Contains([]string{"deleted_conversations", "limits", "goose_db_version"}, table) { // nobody's business
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}

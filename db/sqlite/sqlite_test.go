@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/dbtest"
+	"github.com/palaver-chat/palaver/db/internal/record"
 )
 
 func openStore(t *testing.T, path string) *Store {
@@ -161,7 +162,10 @@ func TestDeletingAConversationEmptiesEveryTableOfIt(t *testing.T) {
 	_, _, _, err = s.InsertTurn(ctx, turn)
 	require.NoError(t, err)
 	require.NoError(t, s.SaveDraft(ctx, "o", db.Draft{TurnID: "t2", Piece: 1, Text: "x"}))
-	tables := []string{"conversations", "turns", "messages", "turn_events", "turn_texts", "drafts", "stream_runs", "cancels"}
+	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a", Owner: "o", ThreadID: "c"}, nil))
+	_, err = s.PutRepo(ctx, "o", "c", nil, "", nil)
+	require.NoError(t, err)
+	tables := []string{"conversations", "turns", "messages", "turn_events", "turn_texts", "drafts", "stream_runs", "cancels", "attachments", "repos"}
 	count := func(table string) (n int) {
 		require.NoError(t, s.reader.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 		return n
@@ -187,6 +191,52 @@ func TestOldCancelsArePruned(t *testing.T) {
 	var kept string
 	require.NoError(t, s.reader.QueryRow("SELECT group_concat(ref) FROM cancels").Scan(&kept))
 	require.Equal(t, "new", kept)
+}
+
+func TestPicturesThatNoMessageUsedForADayArePruned(t *testing.T) {
+	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
+	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
+	require.NoError(t, err)
+	put := func(a chat.Attachment) {
+		a.Owner = "o"
+		require.NoError(t, s.PutAttachment(ctx, a, []byte("x")))
+	}
+	put(chat.Attachment{ID: "old"})
+	put(chat.Attachment{ID: "old, used", ThreadID: "c"})
+	_, err = s.writer.Exec("UPDATE attachments SET created_at = created_at - 25 * 3600 * 1000000")
+	require.NoError(t, err)
+	put(chat.Attachment{ID: "new"})
+	put(chat.Attachment{ID: "newer"})
+	var kept string
+	require.NoError(t, s.reader.QueryRow("SELECT group_concat(id, ';') FROM (SELECT id FROM attachments ORDER BY id)").Scan(&kept))
+	require.Equal(t, "new;newer;old, used", kept)
+}
+
+func TestCountsAreKeptUnderADigestAndPrunedWhenTheyAreOver(t *testing.T) {
+	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
+	now := time.Now()
+	keys := func() (list []string) {
+		rows, err := s.reader.Query("SELECT key FROM limits")
+		require.NoError(t, err)
+		defer rows.Close()
+		for rows.Next() {
+			var key string
+			require.NoError(t, rows.Scan(&key))
+			list = append(list, key)
+		}
+		return list
+	}
+	for key, window := range map[string]time.Duration{"192.0.2.1": time.Second, "192.0.2.2": time.Hour} {
+		_, err := s.Count(ctx, key, 1, window, now)
+		require.NoError(t, err)
+	}
+	require.Len(t, keys(), 2)
+	for _, key := range keys() {
+		require.NotContains(t, key, "192.0.2")
+	}
+	_, err := s.Count(ctx, "192.0.2.3", 1, time.Second, now.Add(2*record.PruneCountsAfter))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{record.Digest("192.0.2.2"), record.Digest("192.0.2.3")}, keys())
 }
 
 func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {

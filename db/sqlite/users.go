@@ -68,7 +68,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 		d.Threads, d.Documents = slices.Concat(d.Threads, late.Threads), slices.Concat(d.Documents, late.Documents)
 		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
-		d.Attachments, d.Repos = d.Attachments+late.Attachments, d.Repos+late.Repos
+		d.Repos += late.Repos
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels,
 		} {

@@ -96,12 +96,16 @@ func TestADeletedThreadAndADeletedUserAreInNoTableAnyMore(t *testing.T) {
 	ready, processing := document(true), document(false)
 	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: docWord, DocIDs: []string{ready}}))
 	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: docWord}))
+	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}, []byte(word)))
+	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte(docWord)))
+	_, err = s.PutRepo(ctx, owner, thread, []byte(word), "digest", nil)
+	require.NoError(t, err)
 
 	ofThread := []string{word, thread, settled.ID, open.ID, settled.ClientTurnID, open.ClientTurnID, settled.StreamRunID, open.StreamRunID}
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
 	before := traces(t, s, ofUser...)
 	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
-		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles"} {
+		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos"} {
 		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
 	}
 

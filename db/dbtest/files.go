@@ -1,0 +1,209 @@
+package dbtest
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// attachment is a picture of owner's that no message uses yet.
+func (b *bundle) attachment(owner, data string) chat.Attachment {
+	b.t.Helper()
+	a := chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png", Bytes: len(data)}
+	b.NoError(b.store.PutAttachment(b.ctx, a, []byte(data)))
+	return a
+}
+
+// stored is an attachment as it reads back; its bytes are checked.
+func (b *bundle) stored(id, data string) chat.Attachment {
+	b.t.Helper()
+	a, got, err := b.store.Attachment(b.ctx, b.owner, id)
+	b.NoError(err)
+	b.Equal(data, string(got))
+	return a
+}
+
+func (b *bundle) gone(id string) {
+	b.t.Helper()
+	_, _, err := b.store.Attachment(b.ctx, b.owner, id)
+	b.ErrorIs(err, db.ErrNotFound)
+}
+
+func (b *bundle) unused() (int, int64) {
+	b.t.Helper()
+	number, bytes, err := b.store.UnusedAttachments(b.ctx, b.owner)
+	b.NoError(err)
+	return number, bytes
+}
+
+// showing is a turn whose message brings pictures.
+func (b *bundle) showing(ids ...string) chat.Turn {
+	t := b.newTurn("look")
+	t.Content.Attachments = ids
+	t.ContentHash = t.Content.Hash()
+	return t
+}
+
+var fileTests = []test{
+	{"a picture reads back as it was stored, and stays so", func(b *bundle) {
+		data := "\x00\xff\x89PNG" + string(bytes.Repeat([]byte{7}, 300_000))
+		a := b.attachment(b.owner, data)
+		b.Equal(a, b.stored(a.ID, data))
+		b.NoError(b.store.PutAttachment(b.ctx, chat.Attachment{ID: a.ID, Owner: b.owner, MIME: "image/webp"}, []byte("other")))
+		b.Equal(a, b.stored(a.ID, data))
+		empty := b.attachment(b.owner, "")
+		b.Equal(empty, b.stored(empty.ID, ""))
+	}},
+	{"pictures by id keep their order, and unknown ones are left out", func(b *bundle) {
+		one, two := b.attachment(b.owner, "1"), b.attachment(b.owner, "22")
+		list, err := b.store.AttachmentsByID(b.ctx, b.owner, []string{two.ID, "unknown", one.ID})
+		b.NoError(err)
+		b.Equal([]chat.Attachment{two, one}, list)
+		list, err = b.store.AttachmentsByID(b.ctx, b.owner, nil)
+		b.NoError(err)
+		b.Empty(list)
+	}},
+	{"a picture belongs to the conversation whose message brings it, and goes with it", func(b *bundle) {
+		a, other := b.attachment(b.owner, "x"), b.attachment(b.owner, "y")
+		b.insert(b.showing(a.ID))
+		b.Equal(b.thread, b.stored(a.ID, "x").ThreadID)
+		first := b.thread
+		b.thread = uuid.NewString()
+		b.insert(b.showing(a.ID, other.ID))
+		b.Equal(first, b.stored(a.ID, "x").ThreadID, "it stays where it is")
+		b.Equal(b.thread, b.stored(other.ID, "y").ThreadID)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, first))
+		b.gone(a.ID)
+		b.stored(other.ID, "y")
+	}},
+	{"pictures can be tied to a conversation that is there", func(b *bundle) {
+		a := b.attachment(b.owner, "x")
+		b.ErrorIs(b.store.UseAttachments(b.ctx, b.owner, b.thread, []string{a.ID}), db.ErrNotFound)
+		b.thread = b.conversation("").ID
+		b.NoError(b.store.UseAttachments(b.ctx, b.owner, b.thread, []string{"unknown", a.ID}))
+		b.NoError(b.store.UseAttachments(b.ctx, b.owner, b.thread, nil))
+		b.Equal(b.thread, b.stored(a.ID, "x").ThreadID)
+	}},
+	{"a picture made in a conversation is stored once, and not after its end", func(b *bundle) {
+		b.thread = b.conversation("").ID
+		made := chat.Attachment{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread, MIME: "image/png", Bytes: 1}
+		for range 2 {
+			b.NoError(b.store.PutAttachment(b.ctx, made, []byte("x")))
+		}
+		b.Equal(made, b.stored(made.ID, "x"))
+		number, _ := b.unused()
+		b.Zero(number)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.gone(made.ID)
+		b.ErrorIs(b.store.PutAttachment(b.ctx, made, []byte("x")), db.ErrNotFound)
+		b.gone(made.ID)
+	}},
+	{"an unused picture counts until a message uses it", func(b *bundle) {
+		a := b.attachment(b.owner, "12345")
+		b.attachment(b.owner, "123")
+		b.attachment(uuid.NewString(), "somebody else's")
+		number, size := b.unused()
+		b.Equal(2, number)
+		b.Equal(int64(8), size)
+		b.insert(b.showing(a.ID))
+		number, size = b.unused()
+		b.Equal(1, number)
+		b.Equal(int64(3), size)
+	}},
+	{"what pictures a person sent is in their message's metadata", func(b *bundle) {
+		a := b.attachment(b.owner, "x")
+		b.mark(b.insert(b.showing(a.ID)).ID, chat.TurnRunning, chat.RootCheckpoint)
+		b.Equal([]any{a.ID}, b.history("", "", 10).Messages[0].Metadata["attachments"])
+	}},
+	{"a repo's versions count from one, and the last one stands", func(b *bundle) {
+		_, err := b.store.Repo(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+		for i, data := range []string{"\x1f\x8b\x00one", "two", "three"} {
+			put, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte(data), "digest "+strconv.Itoa(i), nil)
+			b.NoError(err)
+			b.Equal(i+1, put.Version)
+			got, err := b.store.Repo(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(db.Repo{Version: i + 1, SHA256: "digest " + strconv.Itoa(i), Gzipped: []byte(data), UpdatedAt: put.UpdatedAt}, got)
+		}
+	}},
+	{"a repo creates its conversation, which keeps what it has", func(b *bundle) {
+		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
+		b.NoError(err)
+		b.Equal([]string{b.thread}, b.listed(""))
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		before, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
+		b.NoError(err)
+		after, err := b.store.Conversation(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal(before, after)
+	}},
+	{"a repo is stored only over the version that was expected", func(b *bundle) {
+		put := func(match int) error {
+			_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", &match)
+			return err
+		}
+		b.ErrorIs(put(1), db.ErrVersion)
+		_, err := b.store.Repo(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.NoError(put(0))
+		b.ErrorIs(put(0), db.ErrVersion)
+		b.ErrorIs(put(2), db.ErrVersion)
+		b.NoError(put(1))
+		got, err := b.store.Repo(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal(2, got.Version)
+	}},
+	{"a repo goes with its conversation and does not come back", func(b *bundle) {
+		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
+		b.NoError(err)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		_, err = b.store.Repo(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"of writers that expect the same version one wins", func(b *bundle) {
+		var errs [5]error
+		none := 0
+		together(len(errs), func(i int) {
+			_, errs[i] = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", &none)
+		})
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			} else {
+				b.ErrorIs(err, db.ErrVersion)
+			}
+		}
+		b.Equal(1, won)
+	}},
+	{"a picture sent at once with its conversation's end is not left behind", func(b *bundle) {
+		for range 10 {
+			b.thread = b.conversation("").ID
+			a := b.attachment(b.owner, "x")
+			var errs [2]error
+			together(2, func(i int) {
+				if i == 0 {
+					errs[i] = b.store.DeleteConversation(b.ctx, b.owner, b.thread)
+				} else {
+					errs[i] = b.store.UseAttachments(b.ctx, b.owner, b.thread, []string{a.ID})
+				}
+			})
+			b.NoError(errs[0])
+			if errs[1] == nil {
+				b.gone(a.ID)
+			} else {
+				b.ErrorIs(errs[1], db.ErrNotFound)
+				b.Empty(b.stored(a.ID, "x").ThreadID)
+			}
+		}
+	}},
+}

@@ -1,0 +1,107 @@
+package dbtest
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func (b *bundle) count(key string, n int64, now time.Time) db.Window {
+	b.t.Helper()
+	w, err := b.store.Count(b.ctx, key, n, time.Minute, now)
+	b.NoError(err)
+	return w
+}
+
+var limitTests = []test{
+	{"a window begins with the first act and is over when it was said to be", func(b *bundle) {
+		key, start := uuid.NewString(), b.now()
+		reset := start.Add(time.Minute)
+		b.Equal(db.Window{Count: 1, Reset: reset}, b.count(key, 1, start))
+		b.Equal(db.Window{Count: 6, Reset: reset}, b.count(key, 5, start.Add(time.Second)))
+		b.Equal(db.Window{Count: 7, Reset: reset}, b.count(key, 1, reset.Add(-time.Microsecond)))
+		b.Equal(db.Window{Count: 1, Reset: reset.Add(time.Minute)}, b.count(key, 1, reset))
+	}},
+	{"looking at a count changes nothing", func(b *bundle) {
+		key, start := uuid.NewString(), b.now()
+		counted := func(now time.Time) db.Window {
+			w, err := b.store.Counted(b.ctx, key, time.Minute, now)
+			b.NoError(err)
+			return w
+		}
+		for range 2 {
+			b.Equal(db.Window{Reset: start.Add(time.Minute)}, counted(start))
+		}
+		w := b.count(key, 3, start)
+		for range 2 {
+			b.Equal(w, counted(start.Add(time.Second)))
+		}
+		b.Equal(db.Window{Reset: w.Reset.Add(time.Minute)}, counted(w.Reset))
+	}},
+	{"a count can be forgotten, and others stay", func(b *bundle) {
+		one, two, now := uuid.NewString(), uuid.NewString(), b.now()
+		b.count(one, 3, now)
+		b.count(two, 3, now)
+		b.NoError(b.store.ForgetCount(b.ctx, one))
+		b.NoError(b.store.ForgetCount(b.ctx, "never counted"))
+		b.Equal(int64(1), b.count(one, 1, now).Count)
+		b.Equal(int64(4), b.count(two, 1, now).Count)
+	}},
+	{"taking says how many are left, and refuses what is beyond the limit", func(b *bundle) {
+		key, now := uuid.NewString(), b.now()
+		for _, want := range []struct {
+			left int64
+			ok   bool
+		}{{1, true}, {0, true}, {0, false}, {0, false}} {
+			left, reset, ok, err := db.Take(b.ctx, b.store, key, 2, time.Minute, now)
+			b.NoError(err)
+			b.Equal(want.left, left)
+			b.Equal(want.ok, ok)
+			b.Equal(now.Add(time.Minute), reset)
+		}
+		_, _, ok, err := db.Take(b.ctx, b.store, key, 2, time.Minute, now.Add(time.Minute))
+		b.NoError(err)
+		b.True(ok)
+	}},
+	{"what is done at once is all counted", func(b *bundle) {
+		key, now := uuid.NewString(), b.now()
+		var errs [8]error
+		together(len(errs), func(i int) {
+			for range 10 {
+				if _, err := b.store.Count(b.ctx, key, 1, time.Minute, now); err != nil {
+					errs[i] = err
+				}
+			}
+		})
+		for _, err := range errs {
+			b.NoError(err)
+		}
+		b.Equal(int64(81), b.count(key, 1, now).Count)
+	}},
+	{"open turns of an owner are counted over all threads, but for those that wait for a person", func(b *bundle) {
+		open := func() int {
+			n, err := b.store.CountOpenTurns(b.ctx, b.owner)
+			b.NoError(err)
+			return n
+		}
+		b.Zero(open())
+		running := b.running("one", chat.RootCheckpoint)
+		b.thread = uuid.NewString()
+		accepted := b.insert(b.newTurn("two"))
+		b.mark(accepted.ID, chat.TurnAccepted, "")
+		b.insert(b.newTurn("sent long ago, never accepted"))
+		sent := b.newTurn("just sent")
+		sent.CreatedAt = time.Now()
+		b.insert(sent)
+		b.Equal(3, open())
+		b.mark(running.ID, chat.TurnInterrupted, "")
+		b.Equal(2, open())
+		b.settle(b.ending(accepted, "x"))
+		b.Equal(1, open())
+		b.owner = uuid.NewString()
+		b.Zero(open())
+	}},
+}

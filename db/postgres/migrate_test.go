@@ -1,0 +1,55 @@
+package postgres
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+)
+
+// firstRelease is a thread as version 2 of the schema holds it.
+const firstRelease = `INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at) VALUES ('c', 'o', 'T', 't', true, 1, 1);
+INSERT INTO turns (id, owner, thread_id, parent, place, status, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content)
+VALUES ('t', 'o', 'c', 'root', 1, 'completed', 1, 2, 'ct', '', 'h', '["d"]', '{"message":"hello","agent":"documents"}');
+INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata) VALUES ('t', 0, 'user', 1, 'hello', 'hello', '');
+INSERT INTO turn_events (turn_id, n, event) VALUES ('t', 1, '{"n":1,"type":"response"}')`
+
+func TestADatabaseOfTheFirstReleaseKeepsWhatItHas(t *testing.T) {
+	url, ctx := pgtest.Database(t), t.Context()
+	config, err := parse(url)
+	require.NoError(t, err)
+	pool := stdlib.OpenDB(*config.ConnConfig)
+	folder, err := fs.Sub(migrations, "migrations")
+	require.NoError(t, err)
+	provider, err := goose.NewProvider(goose.DialectPostgres, pool, folder, goose.WithDisableGlobalRegistry(true))
+	require.NoError(t, err)
+	_, err = provider.UpTo(ctx, 2)
+	require.NoError(t, err)
+	require.NoError(t, pool.Close())
+	pgtest.Exec(t, url, firstRelease)
+
+	s := openStore(t, url)
+	h, err := s.History(ctx, "o", "c", "", "", 10)
+	require.NoError(t, err)
+	require.Equal(t, "t", h.Head)
+	require.Len(t, h.Messages, 1)
+	tools, err := s.Approvals(ctx, "o", "c", "t")
+	require.NoError(t, err)
+	require.Empty(t, tools)
+	turn := chat.Turn{ID: "t2", Owner: "o", ThreadID: "c", Content: chat.Content{Message: "more"}}
+	_, _, _, err = s.InsertTurn(ctx, turn)
+	require.NoError(t, err)
+	_, err = s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t2", Parent: "t", Status: chat.TurnCompleted,
+		Approvals: []string{"draw"}, Terminal: chat.Event{N: 1}})
+	require.NoError(t, err)
+	tools, err = s.Approvals(ctx, "o", "c", "t2")
+	require.NoError(t, err)
+	require.Equal(t, []string{"draw"}, tools)
+	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a", Owner: "o", ThreadID: "c"}, nil))
+}
