@@ -42,9 +42,9 @@ func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(diale
 // showing is how a client wants to see a turn.
 type showing struct {
 	began  time.Time // when the message came, for the metrics; zero for an answer
-	thread string // as the client calls it
-	run    string // of this request; empty: the turn's
-	after  string // the interrupt that was answered; empty: from the beginning
+	thread string    // as the client calls it
+	run    string    // of this request; empty: the turn's
+	after  string    // the interrupt that was answered; empty: from the beginning
 	view   dialect.View
 	cancel bool // on_disconnect
 }
