@@ -45,6 +45,16 @@ func self(t testing.TB, program string, flags []string) *exec.Cmd {
 	return command
 }
 
+// Programs are the path of the test binary, and the variable that makes it the
+// one-process program or the program of the roles: for who starts processes
+// without this package.
+func Programs(t testing.TB) (path, standalone, roles string) {
+	t.Helper()
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	return binary, childVariable + "=" + standaloneProgram, childVariable + "=" + rolesProgram
+}
+
 // child is a program that runs in a process of its own, or has been one.
 type child struct {
 	t       testing.TB

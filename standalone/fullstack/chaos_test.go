@@ -1,0 +1,67 @@
+package fullstack
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/bench/chaos/storm"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// TestAShortStormBreaksNoPromise is the short form of go run ./bench/chaos. The
+// limits are those of a slow machine: the long form measures.
+func TestAShortStormBreaksNoPromise(t *testing.T) {
+	for _, c := range []struct {
+		store    string
+		database func(t *testing.T) string
+		faults   []string
+	}{
+		{"SQLite", func(*testing.T) string { return "" },
+			[]string{"kill a worker", "kill everything", "cut NATS off", "hold the database's write lock"}},
+		{"Postgres", func(t *testing.T) string { return pgtest.Database(t) },
+			[]string{"kill an API process", "kill all workers and APIs", "silence the database", "cut the database off"}},
+	} {
+		t.Run(c.store, func(t *testing.T) {
+			path, standalone, roles := stacktest.Programs(t)
+			dir := t.TempDir()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			report, err := storm.Run(ctx, storm.Options{
+				Server:  storm.Program{Path: path, Env: []string{standalone}},
+				Palaver: storm.Program{Path: path, Env: []string{roles}},
+				Dir:     dir, DatabaseURL: c.database(t),
+				Threads: 6, Workers: 2, APIs: 2, Rounds: len(c.faults), Only: c.faults, Seed: 4,
+				Calm: 2 * time.Second, Fault: 3 * time.Second, LongFault: 3 * time.Second,
+				GoesOn: time.Minute, Patience: 3 * time.Minute, Progress: t.Output(),
+			})
+			if err != nil || !report.OK() {
+				showLogs(t, filepath.Join(dir, "logs"))
+			}
+			require.NoError(t, err)
+			require.NoError(t, report.Write(t.Output()))
+			require.True(t, report.OK())
+		})
+	}
+}
+
+// showLogs shows what the processes complained of.
+func showLogs(t *testing.T, dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	require.NoError(t, err)
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(b)) {
+			if !strings.Contains(line, "level=INFO") {
+				t.Logf("%s: %s", filepath.Base(file), strings.TrimSuffix(line, "\n"))
+			}
+		}
+	}
+}

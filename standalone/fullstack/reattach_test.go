@@ -1,0 +1,116 @@
+package fullstack
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
+)
+
+// durable are the events of a turn's log among those that a viewer got, by
+// number and type.
+func durable(events []event) (log []string) {
+	for _, e := range events {
+		if e.Type != "token" && e.Code != "restarted" {
+			log = append(log, strings.SplitN(e.EventID, ".", 3)[1]+" "+e.Type)
+		}
+	}
+	return log
+}
+
+// gated is an answer that waits before each of its chunks but the first.
+func gated(t *testing.T, chunks ...string) (llmtest.Answer, []*llmtest.Gate) {
+	a := llmtest.Answer{Chunks: chunks, Gates: map[int]*llmtest.Gate{}}
+	gates := make([]*llmtest.Gate, len(chunks))
+	for i := 1; i < len(chunks); i++ {
+		gates[i] = llmtest.NewGate()
+		a.Gates[i] = gates[i]
+		t.Cleanup(gates[i].Release)
+	}
+	return a, gates
+}
+
+func TestReconnectNeitherLosesNorReplays(t *testing.T) {
+	_, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	chunks := []string{"A bank ", "must hold ", "a ratio ", "of at least ", "100 percent [1]."}
+	answer, gates := gated(t, chunks...)
+	model.On(answerCall, answer)
+
+	// A viewer whose connection breaks after every chunk.
+	page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
+	var seen []event
+	shown := func() string { return text(seen) }
+	for i := 1; i < len(chunks); i++ {
+		want := strings.TrimSpace(strings.Join(chunks[:i], ""))
+		for len(strings.TrimSpace(shown())) < len(want) {
+			e, ok := page.next()
+			require.True(t, ok)
+			seen = append(seen, e)
+		}
+		require.Equal(t, want, strings.TrimSpace(shown()))
+		page.close()
+		page = c.attach("last_event_id=" + seen[len(seen)-1].EventID)
+		gates[i].Release()
+	}
+	seen = append(seen, page.all()...)
+	end := last(seen)
+	require.Equal(t, end.Response, shown())
+
+	// Whoever comes later, with whatever it has seen, gets the rest.
+	whole := c.attach("turn_id=" + end.TurnID).all()
+	require.Equal(t, end.Response, text(whole))
+	require.Equal(t, durable(whole), durable(seen))
+	require.True(t, slices.IsSortedFunc(durable(seen), func(a, b string) int { return number(t, a) - number(t, b) }), "%v", durable(seen))
+	for i := range seen[:len(seen)-1] {
+		rest := c.attach(fmt.Sprintf("turn_id=%s&last_event_id=%s", end.TurnID, seen[i].EventID)).all()
+		require.Equal(t, end.Response, text(seen[:i+1])+text(rest), "after event %d, %s", i, seen[i].EventID)
+		require.Equal(t, durable(whole), append(durable(seen[:i+1]), durable(rest)...), "after event %d, %s", i, seen[i].EventID)
+	}
+}
+
+func number(t *testing.T, entry string) int {
+	n, err := strconv.Atoi(strings.Fields(entry)[0])
+	require.NoError(t, err)
+	return n
+}
+
+func TestThreeViewersSeeTheSameAndALateOneGetsTheTextSoFar(t *testing.T) {
+	_, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	answer, gates := gated(t, "A bank must hold ", "a ratio of at least ", "100 percent [1].")
+	model.On(answerCall, answer)
+	first := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
+	began := []event{first.until(isType("token"))}
+	second := c.attach("follow=turn")
+	third := c.attach("follow=thread")
+	gates[1].Release()
+	within(t, gates[2].Reached(), "the second part")
+	late := c.attach("")
+	early := late.until(isType("token"))
+	require.True(t, strings.HasPrefix(early.Content, "A bank must hold"), "the text so far at once: %q", early.Content)
+	gates[2].Release()
+
+	own := append(began, first.all()...)
+	end := last(own)
+	require.Equal(t, end.Response, text(own))
+	for name, s := range map[string]*stream{"second": second, "third": third, "late": late} {
+		var got []event
+		if name == "late" {
+			got = append(got, early)
+		}
+		for len(got) == 0 || !terminal(last(got)) {
+			e, ok := s.next()
+			require.True(t, ok, name)
+			got = append(got, e)
+		}
+		require.Equal(t, end, last(got), name)
+		require.Equal(t, end.Response, text(got), name)
+		s.close()
+	}
+}

@@ -1,0 +1,189 @@
+package fullstack
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// stop asks for the open turn's end, or with more for that of a named one.
+func (c *talk) stop(more object) (status string) {
+	c.t.Helper()
+	body := object{"thread_id": c.thread}
+	for k, v := range more {
+		body[k] = v
+	}
+	var answer struct{ Status string }
+	c.do(http.StatusAccepted, http.MethodPost, "/api/chat/cancel", body, &answer)
+	return answer.Status
+}
+
+// abort waits until the model has seen so many of its callers go in mid-answer.
+func aborted(t *testing.T, model *llmtest.Server, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, model.WaitGone(ctx, n))
+}
+
+func TestAPartialAnswerSurvivesStopRefreshAndTheDeathOfEveryProcess(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		s, model := apart(t, options)
+		worker, first, second := s.Worker(), s.API(), s.API()
+		a := newTalk(t, func() string { return first.URL }, s.NewUser())
+		b := a.at(second)
+		doc := a.upload("Liquidity circular", circular)
+		gate := llmtest.NewGate()
+		t.Cleanup(gate.Release)
+		model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank must hold ", "never said"}, Gates: map[int]*llmtest.Gate{1: gate}})
+		page := a.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": "mine", "stream_run_id": "run-1"})
+		page.until(isType("token"))
+		require.Equal(t, "cancelling", b.stop(object{"client_turn_id": "mine"}), "stopped at another process")
+		end := page.until(terminal)
+		require.Equal(t, "cancelled", end.Type)
+		require.Equal(t, "user_cancelled", end.Reason)
+		require.Equal(t, "A bank must hold", strings.TrimSpace(end.Partial))
+		aborted(t, model, 1)
+
+		kept := func(c *talk) {
+			t.Helper()
+			h := c.history()
+			require.Equal(t, []string{"user", "assistant"}, h.roles())
+			require.Nil(t, h.Active)
+			require.Equal(t, end.Partial, h.Messages[1].Content)
+			said := h.Messages[1].Metadata
+			require.Equal(t, true, said["interrupted"])
+			require.Equal(t, "user_cancelled", said["interrupted_reason"])
+			require.Equal(t, "cancelled", said["finished_reason"])
+			require.Equal(t, "mine", said["client_turn_id"])
+			require.Equal(t, "run-1", said["stream_run_id"])
+			require.NotZero(t, said["token_estimate"])
+		}
+		kept(a)
+		kept(b)
+		for _, r := range []*stacktest.Role{worker, first, second} {
+			r.Kill()
+		}
+		s.Servers.Kill()
+		s.Servers.Start()
+		first.Start()
+		kept(a)
+		require.Equal(t, end.Partial, last(a.attach("turn_id="+end.TurnID).all()).Partial)
+		require.Equal(t, "cancelled", a.stop(object{"client_turn_id": "mine"}), "stopping it again changes nothing")
+		kept(a)
+	})
+}
+
+// TestStopDoesNotRaceTheStartOfARun sends messages whose answers never end, and
+// stops each at the same moment: only a stop that is taken ends them.
+func TestStopDoesNotRaceTheStartOfARun(t *testing.T) {
+	_, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	model.On(answerCall, llmtest.Silent("A bank must "))
+	var wg sync.WaitGroup
+	for i := range 30 {
+		one := newTalk(t, c.url, c.client)
+		wg.Go(func() {
+			id := uuid.NewString()
+			var both sync.WaitGroup
+			both.Go(func() { one.stop(object{"client_turn_id": id}) })
+			if i%3 == 0 {
+				both.Wait() // overtakes its submit for sure
+			}
+			end := last(one.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": id}))
+			both.Wait()
+			if end.Type != "cancelled" || end.Reason != "user_cancelled" {
+				t.Errorf("the turn ended %+v", end)
+			}
+		})
+	}
+	wg.Wait()
+	aborted(t, model, model.Count(answerCall))
+}
+
+func TestStopWorksWhereverATurnIs(t *testing.T) {
+	_, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	inquire := object{"tagged_doc_ids": []string{doc}, "action": "inquire"}
+	cancelled := func(t *testing.T, s *stream) event {
+		t.Helper()
+		end := s.until(terminal)
+		require.Equal(t, "cancelled", end.Type)
+		require.Equal(t, "user_cancelled", end.Reason)
+		return end
+	}
+	t.Run("before the first token", func(t *testing.T) {
+		c := newTalk(t, c.url, c.client)
+		gate, gone := llmtest.NewGate(), len(model.Gone())
+		t.Cleanup(gate.Release)
+		model.On(answerCall, llmtest.Answer{Chunks: []string{"never said"}, Gates: map[int]*llmtest.Gate{0: gate}})
+		page := c.send("What is the ratio?", inquire)
+		within(t, gate.Reached(), "the call")
+		c.stop(nil)
+		require.Empty(t, cancelled(t, page).Partial)
+		aborted(t, model, gone+1)
+		require.Equal(t, []string{"user"}, c.history().roles(), "an empty partial is not kept")
+	})
+	t.Run("while the intent is resolved", func(t *testing.T) {
+		c := newTalk(t, c.url, c.client)
+		gate, gone := llmtest.NewGate(), len(model.Gone())
+		t.Cleanup(gate.Release)
+		model.On(intentCall, llmtest.Answer{JSON: object{}, Gates: map[int]*llmtest.Gate{0: gate}})
+		page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
+		within(t, gate.Reached(), "the call")
+		c.stop(nil)
+		cancelled(t, page)
+		aborted(t, model, gone+1)
+	})
+	t.Run("in a retry's back-off", func(t *testing.T) {
+		c := newTalk(t, c.url, c.client)
+		model.On(answerCall, llmtest.Status(http.StatusTooManyRequests, "30"))
+		calls := model.Count(answerCall)
+		page := c.send("What is the ratio?", inquire)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		require.NoError(t, model.WaitCount(ctx, answerCall, calls+1))
+		c.stop(nil)
+		cancelled(t, page)
+		require.Equal(t, calls+1, model.Count(answerCall))
+	})
+	t.Run("in a question", func(t *testing.T) {
+		c := newTalk(t, c.url, c.client)
+		model.On(intentCall, unsure)
+		asked := last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}}))
+		require.Equal(t, "interrupt", asked.Type)
+		page := c.attach("turn_id=" + asked.TurnID)
+		c.stop(nil)
+		cancelled(t, page)
+		require.Nil(t, c.history().Pending)
+	})
+	t.Run("in the queue, and in mid-answer, and twice", func(t *testing.T) {
+		c := newTalk(t, c.url, c.client)
+		model.On(answerCall, llmtest.Silent("A bank must "))
+		running := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": "runs"})
+		running.until(isType("token"))
+		waiting := make(chan *stream)
+		go func() {
+			waiting <- c.send("And the stress test?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "on_busy": "enqueue", "client_turn_id": "waits"})
+		}()
+		queued := <-waiting
+		calls := model.Count(answerCall)
+		c.stop(object{"client_turn_id": "waits"})
+		c.stop(object{"client_turn_id": "runs"})
+		c.stop(object{"client_turn_id": "runs"})
+		require.Equal(t, "A bank must", strings.TrimSpace(cancelled(t, running).Partial))
+		cancelled(t, queued)
+		require.Equal(t, calls, model.Count(answerCall), "what was stopped in the queue asks no model")
+		require.Equal(t, "cancelled", c.stop(object{"client_turn_id": "runs"}))
+		require.Equal(t, "idle", c.stop(nil))
+		require.Equal(t, []string{"user", "assistant", "user"}, c.history().roles())
+	})
+}
