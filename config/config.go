@@ -32,6 +32,7 @@ type Config struct {
 	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Longest duration of one model call."`
 	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"No new try of a model call starts later than this after the first."`
 	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model; when set, retrieval is by words and meaning both."`
+	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model that paints for generate_image; none: there is no such tool. An OpenAI model paints at OpenAI when OPENAI_API_KEY is set, whatever the provider of the chat."`
 
 	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
 	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`

@@ -11,6 +11,8 @@ import (
 type Price struct {
 	In  float64 `json:"in"`
 	Out float64 `json:"out"`
+	// Picture is the price of one picture, for image models that count no tokens.
+	Picture float64 `json:"picture"`
 }
 
 // PriceTable holds prices by the beginning of a model's name, so that a dated
@@ -39,7 +41,7 @@ func ParsePrices(data []byte) (*PriceTable, error) {
 		return nil, fmt.Errorf("price table: %w", err)
 	}
 	for name, p := range t.prices {
-		if p.In < 0 || p.Out < 0 {
+		if p.In < 0 || p.Out < 0 || p.Picture < 0 {
 			return nil, fmt.Errorf("price table: %s: a price is negative", name)
 		}
 	}
@@ -49,8 +51,17 @@ func ParsePrices(data []byte) (*PriceTable, error) {
 // Cost is what a call costs in US dollars; 0 for a model the table does not
 // know. The longest matching prefix decides. A nil table knows no model.
 func (t *PriceTable) Cost(model string, tokensIn, tokensOut int) float64 {
+	p := t.price(model)
+	return (float64(tokensIn)*p.In + float64(tokensOut)*p.Out) / 1e6
+}
+
+// Picture is what one picture costs in US dollars, of a model that counts no
+// tokens.
+func (t *PriceTable) Picture(model string) float64 { return t.price(model).Picture }
+
+func (t *PriceTable) price(model string) Price {
 	if t == nil {
-		return 0
+		return Price{}
 	}
 	// Gateways put a vendor before the name: "openai/gpt-5.4".
 	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
@@ -60,6 +71,5 @@ func (t *PriceTable) Cost(model string, tokensIn, tokensOut int) float64 {
 			best = prefix
 		}
 	}
-	p := t.prices[best]
-	return (float64(tokensIn)*p.In + float64(tokensOut)*p.Out) / 1e6
+	return t.prices[best]
 }

@@ -88,6 +88,8 @@ func NewModel(cfg *config.Config) (llm.Model, error) {
 		NameStrong:       cfg.ModelNameStrong,
 		BaseURL:          cfg.BaseURL,
 		EmbeddingModel:   cfg.EmbeddingModel,
+		ImageModel:       cfg.ImageModel,
+		OpenAIKey:        cfg.OpenAIAPIKey,
 		FirstByteTimeout: cfg.FirstByteTimeout,
 		Timeout:          cfg.ModelTimeout,
 	})

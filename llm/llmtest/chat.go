@@ -6,26 +6,22 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // completion is the part of a chat request that scripts decide by.
 type completion struct {
-	Model    string `json:"model"`
-	Stream   bool   `json:"stream"`
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
+	Model          string        `json:"model"`
+	Stream         bool          `json:"stream"`
+	Messages       []chatMessage `json:"messages"`
+	Tools          []chatTool    `json:"tools"`
 	ResponseFormat *struct {
 		JSONSchema *struct {
 			Name string `json:"name"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
-	Tools []struct {
-		Function struct {
-			Name string `json:"name"`
-		} `json:"function"`
-	} `json:"tools"`
 	StreamOptions *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -65,6 +61,12 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 			req.LastUser = t
 		}
 	}
+	if last := len(c.Messages) - 1; last >= 0 && c.Messages[last].Role == "tool" {
+		req.LastResult = text(c.Messages[last].Content)
+	}
+	for _, tool := range c.Tools {
+		req.Tools = append(req.Tools, tool.Function.Name)
+	}
 	switch {
 	case c.Stream:
 		req.Kind = Stream
@@ -76,6 +78,10 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		req.Mode, req.Schema = "prompt", named(req.System)
 	}
 	s.record(req)
+	if problem := malformed(c); problem != "" {
+		fail(w, http.StatusBadRequest, problem)
+		return
+	}
 
 	a := s.answer(req, prompt.String())
 	p := &player{w: w, r: r, req: req, a: a, model: c.Model, promptTokens: len(prompt.String())/4 + 1}
@@ -182,6 +188,12 @@ func (p *player) stream() bool {
 			return false
 		}
 	}
+	for _, delta := range append(fragments(p.a.Calls, p.a.Pieces), p.a.Deltas...) {
+		p.tokens++
+		if !p.send(p.chunk(delta, nil)) {
+			return false
+		}
+	}
 	if !p.gate(len(p.a.Chunks)) {
 		return false
 	}
@@ -200,9 +212,46 @@ func (p *player) stream() bool {
 	return err == nil
 }
 
+// fragments are the deltas that bring tool calls: the first of each call names
+// it, the others bring its arguments in pieces of so many bytes, the calls taking
+// turns.
+func fragments(calls []llm.ToolCall, pieces int) []any {
+	var out []any
+	add := func(call map[string]any) { out = append(out, map[string]any{"tool_calls": []any{call}}) }
+	rest := make([]string, len(calls))
+	for i, c := range calls {
+		id, args := c.ID, c.Arguments
+		if id == "" {
+			id = fmt.Sprintf("call_%d", i+1)
+		}
+		if pieces > 0 {
+			rest[i], args = args, ""
+		}
+		add(map[string]any{"index": i, "id": id, "type": "function", "function": map[string]any{"name": c.Name, "arguments": args}})
+	}
+	for more := pieces > 0; more; {
+		more = false
+		for i, r := range rest {
+			if r == "" {
+				continue
+			}
+			n := min(pieces, len(r))
+			for n < len(r) && !utf8.RuneStart(r[n]) { // a delta is whole characters
+				n++
+			}
+			add(map[string]any{"index": i, "function": map[string]any{"arguments": r[:n]}})
+			rest[i], more = r[n:], true
+		}
+	}
+	return out
+}
+
 func (p *player) finish() string {
-	if p.a.Finish != "" {
+	switch {
+	case p.a.Finish != "":
 		return p.a.Finish
+	case len(p.a.Calls) > 0:
+		return "tool_calls"
 	}
 	return "stop"
 }
@@ -211,7 +260,7 @@ func (p *player) counts() map[string]any {
 	return map[string]any{"prompt_tokens": p.promptTokens, "completion_tokens": p.tokens, "total_tokens": p.promptTokens + p.tokens}
 }
 
-func (p *player) chunk(delta map[string]any, finish any) map[string]any {
+func (p *player) chunk(delta, finish any) map[string]any {
 	return map[string]any{"id": "scripted", "object": "chat.completion.chunk", "model": p.model,
 		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}}
 }

@@ -3,6 +3,7 @@ package llmtest
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -13,6 +14,12 @@ import (
 // the message names by title, answered with a quotation of the first passage.
 func (s *Server) fallback(r Request, prompt string) Answer {
 	if r.Kind == Stream {
+		if m := callsTool.FindStringSubmatch(r.LastUser); m != nil && slices.Contains(r.Tools, m[1]) && json.Valid([]byte(m[2])) {
+			if r.LastResult == "" {
+				return Answer{Calls: []llm.ToolCall{{Name: m[1], Arguments: m[2]}}, Delay: s.pace.FirstToken}
+			}
+			return Answer{Chunks: s.paced([]string{"The ", "tool ", "says: ", first(r.LastResult, 160)}), Delay: s.pace.FirstToken, Each: s.pace.PerToken}
+		}
 		chunks := s.paced(write(prompt))
 		return Answer{Chunks: chunks, Delay: s.pace.FirstToken, Each: s.pace.PerToken}
 	}
@@ -42,6 +49,8 @@ func (s *Server) paced(chunks []string) []string {
 }
 
 var (
+	callsTool = regexp.MustCompile(`(?s)\bcall ([a-zA-Z0-9_-]+) (\{.*\})`)
+
 	passage = regexp.MustCompile(`(?s)<passage id="(\d+)"[^>]*>(.*?)</passage>`)
 	listed  = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"\s*,\s*"title"\s*:\s*("(?:[^"\\]|\\.)*")`)
 	ident   = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)

@@ -1,11 +1,14 @@
 package llmtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // Match says which calls a rule is for. Empty fields match anything.
@@ -29,13 +32,19 @@ type Answer struct {
 	// answer's raw text. JSON, when set, is encoded as a structured answer.
 	Chunks []string
 	JSON   any
+	// Calls are the tool calls of a streamed answer, after its chunks: whole, or
+	// with Pieces in fragments of so many bytes, the calls taking turns. Deltas are
+	// further deltas of any shape, for providers that have their own.
+	Calls  []llm.ToolCall
+	Pieces int
+	Deltas []any
 	// Gates[k] holds chunk k back until it is released; Gates[len(Chunks)] holds
 	// back the end.
 	Gates map[int]*Gate
 	// Delay comes before the answer, Each before each chunk.
 	Delay, Each time.Duration
 
-	Finish  string // finish_reason; empty: "stop"
+	Finish  string // finish_reason; empty: "stop", or "tool_calls"
 	NoUsage bool   // send no token counts
 
 	// Faults.
@@ -49,6 +58,18 @@ type Answer struct {
 
 // Text is a streamed answer in the given deltas.
 func Text(chunks ...string) Answer { return Answer{Chunks: chunks} }
+
+// Calls is a streamed answer that asks for tool calls and says nothing.
+func Calls(calls ...llm.ToolCall) Answer { return Answer{Calls: calls} }
+
+// Call is one tool call; args is encoded as JSON.
+func Call(name string, args any) llm.ToolCall {
+	b, err := json.Marshal(args)
+	if err != nil { // a mistake in the test
+		panic(err)
+	}
+	return llm.ToolCall{Name: name, Arguments: string(b)}
+}
 
 // JSON is a structured answer.
 func JSON(v any) Answer { return Answer{JSON: v} }
@@ -140,6 +161,12 @@ func (s *Server) RefuseSchema() {
 
 // RefuseTools refuses requests with tools.
 func (s *Server) RefuseTools() {
-	s.On(Match{Func: func(r Request) bool { return r.Mode == "tool" }}, Answer{Status: http.StatusBadRequest,
-		Body: `{"error":{"message":"this model does not support tools","type":"invalid_request_error"}}`})
+	s.On(Match{Func: func(r Request) bool { return len(r.Tools) > 0 }}, Answer{Status: http.StatusBadRequest,
+		Body: `{"error":{"message":"registry.ollama.ai/library/scripted:latest does not support tools","type":"api_error"}}`})
+}
+
+// RefuseImages refuses requests with pictures.
+func (s *Server) RefuseImages() {
+	s.On(Match{Func: func(r Request) bool { return bytes.Contains(r.Body, []byte(`"image_url"`)) }}, Answer{Status: http.StatusBadRequest,
+		Body: `{"error":{"message":"Invalid content type. image_url is only supported by certain models.","type":"invalid_request_error"}}`})
 }

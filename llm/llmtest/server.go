@@ -1,7 +1,8 @@
 // Package llmtest is a language model for tests and benches: an
 // OpenAI-compatible HTTP server that does what a script says. It speaks real
-// HTTP, records what it was sent, and plays the faults of real providers. With
-// no script it answers every call of a turn sensibly.
+// HTTP, records what it was sent, plays the faults of real providers, and refuses
+// what the strictest of them refuse. With no script it answers every call of a
+// turn sensibly; a message "call NAME {…}" makes it call that tool.
 package llmtest
 
 import (
@@ -66,6 +67,7 @@ func Listen(addr string, pace Pace) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	mux.HandleFunc("POST /v1/images/generations", s.images)
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go s.http.Serve(l)
 	return s, nil
@@ -81,19 +83,23 @@ const (
 	Structured Kind = "structured"
 	Stream     Kind = "stream"
 	Embeddings Kind = "embeddings"
+	Images     Kind = "images"
 )
 
 // Request is one recorded call.
 type Request struct {
-	Kind          Kind
-	Path          string
-	Schema        string // name of the schema or forced tool of a structured call
-	Mode          string // how it was asked for: json_schema, tool or prompt
-	Model         string
-	System        string // all system messages
-	LastUser      string // the last user message
-	Authorization string
-	Body          json.RawMessage
+	Kind           Kind
+	Path           string
+	Schema         string // name of the schema or forced tool of a structured call
+	Mode           string // how it was asked for: json_schema, tool or prompt
+	Model          string
+	System         string   // all system messages
+	LastUser       string   // the last user message, or the prompt of a picture
+	LastResult     string   // what a tool returned, when that is what the messages end with
+	Tools          []string // names of the tools that may be called
+	Authorization  string
+	IdempotencyKey string
+	Body           json.RawMessage
 }
 
 // record notes a call and wakes who waits for it.

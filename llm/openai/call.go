@@ -32,7 +32,11 @@ type call struct {
 	cancel context.CancelCauseFunc
 	stop   context.CancelFunc // of the time limit
 
-	limit  int64 // of the body
+	limit          int64  // of the body
+	quiet          bool   // silence before the first byte is as it should be
+	sign           bool   // calls in the request need a signature
+	idempotencyKey string // sent along when set
+
 	sent   bool
 	status int
 	header http.Header
@@ -59,8 +63,19 @@ func (k *call) client() *api.Client {
 
 // Do implements api.HTTPDoer.
 func (k *call) Do(req *http.Request) (*http.Response, error) {
+	if k.idempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", k.idempotencyKey)
+	}
+	if k.sign {
+		if err := sign(req); err != nil {
+			return nil, err
+		}
+	}
 	k.sent = true
-	stop := k.watch()
+	stop := func() {}
+	if !k.quiet {
+		stop = k.watch()
+	}
 	resp, err := k.c.http.Do(req)
 	stop()
 	if err != nil {

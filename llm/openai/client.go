@@ -25,7 +25,9 @@ type Config struct {
 	Name             string
 	NameStrong       string // empty: Name
 	EmbeddingModel   string // empty: no embeddings
+	ImageModel       string // empty: it does not paint
 	ForcedTool       bool   // structured output begins with a forced tool call, not a schema
+	Signatures       bool   // it wants a signature with calls it made (Gemini)
 	MaxTokens        int    // when a request sets none; 0 leaves it to the provider
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
@@ -33,7 +35,7 @@ type Config struct {
 	HTTPClient       *http.Client // nil: one of its own
 }
 
-// Client is an llm.Model.
+// Client is an llm.Model and an llm.Painter.
 type Client struct {
 	cfg     Config
 	http    *http.Client
@@ -67,15 +69,17 @@ func (c *Client) Info() llm.Info {
 		Name:       c.cfg.Name,
 		NameStrong: c.cfg.NameStrong,
 		Embedding:  c.cfg.EmbeddingModel,
+		Image:      c.cfg.ImageModel,
+		Vision:     !c.known(c.cfg.Name).noImages,
 	}
 }
 
 // target is the model that answers for a task.
 func (c *Client) target(t llm.Task, structured bool) target {
 	if t.Strong() {
-		return target{c.cfg.NameStrong, "CHAT_MODEL_NAME_STRONG", structured}
+		return target{model: c.cfg.NameStrong, variable: "CHAT_MODEL_NAME_STRONG", structured: structured}
 	}
-	return target{c.cfg.Name, "CHAT_MODEL_NAME", structured}
+	return target{model: c.cfg.Name, variable: "CHAT_MODEL_NAME", structured: structured}
 }
 
 // usage prices a call that was answered.
@@ -84,10 +88,10 @@ func (c *Client) usage(model string, in, out int) chat.Usage {
 }
 
 // request builds what both kinds of chat call share, within the model's traits.
-func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message) api.ChatCompletionRequest {
-	req := api.ChatCompletionRequest{Model: model, Messages: make([]api.ChatCompletionMessage, len(messages))}
-	for i, m := range messages {
-		req.Messages[i] = api.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
+func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message, tools []llm.Tool) api.ChatCompletionRequest {
+	req := api.ChatCompletionRequest{Model: model, Messages: encode(t, messages, len(tools) > 0), Tools: offer(t, tools)}
+	if len(tools) > 0 && t.noReasoning {
+		req.ReasoningEffort = api.ReasoningEffortNone
 	}
 	if !t.noTemperature {
 		req.Temperature = max(r.Temperature, smallestTemperature)
@@ -113,23 +117,28 @@ const smallestTemperature = 1e-8
 type target struct {
 	model      string
 	variable   string // the environment variable that names it
-	structured bool
+	structured bool   // the answer must be JSON
+	tools      bool   // tools are offered
+	images     bool   // pictures are shown
+	paints     bool   // a picture is asked for
 }
 
 // try runs f with what is known of the model, and again each time the model
 // refused a parameter that can be left out. f gets a fresh call each time.
 func (c *Client) try(ctx context.Context, to target, f func(k *call, t traits) error) error {
+	t := c.known(to.model)
 	for {
-		t := c.known(to.model)
 		k := c.begin(ctx)
+		k.sign = t.signatures && to.tools
 		err := k.finish(f(k, t), to)
 		if err == nil {
 			return nil
 		}
-		next, learned := t.learn(err, to.structured)
+		next, learned := t.learn(err, to)
 		if !learned {
 			return err
 		}
-		c.remember(to.model, next)
+		t = next
+		c.remember(to.model, t)
 	}
 }

@@ -64,6 +64,8 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 	case errors.Is(err, errFiltered):
 		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err,
 			Hint: "The provider's content filter stopped the answer."}
+	case errors.Is(err, errNoPicture):
+		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: "The image model sent no picture that can be used."}
 	case k.status >= http.StatusBadRequest:
 		return k.refused(k.status, string(k.detail), to)
 	}

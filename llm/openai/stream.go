@@ -2,13 +2,13 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -16,9 +16,15 @@ import (
 // estimate; it is also right for what was consumed before an error.
 func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
 	to := c.target(r.Task, false)
-	var usage chat.Usage
+	to.tools, to.images = len(r.Tools) > 0, pictures(r.Messages)
+	var reply llm.Reply
 	err := c.try(ctx, to, func(k *call, t traits) error {
-		req := c.request(to.model, t, r, r.Messages)
+		reply = llm.Reply{NoTools: to.tools && t.noTools, NoImages: to.images && (t.noImages || t.badImages)}
+		tools := r.Tools
+		if t.noTools {
+			tools = nil
+		}
+		req := c.request(to.model, t, r, r.Messages, tools)
 		if !t.noStreamUsage {
 			req.StreamOptions = &api.StreamOptions{IncludeUsage: true}
 		}
@@ -27,46 +33,107 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 			return err
 		}
 		defer stream.Close()
-		out := answer{emit: emit}
+		out := answer{emit: emit, calls: newCalls(tools)}
 		err = out.read(stream)
-		in, written := llm.EstimatePrompt(r.Messages), llm.EstimateTokens(out.text.String())
+		in, written := llm.EstimatePrompt(r.Messages)+llm.EstimateTools(tools), llm.EstimateTokens(out.text.String())+out.other
 		if out.usage != nil {
 			in, written = out.usage.PromptTokens, out.usage.CompletionTokens
 		}
-		usage = c.usage(to.model, in, written)
+		reply.Usage = c.usage(to.model, in, written)
+		if err == nil {
+			reply.Calls = out.made
+		}
 		return err
 	})
-	return llm.Reply{Usage: usage}, err
+	return reply, err
+}
+
+func pictures(messages []llm.Message) bool {
+	for _, m := range messages {
+		if len(m.Images) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// chunk is one event of a stream: what of it is used, and read with patience.
+type chunk struct {
+	Choices []struct {
+		Index int `json:"index"`
+		Delta struct {
+			Content   content    `json:"content"`
+			Refusal   content    `json:"refusal"`
+			ToolCalls []fragment `json:"tool_calls"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *api.Usage `json:"usage"`
+}
+
+// content is a text, which some providers send as a list of parts.
+type content string
+
+func (c *content) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*c = content(s)
+		return nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	*c = ""
+	for _, p := range parts {
+		if p.Type == "text" { // and not the model's thinking
+			*c += content(p.Text)
+		}
+	}
+	return nil
 }
 
 // answer gathers what a stream brings.
 type answer struct {
 	emit     func(string) error
 	text     strings.Builder
+	calls    *calls
+	made     []llm.ToolCall
+	other    int // estimated tokens of the calls
 	usage    *api.Usage
-	finished api.FinishReason
+	finished string
 }
 
 func (a *answer) read(stream *api.ChatCompletionStream) error {
 	for {
-		chunk, err := stream.Recv()
+		raw, err := stream.RecvRaw()
 		if err != nil {
 			return a.end(err)
 		}
-		if chunk.Usage != nil && chunk.Usage.PromptTokens+chunk.Usage.CompletionTokens > 0 {
-			a.usage = chunk.Usage
+		var c chunk
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return err
 		}
-		for _, choice := range chunk.Choices {
+		if c.Usage != nil && c.Usage.PromptTokens+c.Usage.CompletionTokens > 0 {
+			a.usage = c.Usage
+		}
+		for _, choice := range c.Choices {
 			if choice.Index != 0 {
 				continue
 			}
-			if s := choice.Delta.Content; s != "" {
+			for _, f := range choice.Delta.ToolCalls {
+				a.other += (len(f.Function.Name) + len(a.calls.add(f)) + 3) / 4
+			}
+			if s := string(choice.Delta.Content + choice.Delta.Refusal); s != "" {
 				a.text.WriteString(s)
 				if err := a.emit(s); err != nil {
 					return &emitError{err}
 				}
 			}
-			if choice.FinishReason != "" && choice.FinishReason != api.FinishReasonNull {
+			if choice.FinishReason != "" && choice.FinishReason != string(api.FinishReasonNull) {
 				a.finished = choice.FinishReason
 			}
 		}
@@ -76,15 +143,20 @@ func (a *answer) read(stream *api.ChatCompletionStream) error {
 // end judges how the stream ended. After a finish reason the answer is whole,
 // whatever happens to the line.
 func (a *answer) end(err error) error {
-	switch {
-	case a.finished == api.FinishReasonContentFilter:
+	switch a.finished {
+	case "":
+		if errors.Is(err, io.EOF) {
+			return errCut
+		}
+		return err
+	case string(api.FinishReasonContentFilter):
 		return errFiltered
-	case a.finished != "" && a.text.Len() == 0:
-		return errEmpty
-	case a.finished != "":
-		return nil
-	case errors.Is(err, io.EOF):
+	case "error": // of a provider behind a gateway
 		return errCut
 	}
-	return err
+	a.made = a.calls.reply(a.finished == string(api.FinishReasonLength))
+	if a.text.Len() == 0 && len(a.made) == 0 {
+		return errEmpty
+	}
+	return nil
 }

@@ -21,6 +21,7 @@ func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schem
 		return total, err
 	}
 	to := c.target(r.Task, true)
+	to.images = pictures(r.Messages)
 	messages := r.Messages
 	for range 2 {
 		text, usage, err := c.ask(ctx, to, r, messages, s)
@@ -50,7 +51,7 @@ func repair(text string, problem error) []llm.Message {
 // ask gets one answer's raw text.
 func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []llm.Message, s *schema) (text string, usage chat.Usage, err error) {
 	err = c.try(ctx, to, func(k *call, t traits) error {
-		req := c.request(to.model, t, r, messages)
+		req := c.request(to.model, t, r, messages, nil)
 		s.demand(&req, t.mode)
 		resp, err := k.client().CreateChatCompletion(k.ctx, req)
 		if err != nil {

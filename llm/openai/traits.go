@@ -15,6 +15,14 @@ type traits struct {
 	noTemperature    bool // refuses any temperature but its own
 	completionTokens bool // wants max_completion_tokens for max_tokens
 	noStreamUsage    bool // does not know stream_options
+	noTools          bool // takes no tools
+	plainTools       bool // takes tools whose schemas are plain
+	noReasoning      bool // takes tools only when it does not reason first
+	shortIDs         bool // wants ids of calls to be nine characters
+	signatures       bool // wants a signature with each message's first call
+	noImages         bool // takes no pictures
+	badImages        bool // does not take these pictures; never remembered
+	noImageFormat    bool // painting: does not know response_format
 }
 
 // mode is how a model is brought to answer in JSON.
@@ -30,21 +38,27 @@ func (c *Client) known(model string) traits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t, ok := c.traits[model]
-	if !ok && c.cfg.ForcedTool {
+	if ok {
+		return t
+	}
+	if c.cfg.ForcedTool {
 		t.mode = byTool
 	}
+	t.signatures = c.cfg.Signatures
+	t.noImages = !takesPictures(model)
 	return t
 }
 
 func (c *Client) remember(model string, t traits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	t.badImages = false
 	c.traits[model] = t
 }
 
 // learn reads out of a refusal which parameter to leave out. It only ever moves
 // towards a plainer request, so trying again ends.
-func (t traits) learn(err error, structured bool) (traits, bool) {
+func (t traits) learn(err error, to target) (traits, bool) {
 	var e *llm.Error
 	var refused *refusal
 	if !errors.As(err, &e) || !errors.As(err, &refused) {
@@ -64,21 +78,55 @@ func (t traits) learn(err error, structured bool) (traits, bool) {
 		}
 		return false
 	}
+	tools, images := to.tools && !t.noTools, to.images && !t.noImages && !t.badImages
 	switch {
+	case tools && !t.noReasoning && says("responses api", "/v1/responses"):
+		t.noReasoning = true
+	case tools && t.noReasoning && says("reasoning effort", "reasoning_effort"):
+		t.noTools = true
+	case !t.signatures && says("thought_signature", "thought signature"):
+		t.signatures = true
+	case !t.shortIDs && says("tool call id") && says("length of 9", "length 9"):
+		t.shortIDs = true
 	case !t.noStreamUsage && says("stream_options", "include_usage"):
 		t.noStreamUsage = true
 	case !t.completionTokens && says("max_completion_tokens", "maxcompletiontokens"):
 		t.completionTokens = true
 	case !t.noTemperature && says("temperature"):
 		t.noTemperature = true
-	case structured && t.mode == bySchema && says("response_format", "json_schema", "json schema", "structured output", "responseformat", "response schema", "response_schema"):
+	case !t.noImageFormat && to.paints && says("response_format"):
+		t.noImageFormat = true
+	case to.structured && t.mode == bySchema && says("response_format", "json_schema", "json schema", "structured output", "responseformat", "response schema", "response_schema"):
 		t.mode = byTool
-	case structured && t.mode == byTool && says("tool", "function"):
+	case to.structured && t.mode == byTool && says("tool", "function"):
 		t.mode = byPrompt
+	case tools && says(noToolWords...):
+		t.noTools = true
+	case tools && !t.plainTools && says("schema", "parameters", "properties", "function_declarations", "functiondeclaration"):
+		t.plainTools = true
+	case images && says(noImageWords...):
+		t.noImages = true
+	case images && says("image", "picture"): // too large, broken: another one may do
+		t.badImages = true
 	default:
 		return t, false
 	}
 	return t, true
+}
+
+// What providers say when a model takes no tools: Ollama, OpenRouter, vLLM,
+// llama.cpp, OpenAI and those like it.
+var noToolWords = []string{
+	"support tool", "support function", "support the use of tool", "tool use is not supported", "tools is not supported", "tools are not supported",
+	"function calling is not", "tool calling is not", "tool choice requires", "tools param requires", "argument supplied: tools",
+	"parameter: 'tools'", "parameter: tools", "unknown field \"tools\"", "unknown name \"tools\"",
+}
+
+// What they say when it takes no pictures.
+var noImageWords = []string{
+	"support image", "support vision", "support multimodal", "image input is not", "images are not supported", "image input not supported",
+	"image_url is only supported", "image_url is not supported", "unknown variant `image_url`", "not a multimodal", "missing data required for image input",
+	"content must be a string", "only text content", "vision is not",
 }
 
 // refusal is what a provider said about a request that it did not take. Only
@@ -89,4 +137,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return clip(r.detail, 300) }
 
-var _ llm.Model = (*Client)(nil)
+var (
+	_ llm.Model   = (*Client)(nil)
+	_ llm.Painter = (*Client)(nil)
+)

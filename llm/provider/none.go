@@ -27,6 +27,10 @@ func (none) Stream(context.Context, llm.Request, func(string) error) (llm.Reply,
 	return llm.Reply{}, unavailable()
 }
 
+func (none) Paint(context.Context, string, string, string) (llm.Image, chat.Usage, error) {
+	return llm.Image{}, chat.Usage{}, llm.ErrNoImages
+}
+
 func (none) Embed(context.Context, []string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings }
 
 func (none) Info() llm.Info { return llm.Info{Provider: None} }

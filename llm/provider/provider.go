@@ -2,12 +2,14 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/openai"
@@ -33,6 +35,8 @@ type Config struct {
 	KeyVariable      string // environment variable the key came from, for messages
 	BaseURL          string // empty: the provider's own
 	EmbeddingModel   string // empty: no embeddings
+	ImageModel       string // empty or "none": nothing paints, but for the offline engine
+	OpenAIKey        string // paints with an OpenAI model when the provider is another
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
 	Prices           *llm.PriceTable // nil: the embedded table
@@ -47,17 +51,19 @@ type defaults struct {
 	keyVariable string
 	keyless     bool
 	forcedTool  bool // its endpoint ignores response_format
+	signatures  bool // it wants a signature with the tool calls it made
+	paints      bool // it has an images endpoint
 	maxTokens   int  // it wants a limit in every request
 }
 
 var providers = map[string]defaults{
 	Gemini: {
 		baseURL: "https://generativelanguage.googleapis.com/v1beta/openai/", keyVariable: "GEMINI_API_KEY",
-		name: "gemini-3.5-flash-lite", nameStrong: "gemini-3.8-flash",
+		name: "gemini-3.5-flash-lite", nameStrong: "gemini-3.8-flash", signatures: true, paints: true,
 	},
 	OpenAI: {
 		baseURL: "https://api.openai.com/v1", keyVariable: "OPENAI_API_KEY",
-		name: "gpt-5.4-mini", nameStrong: "gpt-5.4",
+		name: "gpt-5.4-mini", nameStrong: "gpt-5.4", paints: true,
 	},
 	Anthropic: {
 		baseURL: "https://api.anthropic.com/v1/", keyVariable: "ANTHROPIC_API_KEY",
@@ -65,12 +71,13 @@ var providers = map[string]defaults{
 	},
 	Ollama: {
 		baseURL: "http://127.0.0.1:11434/v1", keyVariable: "LLM_API_KEY", keyless: true,
-		name: "qwen3", nameStrong: "qwen3",
+		name: "qwen3", nameStrong: "qwen3", paints: true,
 	},
-	OpenAICompatible: {keyVariable: "LLM_API_KEY", keyless: true},
+	OpenAICompatible: {keyVariable: "LLM_API_KEY", keyless: true, paints: true},
 }
 
-// New makes the model. It opens no connection: a bad key shows in the first call.
+// New makes the model, which is an llm.Painter too. It opens no connection: a bad
+// key shows in the first call.
 func New(cfg Config) (llm.Model, error) {
 	switch cfg.Provider {
 	case Offline:
@@ -104,7 +111,7 @@ func New(cfg Config) (llm.Model, error) {
 	if cfg.Prices == nil {
 		cfg.Prices = llm.DefaultPrices()
 	}
-	return openai.New(openai.Config{
+	settings := openai.Config{
 		Provider:         cfg.Provider,
 		BaseURL:          strings.TrimRight(cfg.BaseURL, "/"),
 		APIKey:           cfg.APIKey,
@@ -113,12 +120,52 @@ func New(cfg Config) (llm.Model, error) {
 		NameStrong:       cfg.NameStrong,
 		EmbeddingModel:   cfg.EmbeddingModel,
 		ForcedTool:       d.forcedTool,
+		Signatures:       d.signatures,
 		MaxTokens:        d.maxTokens,
 		FirstByteTimeout: cfg.FirstByteTimeout,
 		Timeout:          cfg.Timeout,
 		Prices:           cfg.Prices,
 		HTTPClient:       cfg.HTTPClient,
-	}), nil
+	}
+	paints := settings
+	paints.ImageModel = cfg.ImageModel
+	switch {
+	case cfg.ImageModel == "" || cfg.ImageModel == None:
+		return openai.New(settings), nil
+	case cfg.Provider == OpenAI || cfg.Provider == OpenAICompatible || d.paints && !openAIs(cfg.ImageModel):
+		return openai.New(paints), nil
+	case !openAIs(cfg.ImageModel) || cfg.OpenAIKey == "":
+		return openai.New(settings), nil
+	}
+	paints.Provider, paints.BaseURL = OpenAI, providers[OpenAI].baseURL
+	paints.APIKey, paints.KeyVariable = cfg.OpenAIKey, providers[OpenAI].keyVariable
+	return withPainter{openai.New(settings), openai.New(paints)}, nil
+}
+
+// openAIs reports whether an image model is one of OpenAI's own.
+func openAIs(model string) bool {
+	for _, prefix := range []string{"gpt-image", "dall-e", "chatgpt-image"} {
+		if strings.HasPrefix(model, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// withPainter is a model whose pictures come from another provider.
+type withPainter struct {
+	*openai.Client
+	painter *openai.Client
+}
+
+func (w withPainter) Paint(ctx context.Context, prompt, size, idempotencyKey string) (llm.Image, chat.Usage, error) {
+	return w.painter.Paint(ctx, prompt, size, idempotencyKey)
+}
+
+func (w withPainter) Info() llm.Info {
+	info := w.Client.Info()
+	info.Image = w.painter.Info().Image
+	return info
 }
 
 func first(values ...string) string {

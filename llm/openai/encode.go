@@ -1,0 +1,212 @@
+package openai
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// maxTools is how many tools one request may offer; OpenAI takes no more.
+const maxTools = 128
+
+// encode puts messages into the form of the wire, as far as the model takes
+// them. Without tools in the request, calls and results are told in plain words:
+// some providers refuse them then.
+func encode(t traits, messages []llm.Message, tools bool) []api.ChatCompletionMessage {
+	messages = llm.Paired(messages)
+	if !tools {
+		messages = told(messages)
+	}
+	out := make([]api.ChatCompletionMessage, 0, len(messages))
+	for _, m := range messages {
+		w := api.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
+		switch {
+		case m.Role == llm.ToolRole:
+			w.ToolCallID = wireID(m.CallID, t.shortIDs)
+			if strings.TrimSpace(w.Content) == "" {
+				w.Content = "(The tool returned nothing.)"
+			}
+		case len(m.Calls) > 0:
+			w.ToolCalls = make([]api.ToolCall, len(m.Calls))
+			for i, c := range m.Calls {
+				w.ToolCalls[i] = api.ToolCall{ID: wireID(c.ID, t.shortIDs), Type: api.ToolTypeFunction,
+					Function: api.FunctionCall{Name: wireName(c.Name), Arguments: wireArguments(c.Arguments)}}
+			}
+		case m.Role == llm.User && len(m.Images) > 0:
+			t.picture(&w, m.Images)
+		case strings.TrimSpace(w.Content) == "":
+			continue // refused by some, and it says nothing
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// picture adds pictures to a message, or says that they are there.
+func (t traits) picture(w *api.ChatCompletionMessage, images []llm.Image) {
+	if t.noImages || t.badImages {
+		w.Content = strings.TrimSpace(fmt.Sprintf("%s\n\n[%d attached: you cannot see pictures. Say so if it matters.]", w.Content, len(images)))
+		return
+	}
+	if strings.TrimSpace(w.Content) != "" {
+		w.MultiContent = append(w.MultiContent, api.ChatMessagePart{Type: api.ChatMessagePartTypeText, Text: w.Content})
+	}
+	w.Content = ""
+	for _, image := range images {
+		w.MultiContent = append(w.MultiContent, api.ChatMessagePart{Type: api.ChatMessagePartTypeImageURL, ImageURL: &api.ChatMessageImageURL{
+			URL: "data:" + image.MIME + ";base64," + base64.StdEncoding.EncodeToString(image.Data)}})
+	}
+}
+
+// told puts tool calls and their results into words, in messages of the person's
+// side: in the model's own words they would be imitated.
+func told(messages []llm.Message) []llm.Message {
+	var out []llm.Message
+	calls := map[string]llm.ToolCall{}
+	for _, m := range messages {
+		if m.Role == llm.ToolRole {
+			c := calls[m.CallID]
+			m = llm.Message{Role: llm.User, Text: fmt.Sprintf("[The tool %s was called with %s and returned:]\n%s", wireName(c.Name), wireArguments(c.Arguments), m.Text)}
+		}
+		for _, c := range m.Calls {
+			calls[c.ID] = c
+		}
+		m.Calls = nil
+		if last := len(out) - 1; last >= 0 && m.Role == llm.User && out[last].Role == llm.User && len(calls) > 0 {
+			out[last].Text += "\n\n" + m.Text // models of some servers want the roles to take turns
+			out[last].Images = append(out[last].Images[:len(out[last].Images):len(out[last].Images)], m.Images...)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+var notInID = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// wireID is a call's id as providers take it: at most 40 characters, or for some
+// exactly nine.
+func wireID(id string, short bool) string {
+	if !short && id != "" && len(id) <= 40 && !notInID.MatchString(id) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	if short {
+		return hex.EncodeToString(sum[:])[:9]
+	}
+	return "call_" + hex.EncodeToString(sum[:12])
+}
+
+// wireName is a name of a tool name's form.
+func wireName(name string) string {
+	if name = notInID.ReplaceAllString(name, "_"); name == "" {
+		return "unknown"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// wireArguments is a JSON object whatever the model wrote.
+func wireArguments(args string) string {
+	if args = strings.TrimSpace(args); strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
+		return args
+	}
+	return "{}"
+}
+
+// offer is the tools of a request, in the plainest form the model wants.
+func offer(t traits, tools []llm.Tool) []api.Tool {
+	var out []api.Tool
+	seen := map[string]bool{}
+	for _, tool := range tools {
+		if seen[tool.Name] || len(out) == maxTools {
+			continue
+		}
+		seen[tool.Name] = true
+		f := &api.FunctionDefinition{Name: tool.Name, Description: tool.Description, Parameters: tool.Schema}
+		if len(tool.Schema) == 0 {
+			f.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		if t.plainTools {
+			f.Parameters = plainParameters(tool.Schema)
+		}
+		out = append(out, api.Tool{Type: api.ToolTypeFunction, Function: f})
+	}
+	return out
+}
+
+// plainParameters is a tool's schema in the few words that every provider knows;
+// nil when it has no properties.
+func plainParameters(schema json.RawMessage) any {
+	var v map[string]any
+	if json.Unmarshal(schema, &v) != nil {
+		return nil
+	}
+	out := basic(v, 0)
+	out["type"] = "object"
+	if properties, _ := out["properties"].(map[string]any); len(properties) == 0 {
+		return nil
+	}
+	return out
+}
+
+func basic(v map[string]any, depth int) map[string]any {
+	const deepest = 8
+	out := map[string]any{}
+	if depth > deepest {
+		return out
+	}
+	for _, key := range []string{"type", "description", "enum", "required"} {
+		if value, ok := v[key]; ok {
+			out[key] = value
+		}
+	}
+	if several, ok := out["type"].([]any); ok { // ["string", "null"]
+		delete(out, "type")
+		for _, one := range several {
+			if one != "null" {
+				out["type"] = one
+				break
+			}
+		}
+	}
+	if one, ok := v["const"]; ok && out["enum"] == nil {
+		out["enum"] = []any{one}
+	}
+	if items, ok := v["items"].(map[string]any); ok {
+		out["items"] = basic(items, depth+1)
+	} else if out["type"] == "array" {
+		out["items"] = map[string]any{"type": "string"}
+	}
+	if properties, ok := v["properties"].(map[string]any); ok {
+		plain := map[string]any{}
+		for name, p := range properties {
+			p, _ := p.(map[string]any)
+			plain[name] = basic(p, depth+1)
+		}
+		out["properties"] = plain
+	}
+	if len(out) == 0 || out["type"] == nil && out["enum"] == nil {
+		out["type"] = "string"
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} { // the first that is something
+			list, _ := v[key].([]any)
+			for _, one := range list {
+				if one, ok := one.(map[string]any); ok && one["type"] != nil && one["type"] != "null" {
+					plain := basic(one, depth+1)
+					if d, ok := out["description"]; ok {
+						plain["description"] = d
+					}
+					return plain
+				}
+			}
+		}
+	}
+	return out
+}
