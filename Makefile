@@ -43,7 +43,7 @@ postgres-present:
 	@scripts/postgres
 
 .PHONY: test-go
-test-go: tools-present postgres-present web/dist/index.html ## Go tests of all modules
+test-go: tools-present postgres-present web/dist/index.html mcp/testservers/node_modules/.installed ## Go tests of all modules
 	@for module in $(MODULES); do \
 		scripts/go-build $$module /dev/null ./...; \
 		echo "== go test ($$module)"; \
@@ -80,7 +80,7 @@ lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt
 	@cd web && npm run --silent typecheck
 
 .PHONY: race
-race: tools-present ## The product module's tests under the race detector
+race: tools-present mcp/testservers/node_modules/.installed ## The product module's tests under the race detector
 	@go test -race -timeout 20m ./...
 
 .PHONY: bench
@@ -98,7 +98,7 @@ generate: tools-present ## Write .env.example anew
 
 .PHONY: clean
 clean: ## Remove what was built; data and settings stay
-	@rm -rf bin .tools web/node_modules e2e/node_modules
+	@rm -rf bin .tools web/node_modules e2e/node_modules mcp/testservers/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present

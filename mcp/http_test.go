@@ -1,0 +1,349 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+const secret = "a secret that is only used in tests"
+
+// claims are what a token says, if our secret signed it.
+func claims(t *testing.T, authorization string) jwt.RegisteredClaims {
+	t.Helper()
+	token, bearer := strings.CutPrefix(authorization, "Bearer ")
+	require.True(t, bearer)
+	var c jwt.RegisteredClaims
+	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return []byte(secret), nil },
+		jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithIssuedAt())
+	require.NoError(t, err)
+	return c
+}
+
+// checkClaims are a token's for one owner and server.
+func checkClaims(t *testing.T, c jwt.RegisteredClaims, owner, server string) {
+	t.Helper()
+	require.Equal(t, "palaver", c.Issuer)
+	require.Equal(t, owner, c.Subject)
+	require.Equal(t, jwt.ClaimStrings{server}, c.Audience)
+	require.Equal(t, 5*time.Minute, c.ExpiresAt.Sub(c.IssuedAt.Time))
+	require.NotEmpty(t, c.ID)
+}
+
+func TestATimeoutCancelsTheCallAndTheModelReadsIt(t *testing.T) {
+	t.Parallel()
+	for name, readOnly := range map[string]bool{"reads": true, "writes": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cancelled := make(chan struct{})
+			s := newServer()
+			tool := object("slow")
+			tool.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: readOnly}
+			s.AddTool(tool, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				<-ctx.Done()
+				close(cancelled)
+				return nil, ctx.Err()
+			})
+			web := serve(t, s, nil, nil)
+			r := setup(t, nil, Server{Name: "slow", Transport: HTTP, URL: web.URL, Timeout: 200 * time.Millisecond})
+			r.up("slow")
+			result := r.run("slow__slow", `{}`)
+			require.True(t, result.IsError)
+			require.Contains(t, result.Content, "did not answer within 200ms and the call was cancelled")
+			require.Equal(t, !readOnly, strings.Contains(result.Content, "not known"))
+			select {
+			case <-cancelled:
+			case <-time.After(patience):
+				t.Fatal("the server was not told")
+			}
+		})
+	}
+}
+
+func TestAStoppedTurnStopsItsCall(t *testing.T) {
+	t.Parallel()
+	called, cancelled := make(chan struct{}), make(chan struct{})
+	s := newServer()
+	s.AddTool(object("slow"), func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		close(called)
+		<-ctx.Done()
+		close(cancelled)
+		return nil, ctx.Err()
+	})
+	r := setup(t, nil, Server{Name: "slow", Transport: HTTP, URL: serve(t, s, nil, nil).URL})
+	r.up("slow")
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { <-called; stop() }()
+	_, err := r.tool("slow__slow").Run(ctx, call("somebody", `{}`))
+	require.ErrorIs(t, err, context.Canceled)
+	<-cancelled
+}
+
+func TestErrorsAreForTheModelToRead(t *testing.T) {
+	t.Parallel()
+	s := newServer()
+	s.AddTool(object("protocol"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return nil, fmt.Errorf("no such row\x00")
+	})
+	s.AddTool(object("own"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		out := says("the row is locked")
+		out.IsError = true
+		return out, nil
+	})
+	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: serve(t, s, nil, nil).URL})
+	r.up("s")
+	result := r.run("s__protocol", `{}`)
+	require.True(t, result.IsError)
+	require.Contains(t, result.Content, "answered with error")
+	require.Contains(t, result.Content, "no such row")
+	require.NotContains(t, result.Content, "\x00")
+	require.Equal(t, tools.Result{Content: "the row is locked", IsError: true}, r.run("s__own", `{}`))
+}
+
+func TestAListThatHasChangedIsReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]*sdk.StreamableHTTPOptions{"with sessions": nil, "without sessions": {Stateless: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer()
+			s.AddTool(object("first"), nothing)
+			r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: serve(t, s, options, nil).URL})
+			r.up("s")
+			require.Equal(t, []string{"s__first"}, r.names())
+			s.AddTool(object("second"), nothing)
+			r.until("the second tool", func(state) bool { return len(r.names()) == 2 })
+			s.RemoveTools("first")
+			r.until("one tool", func(state) bool { return len(r.names()) == 1 })
+			require.Equal(t, []string{"s__second"}, r.names())
+		})
+	}
+}
+
+func nothing(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	return says("done"), nil
+}
+
+func TestAListOfManyPagesIsReadWhole(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "test"}, &sdk.ServerOptions{PageSize: 2})
+	for i := range 7 {
+		s.AddTool(object(fmt.Sprint("tool", i)), nothing)
+	}
+	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: serve(t, s, nil, nil).URL})
+	r.up("s")
+	require.Len(t, r.names(), 7)
+}
+
+func TestToolsThatNoModelCouldUseAreLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newServer()
+	s.AddTool(object("good"), nothing)
+	s.AddTool(&sdk.Tool{Name: "huge", InputSchema: json.RawMessage(`{"type":"object","description":"` + strings.Repeat("x", maxSchema) + `"}`)}, nothing)
+	s.AddTool(&sdk.Tool{Name: "foreign", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`)}, nothing)
+	s.AddTool(&sdk.Tool{Name: "broken", InputSchema: json.RawMessage(`{"type":"object","required":7}`)}, nothing)
+	s.AddTool(&sdk.Tool{Name: "wordy", Description: strings.Repeat("ü", maxDescription), InputSchema: json.RawMessage(`{"type":"object"}`)}, nothing)
+	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: serve(t, s, nil, nil).URL})
+	r.up("s")
+	require.Equal(t, []string{"s__good", "s__wordy"}, r.names())
+	require.JSONEq(t, `{"type":"object","properties":{}}`, string(r.tool("s__good").Schema))
+	require.LessOrEqual(t, len(r.tool("s__wordy").Description), maxDescription+len(cutNote))
+}
+
+// seen collects what a server was sent.
+type seen struct {
+	sync.Mutex
+	requests []*http.Request
+}
+
+func (s *seen) see(_ http.ResponseWriter, r *http.Request) bool {
+	s.Lock()
+	defer s.Unlock()
+	s.requests = append(s.requests, r.Clone(context.Background()))
+	return false
+}
+
+func TestAServerIsToldForWhomEachRequestIs(t *testing.T) {
+	t.Parallel()
+	var (
+		all seen
+		mu  sync.Mutex
+		ids = map[string]string{} // session → subject: servers tie the two
+	)
+	s := newServer()
+	s.AddTool(object("whoami"), func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		c := claims(t, req.Extra.Header.Get("Authorization"))
+		require.Equal(t, "call-1", req.Params.Meta[callKey])
+		return says(c.Subject), nil
+	})
+	web := serve(t, s, nil, func(w http.ResponseWriter, r *http.Request) bool {
+		c := claims(t, r.Header.Get("Authorization"))
+		if id := r.Header.Get(sessionID); id != "" {
+			mu.Lock()
+			if ids[id] == "" {
+				ids[id] = c.Subject
+			}
+			same := ids[id] == c.Subject
+			mu.Unlock()
+			if !same {
+				w.WriteHeader(http.StatusForbidden)
+				return true
+			}
+		}
+		return all.see(w, r)
+	})
+	r := setup(t, func(o *Options) { o.Secret = secret }, Server{Name: "s", Transport: HTTP, URL: web.URL})
+	r.up("s")
+	tool := r.tool("s__whoami")
+	for _, owner := range []string{"ann", "bob", "ann"} {
+		result, err := tool.Run(t.Context(), call(owner, `{}`))
+		require.NoError(t, err)
+		require.Equal(t, owner, result.Content)
+	}
+	all.Lock()
+	defer all.Unlock()
+	tokens := map[string]bool{}
+	subjects := map[string]int{}
+	for _, r := range all.requests {
+		c := claims(t, r.Header.Get("Authorization"))
+		checkClaims(t, c, c.Subject, "s")
+		subjects[c.Subject]++
+		tokens[c.ID] = true
+	}
+	require.Len(t, tokens, len(all.requests), "each request has a token of its own")
+	require.Len(t, subjects, 3)
+	require.NotZero(t, subjects[serviceSubject])
+}
+
+func TestTheOperatorsHeadersAreSentAndWin(t *testing.T) {
+	t.Parallel()
+	var all seen
+	s := newServer()
+	s.AddTool(object("work"), nothing)
+	web := serve(t, s, nil, all.see)
+	r := setup(t, func(o *Options) { o.Secret = secret }, Server{Name: "s", Transport: HTTP, URL: web.URL,
+		Headers: map[string]string{"authorization": "Bearer of the operator", "X-Tenant": "7"}})
+	r.up("s")
+	r.run("s__work", `{}`)
+	all.Lock()
+	defer all.Unlock()
+	for _, r := range all.requests {
+		require.Equal(t, "Bearer of the operator", r.Header.Get("Authorization"))
+		require.Equal(t, "7", r.Header.Get("X-Tenant"))
+	}
+}
+
+func TestCredentialsNeverFollowARedirectElsewhere(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("asked with %v", r.Header)
+	}))
+	t.Cleanup(other.Close)
+	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(web.Close)
+	r := setup(t, func(o *Options) { o.Secret = secret },
+		Server{Name: "h", Transport: HTTP, URL: web.URL}, Server{Name: "r", Transport: RPC, URL: web.URL})
+	r.down("h")
+	r.down("r")
+	for _, err := range r.Ready() {
+		require.Error(t, err)
+	}
+}
+
+func TestARedirectWithinTheServerIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newServer()
+	s.AddTool(object("work"), nothing)
+	web := serve(t, s, nil, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/mcp" {
+			http.Redirect(w, r, "/mcp/", http.StatusTemporaryRedirect)
+			return true
+		}
+		return false
+	})
+	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: web.URL + "/mcp"})
+	r.up("s")
+	require.Equal(t, "done", r.run("s__work", `{}`).Content)
+}
+
+func TestTheGuardKeepsServersAtPrivateAddressesAway(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
+	t.Cleanup(web.Close)
+	r := setup(t, func(o *Options) { o.Guard = guard.New(nil) },
+		Server{Name: "h", Transport: HTTP, URL: web.URL}, Server{Name: "r", Transport: RPC, URL: web.URL})
+	for _, server := range []string{"h", "r"} {
+		require.ErrorContains(t, r.Ready()["mcp:"+server], "")
+	}
+	seen := map[string]bool{}
+	r.until("both refused", func(s state) bool {
+		require.ErrorContains(t, s.err, "ALLOW_PRIVATE_ADDRESSES")
+		seen[s.server] = true
+		return len(seen) == 2
+	})
+	require.Empty(t, r.names())
+}
+
+func TestAServerThatRefusesOurCredentialsIsNamed(t *testing.T) {
+	t.Parallel()
+	var locked sync.Map
+	s := newServer()
+	s.AddTool(object("work"), nothing)
+	web := serve(t, s, nil, func(w http.ResponseWriter, r *http.Request) bool {
+		if _, is := locked.Load("now"); is && r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		}
+		return false
+	})
+	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: web.URL})
+	r.up("s")
+	locked.Store("now", true)
+	require.Equal(t, failure("The tool's server refused the call (status 401 Unauthorized). Nothing was done."), r.run("s__work", `{}`))
+
+	stranger := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: web.URL})
+	require.ErrorContains(t, stranger.down("s"), "401")
+}
+
+func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for line := []byte(strings.Repeat(" ", 1<<16)); r.Context().Err() == nil; {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(web.Close)
+	r := setup(t, nil, Server{Name: "h", Transport: HTTP, URL: web.URL}, Server{Name: "r", Transport: RPC, URL: web.URL})
+	r.down("h")
+	require.ErrorIs(t, r.down("r"), errTooLarge)
+}
+
+func TestALostConnectionIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := newServer()
+	var web *httptest.Server
+	s.AddTool(object("work"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		web.CloseClientConnections()
+		return says("done"), nil
+	})
+	web = serve(t, s, nil, nil)
+	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: web.URL})
+	r.up("s")
+	_, err := r.tool("s__work").Run(t.Context(), call("somebody", `{}`))
+	require.ErrorContains(t, err, "mcp server s: tool work")
+}

@@ -1,0 +1,342 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// Options are what Servers stand on.
+type Options struct {
+	Servers []Server // as Parse returns them
+	Secret  string   // signs the tokens by which servers know the owner of a call; empty: none are sent
+	Guard   *guard.Guard
+	Version string // of this program, as servers are told
+	Log     *slog.Logger
+}
+
+// Servers are connections to MCP servers, and the tools these offer. Safe for
+// concurrent use.
+type Servers struct {
+	all  []*server
+	base *http.Transport
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+var _ tools.Source = (*Servers)(nil)
+
+// pace is how often servers are asked what they offer.
+type pace struct {
+	refresh     time.Duration // while all is well
+	first, most time.Duration // back-off while it is not
+}
+
+var usual = pace{refresh: 5 * time.Minute, first: time.Second, most: time.Minute}
+
+// Open connects in the background, and again whenever that is needed; a server
+// that is down holds nobody up. Close it when done.
+func Open(o Options) *Servers { return open(o, usual, nil) }
+
+// open calls told, if there is one, after each look at a server.
+func open(o Options, p pace, told func(server string, err error)) *Servers {
+	ctx, stop := context.WithCancel(context.Background())
+	all := &Servers{base: o.Guard.Transport(), stop: stop}
+	for _, cfg := range o.Servers {
+		s := &server{cfg: cfg, pace: p, told: told, log: o.Log.With("part", "mcp", "server", cfg.Name),
+			look: make(chan struct{}, 1), err: errNotYet}
+		s.link = s.dial(all.base, o)
+		all.all = append(all.all, s)
+		all.done.Go(func() { s.run(ctx) })
+	}
+	return all
+}
+
+// Tools are those of every server, as last heard of. One that is down keeps its
+// tools, whose calls then say so: a call that a person has approved must not
+// turn into an unknown tool.
+func (a *Servers) Tools(context.Context, string) []tools.Tool {
+	var out []tools.Tool
+	for _, s := range a.all {
+		s.mu.Lock()
+		out = append(out, s.tools...)
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// Ready is the state of every server under "mcp:<name>"; nil is well.
+func (a *Servers) Ready() map[string]error {
+	out := map[string]error{}
+	for _, s := range a.all {
+		s.mu.Lock()
+		out["mcp:"+s.cfg.Name] = s.err
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// Close ends sessions and child processes; a few seconds at most.
+func (a *Servers) Close() {
+	a.stop()
+	a.done.Wait()
+	a.base.CloseIdleConnections()
+}
+
+// link is the way to a server.
+type link interface {
+	list(ctx context.Context) ([]*sdk.Tool, error)
+	call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToolResult, error)
+	close()
+}
+
+var errNotYet = errors.New("not connected yet")
+
+// server is one server.
+type server struct {
+	cfg  Server
+	link link
+	pace pace
+	log  *slog.Logger
+	told func(string, error)
+	look chan struct{} // ask for the tools soon
+
+	mu    sync.Mutex
+	tools []tools.Tool
+	err   error
+}
+
+func (s *server) dial(base *http.Transport, o Options) link {
+	c := credentials{server: s.cfg.Name, headers: s.cfg.Headers, signer: signer{[]byte(o.Secret)}}
+	switch s.cfg.Transport {
+	case RPC:
+		if !c.personal() && s.cfg.Headers["Authorization"] == "" {
+			s.log.Warn("requests carry no token: neither MCP_JWT_SECRET nor an Authorization header is set")
+		}
+		return &rpc{url: s.cfg.URL, client: newClient(base), credentials: c}
+	case Stdio:
+		return newSessions(o.Version, false, s.lookAgain, func(ctx context.Context, _ string) (sdk.Transport, *wire) {
+			return stdioTransport(ctx, s.cfg, s.log), nil
+		})
+	}
+	return newSessions(o.Version, c.personal(), s.lookAgain, func(_ context.Context, owner string) (sdk.Transport, *wire) {
+		return httpTransport(s.cfg, base, c, owner)
+	})
+}
+
+// lookAgain has the tools listed soon.
+func (s *server) lookAgain() {
+	select {
+	case s.look <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps the list of tools fresh until ctx ends. It never asks more often
+// than the pace allows, whatever the server does.
+func (s *server) run(ctx context.Context) {
+	defer s.link.close()
+	for wait := s.pace.first; ctx.Err() == nil; {
+		err := s.refresh(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		s.note(err)
+		if err != nil {
+			pause(ctx, wait/2+rand.N(wait/2+1), nil)
+			wait = min(2*wait, s.pace.most)
+			continue
+		}
+		wait = s.pace.first
+		pause(ctx, s.pace.first, nil)
+		pause(ctx, s.pace.refresh, s.look)
+	}
+}
+
+// pause returns after a while, or as soon as something comes.
+func pause(ctx context.Context, d time.Duration, soon <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-soon:
+	case <-timer.C:
+	}
+}
+
+// note keeps a server's state, and logs when it changes.
+func (s *server) note(err error) {
+	s.mu.Lock()
+	before, n := s.err, len(s.tools)
+	s.err = err
+	s.mu.Unlock()
+	switch {
+	case err != nil && (before == nil || before == errNotYet):
+		s.log.Warn("MCP server cannot be used; it is tried again", "error", brief(err))
+	case err == nil && before != nil:
+		s.log.Info("MCP server connected", "tools", n)
+	}
+	if s.told != nil {
+		s.told(s.cfg.Name, err)
+	}
+}
+
+const listTimeout = 20 * time.Second
+
+// refresh asks which tools there are.
+func (s *server) refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	found, err := s.link.list(ctx)
+	if err != nil {
+		return err
+	}
+	offered := s.offer(found)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools = offered
+	return nil
+}
+
+// Limits of what a server says of a tool.
+const (
+	maxDescription = 4000 // bytes
+	maxSchema      = 32 << 10
+	maxTools       = 100 // of one server; models take few more in all
+)
+
+// offer makes tools of those that are allowed and that a model could use.
+func (s *server) offer(found []*sdk.Tool) []tools.Tool {
+	var out []tools.Tool
+	seen := map[string]bool{}
+	for _, t := range found {
+		if t == nil || seen[t.Name] || s.cfg.Allow != nil && !slices.Contains(s.cfg.Allow, t.Name) {
+			continue
+		}
+		seen[t.Name] = true
+		schema, err := inputSchema(t)
+		if err != nil {
+			s.log.Warn("a tool of an MCP server cannot be used", "tool", clean(t.Name, 128), "error", err)
+			continue
+		}
+		out = append(out, s.tool(t, schema))
+	}
+	slices.SortFunc(out, func(a, b tools.Tool) int { return strings.Compare(a.Name, b.Name) })
+	if len(out) > maxTools {
+		s.log.Warn("an MCP server has more tools than are offered; name those wanted under allow", "tools", len(out), "offered", maxTools)
+		out = out[:maxTools]
+	}
+	return out
+}
+
+func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
+	description := t.Description
+	if description == "" {
+		description = t.Title
+	}
+	readOnly := t.Annotations != nil && t.Annotations.ReadOnlyHint
+	return tools.Tool{
+		Name:        toolName(s.cfg.Name, t.Name),
+		Description: clean(description, maxDescription),
+		Schema:      schema,
+		// What a server says of itself is no reason to ask nobody. It is one to try
+		// again where nothing is changed.
+		Approval:    s.cfg.Approve,
+		SideEffects: !readOnly,
+		Timeout:     s.cfg.Timeout,
+		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
+			return s.call(ctx, c, t.Name, readOnly)
+		},
+	}
+}
+
+// inputSchema is a tool's schema, with what models insist on.
+func inputSchema(t *sdk.Tool) (json.RawMessage, error) {
+	schema, isObject := t.InputSchema.(map[string]any)
+	if !isObject || schema["type"] != "object" {
+		return nil, errors.New("its input schema is not that of an object")
+	}
+	if schema["properties"] == nil {
+		schema["properties"] = map[string]any{}
+	}
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxSchema {
+		return nil, errors.New("its input schema is too large")
+	}
+	return raw, tools.CheckSchema(raw)
+}
+
+// call runs a tool. What a server answers, errors included, and what it does not
+// answer in time, is for the model to read; an error means that nobody knows
+// what became of the call.
+func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly bool) (tools.Result, error) {
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	result, err := s.link.call(limited, c, tool)
+	if err == nil {
+		return read(result), nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return tools.Result{}, ctx.Err()
+	}
+	log := s.log.With("tool", tool, "call", c.ID, "turn", c.TurnID, "thread", c.ThreadID)
+	var status *statusError
+	answer, answered := answerIn(err)
+	switch {
+	case errors.As(err, &status):
+		log.Warn("tool call refused", "status", status.code)
+		return failure(fmt.Sprintf("The tool's server refused the call (%s). Nothing was done.", status)), nil
+	case answered:
+		log.Warn("tool call failed", "code", answer.Code, "error", brief(answer))
+		return failure(fmt.Sprintf("The tool's server answered with error %d: %s", answer.Code, clean(answer.Message, maxMessage))), nil
+	case limited.Err() != nil:
+		log.Warn("tool call timed out and was cancelled", "timeout", s.cfg.Timeout)
+		text := fmt.Sprintf("The tool did not answer within %s and the call was cancelled.", s.cfg.Timeout)
+		if !readOnly && !neverSent(err) {
+			text += " Whether it took effect is not known: do not simply call it again."
+		}
+		return failure(text), nil
+	case neverSent(err):
+		s.lookAgain()
+		log.Warn("tool call not sent", "error", brief(err))
+		return failure("The tool's server cannot be reached right now. Nothing was done."), nil
+	}
+	s.lookAgain()
+	return tools.Result{}, fmt.Errorf("mcp server %s: tool %s: %w", s.cfg.Name, tool, err)
+}
+
+// answerIn is the JSON-RPC error with which a server answered, if that is what
+// err is: the SDK's own mishaps have the same type.
+func answerIn(err error) (*jsonrpc.Error, bool) {
+	var answer *jsonrpc.Error
+	if !errors.As(err, &answer) {
+		return nil, false
+	}
+	switch answer.Message {
+	case "rejected by transport", "client is closing", "server is closing":
+		return nil, false
+	}
+	return answer, true
+}
+
+const maxMessage = 2000 // bytes of a server's error
+
+// brief is an error of a bounded length: it may repeat what a server said.
+func brief(err error) string { return clean(err.Error(), maxMessage) }
