@@ -156,10 +156,11 @@ type Turns interface {
 	// ErrNotFound while the turn is open.
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 
-	// CountOpenTurns are an owner's turns at work or waiting for it, over all
-	// threads: accepted or running, and those sent within the last minute that no
-	// workflow has accepted yet. One that waits for a person is none of them.
-	CountOpenTurns(ctx context.Context, owner string) (int, error)
+	// CountOpenTurns counts an owner's turns at work or waiting for it: accepted or
+	// running, and those sent within the last minute that no workflow has accepted
+	// yet. One that waits for a person is none of them. here are those of the
+	// thread, busy is how many other threads have some.
+	CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
 
 	// History reads a branch, oldest first: the newest limit messages before the
 	// message id before (empty: from the end). head is a checkpoint (empty: the

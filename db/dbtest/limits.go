@@ -81,27 +81,31 @@ var limitTests = []test{
 		}
 		b.Equal(int64(81), b.count(key, 1, now).Count)
 	}},
-	{"open turns of an owner are counted over all threads, but for those that wait for a person", func(b *bundle) {
-		open := func() int {
-			n, err := b.store.CountOpenTurns(b.ctx, b.owner)
+	{"open turns are counted apart for a thread and the owner's others, but for those that wait for a person", func(b *bundle) {
+		thread := b.thread
+		counted := func(here, busy int) {
+			h, o, err := b.store.CountOpenTurns(b.ctx, b.owner, thread)
 			b.NoError(err)
-			return n
+			b.Equal([2]int{here, busy}, [2]int{h, o})
 		}
-		b.Zero(open())
+		counted(0, 0)
 		running := b.running("one", chat.RootCheckpoint)
 		b.thread = uuid.NewString()
 		accepted := b.insert(b.newTurn("two"))
 		b.mark(accepted.ID, chat.TurnAccepted, "")
+		counted(1, 1)
 		b.insert(b.newTurn("sent long ago, never accepted"))
+		counted(1, 1)
+		b.thread = uuid.NewString()
 		sent := b.newTurn("just sent")
 		sent.CreatedAt = time.Now()
 		b.insert(sent)
-		b.Equal(3, open())
+		counted(1, 2)
 		b.mark(running.ID, chat.TurnInterrupted, "")
-		b.Equal(2, open())
+		counted(0, 2)
 		b.settle(b.ending(accepted, "x"))
-		b.Equal(1, open())
+		counted(0, 1)
 		b.owner = uuid.NewString()
-		b.Zero(open())
+		counted(0, 0)
 	}},
 }

@@ -291,7 +291,8 @@ var blind = map[string]func(b *bundle, stranger string, p property) (int, error)
 		return number + int(bytes), err
 	},
 	"CountOpenTurns": func(b *bundle, stranger string, p property) (int, error) {
-		return b.store.CountOpenTurns(b.ctx, stranger)
+		here, busy, err := b.store.CountOpenTurns(b.ctx, stranger, p.open.ThreadID)
+		return here + busy, err
 	},
 	"Profile": func(b *bundle, stranger string, p property) (int, error) {
 		profile, err := b.store.Profile(b.ctx, stranger)

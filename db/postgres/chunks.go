@@ -17,7 +17,8 @@ const storeBatch = 200
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	defer s.wrap(ctx, "store text", &err)
+	ctx, end := s.whole(ctx, "store text")
+	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
 	}
@@ -93,7 +94,8 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 }
 
 func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
-	defer s.wrap(ctx, "read chunk", &err)
+	ctx, end := s.few(ctx, "read chunk")
+	defer end(&err)
 	if doc, _, ok := record.ParseChunkID(chunkID); !ok || doc != docID {
 		return chat.Chunk{}, db.ErrNotFound
 	}
@@ -108,7 +110,8 @@ func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat
 }
 
 func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
-	defer s.wrap(ctx, "read chunks", &err)
+	ctx, end := s.few(ctx, "read chunks")
+	defer end(&err)
 	keys := sqlcgen.ChunksByKeyParams{Owner: owner}
 	for _, id := range ids {
 		if doc, ordinal, ok := record.ParseChunkID(id); ok {
@@ -120,7 +123,8 @@ func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ [
 }
 
 func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
-	defer s.wrap(ctx, "read document chunks", &err)
+	ctx, end := s.large(ctx, "read document chunks")
+	defer end(&err)
 	rows, err := s.q.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
 	if err != nil {
 		return nil, err

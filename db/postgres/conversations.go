@@ -14,7 +14,8 @@ import (
 )
 
 func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
-	defer s.wrap(ctx, "create conversation", &err)
+	ctx, end := s.few(ctx, "create conversation")
+	defer end(&err)
 	var row sqlcgen.ConversationRow
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := ensureConversation(ctx, q, c, true); err != nil {
@@ -61,13 +62,15 @@ func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversa
 }
 
 func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {
-	defer s.wrap(ctx, "read conversation", &err)
+	ctx, end := s.few(ctx, "read conversation")
+	defer end(&err)
 	row, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
 	return conversation(row), err
 }
 
 func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
-	defer s.wrap(ctx, "list conversations", &err)
+	ctx, end := s.large(ctx, "list conversations")
+	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return db.Page[chat.Conversation]{}, err
@@ -99,7 +102,8 @@ func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, lim
 }
 
 func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {
-	defer s.wrap(ctx, "rename conversation", &err)
+	ctx, end := s.few(ctx, "rename conversation")
+	defer end(&err)
 	var row sqlcgen.ConversationRow
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
@@ -113,7 +117,8 @@ func (s *Store) RenameConversation(ctx context.Context, owner, id, title string)
 }
 
 func (s *Store) DeleteConversation(ctx context.Context, owner, id string) (err error) {
-	defer s.wrap(ctx, "delete conversation", &err)
+	ctx, end := s.large(ctx, "delete conversation")
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error { return deleteConversation(ctx, q, owner, id) })
 }
 
@@ -138,7 +143,8 @@ func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id strin
 }
 
 func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err error) {
-	defer s.wrap(ctx, "read profile", &err)
+	ctx, end := s.few(ctx, "read profile")
+	defer end(&err)
 	row, err := s.q.Profile(ctx, owner)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return chat.Profile{}, nil
@@ -147,7 +153,8 @@ func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err 
 }
 
 func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (err error) {
-	defer s.wrap(ctx, "write profile", &err)
+	ctx, end := s.few(ctx, "write profile")
+	defer end(&err)
 	return s.q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
 }
 

@@ -11,7 +11,8 @@ import (
 
 // CreateDocument is idempotent for one owner and id.
 func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte) (err error) {
-	defer s.wrap(ctx, "create document", &err)
+	ctx, end := s.large(ctx, "create document")
+	defer end(&err)
 	if raw == nil {
 		raw = []byte{}
 	}
@@ -45,7 +46,8 @@ func changeable(row sqlcgen.Document, owner string, err error) error {
 }
 
 func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Document, _ []byte, err error) {
-	defer s.wrap(ctx, "read upload", &err)
+	ctx, end := s.large(ctx, "read upload")
+	defer end(&err)
 	var row sqlcgen.Document
 	var raw []byte
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
@@ -62,7 +64,8 @@ func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Docum
 }
 
 func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent int) (err error) {
-	defer s.wrap(ctx, "note progress", &err)
+	ctx, end := s.few(ctx, "note progress")
+	defer end(&err)
 	rows, err := s.q.DocumentProgress(ctx, sqlcgen.DocumentProgressParams{
 		Owner: owner, ID: id, Progress: int64(min(max(percent, 0), 100))})
 	if err != nil || rows > 0 {
@@ -74,7 +77,8 @@ func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent 
 
 // FailDocument leaves a document that is ready as it is.
 func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) (err error) {
-	defer s.wrap(ctx, "fail document", &err)
+	ctx, end := s.few(ctx, "fail document")
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := ownDocument(ctx, q, owner, id); err != nil {
 			return err
@@ -88,13 +92,15 @@ func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) (err
 }
 
 func (s *Store) Document(ctx context.Context, owner, id string) (_ chat.Document, err error) {
-	defer s.wrap(ctx, "read document", &err)
+	ctx, end := s.few(ctx, "read document")
+	defer end(&err)
 	row, err := s.q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
 	return document(row), err
 }
 
 func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Document], err error) {
-	defer s.wrap(ctx, "list documents", &err)
+	ctx, end := s.few(ctx, "list documents")
+	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return db.Page[chat.Document]{}, err
@@ -109,7 +115,8 @@ func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int)
 }
 
 func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error) {
-	defer s.wrap(ctx, "delete document", &err)
+	ctx, end := s.large(ctx, "delete document")
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := ownDocument(ctx, q, owner, id); err != nil {
 			return err
@@ -120,12 +127,14 @@ func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error
 
 // DocumentText is ErrNotFound until the document is ready.
 func (s *Store) DocumentText(ctx context.Context, owner, id string) (_ string, err error) {
-	defer s.wrap(ctx, "read document text", &err)
+	ctx, end := s.large(ctx, "read document text")
+	defer end(&err)
 	return s.q.DocumentText(ctx, sqlcgen.DocumentTextParams{Owner: owner, ID: id})
 }
 
 func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Document, err error) {
-	defer s.wrap(ctx, "list visible documents", &err)
+	ctx, end := s.few(ctx, "list visible documents")
+	defer end(&err)
 	rows, err := s.q.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, MaxRows: record.MaxVisible})
 	if err != nil {
 		return nil, err
@@ -138,7 +147,8 @@ func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Do
 }
 
 func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Document, err error) {
-	defer s.wrap(ctx, "read documents", &err)
+	ctx, end := s.few(ctx, "read documents")
+	defer end(&err)
 	rows, err := s.q.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owner: owner, Ids: ids})
 	return inOrder(ids, rows, func(r sqlcgen.Document) string { return r.ID }, document), err
 }

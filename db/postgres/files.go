@@ -11,7 +11,8 @@ import (
 )
 
 func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byte) (err error) {
-	defer s.wrap(ctx, "store attachment", &err)
+	ctx, end := s.large(ctx, "store attachment")
+	defer end(&err)
 	now := time.Now()
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if a.ThreadID != "" {
@@ -37,7 +38,8 @@ func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byt
 }
 
 func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attachment, _ []byte, err error) {
-	defer s.wrap(ctx, "read attachment", &err)
+	ctx, end := s.large(ctx, "read attachment")
+	defer end(&err)
 	row, err := s.q.Attachment(ctx, sqlcgen.AttachmentParams{Owner: owner, ID: id})
 	if err != nil {
 		return chat.Attachment{}, nil, err
@@ -51,14 +53,16 @@ func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attach
 }
 
 func (s *Store) AttachmentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Attachment, err error) {
-	defer s.wrap(ctx, "read attachments", &err)
+	ctx, end := s.few(ctx, "read attachments")
+	defer end(&err)
 	rows, err := s.q.AttachmentsByID(ctx, sqlcgen.AttachmentsByIDParams{Owner: owner, Ids: ids})
 	return inOrder(ids, rows, func(r sqlcgen.AttachmentsByIDRow) string { return r.ID },
 		func(r sqlcgen.AttachmentsByIDRow) chat.Attachment { return attachment(sqlcgen.AttachmentRow(r)) }), err
 }
 
 func (s *Store) UseAttachments(ctx context.Context, owner, threadID string, ids []string) (err error) {
-	defer s.wrap(ctx, "use attachments", &err)
+	ctx, end := s.few(ctx, "use attachments")
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := q.LockThread(ctx, threadID); err != nil {
 			return err
@@ -78,13 +82,15 @@ func useAttachments(ctx context.Context, q *sqlcgen.Queries, owner, threadID str
 }
 
 func (s *Store) UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error) {
-	defer s.wrap(ctx, "count unused attachments", &err)
+	ctx, end := s.few(ctx, "count unused attachments")
+	defer end(&err)
 	row, err := s.q.UnusedAttachments(ctx, owner)
 	return int(row.Number), row.Bytes, err
 }
 
 func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, err error) {
-	defer s.wrap(ctx, "read repo", &err)
+	ctx, end := s.large(ctx, "read repo")
+	defer end(&err)
 	row, err := s.q.Repo(ctx, sqlcgen.RepoParams{Owner: owner, ThreadID: threadID})
 	if err != nil {
 		return db.Repo{}, err
@@ -93,7 +99,8 @@ func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, er
 }
 
 func (s *Store) PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (repo db.Repo, err error) {
-	defer s.wrap(ctx, "store repo", &err)
+	ctx, end := s.large(ctx, "store repo")
+	defer end(&err)
 	now := time.Now()
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := ensureConversation(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, true); err != nil {

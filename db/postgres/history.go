@@ -17,7 +17,8 @@ import (
 )
 
 func (s *Store) History(ctx context.Context, owner, threadID, head, before string, limit int) (h db.History, err error) {
-	defer s.wrap(ctx, "read history", &err)
+	ctx, end := s.few(ctx, "read history")
+	defer end(&err)
 	limit = record.Clamp(limit, record.MaxHistory)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		h = db.History{Branches: map[string][]string{}}
@@ -42,7 +43,8 @@ func (s *Store) History(ctx context.Context, owner, threadID, head, before strin
 }
 
 func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
-	defer s.wrap(ctx, "find the turn of a message", &err)
+	ctx, end := s.few(ctx, "find the turn of a message")
+	defer end(&err)
 	id, n, ok := record.ParseMessageID(messageID)
 	if !ok {
 		return chat.Turn{}, db.ErrNotFound
@@ -55,7 +57,8 @@ func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID st
 }
 
 func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
-	defer s.wrap(ctx, "read head", &err)
+	ctx, end := s.few(ctx, "read head")
+	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
 			return err
@@ -67,7 +70,8 @@ func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, 
 }
 
 func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
-	defer s.wrap(ctx, "read recent messages", &err)
+	ctx, end := s.few(ctx, "read recent messages")
+	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		b, err := findBranch(ctx, q, owner, threadID, head)
 		if err != nil || n < 1 {
@@ -80,7 +84,8 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 }
 
 func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
-	defer s.wrap(ctx, "read registry", &err)
+	ctx, end := s.few(ctx, "read registry")
+	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		docs = nil
 		t, err := snapshot(ctx, q, owner, threadID, head)
@@ -100,7 +105,8 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 }
 
 func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {
-	defer s.wrap(ctx, "read approvals", &err)
+	ctx, end := s.few(ctx, "read approvals")
+	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		tools = nil
 		t, err := snapshot(ctx, q, owner, threadID, head)

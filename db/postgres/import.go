@@ -29,7 +29,7 @@ type Moved struct {
 // from, into s, which must be empty, in one transaction: after an error s is
 // empty still. The rows of every table are counted on both sides before it ends.
 func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err error) {
-	defer s.wrap(ctx, "import", &err)
+	defer s.wrap(ctx, "import", &err) // however long it takes
 	var open int64
 	if err := from.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE settled_at = 0 AND status <> 'new'").Scan(&open); err != nil {
 		return nil, err

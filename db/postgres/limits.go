@@ -13,7 +13,8 @@ import (
 )
 
 func (s *Store) Count(ctx context.Context, key string, n int64, window time.Duration, now time.Time) (_ db.Window, err error) {
-	defer s.wrap(ctx, "count", &err)
+	ctx, end := s.few(ctx, "count")
+	defer end(&err)
 	if s.pruned.Due(now) {
 		if err := s.q.PruneCounts(ctx, record.Micros(now.Add(-record.PruneCountsAfter))); err != nil {
 			return db.Window{}, err
@@ -25,7 +26,8 @@ func (s *Store) Count(ctx context.Context, key string, n int64, window time.Dura
 }
 
 func (s *Store) Counted(ctx context.Context, key string, window time.Duration, now time.Time) (_ db.Window, err error) {
-	defer s.wrap(ctx, "read a count", &err)
+	ctx, end := s.few(ctx, "read a count")
+	defer end(&err)
 	row, err := s.q.Counted(ctx, sqlcgen.CountedParams{Key: record.Digest(key), Now: record.Micros(now)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return db.Window{Reset: record.Time(record.Micros(now.Add(window)))}, nil
@@ -34,6 +36,7 @@ func (s *Store) Counted(ctx context.Context, key string, window time.Duration, n
 }
 
 func (s *Store) ForgetCount(ctx context.Context, key string) (err error) {
-	defer s.wrap(ctx, "forget a count", &err)
+	ctx, end := s.few(ctx, "forget a count")
+	defer end(&err)
 	return s.q.ForgetCount(ctx, record.Digest(key))
 }

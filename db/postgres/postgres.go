@@ -23,10 +23,12 @@ import (
 
 // Store is a db.Store in one Postgres database.
 type Store struct {
-	pool   *pgxpool.Pool
-	q      *sqlcgen.Queries
-	closed atomic.Bool
-	pruned record.Pruned
+	pool     *pgxpool.Pool
+	q        *sqlcgen.Queries
+	closed   atomic.Bool
+	silent   atomic.Bool // the last call that waited for an answer got none
+	patience patience
+	pruned   record.Pruned
 }
 
 var _ db.Store = (*Store)(nil)
@@ -34,7 +36,7 @@ var _ db.Store = (*Store)(nil)
 const (
 	// connectPatience is how long one connection may take to come up, unless
 	// the URL has a connect_timeout.
-	connectPatience = 5 * time.Second
+	connectPatience = 3 * time.Second
 	// poolSize is the most connections of one process, unless the URL has
 	// pool_max_conns.
 	poolSize = 10
@@ -55,7 +57,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
-	return &Store{pool: pool, q: sqlcgen.New(plain{pool})}, nil
+	return &Store{pool: pool, q: sqlcgen.New(plain{pool}), patience: patient}, nil
 }
 
 func parse(url string) (*pgxpool.Config, error) {
@@ -82,7 +84,8 @@ func parse(url string) (*pgxpool.Config, error) {
 
 // Ping reads from the database.
 func (s *Store) Ping(ctx context.Context) (err error) {
-	defer s.wrap(ctx, "ping", &err)
+	ctx, end := s.few(ctx, "ping")
+	defer end(&err)
 	_, err = s.q.ConversationDeleted(ctx, "")
 	return err
 }

@@ -51,7 +51,8 @@ const (
 )
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) (_ []chat.Hit, err error) {
-	defer s.wrap(ctx, "search text", &err)
+	ctx, end := s.large(ctx, "search text")
+	defer end(&err)
 	query, n := terms(strings.Join(record.Words(words), " "))
 	if n == 0 || k < 1 {
 		return nil, nil
@@ -68,7 +69,8 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []string, do
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
-	defer s.wrap(ctx, "count words", &err)
+	ctx, end := s.large(ctx, "count words")
+	defer end(&err)
 	chunks, err := s.q.VisibleChunks(ctx, owner)
 	if err != nil {
 		return nil, 0, err
@@ -91,7 +93,8 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	defer s.wrap(ctx, "search vectors", &err)
+	ctx, end := s.large(ctx, "search vectors")
+	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
 		return nil, nil

@@ -12,7 +12,8 @@ import (
 
 // CreateSet is idempotent for one owner and id: the last call stands.
 func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	defer s.wrap(ctx, "create set", &err)
+	ctx, end := s.few(ctx, "create set")
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		err := record.Found(q.InsertSet(ctx, sqlcgen.InsertSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
 		if err != nil {
@@ -23,7 +24,8 @@ func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error)
 }
 
 func (s *Store) UpdateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	defer s.wrap(ctx, "update set", &err)
+	ctx, end := s.few(ctx, "update set")
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		err := record.Found(q.UpdateSet(ctx, sqlcgen.UpdateSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
 		if err != nil {
@@ -56,13 +58,15 @@ func fillSet(ctx context.Context, q *sqlcgen.Queries, set chat.DocumentSet) erro
 }
 
 func (s *Store) DeleteSet(ctx context.Context, owner, id string) (err error) {
-	defer s.wrap(ctx, "delete set", &err)
+	ctx, end := s.few(ctx, "delete set")
+	defer end(&err)
 	return record.Found(s.q.DeleteSet(ctx, sqlcgen.DeleteSetParams{Owner: owner, ID: id}))
 }
 
 // ListSets are newest first.
 func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p db.Page[chat.DocumentSet], err error) {
-	defer s.wrap(ctx, "list sets", &err)
+	ctx, end := s.few(ctx, "list sets")
+	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return p, err
@@ -80,7 +84,8 @@ func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p d
 }
 
 func (s *Store) SetsByID(ctx context.Context, owner string, ids []string) (sets []chat.DocumentSet, err error) {
-	defer s.wrap(ctx, "read sets", &err)
+	ctx, end := s.few(ctx, "read sets")
+	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		rows, err := q.SetsByID(ctx, sqlcgen.SetsByIDParams{Owner: owner, Ids: ids})
 		if err != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
-	defer s.wrap(ctx, "settle turn", &err)
+	ctx, end := s.few(ctx, "settle turn")
+	defer end(&err)
 	if !e.Status.Settled() {
 		return chat.Event{}, fmt.Errorf("%q is not the status of a settled turn", e.Status)
 	}
@@ -178,7 +179,8 @@ func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int
 }
 
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
-	defer s.wrap(ctx, "read events", &err)
+	ctx, end := s.few(ctx, "read events")
+	defer end(&err)
 	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 	if err != nil {
 		return nil, err

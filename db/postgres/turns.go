@@ -16,7 +16,8 @@ import (
 )
 
 func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
-	defer s.wrap(ctx, "insert turn", &err)
+	ctx, end := s.few(ctx, "insert turn")
+	defer end(&err)
 	t.CreatedAt = record.OrNow(t.CreatedAt)
 	if t.ClientTurnID == "" {
 		t.ClientTurnID = t.ID
@@ -93,7 +94,8 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
-	defer s.wrap(ctx, "read turn", &err)
+	ctx, end := s.few(ctx, "read turn")
+	defer end(&err)
 	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
 	if err != nil {
 		return chat.Turn{}, err
@@ -102,7 +104,8 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 }
 
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
-	defer s.wrap(ctx, "find turn", &err)
+	ctx, end := s.few(ctx, "find turn")
+	defer end(&err)
 	kind, id, err := record.CancelKind(ref)
 	if err != nil {
 		return chat.Turn{}, err
@@ -125,7 +128,8 @@ func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_
 }
 
 func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) (err error) {
-	defer s.wrap(ctx, "cancel", &err)
+	ctx, end := s.few(ctx, "cancel")
+	defer end(&err)
 	kind, id, err := record.CancelKind(ref)
 	if err != nil {
 		return err
@@ -146,7 +150,8 @@ func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reas
 }
 
 func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled bool, err error) {
-	defer s.wrap(ctx, "look for a cancel", &err)
+	ctx, end := s.few(ctx, "look for a cancel")
+	defer end(&err)
 	t, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 	if err != nil {
 		return false, err
@@ -156,7 +161,8 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 }
 
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
-	defer s.wrap(ctx, "mark turn", &err)
+	ctx, end := s.few(ctx, "mark turn")
+	defer end(&err)
 	switch status {
 	case chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted:
 	default:
@@ -234,7 +240,8 @@ func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent st
 }
 
 func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (err error) {
-	defer s.wrap(ctx, "put text", &err)
+	ctx, end := s.few(ctx, "put text")
+	defer end(&err)
 	rows, err := s.q.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: key, Text: text})
 	if err != nil || rows > 0 {
 		return err
@@ -243,7 +250,8 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (e
 }
 
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
-	defer s.wrap(ctx, "read texts", &err)
+	ctx, end := s.few(ctx, "read texts")
+	defer end(&err)
 	texts := map[string]string{}
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID}); err != nil {
@@ -259,7 +267,8 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 }
 
 func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {
-	defer s.wrap(ctx, "save draft", &err)
+	ctx, end := s.few(ctx, "save draft")
+	defer end(&err)
 	rows, err := s.q.SaveDraft(ctx, sqlcgen.SaveDraftParams{
 		Owner: owner, TurnID: d.TurnID, Piece: int64(d.Piece), Attempt: int64(d.Attempt), Text: d.Text})
 	if err != nil || rows > 0 {
@@ -279,7 +288,8 @@ func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
 }
 
 func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ db.Draft, err error) {
-	defer s.wrap(ctx, "read draft", &err)
+	ctx, end := s.few(ctx, "read draft")
+	defer end(&err)
 	row, err := s.q.Draft(ctx, sqlcgen.DraftParams{Owner: owner, TurnID: turnID, Piece: int64(piece)})
 	if err != nil {
 		return db.Draft{}, err
@@ -288,7 +298,8 @@ func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ d
 }
 
 func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat.Turn, err error) {
-	defer s.wrap(ctx, "list open turns", &err)
+	ctx, end := s.few(ctx, "list open turns")
+	defer end(&err)
 	rows, err := s.q.OpenTurns(ctx, sqlcgen.OpenTurnsParams{Owner: owner, ThreadID: threadID})
 	if err != nil {
 		return nil, err
@@ -307,11 +318,11 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 	return turns, nil
 }
 
-func (s *Store) CountOpenTurns(ctx context.Context, owner string) (_ int, err error) {
+func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error) {
 	defer s.wrap(ctx, "count open turns", &err)
 	n, err := s.q.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
-		Owner: owner, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
-	return int(n), err
+		Owner: owner, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
+	return int(n.Here), int(n.Busy), err
 }
 
 func turn(row sqlcgen.Turn) (chat.Turn, error) {

@@ -11,7 +11,8 @@ import (
 )
 
 func (s *Store) UserData(ctx context.Context, owner string) (d db.UserData, err error) {
-	defer s.wrap(ctx, "count a user's data", &err)
+	ctx, end := s.large(ctx, "count a user's data")
+	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		d, err = userData(ctx, q, owner)
 		return err
@@ -39,7 +40,8 @@ func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserDat
 // DeleteUser takes large things one by one, each in a transaction of its own, so
 // that it never holds up other writers for long, and the rest at one stroke.
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
-	defer s.wrap(ctx, "delete user", &err)
+	ctx, end := s.whole(ctx, "delete user")
+	defer end(&err)
 	if owner == chat.PublicOwner {
 		return db.UserData{}, db.ErrForbidden
 	}

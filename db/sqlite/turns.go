@@ -297,11 +297,11 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 	return turns, nil
 }
 
-func (s *Store) CountOpenTurns(ctx context.Context, owner string) (_ int, err error) {
+func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error) {
 	defer s.wrap("count open turns", &err)
 	n, err := s.read.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
-		Owner: owner, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
-	return int(n), err
+		Owner: owner, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
+	return int(n.Here), int(n.Busy), err
 }
 
 func turn(row sqlcgen.Turn) (chat.Turn, error) {

@@ -52,3 +52,21 @@ func folders(t *testing.T) []string {
 	require.NoError(t, err)
 	return list
 }
+
+func TestAWireGoesSilentAndComesBack(t *testing.T) {
+	w := NewWire(t, Database(t))
+	conn, err := pgx.Connect(t.Context(), w.URL)
+	require.NoError(t, err)
+	w.Hold()
+	answer := make(chan error, 1)
+	go func() { answer <- conn.Ping(t.Context()) }()
+	select {
+	case <-answer:
+		t.Fatal("an answer over a silent wire")
+	default:
+	}
+	w.Release()
+	require.NoError(t, <-answer)
+	w.Cut()
+	require.Error(t, conn.Ping(t.Context()))
+}

@@ -96,7 +96,9 @@ WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <>
 ORDER BY place = 0, place, seq;
 
 -- name: CountOpenTurns :one
-SELECT count(*) FROM turns
+SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
+    count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
+FROM turns
 WHERE owner = @owner AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > @sent_after));
 

@@ -100,21 +100,29 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 }
 
 const countOpenTurns = `-- name: CountOpenTurns :one
-SELECT count(*) FROM turns
-WHERE owner = ?1 AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > ?2))
+SELECT count(CASE WHEN thread_id = ?1 THEN 1 END) AS here,
+    count(DISTINCT CASE WHEN thread_id <> ?1 THEN thread_id END) AS busy
+FROM turns
+WHERE owner = ?2 AND settled_at = 0
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > ?3))
 `
 
 type CountOpenTurnsParams struct {
+	ThreadID  string
 	Owner     string
 	SentAfter int64
 }
 
-func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (int64, error) {
-	row := q.queryRow(ctx, q.countOpenTurnsStmt, countOpenTurns, arg.Owner, arg.SentAfter)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+type CountOpenTurnsRow struct {
+	Here int64
+	Busy int64
+}
+
+func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error) {
+	row := q.queryRow(ctx, q.countOpenTurnsStmt, countOpenTurns, arg.ThreadID, arg.Owner, arg.SentAfter)
+	var i CountOpenTurnsRow
+	err := row.Scan(&i.Here, &i.Busy)
+	return i, err
 }
 
 const deleteDrafts = `-- name: DeleteDrafts :exec
