@@ -71,6 +71,9 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 		v.Close()
 		go s.cancelIfAlone(turn)
 	}
+	if _, abrupt := out.wire.(dialect.Abrupt); abrupt && errors.Is(err, errStopping) {
+		panic(http.ErrAbortHandler)
+	}
 	return nil
 }
 

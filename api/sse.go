@@ -168,8 +168,11 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 			}
 		}
 		if item.Type == chat.EventInterrupt && untilAsked {
-			if !item.Latest {
-				continue // answered: this stream ends with what came of it
+			if !item.Latest { // answered: this stream ends with what came of it
+				if r, is := o.wire.(dialect.Replayer); is {
+					o.buf = r.Answered(o.buf, item.Event, item.At.String())
+				}
+				continue
 			}
 			o.add(item.Event, item.At.String())
 			return o.end()

@@ -27,6 +27,19 @@ type Historian interface {
 	Before(e chat.Event)
 }
 
+// Replayer is a Wire whose clients put one message together from the whole turn,
+// so that a stream from its beginning shows them the questions that have been
+// answered since, too. Others never see those.
+type Replayer interface {
+	Answered(b []byte, e chat.Event, id string) []byte
+}
+
+// Abrupt is a Wire whose clients take a stream that just ends for a success, so
+// that one which the server cannot go on with must break.
+type Abrupt interface {
+	Abrupt()
+}
+
 // Stream is what a Wire is told about the stream it writes.
 type Stream struct {
 	Thread string // the thread's id as the client calls it

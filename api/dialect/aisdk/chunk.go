@@ -1,0 +1,89 @@
+// Package aisdk is the AI SDK dialect, /api/ui/chat (part 4 of the contract):
+// the bodies of DefaultChatTransport become commands and turn events become a
+// UI message stream, version 1, of chunks that the clients of ai 6 and ai 7
+// both know.
+package aisdk
+
+import "encoding/json"
+
+// chunk is one chunk of the stream. The clients refuse a chunk type they do not
+// know and a null where a field is optional, so what is empty is left out; input,
+// output and data are interfaces or raw JSON, so that an empty one stays.
+type chunk struct {
+	Type             string          `json:"type"`
+	MessageID        string          `json:"messageId,omitempty"`
+	ID               string          `json:"id,omitempty"`
+	Delta            string          `json:"delta,omitempty"`
+	ToolCallID       string          `json:"toolCallId,omitempty"`
+	ToolName         string          `json:"toolName,omitempty"`
+	Input            json.RawMessage `json:"input,omitempty"`
+	Output           any             `json:"output,omitempty"`
+	ApprovalID       string          `json:"approvalId,omitempty"`
+	SourceID         string          `json:"sourceId,omitempty"`
+	URL              string          `json:"url,omitempty"`
+	MediaType        string          `json:"mediaType,omitempty"`
+	Title            string          `json:"title,omitempty"`
+	ProviderMetadata *provider       `json:"providerMetadata,omitempty"`
+	Data             any             `json:"data,omitempty"`
+	Transient        bool            `json:"transient,omitempty"`
+	MessageMetadata  map[string]any  `json:"messageMetadata,omitempty"`
+	FinishReason     string          `json:"finishReason,omitempty"`
+	ErrorText        string          `json:"errorText,omitempty"`
+
+	verdict *verdict // of a person, for messages of the history; not on the wire
+}
+
+// provider carries what is ours where the format has no field for it.
+type provider struct {
+	Palaver map[string]any `json:"palaver"`
+}
+
+// The chunk types in use: those of ai 6 and ai 7 alike.
+const (
+	typeStart           = "start"
+	typeStartStep       = "start-step"
+	typeTextStart       = "text-start"
+	typeTextDelta       = "text-delta"
+	typeTextEnd         = "text-end"
+	typeToolInput       = "tool-input-available"
+	typeApprovalRequest = "tool-approval-request"
+	typeToolOutput      = "tool-output-available"
+	typeToolError       = "tool-output-error"
+	typeToolDenied      = "tool-output-denied"
+	typeSourceDocument  = "source-document"
+	typeSourceURL       = "source-url"
+	typeFile            = "file"
+	typeMetadata        = "message-metadata"
+	typeFinishStep      = "finish-step"
+	typeFinish          = "finish"
+	typeError           = "error"
+
+	dataStatus    = "data-status"
+	dataDocs      = "data-docs"
+	dataInterrupt = "data-interrupt"
+	dataNotice    = "data-notice"
+)
+
+// Values of finishReason. "interrupted" is known to ai 7 only.
+const (
+	finishStop      = "stop"
+	finishToolCalls = "tool-calls"
+	finishError     = "error"
+	finishOther     = "other"
+)
+
+type statusData struct {
+	Node     string `json:"node"`
+	Message  string `json:"message"`
+	WebQuery string `json:"web_query,omitempty"`
+}
+
+type docsData struct {
+	Node string `json:"node"`
+	Docs any    `json:"docs"`
+}
+
+type noticeData struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,131 @@
+package aisdk
+
+import (
+	"encoding/json"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Message is a UIMessage as a page loads it.
+type Message struct {
+	ID       string         `json:"id"`
+	Role     string         `json:"role"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Parts    []Part         `json:"parts"`
+}
+
+// Part is one part of a UIMessage; only the fields of its type are set.
+type Part struct {
+	Type             string          `json:"type"`
+	Text             *string         `json:"text,omitempty"`
+	State            string          `json:"state,omitempty"`
+	ToolCallID       string          `json:"toolCallId,omitempty"`
+	Input            json.RawMessage `json:"input,omitempty"`
+	Output           any             `json:"output,omitempty"`
+	ErrorText        string          `json:"errorText,omitempty"`
+	Approval         *Approval       `json:"approval,omitempty"`
+	SourceID         string          `json:"sourceId,omitempty"`
+	URL              string          `json:"url,omitempty"`
+	MediaType        string          `json:"mediaType,omitempty"`
+	Title            string          `json:"title,omitempty"`
+	ProviderMetadata *provider       `json:"providerMetadata,omitempty"`
+	ID               string          `json:"id,omitempty"`
+	Data             any             `json:"data,omitempty"`
+}
+
+// Approval is what a tool part says of a person's decision.
+type Approval struct {
+	ID       string `json:"id"`
+	Approved *bool  `json:"approved,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// UserMessage is what a person wrote, under the id that the history gives it.
+func UserMessage(m chat.Message, pictures []chat.Attachment) Message {
+	out := Message{ID: m.ID, Role: "user", Parts: []Part{}, Metadata: map[string]any{
+		"turn_id": m.TurnID, "created_at": m.CreatedAt.UTC().Format(time.RFC3339Nano)}}
+	for _, a := range pictures {
+		out.Parts = append(out.Parts, Part{Type: typeFile, URL: chat.AttachmentURL(a.ID), MediaType: a.MIME})
+	}
+	if m.Content != "" || len(pictures) == 0 {
+		out.Parts = append(out.Parts, Part{Type: "text", Text: &m.Content})
+	}
+	return out
+}
+
+// AssistantMessage is what came of a turn: the message that a client has put
+// together once it has read the stream of these events.
+func AssistantMessage(s dialect.Stream, events []chat.Event) Message {
+	t := newTranslation(s, nil)
+	m := Message{ID: t.messageID, Role: "assistant", Metadata: map[string]any{}, Parts: []Part{}}
+	t.begin()
+	for i, e := range events {
+		t.event(e, s.Turn.ID+"."+strconv.Itoa(i+1))
+	}
+	t.finish()
+	f := folding{message: &m, texts: map[string]int{}, calls: map[string]int{}, data: map[string]int{}}
+	for _, c := range t.take() {
+		f.fold(c)
+	}
+	return m
+}
+
+// folding puts a message together from chunks, as the client does.
+type folding struct {
+	message *Message
+	texts   map[string]int // places of parts, by id
+	calls   map[string]int
+	data    map[string]int
+}
+
+func (f *folding) part(p Part) int {
+	f.message.Parts = append(f.message.Parts, p)
+	return len(f.message.Parts) - 1
+}
+
+func (f *folding) fold(c chunk) {
+	maps.Copy(f.message.Metadata, c.MessageMetadata)
+	switch c.Type {
+	case typeStartStep:
+		f.part(Part{Type: "step-start"})
+	case typeTextStart:
+		f.texts[c.ID] = f.part(Part{Type: "text", Text: new(string), State: "done"})
+	case typeTextDelta:
+		*f.message.Parts[f.texts[c.ID]].Text += c.Delta
+	case typeTextEnd:
+		f.message.Parts[f.texts[c.ID]].ProviderMetadata = c.ProviderMetadata
+	case typeToolInput:
+		f.calls[c.ToolCallID] = f.part(Part{Type: "tool-" + c.ToolName, ToolCallID: c.ToolCallID, State: "input-available", Input: c.Input})
+	case typeApprovalRequest:
+		p := &f.message.Parts[f.calls[c.ToolCallID]]
+		p.State, p.Approval = "approval-requested", &Approval{ID: c.ApprovalID}
+	case typeToolOutput:
+		f.result(c, "output-available")
+	case typeToolError:
+		f.result(c, "output-error")
+	case typeToolDenied:
+		f.result(c, "output-denied")
+	case typeSourceDocument, typeSourceURL, typeFile:
+		f.part(Part{Type: c.Type, SourceID: c.SourceID, URL: c.URL, MediaType: c.MediaType, Title: c.Title, ProviderMetadata: c.ProviderMetadata})
+	case dataDocs, dataInterrupt, dataNotice:
+		key := c.Type + " " + c.ID
+		at, there := f.data[key]
+		if !there {
+			at = f.part(Part{Type: c.Type, ID: c.ID})
+			f.data[key] = at
+		}
+		f.message.Parts[at].Data = c.Data
+	}
+}
+
+func (f *folding) result(c chunk, state string) {
+	p := &f.message.Parts[f.calls[c.ToolCallID]]
+	p.State, p.Output, p.ErrorText = state, c.Output, c.ErrorText
+	if v := c.verdict; v != nil {
+		p.Approval = &Approval{ID: v.approvalID, Approved: &v.approved, Reason: v.reason}
+	}
+}

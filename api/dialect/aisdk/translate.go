@@ -1,0 +1,479 @@
+package aisdk
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// translation turns the events of one turn into the chunks of one assistant
+// message.
+type translation struct {
+	thread, run string
+	turn        chat.Turn
+	messageID   string
+	joined      bool // the client has the message's beginning
+
+	out     []chunk
+	step    bool // a step is open
+	results bool // a tool call of it has its result
+	text    string
+	texts   int // text parts so far
+	said    dialect.Said
+	held    []chunk          // tool calls on which a person may be asked
+	calls   map[string]*call // by id
+	order   []string         // of calls
+	asked   map[string]question
+	end     ending
+}
+
+// call is a tool call on its way.
+type call struct {
+	name    string
+	input   json.RawMessage
+	shown   bool // the client has its input
+	done    bool // and its result
+	verdict *verdict
+}
+
+// verdict is what a person said to a call.
+type verdict struct {
+	approvalID string
+	approved   bool
+	reason     string
+}
+
+// question is an interrupt as data-interrupt shows it.
+type question struct {
+	chat.Interrupt
+	ThreadID     string            `json:"thread_id"`
+	TurnID       string            `json:"turn_id"`
+	CheckpointID string            `json:"checkpoint_id"`
+	Answered     bool              `json:"answered"`
+	Answer       *chat.ResumeValue `json:"answer,omitempty"`
+}
+
+// ending is how the stream ends; the zero value is that of a question.
+type ending struct {
+	reason   string
+	metadata map[string]any
+	error    string
+}
+
+// Continue says what the client has of the assistant message that a stream
+// continues; nil: nothing, a new message begins.
+type Continue struct {
+	MessageID string          // the client's
+	Calls     map[string]bool // ids of tool calls that stand in it
+}
+
+func newTranslation(s dialect.Stream, c *Continue) *translation {
+	t := &translation{thread: s.Thread, run: s.RunID, turn: s.Turn, messageID: s.Turn.ID,
+		calls: map[string]*call{}, asked: map[string]question{}}
+	t.end.reason = finishOther
+	t.end.metadata = map[string]any{"finished_reason": "interrupted"}
+	if c != nil {
+		t.joined = true
+		if chat.TurnOf(c.MessageID) == s.Turn.ID {
+			t.messageID = c.MessageID
+		}
+		for id := range c.Calls {
+			t.calls[id] = &call{shown: true}
+			t.order = append(t.order, id)
+		}
+	}
+	return t
+}
+
+func (t *translation) add(c ...chunk) { t.out = append(t.out, c...) }
+
+// take empties out.
+func (t *translation) take() []chunk {
+	out := t.out
+	t.out = nil
+	return out
+}
+
+func (t *translation) begin() {
+	t.add(chunk{Type: typeStart, MessageID: t.messageID, MessageMetadata: map[string]any{
+		"thread_id": t.thread, "turn_id": t.turn.ID, "stream_run_id": t.run}})
+	if !t.joined {
+		t.openStep()
+	}
+}
+
+// before notes an event that the stream does not show.
+func (t *translation) before(e chat.Event) {
+	switch e.Type {
+	case chat.EventText:
+		t.said.Piece(e)
+	case chat.EventToolCall:
+		t.know(e.ToolCallID, e.ToolName, object(e.Arguments))
+	case chat.EventToolResult:
+		if c := t.calls[e.ToolCallID]; c != nil {
+			c.done = true
+		}
+	case chat.EventInterrupt:
+		t.remember(e)
+	case chat.EventResumed:
+		t.decide(e)
+	}
+}
+
+// event shows an event. id is its place in the stream.
+func (t *translation) event(e chat.Event, id string) {
+	if e.Type != chat.EventToolCall && e.Type != chat.EventInterrupt {
+		t.release()
+	}
+	switch e.Type {
+	case chat.EventStatus:
+		t.status(e, id)
+	case chat.EventToken:
+		t.said.Token(e.Text)
+		t.write(e.Text)
+	case chat.EventText:
+		t.write(t.said.Piece(e))
+		t.closeText(nil)
+	case chat.EventToolCall:
+		t.closeText(nil)
+		t.hold(e)
+	case chat.EventToolResult:
+		t.closeText(nil)
+		t.result(e)
+	case chat.EventInterrupt:
+		t.interrupt(e)
+	case chat.EventResumed:
+		t.decide(e)
+		if q, known := t.asked[answers(e)]; known {
+			t.add(chunk{Type: dataInterrupt, ID: q.ID, Data: q})
+		}
+	case chat.EventNotice:
+		t.notice(e, id)
+	case chat.EventResponse:
+		t.response(e)
+	case chat.EventCancelled:
+		t.early(e)
+		t.end = ending{reason: finishOther, metadata: map[string]any{
+			"finished_reason": "cancelled", "interrupted": true, "interrupted_reason": e.Reason}}
+	case chat.EventFailed:
+		t.early(e)
+		t.end = ending{reason: finishError, error: e.Message, metadata: map[string]any{
+			"finished_reason": "error", "error": map[string]any{"code": e.Code, "message": e.Message, "retryable": e.Retryable}}}
+		if t.end.error == "" {
+			t.end.error = e.Code
+		}
+	}
+}
+
+// finish closes the message.
+func (t *translation) finish() {
+	t.release()
+	t.closeText(nil)
+	t.add(chunk{Type: typeMetadata, MessageMetadata: t.end.metadata})
+	t.closeStep()
+	if t.end.error != "" {
+		t.add(chunk{Type: typeError, ErrorText: t.end.error})
+	}
+	t.add(chunk{Type: typeFinish, FinishReason: t.end.reason})
+}
+
+func (t *translation) openStep() {
+	if !t.step {
+		t.step, t.results = true, false
+		t.add(chunk{Type: typeStartStep})
+	}
+}
+
+func (t *translation) closeStep() {
+	if t.step {
+		t.step = false
+		t.add(chunk{Type: typeFinishStep})
+	}
+}
+
+// say makes sure that a step is open in which a model may say something: one
+// with results of tools is over.
+func (t *translation) say() {
+	if t.results {
+		t.closeStep()
+	}
+	t.openStep()
+}
+
+func (t *translation) write(text string) {
+	if text == "" {
+		return
+	}
+	if t.text == "" {
+		t.say()
+		t.texts++
+		t.text = "text-" + strconv.Itoa(t.texts)
+		t.add(chunk{Type: typeTextStart, ID: t.text})
+	}
+	t.add(chunk{Type: typeTextDelta, ID: t.text, Delta: text})
+}
+
+func (t *translation) closeText(p *provider) {
+	if t.text != "" {
+		t.add(chunk{Type: typeTextEnd, ID: t.text, ProviderMetadata: p})
+		t.text = ""
+	}
+}
+
+func (t *translation) status(e chat.Event, id string) {
+	t.add(chunk{Type: dataStatus, Transient: true, Data: statusData{string(e.Node), e.Message, e.WebQuery}})
+	if len(e.DocsFound) > 0 {
+		t.add(chunk{Type: dataDocs, ID: id, Data: docsData{string(e.Node), e.DocsFound}})
+	}
+}
+
+func (t *translation) notice(e chat.Event, id string) {
+	if e.Code == chat.NoticeRestarted {
+		// What was written stands in the message for good; a page may leave it out.
+		t.said.Restart()
+		t.closeText(&provider{map[string]any{"superseded": true}})
+	}
+	t.add(chunk{Type: dataNotice, ID: id, Data: noticeData{e.Code, e.Message}})
+}
+
+func (t *translation) know(id, name string, input json.RawMessage) *call {
+	c := t.calls[id]
+	if c == nil {
+		c = &call{}
+		t.calls[id] = c
+		t.order = append(t.order, id)
+	}
+	if name != "" {
+		c.name = name
+	}
+	if input != nil {
+		c.input = input
+	}
+	return c
+}
+
+// hold keeps a tool call until it is known whether a person is asked about it:
+// the client's own helper wants all the calls that a person decides, and no
+// other open ones, in the message's last step.
+func (t *translation) hold(e chat.Event) {
+	c := t.know(e.ToolCallID, e.ToolName, object(e.Arguments))
+	t.held = append(t.held, input(e.ToolCallID, c))
+}
+
+func input(id string, c *call) chunk {
+	return chunk{Type: typeToolInput, ToolCallID: id, ToolName: named(c.name), Input: object(string(c.input))}
+}
+
+// release shows the calls that were held.
+func (t *translation) release() {
+	held := t.held
+	t.held = nil
+	for _, c := range held {
+		t.show(c)
+	}
+}
+
+func (t *translation) show(c chunk) {
+	t.say()
+	t.calls[c.ToolCallID].shown = true
+	t.add(c)
+}
+
+// result shows what came of a call; the client must have its input.
+func (t *translation) result(e chat.Event) {
+	c := t.know(e.ToolCallID, e.ToolName, nil)
+	if !c.shown {
+		t.show(input(e.ToolCallID, c))
+	}
+	c.done, t.results = true, true
+	switch {
+	case c.verdict != nil && !c.verdict.approved:
+		t.add(chunk{Type: typeToolDenied, ToolCallID: e.ToolCallID, verdict: c.verdict})
+	case e.IsError:
+		t.fail(e.ToolCallID, e.Text)
+	default:
+		t.add(chunk{Type: typeToolOutput, ToolCallID: e.ToolCallID, Output: e.Text, verdict: c.verdict})
+		t.pictures(e.Text)
+	}
+}
+
+func (t *translation) fail(id, text string) {
+	if text == "" {
+		text = "The tool failed."
+	}
+	t.add(chunk{Type: typeToolError, ToolCallID: id, ErrorText: text, verdict: t.calls[id].verdict})
+}
+
+// A picture that a tool has made stands in its result as markdown.
+var picture = regexp.MustCompile(`\]\((/api/attachments/[A-Za-z0-9_.:-]{1,128})\)`)
+
+func (t *translation) pictures(text string) {
+	for _, m := range picture.FindAllStringSubmatch(text, chat.MaxAttachments) {
+		t.add(chunk{Type: typeFile, URL: m[1], MediaType: "image/*"})
+	}
+}
+
+// remember keeps a question, and the calls it asks about.
+func (t *translation) remember(e chat.Event) {
+	if e.Interrupt == nil {
+		return
+	}
+	t.asked[e.Interrupt.ID] = question{Interrupt: *e.Interrupt, ThreadID: t.thread, TurnID: e.TurnID, CheckpointID: e.Interrupt.ID}
+	for _, c := range e.Interrupt.Calls {
+		t.know(c.ID, c.Name, c.Arguments)
+	}
+}
+
+// interrupt shows a question. A tool_approval is also shown in the client's own
+// way.
+func (t *translation) interrupt(e chat.Event) {
+	t.closeText(nil)
+	if e.Interrupt == nil {
+		t.release()
+		return
+	}
+	t.remember(e)
+	q := t.asked[e.Interrupt.ID]
+	if len(q.Calls) > 0 {
+		t.propose(q)
+	}
+	t.add(chunk{Type: dataInterrupt, ID: q.ID, Data: q})
+	t.end = ending{reason: finishOther, metadata: map[string]any{"finished_reason": "interrupted"}}
+	if q.Type == chat.ToolApproval {
+		t.end.reason = finishToolCalls
+	}
+}
+
+// propose shows the calls that a question asks about, in a step that has no
+// other open ones.
+func (t *translation) propose(q question) {
+	asks := func(id string) bool {
+		return slices.ContainsFunc(q.Calls, func(c chat.ToolCall) bool { return c.ID == id })
+	}
+	t.held = slices.DeleteFunc(t.held, func(c chunk) bool { return asks(c.ToolCallID) })
+	t.release()
+	for _, id := range t.order {
+		if c := t.calls[id]; c.shown && !c.done && !asks(id) {
+			t.closeStep()
+			break
+		}
+	}
+	for _, c := range q.Calls {
+		known := t.know(c.ID, c.Name, c.Arguments)
+		if !known.shown {
+			t.show(input(c.ID, known))
+		}
+		t.add(chunk{Type: typeApprovalRequest, ApprovalID: ApprovalID(q.ID, c.ID), ToolCallID: c.ID})
+	}
+}
+
+// decide notes the answer to a question.
+func (t *translation) decide(e chat.Event) {
+	q, known := t.asked[answers(e)]
+	if !known || e.Resume == nil {
+		return
+	}
+	q.Answered, q.Answer = true, e.Resume
+	t.asked[q.ID] = q
+	for _, d := range e.Resume.Decisions {
+		if c := t.calls[d.ID]; c != nil {
+			c.verdict = &verdict{approvalID: ApprovalID(q.ID, d.ID), approved: d.Decision == chat.Approved, reason: d.Reason}
+		}
+	}
+}
+
+// answers is the question that an answer was given to.
+func answers(e chat.Event) string {
+	if e.Interrupt == nil {
+		return ""
+	}
+	return e.Interrupt.ID
+}
+
+func (t *translation) response(e chat.Event) {
+	t.closeText(nil)
+	r := e.Response
+	if r == nil {
+		r = &chat.Response{}
+	}
+	for _, c := range r.Citations {
+		t.source(c)
+	}
+	m := map[string]any{"finished_reason": "stop", "tokens_used": r.Usage.Tokens(), "cost_usd": r.Usage.CostUSD}
+	for name, value := range map[string]string{"action": string(r.Action),
+		"inference_confidence": string(r.InferenceConfidence), "retrieval_confidence": string(r.RetrievalConfidence)} {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	t.end = ending{reason: finishStop, metadata: m}
+}
+
+// source shows a citation; what the format has no field for is ours.
+func (t *translation) source(c chat.Citation) {
+	ours := map[string]any{"n": c.N, "quote": c.Quote}
+	out := chunk{SourceID: "source-" + strconv.Itoa(c.N), Title: c.Title, ProviderMetadata: &provider{ours}}
+	if c.Source == "web" {
+		if c.URL == "" {
+			return
+		}
+		out.Type, out.URL = typeSourceURL, c.URL
+	} else {
+		out.Type, out.MediaType = typeSourceDocument, "text/plain"
+		if out.Title == "" {
+			out.Title = "Document"
+		}
+		ours["doc_id"], ours["chunk_id"] = c.DocID, c.ChunkID
+		if c.Start != nil && c.End != nil {
+			ours["start"], ours["end"] = *c.Start, *c.End
+		}
+	}
+	t.add(out)
+}
+
+// early closes what a turn that was cut short leaves open: its text, and the
+// calls without a result. The message must not end with a step that has tool
+// calls, or the client's helpers send it back at once.
+func (t *translation) early(e chat.Event) {
+	t.write(t.said.Rest(e.Partial))
+	t.closeText(nil)
+	for _, id := range t.order {
+		if c := t.calls[id]; c.shown && !c.done {
+			c.done = true
+			if c.verdict != nil && !c.verdict.approved {
+				t.add(chunk{Type: typeToolDenied, ToolCallID: id, verdict: c.verdict})
+			} else {
+				t.fail(id, chat.NoToolResult)
+			}
+			t.results = true
+		}
+	}
+	if t.results || t.joined && !t.step {
+		t.closeStep()
+		t.openStep()
+	}
+}
+
+// ApprovalID names the decision about one call of a question.
+func ApprovalID(interruptID, callID string) string { return interruptID + "/" + callID }
+
+// object keeps a tool call's arguments an object, whatever a model wrote.
+func object(s string) json.RawMessage {
+	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(s)
+}
+
+// named is a tool's name as a part's type can carry it; it is required.
+func named(s string) string {
+	if s == "" {
+		return "tool"
+	}
+	return s
+}

@@ -1,0 +1,58 @@
+package aisdk
+
+import (
+	"encoding/json"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Wire writes a stream of this dialect (dialect.Wire).
+type Wire struct{ t *translation }
+
+// NewWire makes the wire of a stream that begins an assistant message, or
+// continues one.
+func NewWire(s dialect.Stream, c *Continue) *Wire { return &Wire{newTranslation(s, c)} }
+
+func (*Wire) Name() string { return "ai_sdk" }
+
+func (*Wire) Header() map[string]string {
+	return map[string]string{"X-Vercel-Ai-Ui-Message-Stream": "v1"}
+}
+
+// Abrupt: a stream that just ends is a success to these clients (dialect.Abrupt).
+func (*Wire) Abrupt() {}
+
+// Before notes what stands before the part of a turn that this stream shows
+// (dialect.Historian).
+func (w *Wire) Before(e chat.Event) { w.t.before(e) }
+
+// Answered shows a question that has been answered since: the client rebuilds
+// the whole message (dialect.Replayer).
+func (w *Wire) Answered(b []byte, e chat.Event, id string) []byte { return w.Event(b, e, id) }
+
+func (w *Wire) Begin(b []byte) []byte {
+	w.t.begin()
+	return w.flush(b)
+}
+
+func (w *Wire) Event(b []byte, e chat.Event, id string) []byte {
+	w.t.event(e, id)
+	return w.flush(b)
+}
+
+func (w *Wire) End(b []byte) []byte {
+	w.t.finish()
+	return append(w.flush(b), "data: [DONE]\n\n"...)
+}
+
+func (w *Wire) flush(b []byte) []byte {
+	for _, c := range w.t.take() {
+		data, err := json.Marshal(c) // compact, so no line break can be in it
+		if err != nil {              // a NaN cost; nothing else here can fail
+			continue
+		}
+		b = append(append(append(b, "data: "...), data...), "\n\n"...)
+	}
+	return b
+}
