@@ -44,6 +44,10 @@ type Config struct {
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
+	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
+	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
+	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
+
 	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
 	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Most model calls of one turn."`
 	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"No further model call is made in a turn that has used this many tokens, both directions."`
@@ -90,7 +94,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate tidies values and reports the first that is not allowed, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkIdentity, c.checkTraces} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkIdentity, c.checkMCP, c.checkTraces} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -78,6 +78,18 @@ func TestFlagGoesBeforeEnvironmentGoesBeforeDotEnv(t *testing.T) {
 	assert.Equal(t, 7, g.MaxUploadMB)
 }
 
+func TestMCPServersCanStandInDotEnv(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const list = `[{"name":"files","transport":"stdio","command":["a","b #c"],"approve":"never"}]`
+	require.NoError(t, os.WriteFile(".env", []byte("MCP_SERVERS='"+list+"'\n"), 0o600))
+	t.Setenv("MCP_SERVERS", "")
+	require.NoError(t, os.Unsetenv("MCP_SERVERS"))
+	var g grammar
+	_, err := config.Parse(&g, nil)
+	require.NoError(t, err)
+	assert.Equal(t, list, g.MCPServers)
+}
+
 func TestABrokenDotEnvIsRefusedWithoutQuotingIt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile(".env", []byte("{\nLLM_API_KEY=geheim\n"), 0o600))
@@ -122,6 +134,11 @@ func TestABadValueIsOneLineThatNamesItsVariable(t *testing.T) {
 		{"a guessable secret", map[string]string{"COOKIE_SECRET": "geheim"}, []string{"COOKIE_SECRET:", "16 characters"}},
 		{"a NATS URL", map[string]string{"NATS_URL": "http://u:geheim@h"}, []string{"NATS_URL:", "nats://"}},
 		{"Tavily's address", map[string]string{"TAVILY_BASE_URL": "x"}, []string{"TAVILY_BASE_URL:"}},
+		{"MCP servers that are no list", map[string]string{"MCP_SERVERS": `{"name":"geheim"}`}, []string{"MCP_SERVERS:", "JSON list"}},
+		{"an MCP server without a way to it", map[string]string{"MCP_SERVERS": `[{"name":"files","transport":"http","headers":{"A":"geheim"}}]`}, []string{"MCP_SERVERS:", "files", "url"}},
+		{"a guessable MCP secret", map[string]string{"MCP_JWT_SECRET": "geheim"}, []string{"MCP_JWT_SECRET:", "16 characters"}},
+		{"an MCP secret that opens our own door", map[string]string{"MCP_JWT_SECRET": "geheim geheim geheim", "SUPABASE_JWT_SECRET": "geheim geheim geheim"}, []string{"MCP_JWT_SECRET:", "of its own"}},
+		{"networks that are none", map[string]string{"ALLOW_PRIVATE_ADDRESSES": "10.0.0.0/8,localhost"}, []string{"ALLOW_PRIVATE_ADDRESSES:", "localhost"}},
 		{"a log level", map[string]string{"LOG_LEVEL": "loud"}, []string{"LOG_LEVEL:", "debug, info, warn, error"}},
 		{"a stream mode", map[string]string{"CHAT_STREAM_MODE": "updates"}, []string{"CHAT_STREAM_MODE:", "events, messages"}},
 		{"a log format", map[string]string{"LOG_FORMAT": "xml"}, []string{"LOG_FORMAT:", "text, json"}},
