@@ -23,12 +23,16 @@ import (
 // journal is what a thread's workflow says of itself: Temporal's histories of
 // all its runs.
 type journal struct {
-	submitted []string           // turn ids in the order in which they were accepted, each once
+	submitted []string           // turn ids in the order in which they were taken
 	settled   []ending           // in the order in which turns ended
 	work      map[string][]*work // activities by turn id
 	runs      int
 	carried   int      // runs that went on from the one before (continue-as-new)
 	broken    []string // workflow tasks that failed for good reason
+
+	// remembered are the turns that the run, and those it goes on from, have taken:
+	// one that is submitted again is not taken again.
+	remembered map[string]bool
 }
 
 // ending is the result of a settle: number and type of the terminal event.
@@ -133,8 +137,12 @@ func (j *journal) read(ctx context.Context, c client.Client, run *commonpb.Workf
 		}
 		at := e.EventTime.AsTime()
 		switch {
-		case e.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId() != "":
-			j.carried++
+		case e.EventType == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+			if e.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId() != "" {
+				j.carried++
+			} else {
+				j.remembered = map[string]bool{}
+			}
 		case e.EventType == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED:
 			j.submit(e.GetWorkflowExecutionUpdateAcceptedEventAttributes())
 		case e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
@@ -170,7 +178,8 @@ func (j *journal) submit(a *historypb.WorkflowExecutionUpdateAcceptedEventAttrib
 	if in.GetName() != workflows.UpdateSubmit || !decode(in.GetArgs(), &submit) {
 		return
 	}
-	if !slices.Contains(j.submitted, submit.Turn) {
+	if !j.remembered[submit.Turn] {
+		j.remembered[submit.Turn] = true
 		j.submitted = append(j.submitted, submit.Turn)
 	}
 }

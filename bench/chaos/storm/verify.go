@@ -188,20 +188,25 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 		}
 	}
 	if len(j.settled) != len(j.submitted) {
-		r.violation("stuck", "thread %d: its workflow accepted %d turns and settled %d", p.index, len(j.submitted), len(j.settled))
+		r.violation("stuck", "thread %d: its workflow took %d turns and settled %d", p.index, len(j.submitted), len(j.settled))
 		return
 	}
-	var order []string // as the workflow ran them
-	for i, id := range j.submitted {
+	var inTurn, aside []ending // one that is stopped in the queue does not wait its turn
+	var order []string         // of the history
+	for _, id := range j.submitted {
 		t := known[id]
 		if t == nil {
 			r.violation("doubled", "thread %d: its workflow ran turn %s, which nobody has sent", p.index, id)
 			continue
 		}
-		types := map[string]string{"response": "response", "cancelled": "cancelled", "failed": "error"}
-		if recorded := j.settled[i]; types[recorded.Type] != t.end.Type || recorded.N != t.lastN {
-			r.violation("transcript", "%s (%s, turn %s): the workflow settled it as %s, number %d; the viewer saw %s, number %d",
-				t.Mark, t.Kind, id, recorded.Type, recorded.N, t.end.Type, t.lastN)
+		end := ending{t.lastN, t.end.Type}
+		if end.Type == "error" {
+			end.Type = "failed"
+		}
+		if t.Kind == "stopped in the queue" && end.Type == "cancelled" {
+			aside = append(aside, end)
+		} else {
+			inTurn = append(inTurn, end)
 		}
 		for _, w := range j.work[id] {
 			if w.Type == "Write" && w.Completed && t.end.Type == "response" && w.Chars != utf8.RuneCountInString(t.end.Response) {
@@ -209,9 +214,12 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 					t.Mark, id, w.Chars, utf8.RuneCountInString(t.end.Response))
 			}
 		}
-		if t.end.Reason != "rolled_back" {
+		if t.end.Reason != "rolled_back" && !slices.Contains(order, id) {
 			order = append(order, id)
 		}
+	}
+	if !interleaved(j.settled, inTurn, aside) {
+		r.violation("transcript", "thread %d: the workflow settled its turns as %v; seen were %v, and aside %v", p.index, j.settled, inTurn, aside)
 	}
 	var shown []string
 	for _, m := range said {
@@ -222,6 +230,24 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 	if !slices.Equal(order, shown) {
 		r.violation("transcript", "thread %d: the history's order is not the workflow's: %v and %v", p.index, shown, order)
 	}
+}
+
+// interleaved reports whether all is made of the elements of a and b, those of
+// each in their order.
+func interleaved[T comparable](all, a, b []T) bool {
+	if len(all) != len(a)+len(b) {
+		return false
+	}
+	// fits[j]: the first i of a and the first j of b make the first i+j of all.
+	fits := make([]bool, len(b)+1)
+	for i := range len(a) + 1 {
+		for j := range len(b) + 1 {
+			fits[j] = i == 0 && j == 0 ||
+				i > 0 && fits[j] && all[i+j-1] == a[i-1] ||
+				j > 0 && fits[j-1] && all[i+j-1] == b[j-1]
+		}
+	}
+	return fits[len(b)]
 }
 
 // callers are the activities that make a kind of model call.

@@ -152,3 +152,14 @@ func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
 	require.Equal(t, "intent_classification", kindOf([]byte(`{"response_format":{"json_schema":{"name":"intent_classification"}}}`)))
 	require.Empty(t, markOf("T1x2"))
 }
+
+func TestAnInterleavingKeepsTheOrderOfBoth(t *testing.T) {
+	a, b := []int{1, 2, 3}, []int{1, 9}
+	for _, all := range [][]int{{1, 2, 3, 1, 9}, {1, 1, 9, 2, 3}, {1, 9, 1, 2, 3}, {1, 2, 1, 3, 9}} {
+		require.True(t, interleaved(all, a, b), "%v", all)
+	}
+	for _, all := range [][]int{{1, 2, 3, 9, 1}, {2, 1, 3, 1, 9}, {1, 2, 3, 1}, {1, 2, 3, 1, 8}} {
+		require.False(t, interleaved(all, a, b), "%v", all)
+	}
+	require.True(t, interleaved(a, a, nil))
+}
