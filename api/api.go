@@ -64,6 +64,9 @@ type Deps struct {
 	// Ready checks what the API does not know of itself, by name (temporal…);
 	// nil values are well.
 	Ready func(context.Context) map[string]error
+	// Optional is what some answers use and others do without, by name
+	// (mcp:files…): what is down shows under /readyz, which stays ready.
+	Optional func() map[string]error
 	// Stop ends open streams when it is closed, so that the server can shut down.
 	Stop <-chan struct{}
 	// Metrics is served under /metrics; a registry of its own by default.
@@ -168,6 +171,11 @@ func (s *server) routes() http.Handler {
 	a.POST("/agent/v2/stream", s.stream(s.agentStream))
 	a.POST("/agent/v2/resume", s.stream(s.agentResume))
 	a.POST("/agent/v2/stop", s.handle(s.agentStop))
+
+	a.POST("/ui/chat", s.stream(s.postUI))
+	a.GET("/ui/chat/:id", s.handle(s.getUI))
+	a.GET("/ui/chat/:id/stream", s.stream(s.getUIStream))
+	a.POST("/ui/chat/:id/stop", s.handle(s.postUIStop))
 
 	a.GET("/conversations", s.handle(s.listConversations))
 	a.POST("/conversations", s.handle(s.createConversation))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ const readyTimeout = 3 * time.Second
 // health says that the process answers, and nothing else.
 func (s *server) health(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
 
-// ready says whether everything that answers need is there, and names what is
-// down. Why is in the log.
+// ready says whether everything that every answer needs is there, and names what
+// is down. Why is in the log.
 func (s *server) ready(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), readyTimeout)
 	defer cancel()
@@ -62,6 +63,16 @@ func (s *server) ready(c *gin.Context) {
 	if len(down) > 0 {
 		status, word = http.StatusServiceUnavailable, "unavailable"
 	}
+	if s.Optional != nil {
+		for part, err := range s.Optional() {
+			parts[part] = "ok"
+			if err != nil {
+				parts[part] = "down"
+				down = append(down, part)
+			}
+		}
+	}
+	slices.Sort(down)
 	c.JSON(status, gin.H{"status": word, "parts": parts, "down": down})
 }
 
