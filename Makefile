@@ -61,7 +61,7 @@ ifdef SKIP_BROWSER
 	@echo "== browser tests left out (SKIP_BROWSER)"
 else
 	@CHROMIUM=$$(scripts/chromium); export CHROMIUM; \
-	$(MAKE) standalone e2e/node_modules/.installed; \
+	$(MAKE) standalone e2e/node_modules/.installed e2e/langgraph/dist/index.html; \
 	echo "== browser tests"; \
 	cd e2e && npm run --silent test
 endif
@@ -98,7 +98,7 @@ generate: tools-present ## Write .env.example anew
 
 .PHONY: clean
 clean: ## Remove what was built; data and settings stay
-	@rm -rf bin .tools web/node_modules e2e/node_modules mcp/testservers/node_modules
+	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present
@@ -109,6 +109,11 @@ web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
 	@echo "== building the page"
 	@cd web && npm run --silent build
 	@touch web/dist/.gitkeep web/dist/index.html
+
+e2e/langgraph/dist/index.html: e2e/langgraph/node_modules/.installed e2e/langgraph/index.html $(wildcard e2e/langgraph/src/*)
+	@echo "== building the page of the LangGraph client"
+	@cd e2e/langgraph && npm run --silent build
+	@touch $@
 
 %/node_modules/.installed: %/package-lock.json
 	@echo "== installing the packages of $*/"
