@@ -1,0 +1,313 @@
+// Package outage takes a store away from those who use it, for tests of what
+// happens then. It makes SQLite, which cannot be stopped, fail as a Postgres
+// that is gone does.
+package outage
+
+import (
+	"context"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// New is s while down says no; else every call but Close ends with
+// db.ErrUnavailable. A call under way when the outage begins does what it does,
+// but its answer is lost: nobody knows whether it was done. down is asked often
+// and from many goroutines.
+func New(s db.Store, down func() bool) db.Store { return &store{Store: s, down: down} }
+
+type store struct {
+	db.Store // only Close is its own
+	down     func() bool
+}
+
+func (o *store) none(call func() error) error {
+	_, err := one(o, func() (struct{}, error) { return struct{}{}, call() })
+	return err
+}
+
+func one[A any](o *store, call func() (A, error)) (a A, err error) {
+	if o.down() {
+		return a, db.ErrUnavailable
+	}
+	answer, err := call()
+	if o.down() {
+		return a, db.ErrUnavailable
+	}
+	return answer, err
+}
+
+func two[A, B any](o *store, call func() (A, B, error)) (A, B, error) {
+	type both struct {
+		a A
+		b B
+	}
+	r, err := one(o, func() (both, error) {
+		a, b, err := call()
+		return both{a, b}, err
+	})
+	return r.a, r.b, err
+}
+
+func three[A, B, C any](o *store, call func() (A, B, C, error)) (A, B, C, error) {
+	type last struct {
+		b B
+		c C
+	}
+	a, r, err := two(o, func() (A, last, error) {
+		a, b, c, err := call()
+		return a, last{b, c}, err
+	})
+	return a, r.b, r.c, err
+}
+
+func (o *store) Approvals(ctx context.Context, owner, threadID, head string) ([]string, error) {
+	return one(o, func() ([]string, error) { return o.Store.Approvals(ctx, owner, threadID, head) })
+}
+
+func (o *store) Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error) {
+	return two(o, func() (chat.Attachment, []byte, error) { return o.Store.Attachment(ctx, owner, id) })
+}
+
+func (o *store) AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error) {
+	return one(o, func() ([]chat.Attachment, error) { return o.Store.AttachmentsByID(ctx, owner, ids) })
+}
+
+func (o *store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) error {
+	return o.none(func() error { return o.Store.Cancel(ctx, owner, ref, reason) })
+}
+
+func (o *store) Cancelled(ctx context.Context, owner, turnID string) (bool, error) {
+	return one(o, func() (bool, error) { return o.Store.Cancelled(ctx, owner, turnID) })
+}
+
+func (o *store) Chunk(ctx context.Context, owner, docID, chunkID string) (chat.Chunk, error) {
+	return one(o, func() (chat.Chunk, error) { return o.Store.Chunk(ctx, owner, docID, chunkID) })
+}
+
+func (o *store) ChunksByID(ctx context.Context, owner string, ids []string) ([]chat.Hit, error) {
+	return one(o, func() ([]chat.Hit, error) { return o.Store.ChunksByID(ctx, owner, ids) })
+}
+
+func (o *store) Conversation(ctx context.Context, owner, id string) (chat.Conversation, error) {
+	return one(o, func() (chat.Conversation, error) { return o.Store.Conversation(ctx, owner, id) })
+}
+
+func (o *store) Count(ctx context.Context, key string, n int64, window time.Duration, now time.Time) (db.Window, error) {
+	return one(o, func() (db.Window, error) { return o.Store.Count(ctx, key, n, window, now) })
+}
+
+func (o *store) CountOpenTurns(ctx context.Context, owner, threadID string) (int, int, error) {
+	return two(o, func() (int, int, error) { return o.Store.CountOpenTurns(ctx, owner, threadID) })
+}
+
+func (o *store) Counted(ctx context.Context, key string, window time.Duration, now time.Time) (db.Window, error) {
+	return one(o, func() (db.Window, error) { return o.Store.Counted(ctx, key, window, now) })
+}
+
+func (o *store) CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error) {
+	return one(o, func() (chat.Conversation, error) { return o.Store.CreateConversation(ctx, c) })
+}
+
+func (o *store) CreateDocument(ctx context.Context, d chat.Document, raw []byte) error {
+	return o.none(func() error { return o.Store.CreateDocument(ctx, d, raw) })
+}
+
+func (o *store) CreateSet(ctx context.Context, s chat.DocumentSet) error {
+	return o.none(func() error { return o.Store.CreateSet(ctx, s) })
+}
+
+func (o *store) DeleteConversation(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.DeleteConversation(ctx, owner, id) })
+}
+
+func (o *store) DeleteDocument(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.DeleteDocument(ctx, owner, id) })
+}
+
+func (o *store) DeleteSet(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.DeleteSet(ctx, owner, id) })
+}
+
+func (o *store) DeleteUser(ctx context.Context, owner string) (db.UserData, error) {
+	return one(o, func() (db.UserData, error) { return o.Store.DeleteUser(ctx, owner) })
+}
+
+func (o *store) Document(ctx context.Context, owner, id string) (chat.Document, error) {
+	return one(o, func() (chat.Document, error) { return o.Store.Document(ctx, owner, id) })
+}
+
+func (o *store) DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error) {
+	return one(o, func() ([]chat.Hit, error) { return o.Store.DocumentChunks(ctx, owner, docID, limit) })
+}
+
+func (o *store) DocumentProgress(ctx context.Context, owner, id string, percent int) error {
+	return o.none(func() error { return o.Store.DocumentProgress(ctx, owner, id, percent) })
+}
+
+func (o *store) DocumentText(ctx context.Context, owner, id string) (string, error) {
+	return one(o, func() (string, error) { return o.Store.DocumentText(ctx, owner, id) })
+}
+
+func (o *store) DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error) {
+	return one(o, func() ([]chat.Document, error) { return o.Store.DocumentsByID(ctx, owner, ids) })
+}
+
+func (o *store) Draft(ctx context.Context, owner, turnID string, piece int) (db.Draft, error) {
+	return one(o, func() (db.Draft, error) { return o.Store.Draft(ctx, owner, turnID, piece) })
+}
+
+func (o *store) Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error) {
+	return one(o, func() ([]chat.Event, error) { return o.Store.Events(ctx, owner, turnID, after) })
+}
+
+func (o *store) FailDocument(ctx context.Context, owner, id, reason string) error {
+	return o.none(func() error { return o.Store.FailDocument(ctx, owner, id, reason) })
+}
+
+func (o *store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error) {
+	return one(o, func() (chat.Turn, error) { return o.Store.FindTurn(ctx, owner, ref) })
+}
+
+func (o *store) ForgetCount(ctx context.Context, key string) error {
+	return o.none(func() error { return o.Store.ForgetCount(ctx, key) })
+}
+
+func (o *store) Head(ctx context.Context, owner, threadID string) (string, error) {
+	return one(o, func() (string, error) { return o.Store.Head(ctx, owner, threadID) })
+}
+
+func (o *store) History(ctx context.Context, owner, threadID, head, before string, limit int) (db.History, error) {
+	return one(o, func() (db.History, error) { return o.Store.History(ctx, owner, threadID, head, before, limit) })
+}
+
+func (o *store) InsertTurn(ctx context.Context, t chat.Turn) (chat.Turn, bool, bool, error) {
+	return three(o, func() (chat.Turn, bool, bool, error) { return o.Store.InsertTurn(ctx, t) })
+}
+
+func (o *store) ListConversations(ctx context.Context, owner, q, cursor string, limit int) (db.Page[chat.Conversation], error) {
+	return one(o, func() (db.Page[chat.Conversation], error) {
+		return o.Store.ListConversations(ctx, owner, q, cursor, limit)
+	})
+}
+
+func (o *store) ListDocuments(ctx context.Context, owner, cursor string, limit int) (db.Page[chat.Document], error) {
+	return one(o, func() (db.Page[chat.Document], error) { return o.Store.ListDocuments(ctx, owner, cursor, limit) })
+}
+
+func (o *store) ListSets(ctx context.Context, owner, cursor string, limit int) (db.Page[chat.DocumentSet], error) {
+	return one(o, func() (db.Page[chat.DocumentSet], error) { return o.Store.ListSets(ctx, owner, cursor, limit) })
+}
+
+func (o *store) MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error {
+	return o.none(func() error { return o.Store.MarkTurn(ctx, owner, id, s, parent) })
+}
+
+func (o *store) OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error) {
+	return one(o, func() ([]chat.Turn, error) { return o.Store.OpenTurns(ctx, owner, threadID) })
+}
+
+func (o *store) Ping(ctx context.Context) error {
+	return o.none(func() error { return o.Store.Ping(ctx) })
+}
+
+func (o *store) Profile(ctx context.Context, owner string) (chat.Profile, error) {
+	return one(o, func() (chat.Profile, error) { return o.Store.Profile(ctx, owner) })
+}
+
+func (o *store) PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error {
+	return o.none(func() error { return o.Store.PutAttachment(ctx, a, data) })
+}
+
+func (o *store) PutProfile(ctx context.Context, owner string, p chat.Profile) error {
+	return o.none(func() error { return o.Store.PutProfile(ctx, owner, p) })
+}
+
+func (o *store) PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (db.Repo, error) {
+	return one(o, func() (db.Repo, error) { return o.Store.PutRepo(ctx, owner, threadID, gzipped, sha256, match) })
+}
+
+func (o *store) PutText(ctx context.Context, owner, turnID, key, text string) error {
+	return o.none(func() error { return o.Store.PutText(ctx, owner, turnID, key, text) })
+}
+
+func (o *store) RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error) {
+	return two(o, func() (chat.Document, []byte, error) { return o.Store.RawDocument(ctx, owner, id) })
+}
+
+func (o *store) Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error) {
+	return one(o, func() ([]chat.Message, error) { return o.Store.Recent(ctx, owner, threadID, head, n) })
+}
+
+func (o *store) Registry(ctx context.Context, owner, threadID, head string) ([]chat.DocRef, error) {
+	return one(o, func() ([]chat.DocRef, error) { return o.Store.Registry(ctx, owner, threadID, head) })
+}
+
+func (o *store) RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error) {
+	return one(o, func() (chat.Conversation, error) { return o.Store.RenameConversation(ctx, owner, id, title) })
+}
+
+func (o *store) Repo(ctx context.Context, owner, threadID string) (db.Repo, error) {
+	return one(o, func() (db.Repo, error) { return o.Store.Repo(ctx, owner, threadID) })
+}
+
+func (o *store) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
+	return o.none(func() error { return o.Store.SaveDraft(ctx, owner, d) })
+}
+
+func (o *store) SearchText(ctx context.Context, owner string, words, docIDs []string, k int) ([]chat.Hit, error) {
+	return one(o, func() ([]chat.Hit, error) { return o.Store.SearchText(ctx, owner, words, docIDs, k) })
+}
+
+func (o *store) SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error) {
+	return one(o, func() ([]chat.Hit, error) { return o.Store.SearchVector(ctx, owner, vector, docIDs, k) })
+}
+
+func (o *store) SetsByID(ctx context.Context, owner string, ids []string) ([]chat.DocumentSet, error) {
+	return one(o, func() ([]chat.DocumentSet, error) { return o.Store.SetsByID(ctx, owner, ids) })
+}
+
+func (o *store) Settle(ctx context.Context, s db.Settlement) (chat.Event, error) {
+	return one(o, func() (chat.Event, error) { return o.Store.Settle(ctx, s) })
+}
+
+func (o *store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return o.none(func() error { return o.Store.StoreText(ctx, owner, id, text, chunks, vectors) })
+}
+
+func (o *store) Texts(ctx context.Context, owner, turnID string) (map[string]string, error) {
+	return one(o, func() (map[string]string, error) { return o.Store.Texts(ctx, owner, turnID) })
+}
+
+func (o *store) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {
+	return one(o, func() (chat.Turn, error) { return o.Store.Turn(ctx, owner, id) })
+}
+
+func (o *store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (chat.Turn, error) {
+	return one(o, func() (chat.Turn, error) { return o.Store.TurnOfMessage(ctx, owner, threadID, messageID) })
+}
+
+func (o *store) UnusedAttachments(ctx context.Context, owner string) (int, int64, error) {
+	return two(o, func() (int, int64, error) { return o.Store.UnusedAttachments(ctx, owner) })
+}
+
+func (o *store) UpdateSet(ctx context.Context, s chat.DocumentSet) error {
+	return o.none(func() error { return o.Store.UpdateSet(ctx, s) })
+}
+
+func (o *store) UseAttachments(ctx context.Context, owner, threadID string, ids []string) error {
+	return o.none(func() error { return o.Store.UseAttachments(ctx, owner, threadID, ids) })
+}
+
+func (o *store) UserData(ctx context.Context, owner string) (db.UserData, error) {
+	return one(o, func() (db.UserData, error) { return o.Store.UserData(ctx, owner) })
+}
+
+func (o *store) VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error) {
+	return one(o, func() ([]chat.Document, error) { return o.Store.VisibleDocuments(ctx, owner) })
+}
+
+func (o *store) WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error) {
+	return two(o, func() (map[string]int, int, error) { return o.Store.WordCounts(ctx, owner, words) })
+}

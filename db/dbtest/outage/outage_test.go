@@ -1,0 +1,60 @@
+package outage
+
+import (
+	"path/filepath"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest"
+	"github.com/palaver-chat/palaver/db/sqlite"
+)
+
+func open(t *testing.T) db.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestWithoutAnOutageItIsTheStore(t *testing.T) {
+	dbtest.Run(t, func(t *testing.T) db.Store { return New(open(t), func() bool { return false }) })
+}
+
+func TestInAnOutageEveryCallIsUnavailable(t *testing.T) {
+	s := reflect.ValueOf(New(open(t), func() bool { return true }))
+	calls := reflect.TypeFor[db.Store]()
+	for i := range calls.NumMethod() {
+		name := calls.Method(i).Name
+		if name == "Close" {
+			continue
+		}
+		call := s.MethodByName(name)
+		args := []reflect.Value{reflect.ValueOf(t.Context())}
+		for n := 1; n < call.Type().NumIn(); n++ {
+			args = append(args, reflect.Zero(call.Type().In(n)))
+		}
+		results := call.Call(args)
+		for n, r := range results[:len(results)-1] {
+			require.True(t, r.IsZero(), "%s: result %d", name, n)
+		}
+		err, _ := results[len(results)-1].Interface().(error)
+		require.ErrorIs(t, err, db.ErrUnavailable, name)
+	}
+}
+
+func TestAnAnswerThatComesInAnOutageIsLostAndItsWriteIsNot(t *testing.T) {
+	var asked atomic.Int64
+	real := open(t)
+	s := New(real, func() bool { return asked.Add(1) == 2 }) // before the call, after it
+	_, _, _, err := s.InsertTurn(t.Context(), chat.Turn{ID: "t", Owner: "o", ThreadID: "c"})
+	require.ErrorIs(t, err, db.ErrUnavailable)
+	_, created, _, err := s.InsertTurn(t.Context(), chat.Turn{ID: "t", Owner: "o", ThreadID: "c"})
+	require.NoError(t, err)
+	require.False(t, created)
+}
