@@ -1,0 +1,7 @@
+// A page as S3 has it: /chat/<thread id> shows that thread.
+import { createRoot } from "react-dom/client";
+import { Chat } from "./chat.jsx";
+
+const threadId = decodeURIComponent(location.pathname.replace(/^\/chat\//, ""));
+
+createRoot(document.getElementById("page")).render(<Chat threadId={threadId} />);
