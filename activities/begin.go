@@ -9,13 +9,25 @@ import (
 )
 
 // BeginTurn reads the turn's row, gives it its place in the tree and marks it
-// running. A second call finds the place given by the first.
+// running. A second call finds the place given by the first. A turn that was
+// taken while the database was away is saved; while it still is, an agent that
+// needs nothing of it may begin all the same.
 func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
-	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	t, err := a.load(ctx, &ref)
 	if err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
-	b := Begun{Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, Settled: t.Status.Settled()}
+	b := Begun{
+		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch,
+		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
+		NoImages: a.blind(t.Content.Attachments),
+	}
+	if b.Unsaved {
+		if needsStored(t.Content) {
+			return Begun{}, a.fail(ctx, ref, "begin", db.ErrUnavailable)
+		}
+		return b, nil
+	}
 	if b.Parent == "" {
 		if b.Parent, err = a.parent(ctx, t, ref.Parent); err != nil {
 			return Begun{}, a.fail(ctx, ref, "begin", err)
@@ -36,7 +48,16 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		}
 		b.Parent = t.Parent
 	}
+	if b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent); err != nil {
+		return Begun{}, a.fail(ctx, ref, "begin", err)
+	}
 	return b, nil
+}
+
+// needsStored reports whether nothing can be done about a message without what
+// is stored.
+func needsStored(c chat.Content) bool {
+	return c.Agent != chat.AgentAssistant || len(c.Attachments)+len(c.TaggedDocs)+len(c.TaggedSets) > 0
 }
 
 // parent is the checkpoint a turn follows: the one asked for, if it is a turn

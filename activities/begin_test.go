@@ -40,7 +40,7 @@ func TestATurnFollowsTheParentAskedForElseTheHead(t *testing.T) {
 func TestBeginTurnSaysWhatWasAskedFor(t *testing.T) {
 	b := setup(t)
 	ref := b.insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
-	require.Equal(t, Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true}, must[Begun](b, b.BeginTurn, ref))
+	require.Equal(t, Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, RunID: "run-" + ref.TurnID}, must[Begun](b, b.BeginTurn, ref))
 }
 
 func TestMarksShowInTheTurnsRow(t *testing.T) {

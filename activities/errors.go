@@ -46,12 +46,12 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 	if err == nil || errors.As(err, &app) { // nothing, or said already
 		return err
 	}
-	log := a.log().With("turn", ref.TurnID, "step", step, "attempt", activity.GetInfo(ctx).Attempt, "error", err)
+	log := a.logOf(ref).With("step", step, "attempt", activity.GetInfo(ctx).Attempt, "error", err)
 	var model *llm.Error
 	switch {
 	case errors.Is(err, db.ErrSettled):
 		log.Info("the turn is settled")
-		return temporal.NewNonRetryableApplicationError("settled: "+step, ErrTypeSettled, nil)
+		return expected("settled", step, ErrTypeSettled, temporal.ApplicationErrorOptions{NonRetryable: true})
 	case errors.Is(err, db.ErrUnavailable):
 		log.Warn("the database is away")
 		return retryWithin(ctx, databasePatience, 0, chat.CodeDatabase, step)
@@ -72,7 +72,7 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 		return interrupted(step)
 	}
 	log.Error("failed")
-	if activity.GetInfo(ctx).Attempt >= unforeseenTries {
+	if handOn(ctx).Tries >= unforeseenTries {
 		return temporal.NewNonRetryableApplicationError("internal: "+step, chat.CodeInternal, nil)
 	}
 	return temporal.NewApplicationError("internal: "+step, chat.CodeInternal)
@@ -89,26 +89,46 @@ func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) 
 	return retryWithin(ctx, a.RetryBudget, e.RetryAfter, code, step)
 }
 
-// retryWithin asks for another try after wait (0: the usual back-off), unless
-// it would start later than budget after the first try did.
-func retryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
+// trouble is what a try that failed tells the next one, by heartbeat: since when
+// and how often tries have failed one after another. A try that came to nothing
+// because its worker died leaves none, so the count begins anew after it.
+type trouble struct {
+	Since   time.Time `json:"since"`
+	Tries   int       `json:"tries"`
+	Attempt int32     `json:"attempt"`
+}
+
+// handOn adds this try to the trouble.
+func handOn(ctx context.Context) trouble {
 	info := activity.GetInfo(ctx)
-	if wait <= 0 {
-		wait = backoff(info.Attempt)
+	var before trouble
+	t := trouble{Since: info.StartedTime, Tries: 1, Attempt: info.Attempt}
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil && before.Attempt == info.Attempt-1 {
+		t.Since, t.Tries = before.Since, before.Tries+1
 	}
-	var sinceFirst time.Duration
-	if !info.ScheduledTime.IsZero() {
-		sinceFirst = time.Since(info.ScheduledTime)
+	if w, watched := ctx.Value(watchKey{}).(*watch); watched {
+		w.trouble.Store(&t) // later heartbeats must not forget it
+	}
+	activity.RecordHeartbeat(ctx, t) // sent before the error is
+	return t
+}
+
+// retryWithin asks for another try after wait (0: the usual back-off), unless
+// it would start later than budget after the first of those that failed.
+func retryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
+	t := handOn(ctx)
+	if wait <= 0 {
+		wait = backoff(t.Tries)
 	}
 	return temporal.NewApplicationErrorWithOptions(code+": "+step, code, temporal.ApplicationErrorOptions{
-		NonRetryable:   sinceFirst+wait > budget,
+		NonRetryable:   time.Since(t.Since)+wait > budget,
 		NextRetryDelay: wait,
 	})
 }
 
-func backoff(attempt int32) time.Duration {
+func backoff(tries int) time.Duration {
 	wait := firstBackoff
-	for range attempt - 1 {
+	for range tries - 1 {
 		if wait *= 2; wait >= maxBackoff {
 			return maxBackoff
 		}
@@ -121,13 +141,19 @@ func final(err error) bool {
 	return errors.As(err, &app) && app.NonRetryable()
 }
 
+// expected is the error of an activity that ended as it should: the SDK logs it
+// as no failure.
+func expected(what, step, kind string, o temporal.ApplicationErrorOptions) error {
+	o.Category = temporal.ApplicationErrorCategoryBenign
+	return temporal.NewApplicationErrorWithOptions(what+": "+step, kind, o)
+}
+
 func stoppedError(step string) error {
-	return temporal.NewNonRetryableApplicationError("stopped: "+step, ErrTypeStopped, nil)
+	return expected("stopped", step, ErrTypeStopped, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 func interrupted(step string) error {
-	return temporal.NewApplicationErrorWithOptions("interrupted: "+step, ErrTypeInterrupted,
-		temporal.ApplicationErrorOptions{NextRetryDelay: takeOver})
+	return expected("interrupted", step, ErrTypeInterrupted, temporal.ApplicationErrorOptions{NextRetryDelay: takeOver})
 }
 
 // keepHint leaves what a person may do for Settle to say. Best effort.
@@ -138,6 +164,6 @@ func (a *Activities) keepHint(ctx context.Context, ref TurnRef, hint string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
 	defer cancel()
 	if err := a.Store.PutText(ctx, ref.Owner, ref.TurnID, TextFailureHint, hint); err != nil {
-		a.log().Warn("hint not kept", "turn", ref.TurnID, "error", err)
+		a.logOf(ref).Warn("hint not kept", "error", err)
 	}
 }

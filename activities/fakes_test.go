@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -287,9 +288,14 @@ type faultyStore struct {
 	mu       sync.Mutex
 	putFails func(key string) error // nil: none
 	drafted  func(db.Draft) error
+	away     atomic.Bool  // nothing can be read or written
+	backIn   atomic.Int32 // drafts that are refused before it is back; 0: it stays away
 }
 
 func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text string) error {
+	if s.away.Load() {
+		return db.ErrUnavailable
+	}
 	s.mu.Lock()
 	fails := s.putFails
 	s.mu.Unlock()
@@ -302,6 +308,12 @@ func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text stri
 }
 
 func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
+	if s.away.Load() {
+		if s.backIn.Load() > 0 && s.backIn.Add(-1) == 0 {
+			s.away.Store(false)
+		}
+		return db.ErrUnavailable
+	}
 	s.mu.Lock()
 	drafted := s.drafted
 	s.mu.Unlock()
@@ -316,8 +328,9 @@ func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) e
 // activityInfo makes activities believe in another attempt or an earlier start.
 type activityInfo struct {
 	interceptor.WorkerInterceptorBase
-	attempt int32
-	ago     time.Duration
+	attempt   int32
+	ago       time.Duration // the attempt began
+	scheduled time.Duration // before it began, the activity was
 }
 
 func (i *activityInfo) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
@@ -345,7 +358,8 @@ type outbound struct {
 func (o *outbound) GetInfo(ctx context.Context) activity.Info {
 	info := o.Next.GetInfo(ctx)
 	info.Attempt = o.info.attempt
-	info.ScheduledTime = time.Now().Add(-o.info.ago)
+	info.StartedTime = time.Now().Add(-o.info.ago)
+	info.ScheduledTime = info.StartedTime.Add(-o.info.scheduled)
 	return info
 }
 

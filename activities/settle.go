@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
@@ -15,20 +18,42 @@ import (
 
 // Settle ends a turn: message or partial, metadata, prompts, log, registry and
 // the terminal event, in one transaction. A second call returns what the first
-// one stored.
+// one stored. Whatever goes wrong, it is to be tried again, unless the turn is
+// gone.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	s, err := a.settlement(ctx, e)
 	if err != nil {
-		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
+		return Settled{}, a.unsettled(ctx, e.TurnRef, err)
 	}
 	stored, err := a.Store.Settle(ctx, s)
 	if err != nil {
-		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
+		return Settled{}, a.unsettled(ctx, e.TurnRef, err)
 	}
 	return Settled{N: stored.N, Type: stored.Type}, nil
 }
 
+// unsettled is the error of a settle. What was accepted is not lost: no budget
+// ends its tries.
+func (a *Activities) unsettled(ctx context.Context, ref TurnRef, err error) error {
+	if errors.Is(err, db.ErrNotFound) { // with its conversation
+		return a.fail(ctx, ref, "settle", err)
+	}
+	log, code := a.logOf(ref).With("attempt", activity.GetInfo(ctx).Attempt, "error", err), chat.CodeInternal
+	if away(err) {
+		code = chat.CodeDatabase
+		log.Warn("the turn is not settled yet")
+	} else {
+		log.Error("the turn is not settled yet")
+	}
+	return temporal.NewApplicationError(code+": settle", code)
+}
+
 func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, error) {
+	if e.Unsaved != nil {
+		if _, err := a.save(ctx, &e.TurnRef); err != nil {
+			return db.Settlement{}, err
+		}
+	}
 	t, err := a.Store.Turn(ctx, e.Owner, e.TurnID)
 	if err != nil {
 		return db.Settlement{}, err
@@ -51,21 +76,25 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	citations := []chat.Citation{}
 	if raw := texts[chat.TextCitations]; raw != "" && text != "" {
 		if err := json.Unmarshal([]byte(raw), &citations); err != nil {
-			a.log().Error("citations cannot be read", "turn", e.TurnID, "error", err)
+			a.logOf(e.TurnRef).Error("citations cannot be read", "error", err)
 		}
 	}
 	ref := transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
-		Metadata: metadata(e, t, text, citations),
 		Terminal: terminal(e, texts[TextFailureHint], text, citations),
 		Title:    chat.TitleFrom(t.Content.Message),
-		Hidden:   e.Hidden,
+		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At:       a.now().UTC().Truncate(time.Millisecond),
 	}
 	if s.Events, err = transcript.Render(ctx, a.Store, ref, e.Log); err != nil {
 		return db.Settlement{}, err
 	}
+	for i := range s.Events {
+		s.Events[i].StreamRunID = t.StreamRunID
+	}
+	s.Terminal.StreamRunID = t.StreamRunID
+	s.Metadata = metadata(e, t, text, citations, toolResults(s.Events, texts))
 	if s.Prompts, err = transcript.Prompts(ctx, a.Store, ref, e.Log); err != nil {
 		return db.Settlement{}, err
 	}
@@ -125,7 +154,7 @@ func terminal(e Ending, hint, text string, citations []chat.Citation) chat.Event
 }
 
 // metadata is what history keeps with the assistant's message.
-func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation) map[string]any {
+func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, results []chat.ToolResult) map[string]any {
 	m := map[string]any{
 		"action":               e.Action,
 		"citations":            citations,
@@ -137,6 +166,9 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation) map
 		"stream_run_id":        t.StreamRunID,
 		"finished_reason":      "stop",
 	}
+	if len(results) > 0 {
+		m[chat.MetaToolResults] = results
+	}
 	if e.Status == chat.TurnCompleted {
 		return m
 	}
@@ -146,10 +178,34 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation) map
 		m["finished_reason"] = "error"
 		reason = e.Code
 	}
-	if text != "" {
+	if text != "" || len(results) > 0 {
 		m["interrupted"] = true
 		m["interrupted_reason"] = reason
 		m["token_estimate"] = llm.EstimateTokens(text)
 	}
 	return m
+}
+
+// toolResults are the calls of a turn's log with their results; a call that the
+// turn's end left without one says so.
+func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult {
+	var out []chat.ToolResult
+	at := map[string]int{}
+	for _, e := range events {
+		switch e.Type {
+		case chat.EventToolCall:
+			if _, known := at[e.ToolCallID]; !known {
+				at[e.ToolCallID] = len(out)
+				out = append(out, chat.ToolResult{
+					ToolCallID: e.ToolCallID, Name: e.ToolName, Arguments: json.RawMessage(calledWith(texts, e.ToolCallID)),
+					Content: chat.NoToolResult, IsError: true,
+				})
+			}
+		case chat.EventToolResult:
+			if i, known := at[e.ToolCallID]; known {
+				out[i].Content, out[i].IsError = e.Text, e.IsError
+			}
+		}
+	}
+	return out
 }

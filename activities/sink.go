@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -28,6 +29,7 @@ const (
 type sink struct {
 	publish func(stream.Delta)
 	at      stream.Delta // turn, piece, attempt, and the offset reached
+	saved   atomic.Bool  // the row of a turn that was unsaved stands
 
 	mu      sync.Mutex
 	filter  *cite.Filter
@@ -126,7 +128,7 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 				settled()
 				return
 			case ctx.Err() == nil && !warned: // the text stays in memory
-				a.log().Warn("draft not saved", "turn", ref.TurnID, "error", err)
+				a.logOf(ref).Warn("draft not saved", "error", err)
 				warned = true
 			}
 		}
@@ -140,5 +142,20 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 func (a *Activities) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if err := a.ensure(ctx, ref, s); err != nil {
+		return err
+	}
 	return a.Store.SaveDraft(ctx, ref.Owner, db.Draft{TurnID: ref.TurnID, Piece: s.at.Piece, Attempt: s.at.Attempt, Text: text})
+}
+
+// ensure writes the row of a turn that has none yet, before what hangs on it.
+func (a *Activities) ensure(ctx context.Context, ref TurnRef, s *sink) error {
+	if ref.Unsaved == nil || s.saved.Load() {
+		return nil
+	}
+	_, err := a.save(ctx, &ref)
+	if err == nil {
+		s.saved.Store(true)
+	}
+	return err
 }

@@ -1,0 +1,207 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+func (s *faultyStore) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {
+	if s.away.Load() {
+		return chat.Turn{}, db.ErrUnavailable
+	}
+	return s.Store.Turn(ctx, owner, id)
+}
+
+func (s *faultyStore) InsertTurn(ctx context.Context, t chat.Turn) (chat.Turn, bool, bool, error) {
+	if s.away.Load() {
+		return chat.Turn{}, false, false, db.ErrUnavailable
+	}
+	return s.Store.InsertTurn(ctx, t)
+}
+
+// unsaved is a turn that was taken while the database was away.
+func (b *testBundle) unsaved(c chat.Content) TurnRef {
+	id := uuid.NewString()
+	return TurnRef{Owner: owner, ThreadID: b.thread, TurnID: id, RunID: "run-" + id, Unsaved: &Unsaved{
+		ClientTurnID: "client-" + id, Content: c, ContentHash: c.Hash(), CreatedAt: time.Now(),
+	}}
+}
+
+func appError(t *testing.T, err error) *temporal.ApplicationError {
+	t.Helper()
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, err, &app)
+	return app
+}
+
+var overloaded = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("503")}
+
+func failing(err error) func(context.Context, func(string) error) error {
+	return func(context.Context, func(string) error) error { return err }
+}
+
+func TestACrashLeavesTheRetryBudgetWhole(t *testing.T) {
+	b := setup(t)
+	r := b.question("How many?", leave)
+	b.model.stream = failing(overloaded)
+	b.info.attempt, b.info.scheduled = 4, time.Hour // three workers died
+	_, err := run[Written](b, b.Write, r)
+	require.False(t, appError(t, err).NonRetryable())
+	require.Equal(t, firstBackoff, appError(t, err).NextRetryDelay())
+}
+
+func TestTriesThatFailOneAfterAnotherShareOneBudget(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before trouble
+		final  bool
+	}{
+		"within":                        {trouble{Since: time.Now().Add(-10 * time.Second), Tries: 2, Attempt: 2}, false},
+		"used up":                       {trouble{Since: time.Now().Add(-45 * time.Second), Tries: 2, Attempt: 2}, true},
+		"used up before a worker died":  {trouble{Since: time.Now().Add(-45 * time.Second), Tries: 1, Attempt: 1}, false},
+		"nothing that one of ours left": {trouble{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			r := b.question("How many?", leave)
+			b.model.stream = failing(overloaded)
+			b.info.attempt = 3
+			b.env.SetHeartbeatDetails(tc.before)
+			_, err := run[Written](b, b.Write, r)
+			require.Equal(t, tc.final, appError(t, err).NonRetryable())
+		})
+	}
+}
+
+func TestATryThatFailsTellsTheNextOneSinceWhen(t *testing.T) {
+	b := setup(t)
+	r := b.question("How many?", leave)
+	b.model.stream = failing(overloaded)
+	b.info.attempt = 2
+	since := time.Now().Add(-7 * time.Second).UTC()
+	b.env.SetHeartbeatDetails(trouble{Since: since, Tries: 1, Attempt: 1})
+	var told []trouble
+	b.env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var v trouble
+		if details.HasValues() && details.Get(&v) == nil {
+			told = append(told, v)
+		}
+	})
+	_, err := run[Written](b, b.Write, r)
+	require.Error(t, err)
+	require.Equal(t, []trouble{{Since: since, Tries: 2, Attempt: 2}}, told)
+}
+
+func TestAMessageTakenWithoutADatabaseIsSavedWhenItIsBack(t *testing.T) {
+	b := setup(t)
+	before := b.exchange("one", "1")
+	ref := b.unsaved(chat.Content{Message: "two", Agent: chat.AgentAssistant})
+	b.store.away.Store(true)
+	begun := must[Begun](b, b.BeginTurn, ref)
+	require.Equal(t, Begun{Agent: chat.AgentAssistant, RunID: ref.RunID, Unsaved: true}, begun)
+
+	b.store.away.Store(false)
+	require.NoError(t, b.save2(ref))
+	require.NoError(t, b.save2(ref), "saving twice changes nothing")
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, before.TurnID, turn.Parent)
+	require.Equal(t, "two", turn.Content.Message)
+	require.Equal(t, ref.Unsaved.ClientTurnID, turn.ClientTurnID)
+	require.Equal(t, "two", b.history()[2].Content)
+	require.Equal(t, ref.RunID, b.terminal(ref).StreamRunID)
+}
+
+func (b *testBundle) save2(ref TurnRef) error {
+	_, err := b.save(context.Background(), &ref)
+	return err
+}
+
+func TestWhatNeedsDocumentsWaitsForTheDatabaseAndThenFailsPlainly(t *testing.T) {
+	for name, c := range map[string]chat.Content{
+		"the documents agent": {Message: "Sum it up", Agent: chat.AgentDocuments},
+		"a tagged document":   {Message: "Sum it up", Agent: chat.AgentAssistant, TaggedDocs: []string{uuid.NewString()}},
+		"a picture":           {Message: "What is this?", Agent: chat.AgentAssistant, Attachments: []string{uuid.NewString()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			ref := b.unsaved(c)
+			b.store.away.Store(true)
+			_, err := run[Begun](b, b.BeginTurn, ref)
+			app := appError(t, err)
+			require.Equal(t, chat.CodeDatabase, app.Type())
+			require.False(t, app.NonRetryable(), "it is tried again for a while")
+			b.store.away.Store(false)
+			begun := must[Begun](b, b.BeginTurn, ref)
+			require.False(t, begun.Unsaved)
+			require.Equal(t, chat.RootCheckpoint, begun.Parent)
+		})
+	}
+}
+
+func TestARetryThatWroteARowOfItsOwnMeanwhileLosesNothing(t *testing.T) {
+	b := setup(t)
+	c := chat.Content{Message: "once", Agent: chat.AgentAssistant}
+	ref := b.unsaved(c)
+	again := chat.Turn{ID: uuid.NewString(), ThreadID: b.thread, Owner: owner, ClientTurnID: ref.Unsaved.ClientTurnID, Content: c, CreatedAt: time.Now()}
+	_, _, _, err := b.store.InsertTurn(context.Background(), again)
+	require.NoError(t, err)
+	require.NoError(t, b.save2(ref))
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	require.Len(t, b.history(), 1, "the row of the retry was never accepted")
+	require.Equal(t, ref.TurnID, b.history()[0].TurnID)
+}
+
+func TestSettlingNeverGivesUpOnADatabase(t *testing.T) {
+	b := setup(t)
+	ref := b.say("hi")
+	b.store.away.Store(true)
+	b.info.attempt, b.info.ago, b.info.scheduled = 1000, time.Hour, time.Hour
+	_, err := run[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled})
+	require.Equal(t, chat.CodeDatabase, appError(t, err).Type())
+	require.False(t, appError(t, err).NonRetryable())
+	b.store.away.Store(false)
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled})
+
+	gone := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
+	_, err = run[Settled](b, b.Settle, Ending{TurnRef: gone, Status: chat.TurnCancelled})
+	require.True(t, final(err), "a conversation that was deleted has no turn to settle")
+}
+
+func TestAPartialStoppedWithoutADatabaseIsHandedInWhenItIsBack(t *testing.T) {
+	b := setup(t)
+	r := b.question("How many?", leave)
+	b.model.stream = untilEnded(func() {
+		b.store.backIn.Store(3)
+		b.store.away.Store(true)
+		b.bus.stops <- struct{}{}
+	})
+	require.True(t, must[Written](b, b.Write, r).Stopped)
+	require.Equal(t, "A beginning [1]", partial(t, b, r))
+}
+
+func TestAFinalFailureWithoutADatabaseKeepsItsPartialToo(t *testing.T) {
+	b := setup(t)
+	r := b.question("How many?", leave)
+	b.model.stream = func(_ context.Context, emit func(string) error) error {
+		_ = emit("Half")
+		b.store.backIn.Store(3)
+		b.store.away.Store(true)
+		return &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("400")}
+	}
+	_, err := run[Written](b, b.Write, r)
+	require.True(t, final(err))
+	require.Equal(t, "Half", partial(t, b, r))
+}
