@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -40,13 +41,16 @@ const (
 
 // Config is how the API is set up.
 type Config struct {
-	StreamMode        string          // of requests that name none; default StreamEvents
-	AuthMode          string          // default AuthAnonymous
-	CookieSecret      []byte          // signs the anonymous cookie; at least 16 bytes unless AuthRequired
-	SupabaseJWTSecret string          // HS256 secret of tokens; empty: none is accepted that is signed with one
-	SupabaseJWKSURL   string          // where the public keys of tokens are; empty: none is accepted that is signed with such a key
-	ProxySharedSecret string          // proves that the userid header is a proxy's word; empty: it never is
-	MaxUploadBytes    int64           // default 50 MB
+	StreamMode        string // of requests that name none; default StreamEvents
+	AuthMode          string // default AuthAnonymous
+	CookieSecret      []byte // signs the anonymous cookie; at least 16 bytes unless AuthRequired
+	SupabaseJWTSecret string // HS256 secret of tokens; empty: none is accepted that is signed with one
+	SupabaseJWKSURL   string // where the public keys of tokens are; empty: none is accepted that is signed with such a key
+	ProxySharedSecret string // proves that the userid header is a proxy's word; empty: it never is
+	MaxUploadBytes    int64  // default 50 MB
+	Limits            Limits
+	TrustedProxies    []netip.Prefix  // whose X-Forwarded-For is believed
+	ForwardedFor      string          // Leftmost (default) or RightmostUntrusted
 	TrustedOrigins    []string        // other origins ("https://host") whose pages may send a caller's cookie
 	Features          map[string]bool // shown by /api/config
 }
@@ -78,6 +82,7 @@ type server struct {
 	tokens  *tokens
 	hub     *follow.Hub
 	metrics *metrics
+	limits  *limits
 	csrf    *http.CrossOriginProtection
 	ping    time.Duration // a comment line at least this often
 	grace   time.Duration // how long a gone client may stay away (on_disconnect)
@@ -131,6 +136,7 @@ func newServer(d Deps) (*server, error) {
 		d.Metrics = prometheus.NewRegistry()
 	}
 	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingEvery, grace: disconnectGrace}
+	s.limits = newLimits(d.Config.Limits, d.Store)
 	for _, origin := range d.Config.TrustedOrigins {
 		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, err
@@ -162,14 +168,14 @@ func (s *server) routes() http.Handler {
 	a.GET("/me", s.handle(s.me))
 	a.PUT("/me", s.handle(s.putMe))
 
-	a.POST("/chat", s.stream(s.postChat))
-	a.POST("/chat/resume", s.stream(s.postResume))
+	a.POST("/chat", s.stream(s.oneStream(s.postChat)))
+	a.POST("/chat/resume", s.stream(s.oneStream(s.postResume)))
 	a.POST("/chat/cancel", s.handle(s.postCancel))
 	a.GET("/chat/history/:thread_id", s.handle(s.history))
-	a.GET("/chat/stream/:thread_id", s.stream(s.attach))
+	a.GET("/chat/stream/:thread_id", s.stream(s.oneStream(s.attach)))
 
-	a.POST("/agent/v2/stream", s.stream(s.agentStream))
-	a.POST("/agent/v2/resume", s.stream(s.agentResume))
+	a.POST("/agent/v2/stream", s.stream(s.oneStream(s.agentStream)))
+	a.POST("/agent/v2/resume", s.stream(s.oneStream(s.agentResume)))
 	a.POST("/agent/v2/stop", s.handle(s.agentStop))
 
 	a.POST("/ui/chat", s.stream(s.postUI))
@@ -184,7 +190,7 @@ func (s *server) routes() http.Handler {
 	a.DELETE("/conversations/:id", s.handle(s.deleteConversation))
 
 	a.GET("/documents", s.handle(s.listDocuments))
-	a.POST("/documents", s.stream(s.createDocument)) // an upload may take its time
+	a.POST("/documents", s.stream(s.oneUpload(s.createDocument))) // an upload may take its time
 	a.GET("/documents/:id", s.handle(s.getDocument))
 	a.DELETE("/documents/:id", s.handle(s.deleteDocument))
 	a.GET("/documents/:id/text", s.handle(s.documentText))
@@ -197,12 +203,12 @@ func (s *server) routes() http.Handler {
 
 	a.GET("/search", s.handle(s.search))
 
-	a.POST("/attachments", s.stream(s.createAttachment)) // an upload may take its time
+	a.POST("/attachments", s.stream(s.oneUpload(s.createAttachment))) // an upload may take its time
 	a.GET("/attachments/:id", s.handle(s.getAttachment))
 
 	v1 := e.Group("/api/v1", s.identify)
-	v1.POST("/chat/stream", s.stream(s.postLangGraph))
-	v1.POST("/chat/feedback", s.stream(s.postFeedback))
+	v1.POST("/chat/stream", s.stream(s.oneStream(s.postLangGraph)))
+	v1.POST("/chat/feedback", s.stream(s.oneStream(s.postFeedback)))
 	v1.GET("/chat/interrupt", s.handle(s.getInterrupt))
 	v1.GET("/threads/:thread_id/repo", s.handle(s.getRepo))
 	v1.PUT("/threads/:thread_id/repo", s.stream(s.putRepo)) // 8 MB may take their time

@@ -80,6 +80,11 @@ func (s *server) createConversation(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
+	if _, err := s.Store.Conversation(ctx, who.ID, v.ID); notFound(err) {
+		if err := (&admission{s: s}).newThread(ctx, who); err != nil {
+			return err
+		}
+	}
 	made, err := s.Store.CreateConversation(ctx, v)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,7 +20,8 @@ type problem struct {
 	code    string
 	message string
 	details dialect.Problems
-	turnID  string // the running turn, for turn_running
+	turnID  string        // the running turn, for turn_running
+	wait    time.Duration // before the next try, for rate_limited
 	cause   error
 }
 
@@ -136,6 +138,9 @@ func (s *server) fail(c *gin.Context, err error) {
 	}
 	if p.status == http.StatusUnauthorized {
 		c.Header("WWW-Authenticate", "Bearer")
+	}
+	if p.wait > 0 {
+		c.Header("Retry-After", seconds(p.wait))
 	}
 	body := gin.H{"code": p.code, "message": p.message, "request_id": requestID(c)}
 	if len(p.details) > 0 {

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
+	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,8 @@ import (
 type caller struct {
 	ID        string
 	Anonymous bool
+	Address   netip.Addr // of the client, for limits
+	rate      rateHeaders
 }
 
 const (
@@ -45,6 +48,7 @@ func (s *server) identify(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
+	who.Address, who.rate = s.clientAddress(c.Request), rateHeaders{c.Writer.Header()}
 	c.Set(callerKey, who)
 }
 

@@ -66,7 +66,14 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	if turn.StreamRunID == "" {
 		turn.StreamRunID = uuid.NewString()
 	}
+	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "")
+	if err != nil {
+		return chat.Turn{}, err
+	}
 	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
+	if !created {
+		counted.giveBack(ctx)
+	}
 	if err != nil || row.Status.Settled() {
 		return row, err
 	}

@@ -54,6 +54,13 @@ type Config struct {
 	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
 	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
 
+	ChatRateLimit  string `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
+	MaxNewThreads  string `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
+	MaxTurns       int    `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
+	MaxStreams     int    `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
+	TrustedProxies string `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For says who the client is. Nobody else's is believed."`
+	XFF            string `name:"xff" env:"XFF" default:"leftmost" group:"Callers" help:"Which address of that header counts: leftmost (such a proxy must overwrite what its client sent) or rightmost-untrusted (proxies may append)."`
+
 	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
 	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
@@ -94,7 +101,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate tidies values and reports the first that is not allowed, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkIdentity, c.checkMCP, c.checkTraces} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkIdentity, c.checkMCP, c.checkTraces} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/ulule/limiter/v3"
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
@@ -132,6 +133,9 @@ func (p *Process) startAPI(listener net.Listener) error {
 			SupabaseJWTSecret: cfg.SupabaseJWTSecret,
 			SupabaseJWKSURL:   cfg.SupabaseJWKSURL,
 			ProxySharedSecret: cfg.ProxySharedSecret,
+			Limits:            callerLimits(cfg),
+			TrustedProxies:    cfg.Proxies(),
+			ForwardedFor:      cfg.XFF,
 			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
 			Features:          map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
 		},
@@ -199,4 +203,14 @@ func (p *Process) startWorker(ctx context.Context) error {
 	}
 	p.worker = w
 	return nil
+}
+
+func callerLimits(cfg *config.Config) api.Limits {
+	turns, threads := cfg.Rates()
+	return api.Limits{
+		Turns:      limiter.Rate{Limit: turns.N, Period: turns.Per},
+		NewThreads: limiter.Rate{Limit: threads.N, Period: threads.Per},
+		BusyTurns:  cfg.MaxTurns,
+		Streams:    cfg.MaxStreams,
+	}
 }

@@ -49,7 +49,7 @@ func Start(ctx context.Context, server string, pace llmtest.Pace) (_ *Stack, err
 	process.Env = append(os.Environ(),
 		"PORT="+strconv.Itoa(port), "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=0", "PALAVER_DATA_DIR="+s.data,
 		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL="+s.model.URL, "LOG_LEVEL=warn",
-		"CHAT_RATE_LIMIT=off")
+		"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0")
 	process.Stderr = os.Stderr
 	if err := process.Start(); err != nil {
 		return nil, fmt.Errorf("start %s (make build makes it): %w", server, err)
