@@ -2,6 +2,7 @@ package llmtest_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +119,54 @@ func TestVectorsOfLikeTextsAreNear(t *testing.T) {
 	base := llmtest.Vector("capital ratio of a bank")
 	if near, far := dot(base, llmtest.Vector("the capital ratio")), dot(base, llmtest.Vector("holiday photographs")); near <= far {
 		t.Errorf("near %v, far %v", near, far)
+	}
+}
+
+func TestAMessageCanNameAToolToCall(t *testing.T) {
+	s := llmtest.New(t)
+	m := client(s)
+	r := llm.Request{Task: llm.TaskAssistant, Tools: []llm.Tool{{Name: "echo"}}, Messages: []llm.Message{{Role: llm.User, Text: `please call echo {"message":"hi"}`}}}
+	reply, err := m.Stream(t.Context(), r, func(string) error { return nil })
+	if err != nil || len(reply.Calls) != 1 || reply.Calls[0].Name != "echo" || reply.Calls[0].Arguments != `{"message":"hi"}` {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: reply.Calls}, llm.Message{Role: llm.ToolRole, CallID: reply.Calls[0].ID, Text: "hi!"})
+	var text strings.Builder
+	reply, err = m.Stream(t.Context(), r, func(d string) error { text.WriteString(d); return nil })
+	if err != nil || len(reply.Calls) != 0 || text.String() != "The tool says: hi!" {
+		t.Errorf("%q, %+v, %v", text.String(), reply, err)
+	}
+	if seen := s.Requests(); seen[1].LastResult != "hi!" || !slices.Equal(seen[1].Tools, []string{"echo"}) {
+		t.Errorf("recorded %+v", seen[1])
+	}
+}
+
+func TestTheServerIsAsStrictAsTheStrictestProvider(t *testing.T) {
+	const call = `{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	const tools = `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`
+	s := llmtest.New(t)
+	for _, c := range []struct {
+		messages, tools string
+		want            int
+	}{
+		{`{"role":"user","content":"x"},` + call + `,{"role":"tool","tool_call_id":"a","content":"r"}`, tools, 200},
+		{`{"role":"user","content":"x"},` + call + `,{"role":"tool","tool_call_id":"a","content":"r"}`, "", 400},
+		{`{"role":"user","content":"x"},` + call, tools, 400},
+		{`{"role":"user","content":"x"},` + call + `,{"role":"user","content":"y"}`, tools, 400},
+		{`{"role":"user","content":"x"},` + call + `,{"role":"tool","tool_call_id":"b","content":"r"}`, tools, 400},
+		{`{"role":"user","content":"x"},{"role":"tool","tool_call_id":"a","content":"r"}`, tools, 400},
+		{`{"role":"user","content":"x"},` + call + `,{"role":"tool","tool_call_id":"a","content":""}`, tools, 400},
+		{`{"role":"user","content":" "}`, "", 400},
+		{`{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://example.org/x.png"}}]}`, "", 400},
+		{`{"role":"user","content":"x"}`, `,"tools":[{"type":"function","function":{"name":"no such name"}}]`, 400},
+	} {
+		resp, err := http.Post(s.URL+"/chat/completions", "application/json", strings.NewReader(`{"model":"m","stream":true,"messages":[`+c.messages+`]`+c.tools+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != c.want {
+			t.Errorf("%s%s: %d, want %d", c.messages, c.tools, resp.StatusCode, c.want)
+		}
 	}
 }

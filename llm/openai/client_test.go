@@ -229,6 +229,9 @@ func TestSilenceEndsTheCall(t *testing.T) {
 			if e := modelError(t, err); e.Code != chat.CodeModelTimeout || !e.Retryable {
 				t.Errorf("got %+v", e)
 			}
+			if s.Count(llmtest.Match{}) == 0 { // on a busy machine the call may end before it is seen
+				return
+			}
 			if err := s.WaitGone(t.Context(), 1); err != nil {
 				t.Error(err)
 			}
@@ -237,13 +240,14 @@ func TestSilenceEndsTheCall(t *testing.T) {
 }
 
 func TestASlowReaderIsNotTheProvidersSilence(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
-	cfg.FirstByteTimeout = 50 * time.Millisecond
+	cfg.FirstByteTimeout = 1500 * time.Millisecond
 	s.On(llmtest.Match{}, llmtest.Text("one ", "two"))
 	var text string
 	_, err := openai.New(cfg).Stream(t.Context(), request("x"), func(d string) error {
-		<-time.After(120 * time.Millisecond) // the time itself is what is tested
+		<-time.After(2 * time.Second) // the time itself is what is tested
 		text += d
 		return nil
 	})

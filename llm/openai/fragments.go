@@ -150,7 +150,7 @@ func (c *calls) reply(cut bool) []llm.ToolCall {
 			id = fmt.Sprintf("call_%d", n)
 		}
 		ids[id] = true
-		out = append(out, llm.ToolCall{ID: id, Name: c.named(b.name), Arguments: strings.ToValidUTF8(args, "\ufffd")})
+		out = append(out, llm.ToolCall{ID: id, Name: c.named(b.name), Arguments: strings.ToValidUTF8(args, "?")})
 	}
 	return out
 }

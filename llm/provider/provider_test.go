@@ -2,6 +2,8 @@ package provider_test
 
 import (
 	"errors"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -97,5 +99,75 @@ func TestAnthropicIsAskedByAForcedTool(t *testing.T) {
 	}
 	if r := s.Requests()[0]; r.Mode != "tool" || !strings.Contains(string(r.Body), `"max_tokens":4096`) {
 		t.Errorf("sent %s", r.Body)
+	}
+}
+
+func TestWhoPaints(t *testing.T) {
+	for _, c := range []struct {
+		cfg  provider.Config
+		want string // Info.Image
+	}{
+		{provider.Config{Provider: "openai", APIKey: "k", ImageModel: "gpt-image-1"}, "gpt-image-1"},
+		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "m", ImageModel: "gpt-image-1"}, "gpt-image-1"},
+		{provider.Config{Provider: "gemini", APIKey: "k", ImageModel: "imagen-4"}, "imagen-4"},
+		{provider.Config{Provider: "gemini", APIKey: "k", ImageModel: "gpt-image-1"}, ""},
+		{provider.Config{Provider: "gemini", APIKey: "k", ImageModel: "gpt-image-1", OpenAIKey: "o"}, "gpt-image-1"},
+		{provider.Config{Provider: "anthropic", APIKey: "k", ImageModel: "gpt-image-1", OpenAIKey: "o"}, "gpt-image-1"},
+		{provider.Config{Provider: "anthropic", APIKey: "k", ImageModel: "imagen-4", OpenAIKey: "o"}, ""},
+		{provider.Config{Provider: "openai", APIKey: "k", ImageModel: "none"}, ""},
+		{provider.Config{Provider: "openai", APIKey: "k"}, ""},
+		{provider.Config{Provider: "offline", ImageModel: "gpt-image-1"}, "offline"},
+		{provider.Config{Provider: "none", ImageModel: "gpt-image-1"}, ""},
+	} {
+		m, err := provider.New(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Info().Image; got != c.want {
+			t.Errorf("%+v: %q paints", c.cfg, got)
+		}
+		if _, ok := m.(llm.Painter); !ok {
+			t.Errorf("%s is no painter", c.cfg.Provider)
+		}
+	}
+}
+
+func TestOpenAIPaintsForAnotherProvidersChat(t *testing.T) {
+	s := llmtest.New(t)
+	to := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Host != "api.openai.com" || r.Header.Get("Authorization") != "Bearer o" {
+			t.Errorf("%s with %s", r.URL, r.Header.Get("Authorization"))
+		}
+		u, err := url.Parse(s.URL + "/images/generations")
+		r.URL = u
+		if err != nil {
+			return nil, err
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})}
+	m, err := provider.New(provider.Config{Provider: "gemini", APIKey: "k", ImageModel: "gpt-image-1", OpenAIKey: "o", HTTPClient: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image, _, err := m.(llm.Painter).Paint(t.Context(), "a barn", "", ""); err != nil || len(image.Data) == 0 {
+		t.Errorf("%d bytes, %v", len(image.Data), err)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestGeminiGetsItsSignatures(t *testing.T) {
+	s := llmtest.New(t)
+	m, err := provider.New(provider.Config{Provider: "gemini", APIKey: "k", BaseURL: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := []llm.ToolCall{{ID: "a", Name: "f", Arguments: "{}"}, {ID: "b", Name: "f", Arguments: "{}"}}
+	_, err = m.Stream(t.Context(), llm.Request{Tools: []llm.Tool{{Name: "f"}}, Messages: []llm.Message{{Role: llm.User, Text: "x"},
+		{Role: llm.Assistant, Calls: calls}, {Role: llm.ToolRole, CallID: "a", Text: "1"}, {Role: llm.ToolRole, CallID: "b", Text: "2"}}}, func(string) error { return nil })
+	if n := strings.Count(string(s.Requests()[0].Body), `"thought_signature":`); err != nil || n != 1 {
+		t.Errorf("%d signatures for the two calls of one message, %v", n, err)
 	}
 }
