@@ -31,6 +31,7 @@ type Activities struct {
 	Bus    stream.Bus
 	Search Searcher
 	Web    tools.WebSearch // nil when there is none
+	Tools  *tools.Box      // nil when there are none
 	// RetryBudget bounds tries of a model call: none starts later than this
 	// after the first (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration
@@ -43,6 +44,11 @@ func (a *Activities) log() *slog.Logger {
 		return slog.Default()
 	}
 	return a.Log
+}
+
+// logOf names turn and run in every line.
+func (a *Activities) logOf(ref TurnRef) *slog.Logger {
+	return a.log().With("turn", ref.TurnID, "run", ref.RunID)
 }
 
 func (a *Activities) now() time.Time {

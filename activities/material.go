@@ -37,6 +37,10 @@ type material struct {
 	sources      []cite.Source
 	allowed      []string // may be quoted without being cited
 	texts        map[string]string
+	attachments  []string
+	images       []llm.Image
+	offered      []tools.Tool
+	before       exchange // the turn's tool calls so far
 }
 
 // gather reads what an answer is written from, side by side: this stands
@@ -87,9 +91,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		return material{}, err
 	}
 
-	for _, d := range docs {
-		m.documents = append(m.documents, llm.Document{ID: d.ID, Title: d.Title})
-	}
+	m.documents = asDocuments(docs)
 	for _, h := range hits {
 		m.passages = append(m.passages, m.source(h))
 	}
@@ -100,6 +102,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		m.subject = append(m.subject, m.source(h))
 		m.subjectTitle = h.Title
 	}
+	m.attachments = turn.Content.Attachments
 	m.message, m.free = turn.Content.Message, tagged.free(turn.Content.Message)
 	if r.Action != chat.Audit {
 		m.free = without(m.free, titlesOf(docs), " ")

@@ -77,7 +77,7 @@ func TestTheSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 
 			found := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: in.Action, DocIDs: docs.IDs})
 			require.NotEqual(t, chat.Low, found.Confidence)
-			must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: in.Action, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs, Piece: 1})
+			must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: in.Action, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs, Stage: Stage{Piece: 1}})
 			texts := b.texts(ref)
 			require.Contains(t, texts[chat.PieceKey(1)], want.says)
 			require.Contains(t, texts[chat.PieceKey(1)], "[1]")
@@ -116,7 +116,7 @@ func TestAnAuditOfOneDocumentAgainstAnotherTakesTheFirstNamed(t *testing.T) {
 	require.Equal(t, []string{email, policy}, docs.IDs)
 	require.False(t, docs.HasText)
 	found := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email})
-	must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email, ChunkIDs: found.ChunkIDs, Piece: 1})
+	must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email, ChunkIDs: found.ChunkIDs, Stage: Stage{Piece: 1}})
 	text := b.texts(ref)[chat.PieceKey(1)]
 	require.Contains(t, text, "Severity")
 	require.Contains(t, text, "not encrypted")

@@ -36,18 +36,27 @@ var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
 func asPrompt(recent []chat.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range recent {
-		role, text := llm.User, m.Content
-		if m.Role == string(llm.Assistant) {
-			role, text = llm.Assistant, citationMarker.ReplaceAllString(text, "")
-			if stopped, _ := m.Metadata["interrupted"].(bool); stopped {
-				text = "(This answer was stopped before its end. It began: " + shorten(text, maxPartial) + ")"
-			}
-		} else if m.Role != string(llm.User) {
-			continue
+		if said := asMessage(m, maxRecent); said.Role != "" {
+			out = append(out, said)
 		}
-		out = append(out, llm.Message{Role: role, Text: shorten(text, maxRecent)})
 	}
 	return out
+}
+
+// asMessage is one of them; without a role when it is no part of a prompt.
+func asMessage(m chat.Message, most int) llm.Message {
+	role, text := llm.User, m.Content
+	switch m.Role {
+	case string(llm.Assistant):
+		role, text = llm.Assistant, citationMarker.ReplaceAllString(text, "")
+		if stopped, _ := m.Metadata["interrupted"].(bool); stopped {
+			text = "(This answer was stopped before its end. It began: " + shorten(text, maxPartial) + ")"
+		}
+	case string(llm.User):
+	default:
+		return llm.Message{}
+	}
+	return llm.Message{Role: role, Text: shorten(text, most)}
 }
 
 func shorten(s string, n int) string {
@@ -143,9 +152,15 @@ func answerPrompt(m material) llm.Request {
 	if m.action == chat.Audit {
 		asked = m.audited
 	}
+	system := promptText(string(m.action)+".md") + "\n\n" + promptText("rules.md")
+	if len(m.offered) > 0 {
+		system += "\n\n" + promptText("tools.md")
+	}
+	messages := conversation(system, m.recent, user.String())
+	messages[len(messages)-1].Images = m.images
 	return llm.Request{
 		Task:     llm.TaskFor(m.action),
-		Messages: conversation(promptText(string(m.action)+".md")+"\n\n"+promptText("rules.md"), m.recent, user.String()),
+		Messages: append(messages, m.before.messages...),
 		Facts: llm.Facts{
 			Message:    asked,
 			Recent:     asPrompt(m.recent),
@@ -153,6 +168,8 @@ func answerPrompt(m material) llm.Request {
 			Documents:  m.documents,
 			Passages:   slices.Clone(m.passages),
 			WebAllowed: m.web,
+			Used:       m.before.used,
+			Images:     len(m.attachments),
 		},
 		MaxTokens: maxAnswerTokens,
 	}

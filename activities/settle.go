@@ -85,7 +85,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		Terminal: terminal(e, texts[TextFailureHint], text, citations),
 		Title:    chat.TitleFrom(t.Content.Message),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
-		At:       a.now().UTC().Truncate(time.Millisecond),
+		At: a.now().UTC().Truncate(time.Millisecond),
 	}
 	if s.Events, err = transcript.Render(ctx, a.Store, ref, e.Log); err != nil {
 		return db.Settlement{}, err

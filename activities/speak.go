@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval/cite"
 	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 const (
@@ -27,29 +28,43 @@ const (
 var errEmptyAnswer = errors.New("the answer is empty")
 
 // speech is a model call whose text goes to the person as it comes, as one piece
-// of the answer.
+// of the answer, and which may call tools.
 type speech struct {
 	TurnRef
-	piece   int
+	Stage
 	step    string // for errors and the log
 	request llm.Request
 	filter  *cite.Filter
+	offered []tools.Tool
+}
+
+// said is what a model call came to, until it is stored.
+type said struct {
+	text      string
+	citations []chat.Citation
+	calls     []wanted
+	record    Written
 }
 
 // speak streams a piece: deltas over the bus, the draft into the store every
-// 300 ms, and at the end the piece with its citations. Stopped, it hands in
-// what there is and returns a value; on any other end of its context it saves
-// the draft and asks to be tried again.
+// 300 ms, and at the end the piece with its citations and the tool calls that
+// are to be made. Stopped, it hands in what there is and returns a value; on any
+// other end of its context it saves the draft and asks to be tried again.
 func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Written, error) {
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 
+	attempt := s.Tried + int(activity.GetInfo(parent).Attempt)
 	out := &sink{
 		publish: a.Bus.PublishDelta,
-		at:      stream.Delta{TurnID: s.TurnID, Piece: s.piece, Attempt: int(activity.GetInfo(parent).Attempt)},
+		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt},
 		filter:  s.filter,
 	}
 	stopDrafts := a.drafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
+	for _, t := range s.offered {
+		s.request.Tools = append(s.request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	s.request.Facts.Tools = s.request.Tools
 	reply, err := a.Model.Stream(ctx, s.request, func(delta string) error {
 		out.write(delta)
 		return ctx.Err()
@@ -57,53 +72,98 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 	text, citations := out.close()
 	stopDrafts()
 
-	if err == nil && strings.TrimSpace(text) == "" {
-		err = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errEmptyAnswer}
+	got := said{text: text, citations: citations}
+	if len(s.offered) > 0 {
+		got.calls = readCalls(s, reply.Calls)
 	}
-	said := Written{Chars: utf8.RuneCountInString(text), Citations: len(citations), Usage: reply.Usage}
+	if err == nil && strings.TrimSpace(text) == "" {
+		got.text = ""
+		if len(got.calls) == 0 {
+			err = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errEmptyAnswer}
+		}
+	}
+	got.record = Written{
+		Chars: utf8.RuneCountInString(got.text), Citations: len(citations), Usage: reply.Usage,
+		Attempt: attempt - s.Tried, NoImages: reply.NoImages,
+	}
+	for _, c := range got.calls {
+		got.record.Calls = append(got.record.Calls, c.Wanted)
+	}
 	if err == nil {
-		err = a.keep(ctx, s, text, citations)
+		err = a.keep(ctx, s, out, got)
 	}
 	switch {
 	case err == nil:
-		return said, nil
+		return got.record, nil
 	case errors.Is(context.Cause(ctx), db.ErrSettled):
-		return Written{}, a.fail(parent, s.TurnRef, s.step, db.ErrSettled)
+		return Written{}, a.fail(w.parent, s.TurnRef, s.step, db.ErrSettled)
 	}
-	a.handIn(parent, s, out, text, citations)
+	failed := a.outcome(w, ctx, s.TurnRef, s.step, err)
+	patience := lastWrite
+	if final(failed) { // nobody will write this again
+		patience = SavePatience
+	}
+	a.handIn(w, s, out, text, citations, patience)
 	if w.stopped() {
-		said.Stopped = true
-		return said, nil
+		got.record.Stopped, got.record.Calls = true, nil
+		return got.record, nil
 	}
-	return Written{}, a.outcome(w, ctx, s.TurnRef, s.step, err)
+	return Written{}, failed
 }
 
-// keep stores a finished piece. While the database is away the text waits in
-// memory and the heartbeat goes on.
-func (a *Activities) keep(ctx context.Context, s speech, text string, citations []chat.Citation) error {
-	patience := time.NewTimer(SavePatience)
-	defer patience.Stop()
-	for {
-		err := a.store(ctx, s, text, citations)
-		if !errors.Is(err, db.ErrUnavailable) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-patience.C:
-			return err
-		case <-time.After(saveAgain):
-		}
+// spoken recognises a model call whose result stands already: an earlier attempt
+// died after its last write.
+func spoken(texts map[string]string, s Stage) (Written, bool) {
+	text, piece := texts[chat.PieceKey(s.Piece)]
+	var w Written
+	if raw := texts[saidKey(len(s.Rounds)+1)]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
+		return w, true
 	}
+	if !piece {
+		return Written{}, false
+	}
+	var citations []chat.Citation
+	_ = json.Unmarshal([]byte(texts[chat.TextCitations]), &citations) // ours, and only counted
+	return Written{Chars: utf8.RuneCountInString(text), Citations: len(citations)}, true
 }
 
-// store writes the citations first: where the piece stands, they stand.
-func (a *Activities) store(ctx context.Context, s speech, text string, citations []chat.Citation) error {
-	if err := a.storeCitations(ctx, s, citations); err != nil {
+// keep stores what was said. While the database is away it waits in memory and
+// the heartbeat goes on.
+func (a *Activities) keep(ctx context.Context, s speech, out *sink, got said) error {
+	return lasting(ctx, SavePatience, func(ctx context.Context) error {
+		if err := a.ensure(ctx, s.TurnRef, out); err != nil {
+			return err
+		}
+		return a.store(ctx, s, got)
+	})
+}
+
+// store writes the piece last: where it stands, its citations and the calls that
+// follow it stand.
+func (a *Activities) store(ctx context.Context, s speech, got said) error {
+	if err := a.storeCitations(ctx, s, got.citations); err != nil {
 		return err
 	}
-	return a.Store.PutText(ctx, s.Owner, s.TurnID, chat.PieceKey(s.piece), text)
+	var texts []keyed
+	if len(got.calls) > 0 || got.record.Attempt > 1 { // an earlier attempt may have left a record of other calls
+		record, err := json.Marshal(got.record)
+		if err != nil {
+			return err
+		}
+		for _, c := range got.calls {
+			texts = append(texts, c.texts...)
+		}
+		texts = append(texts, keyed{saidKey(len(s.Rounds) + 1), string(record)})
+	}
+	if got.text != "" {
+		texts = append(texts, keyed{chat.PieceKey(s.Piece), got.text})
+	}
+	for _, t := range texts {
+		if err := a.Store.PutText(ctx, s.Owner, s.TurnID, t.key, t.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *Activities) storeCitations(ctx context.Context, s speech, citations []chat.Citation) error {
@@ -116,17 +176,22 @@ func (a *Activities) storeCitations(ctx context.Context, s speech, citations []c
 
 // handIn saves what there is of an answer that was ended, though the context
 // is over.
-func (a *Activities) handIn(ctx context.Context, s speech, out *sink, text string, citations []chat.Citation) {
+func (a *Activities) handIn(w *watch, s speech, out *sink, text string, citations []chat.Citation, patience time.Duration) {
 	if text == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
+	ctx, cancel := w.last(patience)
 	defer cancel()
-	err := a.saveDraft(ctx, s.TurnRef, out, text, lastWrite)
-	if err == nil {
-		err = a.storeCitations(ctx, s, citations)
-	}
-	if err != nil {
-		a.log().Warn("partial not saved", "turn", s.TurnID, "error", err)
+	err := lasting(ctx, patience, func(ctx context.Context) error {
+		if err := a.saveDraft(ctx, s.TurnRef, out, text, lastWrite); err != nil {
+			return err
+		}
+		return a.storeCitations(ctx, s, citations)
+	})
+	switch {
+	case errors.Is(err, db.ErrSettled): // the turn ended without waiting for this
+		a.logOf(s.TurnRef).Info("partial not saved: the turn is settled")
+	case err != nil:
+		a.logOf(s.TurnRef).Warn("partial not saved", "error", err)
 	}
 }

@@ -50,6 +50,8 @@ type Begun struct {
 	WebSearch bool        `json:"web,omitempty"`    // asked for by the person
 	Settled   bool        `json:"settled,omitempty"`
 	Cancelled bool        `json:"cancelled,omitempty"` // by a cancel that overtook the submit
+	Approved  []string    `json:"approved,omitempty"`  // tools that need not ask on this branch
+	NoImages  bool        `json:"no_images,omitempty"` // pictures came that the model cannot see
 	RunID     string      `json:"run,omitempty"`
 	// Unsaved: the database is away, and the agent can begin without it. The
 	// turn's row, its parent and what was said before are still unknown.
@@ -135,16 +137,57 @@ type WriteRequest struct {
 	ChunkIDs []string    `json:"chunks,omitempty"`
 	Subject  string      `json:"subject,omitempty"` // as in RetrieveRequest
 	Web      bool        `json:"web,omitempty"`     // text "web_results" may be cited
-	Piece    int         `json:"piece"`
+	Stage
 }
 
-// Written says that a piece stands in text "piece:n", its citations in text
-// "citations". Stopped: the turn was cancelled; what there is stands in the draft.
+// ThinkRequest asks Think for what the assistant says or does next.
+type ThinkRequest struct {
+	TurnRef
+	Stage
+}
+
+// Written says that a piece stands in text "piece:n", the citations of all
+// pieces so far in text "citations". Stopped: the turn was cancelled; what there
+// is stands in the draft. With Calls the answer goes on once they have been
+// made; there may be no text yet, and then there is no piece (Chars is 0).
 type Written struct {
 	Chars     int        `json:"chars"`
 	Citations int        `json:"citations"`
 	Stopped   bool       `json:"stopped,omitempty"`
 	Usage     chat.Usage `json:"usage"`
+	Calls     []Wanted   `json:"calls,omitempty"`
+	Attempt   int        `json:"attempt,omitempty"`   // that wrote it
+	NoImages  bool       `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
+}
+
+// CallRequest asks CallTool to make a tool call.
+type CallRequest struct {
+	TurnRef
+	chat.CallRef
+	Agent       chat.Agent `json:"agent"`
+	SideEffects bool       `json:"side_effects,omitempty"`
+}
+
+// Called says that a call's result stands in text "result:<id>".
+type Called struct {
+	IsError bool       `json:"error,omitempty"`
+	Usage   chat.Usage `json:"usage"`
+}
+
+// DecideRequest asks Decide to take a person's decisions about tool calls.
+type DecideRequest struct {
+	TurnRef
+	Question chat.Question    `json:"question"`
+	Value    chat.ResumeValue `json:"value"`
+	Check    bool             `json:"check,omitempty"` // only say whether it fits
+}
+
+// Decided is what Decide made of them. Calls not in Run have their result: that
+// they were not made, and why.
+type Decided struct {
+	Misfit   bool     `json:"misfit,omitempty"`   // edited arguments cannot be used
+	Run      []string `json:"run,omitempty"`      // ids of calls to make
+	Remember []string `json:"remember,omitempty"` // tools that need not ask any more
 }
 
 // Ending is what Settle writes about a turn's end.
@@ -157,7 +200,8 @@ type Ending struct {
 	Action    chat.Action       `json:"action,omitempty"`
 	Inference chat.Confidence   `json:"inference,omitempty"`
 	Retrieval chat.Confidence   `json:"retrieval,omitempty"`
-	DocIDs    []string          `json:"docs,omitempty"` // for the registry
+	DocIDs    []string          `json:"docs,omitempty"`      // for the registry
+	Approvals []string          `json:"approvals,omitempty"` // tools that need not ask from now on
 	Usage     chat.Usage        `json:"usage"`
 	Hidden    bool              `json:"hidden,omitempty"`
 }

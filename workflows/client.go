@@ -25,6 +25,8 @@ type Client struct {
 	TurnDeadline time.Duration
 	MaxSteps     int // model calls of a turn
 	MaxTokens    int // of a turn, both directions
+	// ApprovalTimeout is ThreadInput's.
+	ApprovalTimeout time.Duration
 	// ContinueAfter is ThreadInput's; tests set it.
 	ContinueAfter int
 }
@@ -73,7 +75,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 	}, ThreadType, ThreadInput{
 		Owner: s.Owner, ThreadID: s.ThreadID,
 		IdleTimeout: c.IdleTimeout, TurnDeadline: c.TurnDeadline, MaxSteps: c.MaxSteps, MaxTokens: c.MaxTokens,
-		ContinueAfter: c.ContinueAfter,
+		ApprovalTimeout: c.ApprovalTimeout, ContinueAfter: c.ContinueAfter,
 	})
 	handle, err := c.Temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,

@@ -416,27 +416,23 @@ func (d *documentsTurn) say(ctx workflow.Context, code string) error {
 	return err
 }
 
-// write streams the answer.
+// write streams the answer, calling tools on the way when the model wants to.
 func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 	subject, targets := d.subject()
-	w, err := once(d.turn, "write", func() (w activities.Written, err error) {
-		if err := d.mayCall(ctx); err != nil {
-			return w, err
-		}
-		call := workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
-			TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject,
-			ChunkIDs: d.found.ChunkIDs, Web: web, Piece: 1,
-		})
-		err = d.await(ctx, call, &w)
-		d.Usage = d.Usage.Add(w.Usage)
-		if err != nil {
-			return w, err
-		}
-		if w.Stopped {
-			return w, errStopped
-		}
-		d.append(ctx, chat.Entry{Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)})
-		return w, nil
+	w, err := d.answerWith(ctx, answering{
+		agent: chat.AgentDocuments,
+		status: func(n int) chat.Node {
+			if n == 1 { // the action's own status stands already
+				return ""
+			}
+			return chat.NodeModel
+		},
+		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
+			return workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
+				TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject,
+				ChunkIDs: d.found.ChunkIDs, Web: web, Stage: s,
+			})
+		},
 	})
 	if err == nil && w.Citations == 0 { // whatever was retrieved, nothing of it was used
 		d.found.Confidence = chat.Low

@@ -1,8 +1,11 @@
 package workflows
 
 import (
+	"time"
+
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -16,9 +19,7 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 			u.pose(ctx, q)
 		}
 		u.rest(ctx)
-		err := workflow.Await(ctx, func() bool {
-			return u.Answer != nil || u.Stopped != "" || u.thread.full(ctx)
-		})
+		err := u.awaitAnswer(ctx)
 		u.since = workflow.Now(ctx)
 		if err != nil {
 			return chat.ResumeValue{}, err
@@ -37,10 +38,77 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 	})
 }
 
+// awaitAnswer waits for an answer, a stop, or the time to continue as new.
+// Decisions that came by a signal are looked at first; those about tools may
+// have a time limit, after which the calls are not made.
+func (u *turn) awaitAnswer(ctx workflow.Context) error {
+	timing, stop := workflow.WithCancel(ctx)
+	defer stop()
+	limit := u.approvalLimit(timing)
+	for {
+		err := workflow.Await(ctx, func() bool {
+			return u.Answer != nil || u.Stopped != "" || u.Unchecked != nil || u.thread.full(ctx) || limit != nil && limit.IsReady()
+		})
+		switch {
+		case err != nil:
+			return err
+		case u.Answer != nil || u.Stopped != "":
+			return nil
+		case u.Unchecked != nil:
+			if err := u.check(ctx); err != nil {
+				return err
+			}
+		case limit != nil && limit.IsReady():
+			u.answered(ctx, nobody(*u.Pending))
+			return nil
+		default:
+			return nil
+		}
+	}
+}
+
+// approvalLimit is the timer of a question about tools; nil for none.
+func (u *turn) approvalLimit(ctx workflow.Context) workflow.Future {
+	if u.thread.ApprovalTimeout <= 0 || u.Pending == nil || u.Pending.Type != chat.ToolApproval {
+		return nil
+	}
+	left := u.thread.ApprovalTimeout - workflow.Now(ctx).Sub(u.AskedAt)
+	return workflow.NewTimerWithOptions(ctx, max(left, time.Millisecond), workflow.TimerOptions{Summary: "Wait for a decision"})
+}
+
+// nobody rejects every call that a question asks about.
+func nobody(q chat.Question) chat.ResumeValue {
+	v := chat.ResumeValue{Type: chat.ToolApproval}
+	for _, c := range q.Calls {
+		v.Decisions = append(v.Decisions, chat.Decision{ID: c.ID, Decision: chat.Rejected, Reason: activities.NobodyAnswered})
+	}
+	return v
+}
+
+// check takes decisions that came from a shell when the arguments they change
+// fit the tools; else the question stays open.
+func (u *turn) check(ctx workflow.Context) error {
+	v, q := *u.Unchecked, *u.Pending
+	u.Unchecked = nil
+	decided, err := lookup[activities.Decided](ctx, "Check the decisions", acts.Decide,
+		activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: v, Check: true})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return err
+	case u.Pending == nil || u.Pending.ID != q.ID || u.Stopped != "": // another answer was taken meanwhile
+		u.notice(ctx, chat.NoticeResumeIgnored)
+	case err != nil || decided.Misfit:
+		u.notice(ctx, chat.NoticeResumeIgnored)
+	default:
+		u.answered(ctx, v)
+	}
+	return nil
+}
+
 func (u *turn) pose(ctx workflow.Context, q chat.Question) {
 	u.Asked++
 	q.ID = chat.InterruptID(u.TurnID, u.Asked)
-	u.Pending = &q
+	u.Pending, u.AskedAt = &q, workflow.Now(ctx)
 	u.append(ctx, chat.Entry{Type: chat.EventInterrupt, Question: &q, Ref: q.Ref})
 	u.thread.show(ctx, statusInterrupted)
 	workflow.SetCurrentDetails(ctx, "Waiting for a person: "+string(q.Type)+" ("+string(q.Prompt)+")")

@@ -20,8 +20,11 @@ type ThreadInput struct {
 	// counted. MaxSteps and MaxTokens bound its model calls and what they use; 0:
 	// no bound.
 	TurnDeadline time.Duration `json:"deadline"`
-	MaxSteps     int           `json:"max_steps,omitempty"`
-	MaxTokens    int           `json:"max_tokens,omitempty"`
+	// ApprovalTimeout bounds how long a question about tools stays open; 0: as long
+	// as it takes.
+	ApprovalTimeout time.Duration `json:"approval_timeout,omitempty"`
+	MaxSteps        int           `json:"max_steps,omitempty"`
+	MaxTokens       int           `json:"max_tokens,omitempty"`
 	// ContinueAfter is the number of history events after which the thread
 	// continues as new; 0: when the server suggests it.
 	ContinueAfter int     `json:"continue_after,omitempty"`
@@ -446,6 +449,10 @@ func (t *thread) signalled(ctx workflow.Context, v chat.ResumeValue) {
 		if t.turn != nil {
 			t.turn.notice(ctx, chat.NoticeResumeIgnored)
 		}
+		return
+	}
+	if v.Type == chat.ToolApproval && slices.ContainsFunc(v.Decisions, func(d chat.Decision) bool { return len(d.Arguments) > 0 }) {
+		t.turn.Unchecked = &v
 		return
 	}
 	t.turn.answered(ctx, v)

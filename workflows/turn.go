@@ -24,9 +24,13 @@ type openTurn struct {
 	Pending *chat.Question             `json:"pending,omitempty"`
 	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // taken, not yet used
 	Asked   int                        `json:"asked,omitempty"`  // questions so far
-	Stopped chat.CancelReason          `json:"stopped,omitempty"`
-	Calls   int                        `json:"calls,omitempty"`  // model calls begun, for TURN_MAX_STEPS
-	Worked  time.Duration              `json:"worked,omitempty"` // before the last question, for the deadline; people are not timed
+	AskedAt time.Time                  `json:"asked_at,omitzero"`
+	// Unchecked are decisions about tools that came by a signal and are yet to be
+	// compared with the tools' schemas.
+	Unchecked *chat.ResumeValue `json:"unchecked,omitempty"`
+	Stopped   chat.CancelReason `json:"stopped,omitempty"`
+	Calls     int               `json:"calls,omitempty"`  // model calls begun, for TURN_MAX_STEPS
+	Worked    time.Duration     `json:"worked,omitempty"` // before the last question, for the deadline; people are not timed
 }
 
 // turn is accepted → running ⇄ interrupted → completed | cancelled | failed.
@@ -39,6 +43,9 @@ type turn struct {
 	since    time.Time           // it works, and no person is asked
 	settling bool                // how it ends is decided
 	over     bool                // the terminal entry is in the log
+
+	approved   []string // tools that need not ask
+	remembered []string // those of them that the person named in this turn
 }
 
 var (
@@ -143,7 +150,7 @@ func (u *turn) story(ctx workflow.Context) (activities.Ending, error) {
 	if u.Stopped != "" {
 		return activities.Ending{}, nil
 	}
-	return u.documents(ctx, begun)
+	return u.agent(ctx, begun)
 }
 
 // start gives the turn its place in the tree, or finds the one it has.

@@ -1,0 +1,78 @@
+package activities
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// NobodyAnswered is the reason of a rejection that no person gave.
+const NobodyAnswered = "nobody answered in time"
+
+// Decide takes a person's decisions about tool calls: it keeps arguments that
+// were changed, and gives the calls that are not to be made their result.
+// Arguments that cannot be used are a Misfit: of a call decided already, which
+// the API did not let through, that counts as a rejection. Idempotent.
+func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, error) {
+	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
+	if err != nil {
+		return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
+	}
+	var out Decided
+	for _, call := range r.Question.Calls {
+		i := slices.IndexFunc(r.Value.Decisions, func(d chat.Decision) bool { return d.ID == call.ID })
+		if i < 0 { // Fits has seen to it
+			out.Misfit = true
+			continue
+		}
+		key, text, run := decided(texts, r.Question.Prompt, call, r.Value.Decisions[i])
+		if run {
+			out.Run = append(out.Run, call.ID)
+			if r.Value.Decisions[i].Remember {
+				out.Remember = append(out.Remember, call.Name)
+			}
+		}
+		out.Misfit = out.Misfit || !run && r.Value.Decisions[i].Decision == chat.Approved
+		if key == "" || r.Check {
+			continue
+		}
+		if err := a.Store.PutText(ctx, r.Owner, r.TurnID, key, text); err != nil {
+			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
+		}
+	}
+	out.Remember = unique(out.Remember)
+	return out, nil
+}
+
+// decided is the text that a decision leaves behind, and whether the call is to
+// be made.
+func decided(texts map[string]string, prompt chat.PromptCode, call chat.CallRef, d chat.Decision) (key, text string, run bool) {
+	result := chat.ResultKey(call.ID)
+	if d.Decision == chat.Rejected {
+		return result, rejection(prompt, d.Reason), false
+	}
+	edited, problem := tools.Edited(texts, call, d.Arguments)
+	switch {
+	case problem != "":
+		return result, "The call was not made: the person changed its arguments, and " + problem + ".", false
+	case edited != nil:
+		return chat.EditedKey(call.ID), string(edited), true
+	}
+	return "", "", true
+}
+
+func rejection(prompt chat.PromptCode, reason string) string {
+	text := "The person rejected this call"
+	switch {
+	case prompt == chat.PromptUnknownOutcome:
+		text = "The outcome is unknown: the process died while the tool ran. The person does not want it run again"
+	case reason == NobodyAnswered:
+		return "The call was not made: " + NobodyAnswered + "."
+	}
+	if reason == "" {
+		return text + "."
+	}
+	return text + ": " + reason
+}

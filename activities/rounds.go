@@ -1,0 +1,215 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/cite"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// Stage is how far a turn's answer is when a model is called: what it said and
+// which tools it called before. Like everything here that enters Temporal's
+// history it is made of ids; the texts are the turn's.
+type Stage struct {
+	Piece  int     `json:"piece"`           // the piece of the answer that the call's text becomes
+	Tried  int     `json:"tried,omitempty"` // attempts at that piece that earlier calls made, all of them without a text in the end
+	Rounds []Round `json:"rounds,omitempty"`
+	Calls  int     `json:"calls,omitempty"` // tool calls of the turn so far
+}
+
+// Round is a message of the model that called tools.
+type Round struct {
+	Piece int    `json:"piece,omitempty"` // of its text; 0: it had none
+	Calls []Made `json:"calls"`
+}
+
+// Made is a tool call that has its result.
+type Made struct {
+	chat.CallRef
+	IsError bool `json:"error,omitempty"`
+}
+
+// Wanted is a tool call that a model wants made.
+type Wanted struct {
+	chat.CallRef
+	Approval    tools.Approval `json:"approval,omitempty"`
+	SideEffects bool           `json:"side_effects,omitempty"`
+	// Refused: it cannot be made (no such tool, arguments that do not fit), and its
+	// result says so.
+	Refused bool `json:"refused,omitempty"`
+}
+
+// exchange is the rounds of a turn as a prompt shows them, with what they make
+// citable.
+type exchange struct {
+	messages  []llm.Message
+	used      []llm.Used
+	passages  []llm.Passage // all of them, those that were there before included
+	sources   []cite.Source
+	cut       bool // a result is longer than what is shown of it
+	citations []chat.Citation
+}
+
+// exchanged reads the rounds. before are passages that the prompt has already,
+// with their sources.
+func (a *Activities) exchanged(ctx context.Context, owner string, texts map[string]string, rounds []Round, passages []llm.Passage, sources []cite.Source) (exchange, error) {
+	e := exchange{passages: slices.Clone(passages), sources: slices.Clone(sources)}
+	if raw := texts[chat.TextCitations]; raw != "" {
+		if err := json.Unmarshal([]byte(raw), &e.citations); err != nil {
+			a.log().Error("citations cannot be read", "error", err)
+		}
+	}
+	if len(rounds) == 0 {
+		return e, nil
+	}
+	shown := map[string][]string{}
+	var all []string
+	for _, r := range rounds {
+		for _, c := range r.Calls {
+			var ids []string
+			_ = json.Unmarshal([]byte(texts[shownKey(c.ID)]), &ids) // ours; none for most tools
+			shown[c.ID] = ids
+			all = append(all, ids...)
+		}
+	}
+	if all = unique(all); len(all) > 0 {
+		hits, err := a.Store.ChunksByID(ctx, owner, all)
+		if err != nil {
+			return e, err
+		}
+		for _, h := range hits {
+			if !slices.ContainsFunc(e.sources, func(s cite.Source) bool { return s.ChunkID == h.ID }) {
+				e.show(h)
+			}
+		}
+	}
+	for _, r := range rounds {
+		e.add(r, texts, shown)
+	}
+	return e, nil
+}
+
+// show numbers a passage after those that are there.
+func (e *exchange) show(h chat.Hit) {
+	n := len(e.sources) + 1
+	e.sources = append(e.sources, cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start})
+	e.passages = append(e.passages, llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score})
+}
+
+// add appends what was said and called in a round, with the results.
+func (e *exchange) add(r Round, texts map[string]string, shown map[string][]string) {
+	said := llm.Message{Role: llm.Assistant}
+	if r.Piece > 0 {
+		said.Text = e.asCited(texts[chat.PieceKey(r.Piece)])
+	}
+	var results []llm.Message
+	for _, c := range r.Calls {
+		call := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: calledWith(texts, c.ID)}
+		content, whole := e.result(c, texts, shown[c.ID])
+		e.cut = e.cut || !whole
+		said.Calls = append(said.Calls, call)
+		e.used = append(e.used, llm.Used{Call: call, Content: content, IsError: c.IsError})
+		results = append(results, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: resultBlock(c.Name, content, c.IsError)})
+	}
+	e.messages = append(append(e.messages, said), results...)
+}
+
+// result is what a model reads of a call's result: passages with the numbers
+// that they have in this turn, anything else as far as it goes.
+func (e *exchange) result(c Made, texts map[string]string, shown []string) (content string, whole bool) {
+	var passages strings.Builder
+	for _, id := range shown {
+		if i := slices.IndexFunc(e.sources, func(s cite.Source) bool { return s.ChunkID == id }); i >= 0 {
+			passages.WriteString(e.passage(e.sources[i].N).Block())
+		}
+	}
+	if passages.Len() > 0 {
+		return strings.TrimSpace(passages.String()), true
+	}
+	text, ok := texts[chat.ResultKey(c.ID)]
+	if !ok {
+		text = chat.NoToolResult
+	}
+	head, whole := tools.Head(c.ID, text)
+	return llm.Data(head), whole
+}
+
+func (e *exchange) passage(n int) llm.Passage {
+	i := slices.IndexFunc(e.passages, func(p llm.Passage) bool { return p.N == n })
+	if i < 0 {
+		return llm.Passage{}
+	}
+	return e.passages[i]
+}
+
+var citedNumber = regexp.MustCompile(`\s?\[(\d{1,3})\]`)
+
+// asCited gives the markers of an earlier piece the numbers that its passages
+// have in the prompt.
+func (e *exchange) asCited(text string) string {
+	return citedNumber.ReplaceAllStringFunc(text, func(marker string) string {
+		n, _ := strconv.Atoi(citedNumber.FindStringSubmatch(marker)[1])
+		i := slices.IndexFunc(e.citations, func(c chat.Citation) bool { return c.N == n })
+		if i < 0 {
+			return ""
+		}
+		c := e.citations[i]
+		k := slices.IndexFunc(e.sources, func(s cite.Source) bool {
+			return c.ChunkID != "" && s.ChunkID == c.ChunkID || c.URL != "" && s.URL == c.URL
+		})
+		if k < 0 {
+			return ""
+		}
+		lead := ""
+		if !strings.HasPrefix(marker, "[") {
+			lead = marker[:1]
+		}
+		return lead + "[" + strconv.Itoa(e.sources[k].N) + "]"
+	})
+}
+
+// calledWith are the arguments a call was, or is to be, made with: a JSON object.
+func calledWith(texts map[string]string, callID string) string {
+	arguments, edited := texts[chat.EditedKey(callID)]
+	if !edited {
+		arguments = texts[chat.CallKey(callID)]
+	}
+	if !object(arguments) {
+		return "{}"
+	}
+	return arguments
+}
+
+func object(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.HasPrefix(s, "{") && json.Valid([]byte(s))
+}
+
+// resultBlock delimits what a tool returned: it is data. The content has no tags
+// of ours but those of passages that we wrote.
+func resultBlock(tool, content string, isError bool) string {
+	flag := ""
+	if isError {
+		flag = ` error="true"`
+	}
+	return "<tool_result" + llm.Attribute("tool", tool) + flag + ">\n" + content + "\n</tool_result>"
+}
+
+// shownKey is the key of the text with the ids of the passages that a call's
+// result shows, JSON.
+func shownKey(callID string) string { return "shown:" + callID }
+
+// doneKey is the key of the text that says that a call's result stands, and how
+// it ended: Called, JSON.
+func doneKey(callID string) string { return "done:" + callID }
+
+// saidKey is the key of the text with the tool calls that the n-th model call of
+// the turn wanted: Written, JSON.
+func saidKey(n int) string { return "said:" + strconv.Itoa(n) }

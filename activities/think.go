@@ -1,0 +1,206 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/cite"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+const (
+	thinkContext = 60     // earlier messages that the assistant may see
+	thinkPrompt  = 32_000 // tokens of a prompt, about; what is oldest goes first
+	// Of an earlier message and of an earlier turn's tool results, in characters.
+	maxEarlier       = 8000
+	maxEarlierResult = 1000
+
+	assistantTemperature = 0.4
+)
+
+// Think asks the assistant's model what to say or do next: it streams the text
+// and returns the tool calls that are to be made (speak).
+func (a *Activities) Think(parent context.Context, r ThinkRequest) (Written, error) {
+	ctx, w := a.watch(parent, r.TurnID)
+	defer w.end()
+	turn, err := a.load(ctx, &r.TurnRef)
+	var texts map[string]string
+	if err == nil && r.Unsaved == nil { // else nothing of it is stored yet
+		texts, err = a.Store.Texts(ctx, r.Owner, r.TurnID)
+	}
+	if err == nil {
+		if done, ok := spoken(texts, r.Stage); ok {
+			return done, nil
+		}
+		var s speech
+		if s, err = a.thinking(ctx, r, turn, texts); err == nil {
+			return a.speak(parent, ctx, w, s)
+		}
+	}
+	if w.stopped() {
+		return Written{Stopped: true}, nil
+	}
+	return Written{}, a.outcome(w, ctx, r.TurnRef, "think", err)
+}
+
+// thinking puts together what the assistant is asked with.
+func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Turn, texts map[string]string) (speech, error) {
+	var (
+		tagged tags
+		images []llm.Image
+		recent []chat.Message
+		e      exchange
+	)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		if tagged, err = a.readTags(gctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
+			return err
+		}
+		images, err = a.images(gctx, r.Owner, turn.Content.Attachments)
+		return err
+	})
+	g.Go(func() (err error) {
+		if r.Unsaved != nil { // what was said before is not to be had either
+			return nil
+		}
+		recent, err = a.Store.Recent(gctx, r.Owner, r.ThreadID, r.Parent, thinkContext)
+		return err
+	})
+	g.Go(func() (err error) {
+		e, err = a.exchanged(gctx, r.Owner, texts, r.Rounds, nil, nil)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return speech{}, err
+	}
+
+	earlier := conversed(recent)
+	said := llm.Message{
+		Role: llm.User, Images: images,
+		Text: turn.Content.Message + taggedNote(tagged.docs) + a.unseen(turn.Content.Attachments),
+	}
+	messages := append([]llm.Message{{Role: llm.System, Text: a.assistantPrompt()}}, earlier...)
+	messages = append(append(messages, said), e.messages...)
+	return speech{
+		TurnRef: r.TurnRef, Stage: r.Stage, step: "think",
+		request: llm.Request{
+			Task:     llm.TaskAssistant,
+			Messages: llm.Fit(messages, thinkPrompt),
+			Facts: llm.Facts{
+				Message: tagged.free(turn.Content.Message), Recent: asPrompt(recent), Documents: asDocuments(tagged.docs), Explicit: tagged.ids(),
+				Passages: e.passages, Used: e.used, Images: len(turn.Content.Attachments),
+			},
+			Temperature: assistantTemperature,
+			MaxTokens:   maxAnswerTokens,
+		},
+		filter:  cite.New(e.sources, turn.Content.Message).Free().GoOn(e.citations),
+		offered: a.offered(ctx, r.Owner, chat.AgentAssistant, e.cut),
+	}, nil
+}
+
+func (a *Activities) assistantPrompt() string {
+	return promptText("assistant.md") + "\n\nToday is " + a.now().Format("Monday, 2 January 2006") + "."
+}
+
+// offered are the tools that a model is told of. Reading on makes sense only
+// once there is something to read on in.
+func (a *Activities) offered(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
+	var out []tools.Tool
+	for _, t := range a.Tools.Tools(ctx, owner, agent) {
+		if cut || t.Name != tools.ReadResultName {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// images are the pictures of a message, for a model that takes them.
+func (a *Activities) images(ctx context.Context, owner string, ids []string) (out []llm.Image, err error) {
+	if a.blind(ids) {
+		return nil, nil
+	}
+	for _, id := range ids[:min(len(ids), chat.MaxAttachments)] {
+		at, data, err := a.Store.Attachment(ctx, owner, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, llm.Image{MIME: at.MIME, Data: data})
+	}
+	return out, nil
+}
+
+// blind reports whether there are pictures that the model cannot see.
+func (a *Activities) blind(ids []string) bool { return len(ids) > 0 && !a.Model.Info().Vision }
+
+// unseen tells a model of pictures that it cannot see.
+func (a *Activities) unseen(ids []string) string {
+	if !a.blind(ids) {
+		return ""
+	}
+	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", len(ids))
+}
+
+// taggedNote tells a model which documents the person means.
+func taggedNote(docs []chat.Document) string {
+	if len(docs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n\n(Documents that this message is about:")
+	for _, d := range docs {
+		b.WriteString("\n- " + llm.Data(strings.Join(strings.Fields(d.Title), " ")) + ", id " + d.ID)
+	}
+	return b.String() + ")"
+}
+
+func asDocuments(docs []chat.Document) []llm.Document {
+	var out []llm.Document
+	for _, d := range docs {
+		out = append(out, llm.Document{ID: d.ID, Title: d.Title})
+	}
+	return out
+}
+
+// conversed is what was said on the branch, with the tool calls of each answer
+// before it and a result for every call.
+func conversed(recent []chat.Message) []llm.Message {
+	var out []llm.Message
+	for _, m := range recent {
+		said := asMessage(m, maxEarlier)
+		if said.Role == llm.Assistant {
+			out = append(out, earlierCalls(chat.ToolResults(m.Metadata))...)
+		}
+		if said.Role != "" {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+func earlierCalls(results []chat.ToolResult) []llm.Message {
+	if len(results) == 0 {
+		return nil
+	}
+	out := []llm.Message{{Role: llm.Assistant}}
+	for _, r := range results {
+		arguments := string(r.Arguments)
+		if !object(arguments) {
+			arguments = "{}"
+		}
+		content := r.Content
+		if content == "" {
+			content = chat.NoToolResult
+		}
+		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: arguments})
+		out = append(out, llm.Message{
+			Role: llm.ToolRole, CallID: r.ToolCallID,
+			Text: resultBlock(r.Name, llm.Data(shorten(content, maxEarlierResult)), r.IsError),
+		})
+	}
+	return out
+}

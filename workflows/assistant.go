@@ -1,0 +1,38 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// agent runs the turn by the agent that its message asked for. The tools that a
+// person said need not ask any more stay so, however the turn ends.
+func (u *turn) agent(ctx workflow.Context, begun activities.Begun) (ending activities.Ending, err error) {
+	u.approved = begun.Approved
+	if begun.NoImages && !u.noticed(chat.NoticeNoImages) {
+		u.notice(ctx, chat.NoticeNoImages)
+	}
+	switch begun.Agent {
+	case chat.AgentAssistant:
+		ending, err = u.assistant(ctx)
+	default:
+		ending, err = u.documents(ctx, begun)
+	}
+	ending.Approvals = u.remembered
+	return ending, err
+}
+
+// assistant is the agent that calls a model and its tools in turn until it
+// answers (S1, S3): model → tools → model.
+func (u *turn) assistant(ctx workflow.Context) (activities.Ending, error) {
+	_, err := u.answerWith(ctx, answering{
+		agent:  chat.AgentAssistant,
+		status: func(int) chat.Node { return chat.NodeModel },
+		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
+			return workflow.ExecuteActivity(u.modelCall(ctx, "Think"), acts.Think, activities.ThinkRequest{TurnRef: u.TurnRef, Stage: s})
+		},
+	})
+	return activities.Ending{}, err
+}
