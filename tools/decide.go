@@ -1,0 +1,41 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Edited is what a person put in the place of a tool call's arguments; nil when
+// that is nothing new. The problem says, in their words, why it cannot be used.
+// texts are those of the call's turn.
+func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (_ json.RawMessage, problem string) {
+	given = bytes.TrimSpace(given)
+	if len(given) == 0 || string(given) == "null" {
+		return nil, ""
+	}
+	if len(given) > chat.MaxArguments {
+		return nil, "the arguments are larger than 64 kB"
+	}
+	if same(given, []byte(texts[chat.CallKey(call.ID)])) {
+		return nil, ""
+	}
+	if !call.Editable {
+		return nil, "the arguments of " + call.Name + " cannot be changed"
+	}
+	if problem := Misfit([]byte(texts[chat.SchemaKey(call.Name)]), given); problem != "" {
+		return nil, problem
+	}
+	return given, ""
+}
+
+// same reports whether two JSON texts mean the same.
+func same(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return reflect.DeepEqual(x, y)
+}
