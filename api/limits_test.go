@@ -1,0 +1,227 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/ulule/limiter/v3"
+)
+
+func limited(l Limits) func(*Deps) { return func(d *Deps) { d.Config.Limits = l } }
+
+func perHour(n int64) limiter.Rate { return limiter.Rate{Limit: n, Period: time.Hour} }
+
+// behind trusts the test's own client as a proxy.
+func behind(mode string) func(*Deps) {
+	return func(d *Deps) {
+		d.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		d.Config.ForwardedFor = mode
+	}
+}
+
+const say = "/api/chat"
+
+func hello() map[string]any { return map[string]any{"message": "hello"} }
+
+// refused checks a 429 and returns its body.
+func refused(t *testing.T, res *http.Response) {
+	t.Helper()
+	if res.StatusCode != http.StatusTooManyRequests {
+		t.Fatalf("status %d, want 429", res.StatusCode)
+	}
+	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err != nil || n < 1 {
+		t.Errorf("Retry-After %q", res.Header.Get("Retry-After"))
+	}
+}
+
+func TestDroppingTheCookieDoesNotGetAroundTheRateLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{Turns: perHour(2)}))
+	for left := range 2 {
+		s := b.client().ask(hello()) // a new cookie each time
+		s.rest()
+		if got := s.res.Header.Get("RateLimit-Remaining"); got != strconv.Itoa(1-left) {
+			t.Errorf("RateLimit-Remaining %q", got)
+		}
+	}
+	res := b.client().send("POST", say, hello())
+	refused(t, res)
+	for name, want := range map[string]string{"RateLimit-Limit": "2", "RateLimit-Remaining": "0"} {
+		if got := res.Header.Get(name); got != want {
+			t.Errorf("%s %q, want %q", name, got, want)
+		}
+	}
+	if n, err := strconv.Atoi(res.Header.Get("RateLimit-Reset")); err != nil || n < 1 || n > 3600 {
+		t.Errorf("RateLimit-Reset %q", res.Header.Get("RateLimit-Reset"))
+	}
+	if got := errorCode(b.client().call(429, "POST", say, hello())); got != "rate_limited" {
+		t.Errorf("code %q", got)
+	}
+}
+
+func TestRetriesAnswersAndStopsDoNotCount(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{Turns: perHour(1)}))
+	b.engine.script = asking
+	c := b.client()
+	sent := map[string]any{"message": "hello", "thread_id": someThread, "client_turn_id": "c1"}
+	c.ask(sent).until("interrupt")
+	c.ask(sent).until("interrupt") // the same message again
+	c.call(202, "POST", "/api/chat/cancel", map[string]any{"stream_run_id": "none"})
+	c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
+		"resume_value": map[string]any{"type": "cancel", "value": nil}}).rest()
+	c.call(400, "POST", say, map[string]any{"message": ""})
+	refused(t, c.send("POST", say, map[string]any{"message": "another", "thread_id": someThread}))
+}
+
+func TestTokensAreNotLimitedByAddress(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{Turns: perHour(1), NewThreads: perHour(1)}))
+	c := b.client()
+	c.h.Set("Authorization", "Bearer "+token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "ann", "exp": time.Now().Add(time.Hour).Unix()}))
+	for range 3 {
+		c.ask(hello()).rest()
+	}
+}
+
+func TestAForgedForwardedForOfAnUntrustedPeerChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{Turns: perHour(1)}))
+	b.client().ask(hello()).rest()
+	for _, forged := range []string{"203.0.113.7", "203.0.113.8, 10.0.0.1", "::1"} {
+		refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", forged))
+	}
+}
+
+func TestClientsBehindAProxyAreLimitedEachForThemselves(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{Leftmost, RightmostUntrusted} {
+		b := setup(t, limited(Limits{Turns: perHour(1)}), behind(mode))
+		for _, client := range []string{"203.0.113.7", "203.0.113.8", "2001:db8:1:1::1", "2001:db8:1:2::1"} {
+			b.client().stream("POST", say, hello(), "X-Forwarded-For", client).rest()
+			refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", client))
+		}
+		// One household has many IPv6 addresses.
+		refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", "2001:db8:1:1:ffff::9"))
+	}
+}
+
+func TestTwoProcessesShareTheRateLimit(t *testing.T) {
+	t.Parallel()
+	one := setup(t, limited(Limits{Turns: perHour(1)}))
+	two := setup(t, limited(Limits{Turns: perHour(1)}), func(d *Deps) { d.Store = one.store })
+	one.client().ask(hello()).rest()
+	refused(t, two.client().send("POST", say, hello()))
+}
+
+func TestAnAddressMayBeginSoManyConversationsOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{Turns: perHour(100), NewThreads: perHour(2)}))
+	c := b.client()
+	s := c.ask(hello())
+	s.rest()
+	thread := s.res.Header.Get("X-Thread-Id")
+	c.call(201, "POST", "/api/conversations", map[string]any{})
+	refused(t, c.send("POST", say, hello()))
+	refused(t, b.client().send("POST", "/api/conversations", map[string]any{}))
+	c.ask(map[string]any{"message": "go on", "thread_id": thread}).rest()
+	// What was refused was not counted as a turn.
+	if got := b.client().send("POST", say, map[string]any{"message": "x"}).Header.Get("RateLimit-Remaining"); got != "0" {
+		t.Errorf("RateLimit-Remaining %q of the conversations", got)
+	}
+}
+
+func TestSoManyConversationsOfOneCallerAreAtWorkAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{BusyTurns: 1}))
+	b.engine.script = waiting
+	c := b.client()
+	c.id()
+	s := c.ask(map[string]any{"thread_id": someThread})
+	s.until("status")
+	refused(t, c.send("POST", say, hello()))
+	// The same conversation may be talked over, and others' work does not count.
+	b.engine.set(func() { b.engine.script = answer })
+	b.client().ask(hello()).rest()
+	c.call(202, "POST", "/api/chat/cancel", map[string]any{"thread_id": someThread})
+	s.until("cancelled")
+	c.ask(hello()).rest()
+}
+
+func TestSoManyStreamsOfOneCallerAreOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(Limits{Streams: 1}))
+	b.engine.script = waiting
+	c := b.client()
+	c.id()
+	s := c.ask(map[string]any{"thread_id": someThread})
+	s.until("status")
+	refused(t, c.send("GET", "/api/chat/stream/"+someThread, nil))
+	c.call(202, "POST", "/api/chat/cancel", map[string]any{"thread_id": someThread})
+	s.rest()
+	b.engine.set(func() { b.engine.script = answer })
+	deadline := time.Now().Add(10 * time.Second)
+	for { // the handler ends a moment after its client has read everything
+		res := c.send("POST", say, hello())
+		if res.StatusCode == http.StatusOK {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the place of a stream that ended is not free")
+		}
+	}
+}
+
+func TestAddressOfAClient(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	for _, c := range []struct{ name, peer, forwarded, leftmost, rightmost string }{
+		{"no header", "10.0.0.1:99", "", "10.0.0.1", "10.0.0.1"},
+		{"untrusted peer", "192.0.2.1:99", "203.0.113.7", "192.0.2.1", "192.0.2.1"},
+		{"one client", "10.0.0.1:99", "203.0.113.7", "203.0.113.7", "203.0.113.7"},
+		{"appended to a forged one", "10.0.0.1:99", "1.2.3.4, 203.0.113.7", "1.2.3.4", "203.0.113.7"},
+		{"a chain of proxies", "10.0.0.1:99", "203.0.113.7, 10.1.1.1,10.2.2.2", "203.0.113.7", "203.0.113.7"},
+		{"only proxies", "10.0.0.1:99", "10.3.3.3, 10.1.1.1", "10.3.3.3", "10.3.3.3"},
+		{"with a port", "10.0.0.1:99", "203.0.113.7:1234", "203.0.113.7", "203.0.113.7"},
+		{"IPv6 with a port", "[fd00::1]:99", "[2001:db8::1]:443", "2001:db8::1", "2001:db8::1"},
+		{"IPv4 in IPv6", "[::ffff:10.0.0.1]:99", "::ffff:203.0.113.7", "203.0.113.7", "203.0.113.7"},
+		{"garbage", "10.0.0.1:99", "<script>, unknown", "10.0.0.1", "10.0.0.1"},
+		{"garbage before a proxy", "10.0.0.1:99", "unknown, 10.1.1.1", "10.0.0.1", "10.1.1.1"},
+	} {
+		for mode, want := range map[string]string{Leftmost: c.leftmost, RightmostUntrusted: c.rightmost} {
+			s := &server{Deps: Deps{Config: Config{TrustedProxies: trusted, ForwardedFor: mode}}}
+			r := httptest.NewRequest("GET", "/", nil)
+			r.RemoteAddr = c.peer
+			if c.forwarded != "" {
+				r.Header.Set("X-Forwarded-For", c.forwarded)
+			}
+			if got := s.clientAddress(r).String(); got != want {
+				t.Errorf("%s, %s: %s, want %s", c.name, mode, got, want)
+			}
+		}
+	}
+}
+
+func FuzzForwardedFor(f *testing.F) {
+	f.Add("203.0.113.7, 10.0.0.1", "10.0.0.1:99")
+	f.Add("[2001:db8::1]:443,,", "[::1]:1")
+	f.Add(strings.Repeat(",", 300), "")
+	f.Fuzz(func(t *testing.T, forwarded, peer string) {
+		for _, mode := range []string{Leftmost, RightmostUntrusted} {
+			s := &server{Deps: Deps{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, ForwardedFor: mode}}}
+			r := httptest.NewRequest("GET", "/", nil)
+			r.RemoteAddr = peer
+			r.Header["X-Forwarded-For"] = []string{forwarded}
+			a := s.clientAddress(r)
+			if !s.trusted(parseAddress(peer)) && a != parseAddress(peer) {
+				t.Fatalf("an untrusted peer %q is believed to be %v", peer, a)
+			}
+			_ = household(a)
+		}
+	})
+}
