@@ -83,6 +83,7 @@ type server struct {
 	hub     *follow.Hub
 	metrics *metrics
 	limits  *limits
+	offered http.Handler // MCP
 	csrf    *http.CrossOriginProtection
 	ping    time.Duration // a comment line at least this often
 	grace   time.Duration // how long a gone client may stay away (on_disconnect)
@@ -137,6 +138,7 @@ func newServer(d Deps) (*server, error) {
 	}
 	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingEvery, grace: disconnectGrace}
 	s.limits = newLimits(d.Config.Limits, d.Store)
+	s.offered = s.newMCP()
 	for _, origin := range d.Config.TrustedOrigins {
 		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, err
@@ -212,6 +214,12 @@ func (s *server) routes() http.Handler {
 	v1.GET("/chat/interrupt", s.handle(s.getInterrupt))
 	v1.GET("/threads/:thread_id/repo", s.handle(s.getRepo))
 	v1.PUT("/threads/:thread_id/repo", s.stream(s.putRepo)) // 8 MB may take their time
+
+	m := e.Group("/mcp", s.identify)
+	m.POST("", s.stream(s.oneStream(s.mcp)))
+	m.GET("", s.stream(s.mcp)) // answered with 405, as is DELETE: there are no sessions
+	m.DELETE("", s.stream(s.mcp))
+	m.POST("/rpc", s.stream(s.oneStream(s.rpc)))
 
 	e.NoRoute(s.page)
 	return e

@@ -237,9 +237,33 @@ var walk = map[string]route{
 	}},
 	"DELETE /api/document-sets/:id": {ways: at("/api/document-sets/SET")},
 
+	"GET /mcp":      {ways: harmless(405, "/mcp", "")},
+	"DELETE /mcp":   {ways: harmless(405, "/mcp", "")},
+	"POST /mcp":     {ways: func(o, mine owned) []way { return offered("/mcp", o, mine) }},
+	"POST /mcp/rpc": {ways: func(o, mine owned) []way { return offered("/mcp/rpc", o, mine) }},
+
 	"GET /api/search": {ways: func(o, _ owned) []way {
 		return []way{{path: "/api/search?q=" + secretWord, status: 200}, {path: fill("/api/search?q="+secretWord+"&doc_ids=DOC", o), status: 400}}
 	}},
+}
+
+// offered are the ways of tools that are offered to MCP clients, whose answers
+// come with status 200 whatever they say.
+func offered(path string, o, mine owned) (all []way) {
+	for _, call := range []string{
+		`{"name":"ask","arguments":{"message":"x","thread_id":"THREAD"}}`,
+		`{"name":"ask","arguments":{"message":"x","thread_id":"THREAD","client_turn_id":"CLIENT"}}`,
+		`{"name":"ask","arguments":{"answer":"audit","thread_id":"THREAD"}}`,
+		`{"name":"ask","arguments":{"answer":"cancel","thread_id":"THREAD"}}`,
+		`{"name":"ask","arguments":{"message":"x","doc_ids":["DOC"]}}`,
+		`{"name":"ask","arguments":{"message":"x","doc_ids":["DOC"],"thread_id":"` + mine.thread + `"}}`,
+		`{"name":"search_documents","arguments":{"query":"` + secretWord + `"}}`,
+		`{"name":"search_documents","arguments":{"query":"` + secretWord + `","doc_ids":["DOC"]}}`,
+		`{"name":"list_documents","arguments":{}}`,
+	} {
+		all = append(all, way{path: path, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + fill(call, o) + `}`, status: 200})
+	}
+	return all
 }
 
 // walked are the router's routes, each with its entry; one without fails.

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
 )
 
 type hitJSON struct {
@@ -49,10 +50,14 @@ func (s *server) search(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	c.JSON(http.StatusOK, gin.H{"hits": showHits(found)})
+	return nil
+}
+
+func showHits(found []chat.Hit) []hitJSON {
 	hits := make([]hitJSON, 0, len(found))
 	for _, h := range found {
 		hits = append(hits, hitJSON{DocID: h.DocID, Title: h.Title, ChunkID: h.ID, Score: h.Score, Text: h.Text, Start: h.Start, End: h.End})
 	}
-	c.JSON(http.StatusOK, gin.H{"hits": hits})
-	return nil
+	return hits
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -62,10 +63,15 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 
 // visible checks that the caller can see all of the documents.
 func (s *server) visible(c *gin.Context, field string, ids []string) error {
+	return s.seen(c.Request.Context(), callerOf(c).ID, field, ids)
+}
+
+// seen refuses ids that an owner cannot see.
+func (s *server) seen(ctx context.Context, owner, field string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := s.Store.DocumentsByID(c.Request.Context(), callerOf(c).ID, ids)
+	found, err := s.Store.DocumentsByID(ctx, owner, ids)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+)
+
+// The revision of MCP whose words tools/list and tools/call are spoken in here.
+const rpcProtocol = "2025-06-18"
+
+// codeServer is for what we cannot do now and may be able to do later.
+const codeServer = -32000
+
+type rpcRequest struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+type rpcResponse struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *jsonrpc.Error  `json:"error,omitempty"`
+}
+
+// rpc answers S1's form of MCP: one JSON-RPC 2.0 request in, one response out.
+// Whatever is wrong with the request itself comes back as a JSON-RPC error with
+// status 200; who may not ask at all has had a plain HTTP error.
+func (s *server) rpc(c *gin.Context) error {
+	raw, err := body(c, dialect.MaxBody)
+	if err != nil {
+		return err
+	}
+	line := newLine(c.Writer, " ") // white space before JSON means nothing
+	defer line.close()
+	in := &mcpRequest{ctx: c.Request.Context(), who: callerOf(c), id: requestID(c), alive: line.alive}
+	c.Header("Content-Type", "application/json")
+	out, isCall := s.answerRPC(in, raw)
+	if !isCall {
+		c.Status(http.StatusAccepted)
+		return nil
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	_, _ = line.Write(answer)
+	return nil
+}
+
+// answerRPC runs one request; a notification gets no response.
+func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall bool) {
+	out = rpcResponse{Version: "2.0", ID: json.RawMessage("null")}
+	refuse := func(code int64, message string) (rpcResponse, bool) {
+		out.Error = &jsonrpc.Error{Code: code, Message: message}
+		return out, true
+	}
+	var req rpcRequest
+	switch raw = bytes.TrimSpace(raw); {
+	case !json.Valid(raw):
+		return refuse(jsonrpc.CodeParseError, "The body is not JSON.")
+	case raw[0] == '[':
+		return refuse(jsonrpc.CodeInvalidRequest, "Batches are not supported.")
+	case json.Unmarshal(raw, &req) != nil || req.Version != "2.0" || req.Method == "" || !rpcID(req.ID):
+		return refuse(jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC 2.0 request.")
+	case req.ID == nil:
+		return out, false
+	}
+	out.ID = req.ID
+	switch req.Method {
+	case "initialize":
+		out.Result = map[string]any{
+			"protocolVersion": rpcProtocol, "capabilities": map[string]any{"tools": map[string]any{}},
+			"serverInfo": map[string]any{"name": mcpName, "version": mcpVersion}, "instructions": mcpInstructions,
+		}
+	case "ping":
+		out.Result = struct{}{}
+	case "tools/list":
+		list := make([]*sdk.Tool, len(offers))
+		for i, o := range offers {
+			list[i] = o.tool
+		}
+		out.Result = map[string]any{"tools": list}
+	case "tools/call":
+		result, err := s.callRPC(in, req.Params)
+		if err != nil {
+			out.Error = rpcError(err, in.id)
+			break
+		}
+		out.Result = result
+	default:
+		return refuse(jsonrpc.CodeMethodNotFound, "There is no such method.")
+	}
+	return out, true
+}
+
+// rpcID reports whether id is absent or what an id may be: text, number or null.
+func rpcID(id json.RawMessage) bool {
+	return id == nil || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
+}
+
+func (s *server) callRPC(in *mcpRequest, params json.RawMessage) (*sdk.CallToolResult, error) {
+	var call struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if err := dialect.Decode(params, &call); err != nil {
+		return nil, invalid("params", "must be an object with name and arguments")
+	}
+	for _, o := range offers {
+		if o.tool.Name == call.Name {
+			return s.runOffer(in, o, call.Arguments, func(string) {})
+		}
+	}
+	return nil, invalid("name", "is none of the tools")
+}
+
+// rpcError is a refusal in the words of JSON-RPC; its data are those of part 8 of
+// the contract.
+func rpcError(err error, requestID string) *jsonrpc.Error {
+	p := describe(err)
+	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.message + problemsOf(p)}
+	switch {
+	case p.status == http.StatusInternalServerError:
+		e.Code = jsonrpc.CodeInternalError
+	case p.status > http.StatusInternalServerError || p.status == http.StatusTooManyRequests:
+		e.Code = codeServer
+	}
+	data := map[string]any{"code": p.code, "request_id": requestID}
+	if len(p.details) > 0 {
+		data["details"] = p.details
+	}
+	e.Data, _ = json.Marshal(data) // texts only
+	return e
+}
