@@ -49,6 +49,7 @@ type Config struct {
 	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
 
 	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
+	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" group:"Limits" help:"How long a question about tool calls stays open; then they are not made. 0s: as long as it takes."`
 	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Most model calls of one turn."`
 	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"No further model call is made in a turn that has used this many tokens, both directions."`
 	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
@@ -179,6 +180,7 @@ func (c *Config) checkLimits() error {
 		{"LLM_TIMEOUT", c.ModelTimeout, 100 * time.Millisecond, longestCall},
 		{"LLM_RETRY_BUDGET", c.RetryBudget, 0, 24 * time.Hour},
 		{"TURN_DEADLINE", c.TurnDeadline, time.Second, 24 * time.Hour},
+		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, 0, 365 * 24 * time.Hour},
 		{"THREAD_IDLE_TIMEOUT", c.ThreadIdleTimeout, time.Second, 30 * 24 * time.Hour},
 	} {
 		if d.value < d.min || d.value > d.max {

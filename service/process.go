@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/mcp"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
@@ -56,6 +57,7 @@ type Process struct {
 	worker   sdkworker.Worker
 	metrics  *prometheus.Registry
 	traces   *telemetry.Traces
+	mcp      *mcp.Servers  // of a worker; nil without
 	stopping chan struct{} // closed when streams are to end
 	failed   chan error
 	once     sync.Once
@@ -72,8 +74,17 @@ const (
 // says so under /readyz); the worker waits for it until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	if roles.Worker { // before the API, which shows the state of its servers
+		var err error
+		if p.mcp, err = openMCP(parts.Config, parts.Log); err != nil {
+			return nil, err
+		}
+	}
 	if roles.API != nil {
 		if err := p.startAPI(roles.API); err != nil {
+			if p.mcp != nil {
+				p.mcp.Close()
+			}
 			return nil, err
 		}
 	}
@@ -105,6 +116,9 @@ func (p *Process) Stop() {
 		if p.worker != nil {
 			p.worker.Stop()
 		}
+		if p.mcp != nil {
+			p.mcp.Close()
+		}
 		p.traces.Close()
 	})
 }
@@ -121,6 +135,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Threads: &workflows.Client{
 			Temporal: p.parts.Temporal, IdleTimeout: cfg.ThreadIdleTimeout,
 			TurnDeadline: cfg.TurnDeadline, MaxSteps: cfg.TurnMaxSteps, MaxTokens: cfg.TurnMaxTokens,
+			ApprovalTimeout: cfg.ApprovalTimeout,
 		},
 		Bus:    p.parts.Bus,
 		Search: search,
@@ -139,8 +154,14 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
 			Features:          map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
 		},
-		Log:     p.parts.Log,
-		Ready:   func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
+		Log:   p.parts.Log,
+		Ready: func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
+		Optional: func() map[string]error {
+			if p.mcp == nil {
+				return nil
+			}
+			return p.mcp.Ready()
+		},
 		Stop:    p.stopping,
 		Metrics: p.metrics,
 	})
@@ -195,6 +216,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Bus:         p.parts.Bus,
 		Search:      telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:         search,
+		Tools:       p.toolBox(),
 		RetryBudget: cfg.RetryBudget,
 		Log:         p.parts.Log,
 	}, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))

@@ -1,0 +1,44 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/mcp"
+	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// version is this program's, as MCP servers are told.
+const version = "1.0.0"
+
+// openMCP connects to the MCP servers of the settings, in the background.
+func openMCP(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
+	servers, err := mcp.Parse(cfg.MCPServers)
+	if err != nil {
+		return nil, fmt.Errorf("MCP_SERVERS: %w", err)
+	}
+	allowed, err := guard.ParsePrefixes(cfg.AllowPrivate)
+	if err != nil {
+		return nil, fmt.Errorf("ALLOW_PRIVATE_ADDRESSES: %w", err)
+	}
+	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Version: version, Log: log}), nil
+}
+
+// toolBox is what agents may use. Own tools go before those of servers.
+func (p *Process) toolBox() *tools.Box {
+	store, model := p.parts.Store, p.parts.Model
+	own := tools.List{
+		tools.SearchDocuments(retrieval.New(store, model), store),
+		tools.ListDocuments(store),
+		tools.ReadResult(store),
+	}
+	painter, paints := model.(llm.Painter)
+	if info := model.Info(); info.Offline || paints && info.Image != "" {
+		own = append(own, tools.GenerateImage(painter, store, info.Offline && info.Image == ""))
+	}
+	return tools.NewBox(p.parts.Log, own, p.mcp)
+}
