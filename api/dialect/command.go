@@ -55,9 +55,10 @@ func (v View) Or(messages bool) View {
 }
 
 // Shows reports whether the view lets an event through. Ephemeral events are
-// about the text being written: without tokens none of them means anything.
+// about the text being written, so without tokens they mean nothing; but that
+// nothing can be saved concerns everyone.
 func (v View) Shows(e chat.Event) bool {
-	if e.N == 0 && (v.NoTokens || v.Messages) {
+	if e.N == 0 && (v.NoTokens || v.Messages) && e.Code != chat.NoticeNotSaved {
 		return false
 	}
 	switch e.Type {

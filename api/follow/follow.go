@@ -30,10 +30,11 @@ type Engine interface {
 	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
 }
 
-// Store is the settled log and the drafts.
+// Store is the settled log and the drafts, and whether they can be reached.
 type Store interface {
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 	Draft(ctx context.Context, owner, turnID string, piece int) (db.Draft, error)
+	Ping(ctx context.Context) error
 }
 
 // Bus carries a turn's deltas and hints.
@@ -52,7 +53,9 @@ const (
 	pollFirst    = 50 * time.Millisecond
 	pollLast     = time.Second
 	pollDeadline = 2 * time.Second
-	readDeadline = 5 * time.Second
+	readDeadline = 3 * time.Second
+	// Of a database that is known to be away.
+	awayDeadline = time.Second
 	// A turn that neither its workflow nor the database knows is asked for this
 	// long (a submit may be on its way) before it counts as gone.
 	patience = 30 * time.Second
@@ -68,6 +71,7 @@ type Hub struct {
 
 	mu        sync.Mutex
 	followers map[string]*follower // by turn id
+	health    health
 }
 
 // NewHub makes an empty hub.
@@ -86,6 +90,7 @@ func (h *Hub) Follow(ref Ref, after Position) *Viewer {
 		f = &follower{hub: h, ref: ref, stop: stop, changed: make(chan struct{}), piece: piece{n: 1}, behind: true}
 		h.followers[ref.TurnID] = f
 		go f.run(ctx)
+		h.tend()
 	}
 	f.viewers++
 	after.TurnID = ref.TurnID
@@ -118,6 +123,9 @@ func (h *Hub) leave(f *follower) {
 	if f.viewers--; f.viewers == 0 {
 		f.stop()
 		delete(h.followers, f.ref.TurnID)
+		if len(h.followers) == 0 {
+			h.neglect()
+		}
 	}
 }
 
@@ -237,12 +245,17 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// poll asks the workflow, and the database where that does not answer.
+// poll asks the workflow, and the database where that does not answer. While the
+// database is away, what needs it is left for later.
 func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) (r report) {
 	query, cancel := context.WithTimeout(ctx, pollDeadline)
 	progress, err := f.hub.engine.Progress(query, f.ref.ThreadID, f.ref.TurnID, after)
 	cancel()
-	ctx, cancel = context.WithTimeout(ctx, readDeadline)
+	patience := readDeadline
+	if f.hub.health.away() {
+		patience, draft = awayDeadline, false
+	}
+	ctx, cancel = context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err != nil {
 		r.err = err
@@ -257,7 +270,7 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 			return f.settled(ctx, after)
 		}
 		if len(entries) > 0 {
-			if r.events, r.err = f.hub.render(ctx, f.ref, entries); r.err != nil {
+			if r.events, r.err = f.render(ctx, entries); r.err != nil {
 				return r
 			}
 		}
@@ -273,6 +286,23 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 		}
 	}
 	return r
+}
+
+// render completes entries with their texts. Where these cannot be read, the
+// events before them come alone.
+func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Event, error) {
+	events, err := f.hub.render(ctx, f.ref, entries)
+	if err == nil {
+		return events, nil
+	}
+	for i := range entries {
+		one, failed := f.hub.render(ctx, f.ref, entries[i:i+1])
+		if failed != nil {
+			break
+		}
+		events = append(events, one...)
+	}
+	return events, err
 }
 
 func (f *follower) settled(ctx context.Context, after int) report {
@@ -401,9 +431,13 @@ func (f *follower) wake() {
 
 // Viewer is one client's place in a turn. Not safe for concurrent use.
 type Viewer struct {
+	// RunID is the stream_run_id that this viewer's events carry; empty: their own.
+	RunID string
+
 	f      *follower
 	at     Position
-	whole  bool // all of the finished piece before the next event has been delivered
+	whole  bool  // all of the finished piece before the next event has been delivered
+	told   int64 // of which outage of the database it knows
 	closed bool
 }
 
@@ -411,9 +445,21 @@ type Viewer struct {
 // when it is worth asking again. After the terminal event the error is io.EOF;
 // ErrGone when the turn has vanished.
 func (v *Viewer) Next() (_ Item, more <-chan struct{}, _ error) {
+	v.f.mu.Lock()
+	defer v.f.mu.Unlock()
+	item, more, err := v.next()
+	if v.RunID != "" && more == nil && err == nil {
+		item.StreamRunID = v.RunID
+	}
+	return item, more, err
+}
+
+func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	f := v.f
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if outage := f.outage(); outage != 0 && outage != v.told {
+		v.told = outage
+		return v.notice(chat.NoticeNotSaved), nil, nil
+	}
 	if v.at.N < len(f.log) {
 		return v.durable(f.log[v.at.N]), nil, nil
 	}
@@ -528,9 +574,14 @@ func (v *Viewer) token() (Item, bool) {
 
 func (v *Viewer) restart(attempt int) Item {
 	v.at.Attempt, v.at.Offset = attempt, 0
+	return v.notice(chat.NoticeRestarted)
+}
+
+// notice is one that stands in no log.
+func (v *Viewer) notice(code string) Item {
 	return Item{At: v.at, Event: chat.Event{
 		Type: chat.EventNotice, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID,
-		Code: chat.NoticeRestarted, Message: chat.NoticeMessage(chat.NoticeRestarted),
+		Code: code, Message: chat.NoticeMessage(code),
 	}}
 }
 

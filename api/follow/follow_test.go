@@ -26,6 +26,7 @@ type world struct {
 	settled []chat.Event // the stored log; nil while the turn is open
 	unknown bool         // the workflow does not know the turn
 	broken  error        // what queries answer
+	away    error        // what the database answers
 	draft   *db.Draft
 	queries int
 	drafts  int
@@ -67,10 +68,19 @@ func (w *world) Draft(_ context.Context, _, _ string, piece int) (db.Draft, erro
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drafts++
+	if w.away != nil {
+		return db.Draft{}, w.away
+	}
 	if w.draft == nil || w.draft.Piece != piece {
 		return db.Draft{}, db.ErrNotFound
 	}
 	return *w.draft, nil
+}
+
+func (w *world) Ping(context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.away
 }
 
 func (w *world) Subscribe(ctx context.Context, _ string) (<-chan stream.Signal, error) {
@@ -95,6 +105,9 @@ func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat
 	defer w.mu.Unlock()
 	var out []chat.Event
 	for _, e := range entries {
+		if w.away != nil && e.Ref != "" {
+			return nil, w.away
+		}
 		out = append(out, w.event(ref, e))
 	}
 	return out, nil

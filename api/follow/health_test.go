@@ -1,0 +1,174 @@
+package follow
+
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+func TestTokensFlowWhileTheDatabaseIsAwayAndPeopleAreToldOnce(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.set(func() { w.away = db.ErrUnavailable })
+		w.delta(1, 1, 0, "one ")
+		got, _, _ := drain(t, v)
+		want(t, got, "~one ")
+		time.Sleep(pingFailures*pingEvery + time.Millisecond)
+		synctest.Wait()
+		i, _, err := v.Next()
+		if err != nil || i.Type != chat.EventNotice || i.Code != chat.NoticeNotSaved || i.Message == "" {
+			t.Fatalf("%+v, %v", i, err)
+		}
+		w.tell(inquire) // needs no text
+		w.delta(1, 1, 4, "two ")
+		got, _, _ = drain(t, v)
+		want(t, got, "2:status", "~two ")
+		w.tell(finished) // its text cannot be read
+		w.delta(1, 1, 8, "three")
+		got, _, _ = drain(t, v)
+		want(t, got, "~three")
+		time.Sleep(time.Minute)
+		got, _, _ = drain(t, v)
+		want(t, got)
+
+		w.set(func() { w.away = nil })
+		time.Sleep(pollLast + pingEvery)
+		got, _, _ = drain(t, v)
+		want(t, got, "3:text")
+		w.set(func() { w.away = db.ErrUnavailable })
+		time.Sleep(time.Minute)
+		got, _, _ = drain(t, v)
+		want(t, got, "!") // another outage is told of, too
+		w.set(func() { w.away = nil })
+		w.settle()
+		if i, err := v.Wait(t.Context()); err != nil || i.Type != chat.EventResponse {
+			t.Fatalf("%+v, %v", i, err)
+		}
+	})
+}
+
+func TestADatabaseThatStumblesOnceIsNotAway(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		for range 5 {
+			w.set(func() { w.away = db.ErrUnavailable })
+			time.Sleep(pingEvery)
+			w.set(func() { w.away = nil })
+			time.Sleep(pingEvery)
+		}
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+	})
+}
+
+func TestWhoeverTakesAMessageWithoutTheDatabaseTellsItsViewersAtOnce(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		w.away = db.ErrUnavailable
+		h.DatabaseAway()
+		v := h.Follow(testRef, Position{})
+		got, _, _ := drain(t, v)
+		want(t, got, "!", "1:turn_started")
+		v.Close()
+
+		w.set(func() { w.away = nil })
+		time.Sleep(time.Hour)
+		late := h.Follow(testRef, Position{})
+		defer late.Close()
+		got, _, _ = drain(t, late)
+		want(t, got, "1:turn_started") // what was known an hour ago is not told
+	})
+}
+
+func TestEveryEventOfAViewerCarriesItsRun(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v, plain := h.Follow(testRef, Position{}), h.Follow(testRef, Position{})
+		defer v.Close()
+		defer plain.Close()
+		v.RunID = "r2"
+		synctest.Wait()
+		w.delta(1, 1, 0, "one")
+		for range 2 {
+			synctest.Wait()
+			i, more, err := v.Next()
+			if err != nil || more != nil || i.StreamRunID != "r2" {
+				t.Fatalf("%+v, %v", i, err)
+			}
+		}
+		if i, _, err := plain.Next(); err != nil || i.StreamRunID != "" {
+			t.Fatalf("%+v, %v", i, err)
+		}
+		replay := h.Replay(testRef, []chat.Event{{Type: chat.EventResponse, N: 1, StreamRunID: "r1"}}, Position{})
+		if i, _, err := replay.Next(); err != nil || i.StreamRunID != "r1" {
+			t.Fatalf("%+v, %v", i, err)
+		}
+	})
+}
+
+func TestSlowReadersHoldNoMemoryOfTheirOwn(t *testing.T) {
+	const readers, deltas, size = 200, 1000, 1000
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		viewers := make([]*Viewer, readers)
+		for i := range viewers {
+			viewers[i] = h.Follow(testRef, Position{})
+		}
+		synctest.Wait()
+		before := heap()
+		text := strings.Repeat("x", size)
+		for i := range deltas {
+			w.delta(1, 1, i*size, text)
+			if i%100 == 0 {
+				synctest.Wait() // the follower keeps up; its viewers read nothing
+			}
+		}
+		synctest.Wait()
+		// The text is 1 MB, 4 MB as runes, kept once; a copy for each reader would be 200 MB.
+		if grown := heap() - before; grown > 64<<20 {
+			t.Errorf("%d MB more for %d readers that do not read", grown>>20, readers)
+		}
+		w.set(func() { w.texts["p1"] = strings.Repeat(text, deltas) })
+		w.tell(finished)
+		w.settle()
+		w.signal(stream.Signal{N: 3})
+		for _, v := range viewers {
+			got := 0
+			for {
+				i, err := v.Wait(t.Context())
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i.Type == chat.EventToken {
+					got += len(i.Text)
+				}
+			}
+			if got != deltas*size {
+				t.Fatalf("a slow reader got %d characters", got)
+			}
+			v.Close()
+		}
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
