@@ -1,9 +1,7 @@
 package dbtest
 
 import (
-	"context"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -223,32 +221,22 @@ var historyTests = []test{
 		b.Equal([]string{"one", "1"}, recent(one, 9))
 		b.Empty(recent(chat.RootCheckpoint, 9))
 	}},
-	{"a thread of 2,000 turns and 200 branches reads like a short one", func(b *bundle) {
-		parent, branches := chat.RootCheckpoint, 0
-		for i := range 2000 {
-			t := b.running("q"+strconv.Itoa(i), parent)
-			b.settle(b.ending(t, "a"))
-			if i%10 != 9 {
-				parent = t.ID
-			} else {
-				branches++ // a dead end: the next turn goes on from its parent
-			}
-		}
-		ctx, done := context.WithTimeout(b.ctx, 5*time.Second)
-		defer done()
-		for range 20 {
-			_, err := b.store.History(ctx, b.owner, b.thread, parent, "", 50)
-			b.NoError(err)
-		}
-		h := b.history(parent, "", 50)
+	{"a thread of many turns and branches shows each along its branch", func(b *bundle) {
+		th := LongThread(b.t, b.store, 200)
+		b.owner, b.thread = th.Owner, th.ID
+		h := b.history(th.Head, "", 50)
 		b.Len(h.Messages, 50)
-		b.Equal("a", h.Messages[49].Content)
+		b.Equal("a198", h.Messages[49].Content)
 		several := 0
 		for _, children := range h.Branches {
 			if len(children) > 1 {
 				several++
 			}
 		}
-		b.Equal(branches-1, several) // the last one has no sibling
+		b.Equal(19, several, "the last dead end has no sibling")
+		b.Equal([]string{"q199", "a199"}, said(b.history("", "", 2).Messages))
+		for _, use := range th.Uses(b.t, b.store) {
+			b.NoError(use.Call(), use.Name)
+		}
 	}},
 }

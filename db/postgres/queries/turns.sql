@@ -125,10 +125,12 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner AND branch.depth + 1 < @max_turns::bigint
 )
-SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
-FROM branch JOIN messages m ON m.turn_id = branch.id
-WHERE (branch.depth > 0 OR m.n < @before_n) AND (@prompts::boolean OR m.role <> 'system')
-ORDER BY branch.depth, m.n DESC
+SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
+FROM branch CROSS JOIN LATERAL (
+    SELECT m.* FROM messages m
+    WHERE m.turn_id = branch.id AND (branch.depth > 0 OR m.n < @before_n) AND (@prompts::boolean OR m.role <> 'system')
+    ORDER BY m.n DESC LIMIT @max_rows::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
+ORDER BY branch.depth, said.n DESC
 LIMIT @max_rows::bigint;
 
 -- name: RegistryDocuments :many

@@ -32,10 +32,12 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = $5 AND branch.depth + 1 < $7::bigint
 )
-SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
-FROM branch JOIN messages m ON m.turn_id = branch.id
-WHERE (branch.depth > 0 OR m.n < $1) AND ($2::boolean OR m.role <> 'system')
-ORDER BY branch.depth, m.n DESC
+SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
+FROM branch CROSS JOIN LATERAL (
+    SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.folded, m.metadata FROM messages m
+    WHERE m.turn_id = branch.id AND (branch.depth > 0 OR m.n < $1) AND ($2::boolean OR m.role <> 'system')
+    ORDER BY m.n DESC LIMIT $3::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
+ORDER BY branch.depth, said.n DESC
 LIMIT $3::bigint
 `
 

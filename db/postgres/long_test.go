@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/db/dbtest"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+// statements notes what a store sends.
+type statements struct {
+	mu   sync.Mutex
+	sent []pgx.TraceQueryStartData
+}
+
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, data)
+	return ctx
+}
+
+func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (s *statements) take() []pgx.TraceQueryStartData {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sent := s.sent
+	s.sent = nil
+	return sent
+}
+
+// work is how many rows a query touches, those counted that it throws away.
+func work(t *testing.T, conn *pgx.Conn, q pgx.TraceQueryStartData) (rows int, plan string) {
+	t.Helper()
+	require.NoError(t, conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+q.SQL, q.Args...).Scan(&plan))
+	var explained []struct{ Plan node }
+	require.NoError(t, json.Unmarshal([]byte(plan), &explained))
+	return int(explained[0].Plan.work()), plan
+}
+
+type node struct {
+	Rows    float64 `json:"Actual Rows"`
+	Removed float64 `json:"Rows Removed by Filter"`
+	Joined  float64 `json:"Rows Removed by Join Filter"`
+	Loops   float64 `json:"Actual Loops"`
+	Plans   []node
+}
+
+func (n node) work() float64 {
+	sum := (n.Rows + n.Removed + n.Joined) * n.Loops
+	for _, below := range n.Plans {
+		sum += below.work()
+	}
+	return sum
+}
+
+func TestAThreadOf2000TurnsAnd200BranchesCostsNoMoreThanAShortOne(t *testing.T) {
+	url := pgtest.Database(t)
+	filler := openStore(t, url)
+	const turns = 2000
+	short, long := dbtest.LongThread(t, filler, 20), dbtest.LongThread(t, filler, turns)
+	pgtest.Exec(t, url, "ANALYZE")
+
+	config, err := parse(url)
+	require.NoError(t, err)
+	seen := &statements{}
+	config.ConnConfig.Tracer = seen
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), patience: patient}
+	conn, err := pgx.Connect(t.Context(), url+"&default_query_exec_mode=exec")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+
+	queries := 0
+	measure := func(thread dbtest.Thread) map[string]int {
+		rows := map[string]int{}
+		for _, use := range thread.Uses(t, s) {
+			seen.take()
+			require.NoError(t, use.Call(), use.Name)
+			for _, q := range seen.take() {
+				text := q.SQL[strings.Index(q.SQL, "\n")+1:]
+				if !strings.HasPrefix(text, "SELECT") && !strings.HasPrefix(text, "WITH") {
+					continue // writes find their rows by their keys
+				}
+				queries++
+				n, plan := work(t, conn, q)
+				if strings.Contains(q.SQL, "name: Tree ") { // all branches are asked for
+					require.LessOrEqual(t, n, 4*len(thread.Turns), plan)
+					continue
+				}
+				rows[use.Name] += n
+			}
+		}
+		return rows
+	}
+	few, many := measure(short), measure(long)
+	require.Greater(t, queries, 50)
+	for name, n := range many {
+		require.LessOrEqual(t, n, few[name]+300, "%s reads of the whole thread", name)
+	}
+}
