@@ -1,5 +1,10 @@
 package chat
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
 // Submit asks a thread to run a turn whose row exists, or that is Unsaved.
 type Submit struct {
 	Owner    string
@@ -49,6 +54,24 @@ type ThreadState struct {
 	Status  TurnStatus `json:"status,omitempty"`
 	Pending *Question  `json:"pending,omitempty"`
 	Queue   []string   `json:"queue,omitempty"` // turn ids that wait
+	// Names are those that clients gave to the open turn and to those that wait,
+	// by turn id.
+	Names map[string]TurnName `json:"names,omitempty"`
+}
+
+// TurnName is what a client calls a turn.
+type TurnName struct {
+	Client string `json:"client,omitempty"` // ClientKey of its client_turn_id
+	RunID  string `json:"run,omitempty"`
+}
+
+// ClientKey stands for a client_turn_id in a thread's memory; "" for "".
+func ClientKey(clientTurnID string) string {
+	if clientTurnID == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(clientTurnID))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Refused is a command the thread did not take, with its code of part 8 of the

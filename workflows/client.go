@@ -102,21 +102,12 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 func submitRequest(s chat.Submit) SubmitRequest {
 	r := SubmitRequest{
 		TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled,
-		RunID: s.StreamRunID, Client: ClientKey(s.ClientTurnID), Hash: s.ContentHash,
+		RunID: s.StreamRunID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
 	}
 	if t := s.Unsaved; t != nil {
 		r.Unsaved = &activities.Unsaved{ClientTurnID: t.ClientTurnID, Content: t.Content, ContentHash: t.ContentHash, CreatedAt: t.CreatedAt}
 	}
 	return r
-}
-
-// ClientKey stands for a client_turn_id in a thread's memory; "" for "".
-func ClientKey(clientTurnID string) string {
-	if clientTurnID == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(clientTurnID))
-	return hex.EncodeToString(sum[:8])
 }
 
 // passing reports whether a submit failed for a reason that passes by itself:

@@ -60,7 +60,7 @@ type SubmitRequest struct {
 	OnBusy    chat.OnBusy `json:"on_busy"`
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`
-	Client    string      `json:"client,omitempty"` // stands for the client_turn_id, ClientKey
+	Client    string      `json:"client,omitempty"` // stands for the client_turn_id, chat.ClientKey
 	Hash      string      `json:"hash,omitempty"`   // of the content
 	// Unsaved is the message itself when the database was away.
 	Unsaved *activities.Unsaved `json:"unsaved,omitempty"`
@@ -471,7 +471,15 @@ func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
 
 func (t *thread) state() (chat.ThreadState, error) {
 	s := chat.ThreadState{Owner: t.Owner}
+	name := func(turnID, runID string) {
+		if s.Names == nil {
+			s.Names = map[string]chat.TurnName{}
+		}
+		first, _ := t.known(SubmitRequest{TurnID: turnID})
+		s.Names[turnID] = chat.TurnName{Client: first.Client, RunID: runID}
+	}
 	if t.turn != nil {
+		name(t.turn.TurnID, t.turn.RunID)
 		s.TurnID, s.Status, s.Pending = t.turn.TurnID, chat.TurnRunning, t.turn.Pending
 		if t.turn.Pending != nil {
 			s.Status = chat.TurnInterrupted
@@ -479,6 +487,7 @@ func (t *thread) state() (chat.ThreadState, error) {
 	}
 	for _, q := range t.Carried.Queue {
 		s.Queue = append(s.Queue, q.TurnID)
+		name(q.TurnID, q.RunID)
 	}
 	return s, nil
 }
