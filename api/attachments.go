@@ -55,27 +55,37 @@ func (s *server) createAttachment(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	kind, err := pictureType(raw)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), uploadTimeout)
 	defer cancel()
-	who := callerOf(c)
-	number, size, err := s.Store.UnusedAttachments(ctx, who.ID)
-	if err != nil {
-		return err
-	}
-	if number >= maxUnused || size+int64(len(raw)) > maxUnusedBytes {
-		c.Header("Retry-After", tryAgainSeconds)
-		return errPictureUnused
-	}
-	a := chat.Attachment{ID: uuid.NewString(), Owner: who.ID, MIME: kind, Bytes: len(raw)}
-	if err := s.Store.PutAttachment(ctx, a, raw); err != nil {
+	a := chat.Attachment{ID: uuid.NewString(), Owner: callerOf(c).ID}
+	if err := s.keepPicture(ctx, a, raw); err != nil {
+		if errors.Is(err, errPictureUnused) {
+			c.Header("Retry-After", tryAgainSeconds)
+		}
 		return err
 	}
 	c.JSON(http.StatusCreated, showAttachment(a.ID))
 	return nil
+}
+
+// keepPicture stores a picture that no message uses yet.
+func (s *server) keepPicture(ctx context.Context, a chat.Attachment, raw []byte) error {
+	if len(raw) > maxPicture {
+		return errPictureSize
+	}
+	kind, err := pictureType(raw)
+	if err != nil {
+		return err
+	}
+	number, size, err := s.Store.UnusedAttachments(ctx, a.Owner)
+	if err != nil {
+		return err
+	}
+	if number >= maxUnused || size+int64(len(raw)) > maxUnusedBytes {
+		return errPictureUnused
+	}
+	a.MIME, a.Bytes = kind, len(raw)
+	return s.Store.PutAttachment(ctx, a, raw)
 }
 
 // pictureType is what the bytes say that they are, whatever the client calls

@@ -61,7 +61,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 	}
 	turnHeaders(c, turn, show.run)
 	show.view = s.view(show.view)
-	out := s.open(c, wire(dialect.Stream{Thread: show.thread, Turn: turn, RunID: show.run, View: show.view}), show.view)
+	out := s.open(c, wire(dialect.Stream{Thread: show.thread, Turn: turn, RunID: show.run, View: show.view, After: show.after}), show.view)
 	defer s.close(out)
 	if !show.began.IsZero() {
 		out.timing = s.metrics.timing(out.wire.Name(), show.began)
@@ -141,6 +141,9 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 	r.Owner, r.InterruptID = who.ID, state.Pending.ID
 	if r.Value.Type == "" { // a dialect that answers whatever was asked
 		r.Value.Type = state.Pending.Type
+	}
+	if err := s.checkDecisions(ctx, who.ID, state.TurnID, *state.Pending, &r.Value); err != nil {
+		return chat.Turn{}, "", err
 	}
 	if err := s.Threads.Resume(ctx, r); err != nil {
 		return chat.Turn{}, "", engineErr(err)

@@ -46,4 +46,5 @@ type Stream struct {
 	Turn   chat.Turn
 	RunID  string // of this request; a retry may bring another than the turn's
 	View   View
+	After  string // the question whose answer the stream begins with; empty: it begins with the turn
 }

@@ -66,7 +66,8 @@ type ending struct {
 }
 
 // Continue says what the client has of the assistant message that a stream
-// continues; nil: nothing, a new message begins.
+// continues; nil: nothing, a new message begins. One that begins with an answer
+// has the question's id, so that it is still known to be of the turn.
 type Continue struct {
 	MessageID string          // the client's
 	Calls     map[string]bool // ids of tool calls that stand in it
@@ -77,8 +78,11 @@ func newTranslation(s dialect.Stream, c *Continue) *translation {
 		calls: map[string]*call{}, asked: map[string]question{}}
 	t.end.reason = finishOther
 	t.end.metadata = map[string]any{"finished_reason": "interrupted"}
+	if s.After != "" {
+		t.messageID = s.After
+	}
 	if c != nil {
-		t.joined = true
+		t.joined, t.messageID = true, s.Turn.ID
 		if chat.TurnOf(c.MessageID) == s.Turn.ID {
 			t.messageID = c.MessageID
 		}
@@ -323,10 +327,13 @@ func (t *translation) remember(e chat.Event) {
 	if e.Interrupt == nil {
 		return
 	}
-	t.asked[e.Interrupt.ID] = question{Interrupt: *e.Interrupt, ThreadID: t.thread, TurnID: e.TurnID, CheckpointID: e.Interrupt.ID}
-	for _, c := range e.Interrupt.Calls {
-		t.know(c.ID, c.Name, c.Arguments)
+	q := question{Interrupt: *e.Interrupt, ThreadID: t.thread, TurnID: e.TurnID, CheckpointID: e.Interrupt.ID}
+	q.Calls = slices.Clone(q.Calls)
+	for i, c := range q.Calls {
+		q.Calls[i].Arguments = object(string(c.Arguments))
+		t.know(c.ID, c.Name, q.Calls[i].Arguments)
 	}
+	t.asked[q.ID] = q
 }
 
 // interrupt shows a question. A tool_approval is also shown in the client's own
