@@ -77,6 +77,12 @@ type Config struct {
 	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in, for example palaver."`
 	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP."`
 
+	TempChat         float64 `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" group:"Not built yet" help:"Temperature of the discovery chat, 0 to 2. Checked, but nothing reads it before that chat is built."`
+	ChatMaxTokens    int     `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Not built yet" help:"Longest answer of the discovery chat. As above."`
+	ContextThreshold int     `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Not built yet" help:"Items of a board that the discovery chat sees whole. As above."`
+	GoogleAPIKey     string  `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Not built yet" help:"Key for imports from Google Drive. Nothing reads it before they are built."`
+	GoogleDriveURL   string  `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Not built yet" help:"Another address for Drive's API. As above."`
+
 	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Operations" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
 
