@@ -108,7 +108,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate tidies values and reports the first that is not allowed, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkIdentity, c.checkMCP, c.checkTraces} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkIdentity, c.checkMCP, c.checkTraces, c.checkLater} {
 		if err := check(); err != nil {
 			return err
 		}
