@@ -204,7 +204,8 @@ type Message struct {
 	// Metadata of an assistant message: action, citations, confidences,
 	// tokens_used, cost_usd, client_turn_id, stream_run_id, finished_reason and,
 	// for a kept partial, interrupted, interrupted_reason, token_estimate. Of a
-	// user message: client_turn_id, stream_run_id, tagged_doc_ids, tiptap_json.
+	// user message: client_turn_id, stream_run_id, tagged_doc_ids, tiptap_json,
+	// attachments (ids).
 	Metadata map[string]any
 }
 
