@@ -180,9 +180,9 @@ func (s *server) routes() http.Handler {
 	a.POST("/agent/v2/resume", s.stream(s.oneStream(s.agentResume)))
 	a.POST("/agent/v2/stop", s.handle(s.agentStop))
 
-	a.POST("/ui/chat", s.stream(s.postUI))
+	a.POST("/ui/chat", s.stream(s.oneStream(s.postUI)))
 	a.GET("/ui/chat/:id", s.handle(s.getUI))
-	a.GET("/ui/chat/:id/stream", s.stream(s.getUIStream))
+	a.GET("/ui/chat/:id/stream", s.stream(s.oneStream(s.getUIStream)))
 	a.POST("/ui/chat/:id/stop", s.handle(s.postUIStop))
 
 	a.GET("/conversations", s.handle(s.listConversations))
