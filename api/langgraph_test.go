@@ -80,6 +80,8 @@ func painting(u *turn) {
 	refs := []chat.CallRef{{ID: "c1", Name: "generate_image", Editable: true}, {ID: "c2", Name: "generate_image"}}
 	for i, ref := range refs {
 		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, chat.CallKey(ref.ID), []string{`{"prompt":"a cat"}`, `{"prompt":"a dog"}`}[i]))
+		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, chat.SchemaKey(ref.Name),
+			`{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"],"additionalProperties":false}`))
 		u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
 	}
 	v, ok := u.ask(chat.Question{Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: refs})
@@ -189,10 +191,12 @@ func TestAnApprovalInterruptsAndItsFeedbackGoesOn(t *testing.T) {
 
 	yes, no := map[string]any{"id": "c1", "decision": "approved", "arguments": map[string]any{"prompt": "two cats"}}, map[string]any{"id": "c2", "decision": "rejected", "reason": "too many"}
 	for name, bad := range map[string]map[string]any{
-		"one undecided":     feedback("my-thread", checkpoint, decided(yes)),
-		"another call":      feedback("my-thread", checkpoint, decided(yes, no, map[string]any{"id": "c3", "decision": "approved"})),
-		"decided twice":     feedback("my-thread", checkpoint, decided(yes, yes, no)),
-		"no decision":       feedback("my-thread", checkpoint, decided()),
+		"one undecided": feedback("my-thread", checkpoint, decided(yes)),
+		"another call":  feedback("my-thread", checkpoint, decided(yes, no, map[string]any{"id": "c3", "decision": "approved"})),
+		"decided twice": feedback("my-thread", checkpoint, decided(yes, yes, no)),
+		"no decision":   feedback("my-thread", checkpoint, decided()),
+		"arguments that break the schema": feedback("my-thread", checkpoint, decided(
+			map[string]any{"id": "c1", "decision": "approved", "arguments": map[string]any{"prompt": 7}}, no)),
 		"an answer instead": feedback("my-thread", checkpoint, map[string]any{"type": "answer", "value": "yes"}),
 	} {
 		if got := c.call(400, "POST", "/api/v1/chat/feedback", bad); errorCode(got) != chat.CodeBadResume || !strings.HasPrefix(field(got), "approval_data") {
