@@ -138,7 +138,11 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
 		e.submitted(s)
 	}
 	e.running.Go(func() {
-		parent, err := e.store.Head(context.Background(), s.Owner, s.ThreadID)
+		row, err := e.store.Turn(context.Background(), s.Owner, s.TurnID)
+		parent := row.Content.ParentRequest
+		if err == nil && parent == "" {
+			parent, err = e.store.Head(context.Background(), s.Owner, s.ThreadID)
+		}
 		if err == nil {
 			err = e.store.MarkTurn(context.Background(), s.Owner, s.TurnID, chat.TurnRunning, parent)
 		}

@@ -15,6 +15,7 @@ func FuzzNoBodyIsA500(f *testing.F) {
 		{"POST", "/api/chat"}, {"POST", "/api/chat/resume"}, {"POST", "/api/chat/cancel"}, {"PUT", "/api/me"},
 		{"POST", "/api/conversations"}, {"PATCH", "/api/conversations/" + someThread}, {"POST", "/api/documents"},
 		{"POST", "/api/document-sets"}, {"PUT", "/api/document-sets/" + someThread},
+		{"POST", "/api/ui/chat"}, {"POST", "/api/ui/chat/" + someThread + "/stop"}, {"GET", "/api/ui/chat/x"}, {"GET", "/api/ui/chat/x/stream"},
 		{"POST", "/api/agent/v2/stream"}, {"POST", "/api/agent/v2/resume"}, {"POST", "/api/agent/v2/stop"},
 		{"POST", "/api/v1/chat/stream"}, {"POST", "/api/v1/chat/feedback"}, {"PUT", "/api/v1/threads/some-thread/repo"},
 		{"GET", "/api/v1/chat/interrupt"}, {"GET", "/api/v1/threads/some-thread/repo"}, {"POST", "/api/attachments"},

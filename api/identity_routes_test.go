@@ -197,6 +197,37 @@ var walk = map[string]route{
 	"POST /api/attachments":    {ways: harmless(415, "/api/attachments", `{}`)},
 	"GET /api/attachments/:id": {ways: at("/api/attachments/PICTURE")},
 
+	"POST /api/ui/chat": {ways: func(o, mine owned) []way {
+		message := `"messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"x"}]}]`
+		return []way{
+			{path: "/api/ui/chat", body: fill(`{"id":"THREAD",`, o) + message + `}`, makes: true},
+			{path: "/api/ui/chat", body: fill(`{"id":"THREAD","trigger":"regenerate-message","messageId":"TURN",`, o) + message + `}`, makes: true},
+			{path: "/api/ui/chat", body: `{"id":"` + mine.thread + fill(`","parent_checkpoint_id":"TURN",`, o) + message + `}`, status: 400},
+			{path: "/api/ui/chat", body: fill(`{"tagged_doc_ids":["DOC"],`, o) + message + `}`, status: 400},
+			{path: "/api/ui/chat", body: fill(`{"id":"THREAD","resume":{"resume_value":{"type":"action_choice","value":"audit"}}}`, o)},
+			{path: "/api/ui/chat", body: fill(`{"id":"THREAD","messages":[{"id":"TURN","role":"assistant","parts":[{"toolCallId":"c","state":"approval-responded","approval":{"id":"TURN.q1/c","approved":true}}]}]}`, o)},
+		}
+	}},
+	"GET /api/ui/chat/:id": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/ui/chat/THREAD", o)},
+			{path: fill("/api/ui/chat/THREAD?head=TURN", o)},
+			{path: "/api/ui/chat/" + mine.thread + fill("?head=TURN", o)},
+		}
+	}},
+	"GET /api/ui/chat/:id/stream": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/ui/chat/THREAD/stream", o), status: 204}} // clients ask it of every new conversation
+	}},
+	"POST /api/ui/chat/:id/stop": {ways: func(o, mine owned) []way {
+		return []way{
+			{path: fill("/api/ui/chat/THREAD/stop", o)},
+			{path: "/api/ui/chat/" + mine.thread + "/stop", body: fill(`{"turn_id":"TURN"}`, o)},
+			// It may come before its own submit, so it is taken; it stops nobody else's turn.
+			{path: fill("/api/ui/chat/THREAD/stop", o), body: `{"messageId":"u"}`, status: 202},
+			{path: fill("/api/ui/chat/THREAD/stop", o), body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
+		}
+	}},
+
 	"GET /api/conversations": {ways: func(owned, owned) []way {
 		return []way{{path: "/api/conversations", status: 200}, {path: "/api/conversations?q=" + secretWord, status: 200}}
 	}},
