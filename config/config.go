@@ -68,6 +68,8 @@ type Config struct {
 	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
 	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
 
+	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics; 0: none. Processes with an API serve them there."`
+
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
 
@@ -128,6 +130,9 @@ func (c *Config) trim() {
 
 func (c *Config) checkServer() error {
 	if err := port("PORT", c.Port); err != nil {
+		return err
+	}
+	if err := port("WORKER_METRICS_PORT", c.WorkerMetricsPort); err != nil {
 		return err
 	}
 	if c.DataDir == "" {

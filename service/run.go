@@ -46,6 +46,13 @@ func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role) e
 		return err
 	}
 	defer process.Stop()
+	if role == Worker && cfg.WorkerMetricsPort != 0 {
+		stop, err := process.serveMetrics()
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	if roles.API != nil {
 		log.Info("ready", "address", "http://"+roles.API.Addr().String())
 	} else {
