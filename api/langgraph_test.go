@@ -285,9 +285,11 @@ func TestARetriedMessageOfS3JoinsItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
-	first, again := c.say("t", nil, "x", "client_turn_id", "c1"), c.say("t", nil, "x", "client_turn_id", "c1", "stream_mode", "messages")
-	one, two := first.lines(), again.lines()
-	if first.res.Header.Get("X-Turn-Id") != again.res.Header.Get("X-Turn-Id") || !slices.Equal(one, two) || len(b.engine.submits) != 1 {
+	first := c.say("t", nil, "x", "client_turn_id", "c1")
+	one := first.lines()
+	again := c.say("t", nil, "x", "client_turn_id", "c1", "stream_mode", "messages")
+	two := again.lines()
+	if first.res.Header.Get("X-Turn-Id") != again.res.Header.Get("X-Turn-Id") || !slices.Equal(one, two) || b.engine.submitCount() != 1 {
 		t.Errorf("%v\n%v", one, two)
 	}
 	if got := c.call(409, "POST", "/api/v1/chat/stream", human("t", nil, "y", "client_turn_id", "c1")); errorCode(got) != chat.CodeTurnConflict {
