@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/palaver-chat/palaver/llm/llmtest"
@@ -38,7 +39,7 @@ type call struct {
 	Body     [sha256.Size]byte
 	Arrived  time.Time
 	Ended    time.Time // zero while it runs
-	Finished bool      // the client took all of the answer
+	Finished bool      // the caller took all of the answer
 }
 
 func openLedger() (*ledger, error) {
@@ -57,7 +58,12 @@ func openLedger() (*ledger, error) {
 	relay := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
 		FlushInterval: -1,
-		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ModifyResponse: func(r *http.Response) error {
+			// A caller that has all of a stream may be gone before it is closed.
+			r.Body = &answer{r.Body, r.Request.Context().Value(whole{}).(*atomic.Bool)}
+			return nil
+		},
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	l.http = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -66,13 +72,29 @@ func openLedger() (*ledger, error) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		done := l.note(body)
-		finished := false
-		defer func() { done(finished) }()
-		relay.ServeHTTP(w, r)
-		finished = r.Context().Err() == nil
+		var all atomic.Bool
+		defer func() { done(all.Load()) }()
+		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whole{}, &all)))
 	})}
 	go func() { _ = l.http.Serve(listener) }()
 	return l, nil
+}
+
+// whole is the context's key for whether the answer was read to its end.
+type whole struct{}
+
+// answer notes its end.
+type answer struct {
+	io.ReadCloser
+	all *atomic.Bool
+}
+
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	if err == io.EOF {
+		a.all.Store(true)
+	}
+	return n, err
 }
 
 func (l *ledger) close() {

@@ -28,6 +28,7 @@ type Report struct {
 	Runs     int            `json:"workflow_runs"`
 	Carried  int            `json:"continued_as_new"`
 	Silence  time.Duration  `json:"longest_silence_ns"` // between two events of a turn, faults included
+	Silent   string         `json:"longest_silence"`
 	// Gaps are how long turns stood still whose worker died, from when a worker was
 	// there.
 	Gaps       []time.Duration `json:"gaps_ns"`
@@ -90,7 +91,7 @@ func (r *Report) Write(w io.Writer) error {
 		line("  %4d %s", r.Outcomes[name], name)
 	}
 	line("%d model calls, %d of them cut; %d streams cut and taken up again; %d answers begun anew; %d times \"not now\" (503)", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Away)
-	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v", r.Runs, r.Carried, r.Silence.Round(time.Millisecond))
+	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v (%s)", r.Runs, r.Carried, r.Silence.Round(time.Millisecond), r.Silent)
 	line("turns whose worker died went on, from when a worker was there, after: p50 %v, p95 %v, max %v (%d turns; limit %v)",
 		r.quantile(0.5), r.quantile(0.95), r.quantile(1), len(r.Gaps), r.limit)
 	if r.OK() {

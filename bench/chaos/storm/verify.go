@@ -2,6 +2,7 @@ package storm
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -373,7 +374,9 @@ func (s *storm) count(book []call) {
 			r.Cuts += t.cuts
 			r.Restarts += t.restarts
 			for i := 1; i < len(t.at); i++ {
-				r.Silence = max(r.Silence, t.at[i].Sub(t.at[i-1]))
+				if gap := t.at[i].Sub(t.at[i-1]); gap > r.Silence {
+					r.Silence, r.Silent = gap, fmt.Sprintf("%s, %s, from %v on", t.Mark, t.Kind, t.at[i-1].Sub(s.began).Round(100*time.Millisecond))
+				}
 			}
 		}
 	}

@@ -1,10 +1,15 @@
 package storm
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
 // A storm that finds nothing proves something only if its checks can find.
@@ -143,6 +148,30 @@ func names(faults []*fault) (all []string) {
 		all = append(all, f.Name)
 	}
 	return all
+}
+
+func TestACallIsFinishedWhenItsCallerStayedToTheEnd(t *testing.T) {
+	l, err := openLedger()
+	require.NoError(t, err)
+	defer l.close()
+	ask := func(mark string, stay bool) {
+		resp, err := http.Post(l.url+"/chat/completions", "application/json",
+			strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"`+mark+`"}]}`))
+		require.NoError(t, err)
+		if stay {
+			_, err = io.ReadAll(resp.Body)
+			require.NoError(t, err)
+		}
+		require.NoError(t, resp.Body.Close())
+	}
+	l.On(llmtest.Match{Contains: "T01x0002"}, llmtest.Silent("never "))
+	ask("T01x0001", true)
+	ask("T01x0002", false)
+	l.waitIdle(t.Context())
+	book := l.book()
+	require.Len(t, book, 2)
+	require.True(t, book[0].Finished)
+	require.False(t, book[1].Finished)
 }
 
 func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
