@@ -12,6 +12,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -23,12 +24,12 @@ import (
 
 // Limits of a picture, and of those that a caller has uploaded and not sent.
 const (
-	maxPicture      = 10 << 20
-	maxPictureSide  = 16_384
-	maxPixels       = 64 << 20
-	maxUnused       = 64
-	maxUnusedBytes  = 128 << 20
-	tryAgainSeconds = "3600"
+	maxPicture     = 10 << 20
+	maxPictureSide = 16_384
+	maxPixels      = 64 << 20
+	maxUnused      = 64
+	maxUnusedBytes = 128 << 20
+	unusedPause    = time.Hour // some of them are removed by then
 )
 
 var pictureTypes = map[string]string{"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
@@ -37,8 +38,7 @@ var (
 	errPictureSize   = tooLarge("The picture is larger than the 10 MB allowed.")
 	errPictureSides  = tooLarge("The picture has more pixels than allowed.")
 	errPictureKind   = unsupported("JPEG, PNG and WebP pictures can be used; this is none of them.")
-	errPictureUnused = &problem{status: http.StatusTooManyRequests, code: chat.CodeRateLimited,
-		message: "Too many pictures have been uploaded and not sent. Send or forget them, and try again later."}
+	errPictureUnused = tooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedPause)
 )
 
 type attachmentJSON struct {
@@ -59,9 +59,6 @@ func (s *server) createAttachment(c *gin.Context) error {
 	defer cancel()
 	a := chat.Attachment{ID: uuid.NewString(), Owner: callerOf(c).ID}
 	if err := s.keepPicture(ctx, a, raw); err != nil {
-		if errors.Is(err, errPictureUnused) {
-			c.Header("Retry-After", tryAgainSeconds)
-		}
 		return err
 	}
 	c.JSON(http.StatusCreated, showAttachment(a.ID))

@@ -43,9 +43,6 @@ func (s *server) postUI(c *gin.Context) error {
 		return err
 	}
 	if err := s.keepPictures(ctx, owner, &in); err != nil {
-		if errors.Is(err, errPictureUnused) {
-			c.Header("Retry-After", tryAgainSeconds)
-		}
 		return err
 	}
 	turn, err := s.submitUI(ctx, callerOf(c), in)
