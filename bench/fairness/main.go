@@ -115,7 +115,7 @@ func (v *visitor) ask(ctx context.Context, n int, begun func()) error {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			t, err := v.Turn(ctx, uuid.NewString(), v.doc, "inquire", begun)
+			t, err := v.Turn(ctx, uuid.NewString(), stack.Inquiry(v.doc, "inquire"), begun)
 			failures[i] = err
 			v.answered.Add(1)
 			v.refused.Add(int64(t.Refused))
@@ -130,7 +130,7 @@ func first(ctx context.Context, crowd []*visitor) ([]stack.Timing, error) {
 	times, failures := make([]stack.Timing, len(crowd)), make([]error, len(crowd))
 	var wg sync.WaitGroup
 	for i, v := range crowd {
-		wg.Go(func() { times[i], failures[i] = v.Turn(ctx, uuid.NewString(), v.doc, "inquire", nil) })
+		wg.Go(func() { times[i], failures[i] = v.Turn(ctx, uuid.NewString(), stack.Inquiry(v.doc, "inquire"), nil) })
 	}
 	wg.Wait()
 	return times, errors.Join(failures...)

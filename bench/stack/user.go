@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
@@ -71,17 +72,25 @@ type Timing struct {
 
 var errUnavailable = errors.New("unavailable")
 
-// Turn sends one message and reads its stream to the end; refused as 503, it is
-// sent again, and the time goes on. With an empty action it is inferred. began,
-// unless nil, is called at the first event.
-func (u *User) Turn(ctx context.Context, thread, doc, action string, began func()) (t Timing, err error) {
-	body := map[string]any{
-		"message": "What does the circular say about the liquidity coverage ratio?", "thread_id": thread, "tagged_doc_ids": []string{doc},
-		"client_turn_id": uuid.NewString(),
-	}
+// Message is the body of a message in the native dialect, thread and client turn
+// id left out.
+type Message map[string]any
+
+// Inquiry asks about a document of Upload. With an empty action it is inferred.
+func Inquiry(doc, action string) Message {
+	m := Message{"message": "What does the circular say about the liquidity coverage ratio?", "tagged_doc_ids": []string{doc}}
 	if action != "" {
-		body["action"] = action
+		m["action"] = action
 	}
+	return m
+}
+
+// Turn sends one message and reads its stream to the end; refused as 503, it is
+// sent again, and the time goes on. began, unless nil, is called at the first
+// event.
+func (u *User) Turn(ctx context.Context, thread string, m Message, began func()) (t Timing, err error) {
+	body := maps.Clone(m)
+	body["thread_id"], body["client_turn_id"] = thread, uuid.NewString()
 	sent := time.Now()
 	resp, err := u.post(ctx, "/api/chat", body)
 	for errors.Is(err, errUnavailable) && ctx.Err() == nil {

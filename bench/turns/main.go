@@ -52,7 +52,7 @@ func run(ctx context.Context, server, threads string, turns int, action string) 
 	if err != nil {
 		return err
 	}
-	if _, err := measure(ctx, u, 4, 12, doc, action); err != nil { // warm up
+	if _, err := u.Measure(ctx, 4, 12, stack.Inquiry(doc, action)); err != nil { // warm up
 		return err
 	}
 	fmt.Fprintf(os.Stdout, "%-8s %-7s %-22s %-22s %-22s %s\n", "threads", "turns", "first event p50/p95", "first token p50/p95", "terminal p50/p95", "turns/s")
@@ -61,11 +61,11 @@ func run(ctx context.Context, server, threads string, turns int, action string) 
 		if err != nil || n < 1 {
 			return fmt.Errorf("-threads: %q is not a number of threads", field)
 		}
-		r, err := measure(ctx, u, n, max(turns, 3*n), doc, action)
+		r, err := u.Measure(ctx, n, max(turns, 3*n), stack.Inquiry(doc, action))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stdout, "%-8d %-7d %-22s %-22s %-22s %.1f\n", n, r.turns, r.quantiles(r.first), r.quantiles(r.token), r.quantiles(r.end), r.perSecond())
+		fmt.Fprintf(os.Stdout, "%-8d %-7d %-22s %-22s %-22s %.1f\n", n, r.Turns, r.First, r.Token, r.End, r.PerSecond())
 	}
 	return nil
 }

@@ -1,0 +1,68 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Results are the times of all turns of one measurement.
+type Results struct {
+	Turns             int
+	Took              time.Duration
+	First, Token, End Times
+}
+
+// PerSecond is how many turns ended in a second.
+func (r *Results) PerSecond() float64 { return float64(r.Turns) / r.Took.Seconds() }
+
+// Times are of one kind, in any order.
+type Times []time.Duration
+
+// At is the quantile q, from 0 to 1; 0 when there are no times.
+func (t Times) At(q float64) time.Duration {
+	if len(t) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(t))
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+func (t Times) String() string {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return fmt.Sprintf("%.1f / %.1f ms", ms(t.At(0.5)), ms(t.At(0.95)))
+}
+
+// Measure runs turns on n threads at once, each thread one turn after another.
+func (u *User) Measure(ctx context.Context, n, turns int, m Message) (*Results, error) {
+	r := &Results{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	began := time.Now()
+	for range n {
+		wg.Go(func() {
+			thread := uuid.NewString()
+			for range turns / n {
+				t, err := u.Turn(ctx, thread, m, nil)
+				mu.Lock()
+				if err != nil {
+					failed = errors.Join(failed, err)
+					mu.Unlock()
+					return
+				}
+				r.Turns++
+				r.First, r.Token, r.End = append(r.First, t.First), append(r.Token, t.Token), append(r.End, t.End)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	r.Took = time.Since(began)
+	return r, failed
+}
