@@ -145,6 +145,10 @@ func newServer(d Deps) (*server, error) {
 		}
 	}
 	s.hub = follow.NewHub(d.Threads, d.Store, d.Bus, s.render, d.Log)
+	// Until the bus ends: other processes ask who follows a turn here.
+	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
+		d.Log.Warn("other processes are not told who follows a turn here", "error", err)
+	}
 	var err error
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {
 		return nil, err

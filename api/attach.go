@@ -34,7 +34,7 @@ func (s *server) attach(c *gin.Context) error {
 		return err
 	}
 	ctx, who := c.Request.Context(), callerOf(c)
-	if _, err := s.Store.Conversation(ctx, who.ID, thread); err != nil {
+	if err := s.checkOwner(ctx, who.ID, thread); err != nil {
 		return err
 	}
 	t := &tour{s: s, owner: who.ID, thread: thread}
@@ -42,6 +42,11 @@ func (s *server) attach(c *gin.Context) error {
 		t.listen(ctx) // before the first look, so that no turn falls between the two
 	}
 	v, err := t.first(ctx, wanted, after, wholeThread)
+	if err != nil && (away(err) || notFound(err)) {
+		if live := t.live(ctx, wanted, after); live != nil {
+			v, err = live, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -143,6 +148,31 @@ func (t *tour) first(ctx context.Context, wanted string, after follow.Position, 
 		t.last = ""
 	}
 	return nil, err
+}
+
+// live is first when the rows cannot tell: the turn that the thread runs, or the
+// one that the client names, if the thread has it.
+func (t *tour) live(ctx context.Context, wanted string, after follow.Position) *follow.Viewer {
+	state, ok := t.s.live(ctx, t.owner, t.thread)
+	if !ok {
+		return nil
+	}
+	id := wanted
+	if id == "" {
+		id = state.TurnID
+	}
+	if _, has := state.Names[id]; !has {
+		return nil
+	}
+	if after.TurnID != id {
+		after = follow.Position{}
+	}
+	t.last = id
+	v, err := t.s.viewer(ctx, named(state, t.thread, id), after)
+	if err != nil {
+		return nil
+	}
+	return v
 }
 
 func (t *tour) turn(ctx context.Context, id string) (chat.Turn, error) {

@@ -59,6 +59,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 	if show.run == "" {
 		show.run = turn.StreamRunID
 	}
+	v.RunID = show.run
 	turnHeaders(c, turn, show.run)
 	show.view = s.view(show.view)
 	out := s.open(c, wire(dialect.Stream{Thread: show.thread, Turn: turn, RunID: show.run, View: show.view, After: show.after}), show.view)
@@ -69,7 +70,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 	err = out.follow(v, true, show.after)
 	if errors.Is(err, errClientGone) && show.cancel {
 		v.Close()
-		go s.cancelIfAlone(turn)
+		go s.cancelWhenAlone(turn)
 	}
 	if _, abrupt := out.wire.(dialect.Abrupt); abrupt && errors.Is(err, errStopping) {
 		panic(http.ErrAbortHandler)
@@ -121,7 +122,7 @@ func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire func(diale
 // answer has the thread take an answer to its question; the turn that goes on
 // comes back with the id of the question.
 func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.Turn, asked string, _ error) {
-	if _, err := s.Store.Conversation(ctx, who.ID, r.ThreadID); err != nil {
+	if err := s.checkOwner(ctx, who.ID, r.ThreadID); err != nil {
 		return chat.Turn{}, "", err
 	}
 	var p dialect.Problems
@@ -148,8 +149,13 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 	if err := s.Threads.Resume(ctx, r); err != nil {
 		return chat.Turn{}, "", engineErr(err)
 	}
-	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
-	return turn, state.Pending.ID, err
+	stored, done := context.WithTimeout(ctx, storePatience)
+	defer done()
+	turn, err := s.Store.Turn(stored, who.ID, state.TurnID)
+	if err != nil { // the thread has it, so it is there, or will be
+		turn = named(state, r.ThreadID, state.TurnID)
+	}
+	return turn, state.Pending.ID, nil
 }
 
 // Answers of a cancel that are no status of a turn.
@@ -176,7 +182,7 @@ func (s *server) postCancel(c *gin.Context) error {
 // overtakes its own submit is found by it.
 func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	ctx, who := c.Request.Context(), callerOf(c)
-	turn, known, err := s.cancelTarget(c, who.ID, in)
+	turn, known, err := s.cancelTarget(ctx, who.ID, in)
 	if err != nil {
 		return err
 	}
@@ -200,9 +206,21 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	return nil
 }
 
-// cancelTarget is the turn that a cancel means, if it is there yet.
-func (s *server) cancelTarget(c *gin.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
-	ctx := c.Request.Context()
+// cancelTarget is the turn that a cancel means, if it is there yet. Where the
+// rows cannot tell, the thread is asked.
+func (s *server) cancelTarget(ctx context.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
+	stored, done := context.WithTimeout(ctx, storePatience)
+	defer done()
+	turn, known, err := s.storedTarget(stored, owner, in)
+	if err != nil && (away(err) || notFound(err)) {
+		if live, ok := s.liveTarget(ctx, owner, in); ok {
+			return live, true, nil
+		}
+	}
+	return turn, known, err
+}
+
+func (s *server) storedTarget(ctx context.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
 	ref := db.CancelRef{}
 	switch {
 	case in.TurnID != "": // ours, so it is there or was never
@@ -219,7 +237,7 @@ func (s *server) cancelTarget(c *gin.Context, owner string, in dialect.Cancel) (
 	case in.StreamRunID != "":
 		ref.StreamRunID = in.StreamRunID
 	default:
-		return s.openTurn(c, owner, in.ThreadID)
+		return s.openTurn(ctx, owner, in.ThreadID)
 	}
 	if err := s.Store.Cancel(ctx, owner, ref, in.Reason); err != nil {
 		return chat.Turn{}, false, err
@@ -232,8 +250,7 @@ func (s *server) cancelTarget(c *gin.Context, owner string, in dialect.Cancel) (
 }
 
 // openTurn is the turn that a thread runs now.
-func (s *server) openTurn(c *gin.Context, owner, threadID string) (_ chat.Turn, runs bool, _ error) {
-	ctx := c.Request.Context()
+func (s *server) openTurn(ctx context.Context, owner, threadID string) (_ chat.Turn, runs bool, _ error) {
 	if _, err := s.Store.Conversation(ctx, owner, threadID); err != nil {
 		return chat.Turn{}, false, err
 	}

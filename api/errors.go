@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -111,6 +112,10 @@ func describeRefusal(r *chat.Refused) *problem {
 			p.details = dialect.Problems{{Field: "turn_id", Problem: r.TurnID}}
 		}
 		return p
+	case chat.CodeTurnConflict:
+		return describe(db.ErrTurnConflict)
+	case chat.CodeDatabase:
+		return describe(db.ErrUnavailable)
 	case chat.CodeNoInterrupt:
 		return &problem{status: http.StatusBadRequest, code: r.Code, message: "No such question is open in this conversation.",
 			details: dialect.Problems{{Field: "interrupt_id", Problem: "is not the pending interrupt"}}}
@@ -130,7 +135,11 @@ func (s *server) fail(c *gin.Context, err error) {
 	}
 	p := describe(err)
 	if p.status >= http.StatusInternalServerError {
-		s.Log.Error("request failed", "request_id", requestID(c), "route", c.FullPath(), "code", p.code, "error", err)
+		level := slog.LevelError
+		if p.status == http.StatusServiceUnavailable { // something else is down, or busy
+			level = slog.LevelWarn
+		}
+		s.Log.Log(c.Request.Context(), level, "request failed", "request_id", requestID(c), "route", c.FullPath(), "code", p.code, "error", err)
 	}
 	if c.Writer.Written() {
 		c.Abort()

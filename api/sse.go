@@ -191,7 +191,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 // vanished is the end of a turn that exists nowhere any more.
 func vanished(v *follow.Viewer) chat.Event {
 	ref := v.Ref()
-	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID,
+	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID,
 		Code: chat.CodeNotFound, Message: "This conversation is no longer there."}
 }
 
@@ -199,11 +199,15 @@ func vanished(v *follow.Viewer) chat.Event {
 func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position) (*follow.Viewer, error) {
 	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
 	if !t.Status.Settled() {
-		return s.hub.Follow(ref, after), nil
+		v := s.hub.Follow(ref, after)
+		v.RunID = t.StreamRunID
+		return v, nil
 	}
 	log, err := s.Store.Events(ctx, t.Owner, t.ID, 0)
 	if err != nil {
 		return nil, err
 	}
-	return s.hub.Replay(ref, log, after), nil
+	v := s.hub.Replay(ref, log, after)
+	v.RunID = t.StreamRunID
+	return v, nil
 }

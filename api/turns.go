@@ -37,13 +37,54 @@ func threadNamed(owner, name string) string {
 // comes back as the turn it made the first time. Once the row is written, a
 // client that goes away changes nothing any more.
 func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (chat.Turn, error) {
-	if err := s.checkSubmit(ctx, who.ID, in); err != nil {
-		return chat.Turn{}, err
+	turn := newTurn(who.ID, in)
+	stored, done := context.WithTimeout(ctx, storePatience)
+	row, created, cancelled, err := s.insert(stored, who, in, turn)
+	done()
+	unsaved := err != nil && away(err) && ctx.Err() == nil
+	if unsaved {
+		row, err = turn, s.mayTakeUnsaved(ctx, turn, in, err)
 	}
+	if err != nil || row.Status.Settled() {
+		return row, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
+	defer cancel()
+	request := chat.Submit{
+		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
+		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID,
+	}
+	if unsaved {
+		request.Unsaved = &turn
+	}
+	id, err := s.Threads.Submit(ctx, request)
+	if err != nil {
+		return row, engineErr(err)
+	}
+	again := id != row.ID // it was sent before, and the rows could not tell
+	row.ID = id
+	switch {
+	case unsaved:
+		s.hub.DatabaseAway()
+	case row.Status == chat.TurnNew && !again:
+		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {
+			// The thread has it, and marks it when it begins.
+			s.Log.Warn("turn not marked as accepted", "turn", row.ID, "run", row.StreamRunID, "error", err)
+		}
+	}
+	if (created || unsaved) && !again {
+		s.metrics.turns.Inc()
+	}
+	s.Bus.ThreadChanged(row.ThreadID, row.ID)
+	return row, nil
+}
+
+// newTurn is the turn that a message makes if it is not a retry.
+func newTurn(owner string, in dialect.Submit) chat.Turn {
 	turn := chat.Turn{
 		ID:           uuid.Must(uuid.NewV7()).String(), // ids sort in the order in which turns were made
 		ThreadID:     in.ThreadID,
-		Owner:        who.ID,
+		Owner:        owner,
 		ClientTurnID: in.ClientTurnID,
 		StreamRunID:  in.StreamRunID,
 		Content:      in.Content,
@@ -51,14 +92,8 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 		Status:       chat.TurnNew,
 		CreatedAt:    time.Now().UTC(),
 	}
-	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
-		var err error
-		if turn.Content.Agent, err = s.keptAgent(ctx, who.ID, in); err != nil {
-			return chat.Turn{}, err
-		}
-	}
 	if turn.ThreadID == "" {
-		turn.ThreadID = threadFor(who.ID, turn.ClientTurnID)
+		turn.ThreadID = threadFor(owner, turn.ClientTurnID)
 	}
 	if turn.ClientTurnID == "" {
 		turn.ClientTurnID = uuid.NewString()
@@ -66,41 +101,29 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	if turn.StreamRunID == "" {
 		turn.StreamRunID = uuid.NewString()
 	}
+	return turn
+}
+
+// insert checks a message against what is stored and writes its turn's row, or
+// finds the one it made before.
+func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+	if err := s.checkSubmit(ctx, who.ID, in); err != nil {
+		return turn, false, false, err
+	}
+	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
+		if turn.Content.Agent, err = s.keptAgent(ctx, who.ID, in); err != nil {
+			return turn, false, false, err
+		}
+	}
 	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "")
 	if err != nil {
-		return chat.Turn{}, err
+		return turn, false, false, err
 	}
 	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
 	if !created {
 		counted.giveBack(ctx)
 	}
-	if err != nil || row.Status.Settled() {
-		return row, err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
-	defer cancel()
-	id, err := s.Threads.Submit(ctx, chat.Submit{
-		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
-		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID,
-	})
-	if err != nil {
-		return row, engineErr(err)
-	}
-	if id != row.ID { // it was sent before, while the database was away
-		row.ID = id
-		return row, nil
-	}
-	if row.Status == chat.TurnNew {
-		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {
-			// The thread has it, and marks it when it begins.
-			s.Log.Warn("turn not marked as accepted", "turn", row.ID, "error", err)
-		}
-	}
-	if created {
-		s.metrics.turns.Inc()
-	}
-	s.Bus.ThreadChanged(row.ThreadID, row.ID)
-	return row, nil
+	return row, created, cancelled, err
 }
 
 // keptAgent is the agent of a message that names none: that of the turn which it
@@ -176,31 +199,57 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 	return nil
 }
 
-// cancelIfAlone ends a turn whose client has gone and stays away, unless
-// somebody else in this process follows it or it waits for a person.
-// A process that dies meanwhile lets the turn simply go on.
-func (s *server) cancelIfAlone(t chat.Turn) {
-	timer := time.NewTimer(s.grace)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-s.Stop:
-		return
+// cancelWhenAlone ends a turn whose client has gone when nobody has followed it,
+// in any process, for as long as the grace; one that waits for a person is left
+// to wait. If this process dies meanwhile, the turn simply goes on.
+func (s *server) cancelWhenAlone(t chat.Turn) {
+	for alone := true; ; {
+		timer := time.NewTimer(s.grace)
+		select {
+		case <-timer.C:
+		case <-s.Stop:
+			timer.Stop()
+			return
+		}
+		switch watched := s.watched(t); {
+		case watched:
+			alone = false
+		case !alone: // somebody has only just gone
+			alone = true
+		default:
+			s.cancelAlone(t)
+			return
+		}
 	}
+}
+
+// watched reports whether somebody follows the turn. Who cannot be asked counts
+// as somebody.
+func (s *server) watched(t chat.Turn) bool {
 	if s.hub.Viewers(t.ID) > 0 {
-		return
+		return true
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	if now, err := s.Store.Turn(ctx, t.Owner, t.ID); err == nil && now.Status.Settled() {
+	yes, err := s.Bus.Watched(ctx, t.ID)
+	if err != nil {
+		s.Log.Info("other processes could not be asked who follows", "turn", t.ID, "run", t.StreamRunID, "error", err)
+	}
+	return yes || err != nil
+}
+
+func (s *server) cancelAlone(t chat.Turn) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	state, err := s.Threads.State(ctx, t.ThreadID)
+	if err == nil && state.TurnID == t.ID && state.Pending != nil {
 		return
 	}
-	state, err := s.Threads.State(ctx, t.ThreadID)
-	if err == nil && (state.TurnID != t.ID || state.Pending == nil) {
+	if err == nil { // of a turn that is over, nothing comes
 		err = s.Threads.Cancel(ctx, t.Owner, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
 	}
 	if err != nil {
-		s.Log.Warn("turn of a gone client not cancelled", "turn", t.ID, "error", err)
+		s.Log.Warn("turn of a gone client not cancelled", "turn", t.ID, "run", t.StreamRunID, "error", err)
 	}
 }
 

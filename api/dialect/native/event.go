@@ -9,17 +9,23 @@ import (
 
 // The JSON of each event; field order is what a person sees on the wire.
 type (
+	// run is the client's name for the run that an event belongs to.
+	run struct {
+		StreamRunID string `json:"stream_run_id,omitempty"`
+	}
 	statusJSON struct {
 		Type      string        `json:"type"`
 		Node      chat.Node     `json:"node"`
 		Message   string        `json:"message"`
 		DocsFound []chat.DocRef `json:"docs_found,omitempty"`
 		WebQuery  string        `json:"web_query,omitempty"`
-		EventID   string        `json:"event_id"`
+		run
+		EventID string `json:"event_id"`
 	}
 	tokenJSON struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
+		run
 		EventID string `json:"event_id"`
 	}
 	toolCallJSON struct {
@@ -27,7 +33,8 @@ type (
 		ID        string          `json:"id"`
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
-		EventID   string          `json:"event_id"`
+		run
+		EventID string `json:"event_id"`
 	}
 	toolResultJSON struct {
 		Type       string `json:"type"`
@@ -35,12 +42,14 @@ type (
 		Name       string `json:"name"`
 		Content    string `json:"content"`
 		IsError    bool   `json:"is_error"`
-		EventID    string `json:"event_id"`
+		run
+		EventID string `json:"event_id"`
 	}
 	noticeJSON struct {
 		Type    string `json:"type"`
 		Code    string `json:"code"`
 		Message string `json:"message"`
+		run
 		EventID string `json:"event_id"`
 	}
 	responseJSON struct {
@@ -56,7 +65,8 @@ type (
 		ThreadID            string          `json:"thread_id"`
 		TurnID              string          `json:"turn_id"`
 		CheckpointID        string          `json:"checkpoint_id"`
-		EventID             string          `json:"event_id"`
+		run
+		EventID string `json:"event_id"`
 	}
 	interruptJSON struct {
 		Type string `json:"type"`
@@ -64,14 +74,16 @@ type (
 		ThreadID     string `json:"thread_id"`
 		TurnID       string `json:"turn_id"`
 		CheckpointID string `json:"checkpoint_id"`
-		EventID      string `json:"event_id,omitempty"`
+		run
+		EventID string `json:"event_id,omitempty"`
 	}
 	cancelledJSON struct {
 		Type    string            `json:"type"`
 		Reason  chat.CancelReason `json:"reason"`
 		Partial string            `json:"partial"`
 		TurnID  string            `json:"turn_id"`
-		EventID string            `json:"event_id"`
+		run
+		EventID string `json:"event_id"`
 	}
 	errorJSON struct {
 		Type      string `json:"type"`
@@ -80,7 +92,8 @@ type (
 		Retryable bool   `json:"retryable"`
 		Partial   string `json:"partial,omitempty"`
 		TurnID    string `json:"turn_id"`
-		EventID   string `json:"event_id,omitempty"`
+		run
+		EventID string `json:"event_id,omitempty"`
 	}
 )
 
@@ -90,15 +103,15 @@ type (
 func Encode(e chat.Event, id string) []byte {
 	switch e.Type {
 	case chat.EventStatus:
-		return line(statusJSON{"status", e.Node, e.Message, e.DocsFound, e.WebQuery, id})
+		return line(statusJSON{"status", e.Node, e.Message, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
 	case chat.EventToken:
-		return line(tokenJSON{"token", e.Text, id})
+		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
 	case chat.EventToolCall:
-		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, arguments(e.Arguments), id})
+		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, arguments(e.Arguments), run{e.StreamRunID}, id})
 	case chat.EventToolResult:
-		return line(toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, id})
+		return line(toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, run{e.StreamRunID}, id})
 	case chat.EventNotice:
-		return line(noticeJSON{"notice", e.Code, e.Message, id})
+		return line(noticeJSON{"notice", e.Code, e.Message, run{e.StreamRunID}, id})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
 			return Interrupt(e, id)
@@ -113,11 +126,11 @@ func Encode(e chat.Event, id string) []byte {
 			citations = []chat.Citation{}
 		}
 		return line(responseJSON{"response", r.Text, citations, r.Action, r.InferenceConfidence, r.RetrievalConfidence,
-			r.Usage.Tokens(), r.Usage.CostUSD, "stop", e.ThreadID, e.TurnID, e.TurnID, id})
+			r.Usage.Tokens(), r.Usage.CostUSD, "stop", e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventCancelled:
-		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.TurnID, id})
+		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventFailed:
-		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.TurnID, id})
+		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.TurnID, run{e.StreamRunID}, id})
 	}
 	return nil
 }
@@ -125,7 +138,7 @@ func Encode(e chat.Event, id string) []byte {
 // Interrupt is a question as streams and the history show it; its id is also
 // its checkpoint.
 func Interrupt(e chat.Event, id string) []byte {
-	return line(interruptJSON{"interrupt", *e.Interrupt, e.ThreadID, e.TurnID, e.Interrupt.ID, id})
+	return line(interruptJSON{"interrupt", *e.Interrupt, e.ThreadID, e.TurnID, e.Interrupt.ID, run{e.StreamRunID}, id})
 }
 
 // arguments keeps a tool call's arguments an object, whatever a model wrote.
