@@ -35,6 +35,14 @@ type script struct {
 	settle  func() error
 	parents []string      // that turns began with
 	stops   chan struct{} // closed when a stop is announced
+
+	thoughts []activities.Written // by call; the last one repeats
+	thinks   []activities.ThinkRequest
+	misfit   bool // decisions change arguments so that they do not fit
+	decided  []activities.DecideRequest
+	tool     func(ctx context.Context, r activities.CallRequest, n int) (activities.Called, error)
+	called   []string           // names of the tools called, in the order in which they ended
+	stands   *activities.Called // the result of a call that ended in the dark
 }
 
 // perfect is a turn in which nothing is unclear.
@@ -109,6 +117,50 @@ func (s *script) Write(ctx context.Context, r activities.WriteRequest) (activiti
 		return s.write(ctx, n)
 	}
 	return activities.Written{Chars: 10, Citations: 1, Usage: chat.Usage{TokensOut: 5, Calls: 1}}, nil
+}
+
+func (s *script) Think(_ context.Context, r activities.ThinkRequest) (activities.Written, error) {
+	n := s.count("Think")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.thinks = append(s.thinks, r)
+	return nth(s.thoughts, n), nil
+}
+
+func (s *script) Decide(_ context.Context, r activities.DecideRequest) (activities.Decided, error) {
+	s.count("Decide")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.decided = append(s.decided, r)
+	out := activities.Decided{Misfit: s.misfit}
+	for _, d := range r.Value.Decisions {
+		if d.Decision == chat.Rejected {
+			continue
+		}
+		out.Run = append(out.Run, d.ID)
+		for _, c := range r.Question.Calls {
+			if c.ID == d.ID && d.Remember {
+				out.Remember = append(out.Remember, c.Name)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (s *script) CallTool(ctx context.Context, r activities.CallRequest) (c activities.Called, err error) {
+	n := s.count("CallTool " + r.ID)
+	if s.tool != nil {
+		c, err = s.tool(ctx, r, n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.called = append(s.called, r.Name)
+	return c, err
+}
+
+func (s *script) FindResult(context.Context, activities.CallRequest) (*activities.Called, error) {
+	s.count("FindResult")
+	return s.stands, nil
 }
 
 func (s *script) Settle(_ context.Context, e activities.Ending) (activities.Settled, error) {
@@ -260,8 +312,13 @@ func story(log []chat.Entry) []string {
 			s += " " + string(e.Question.Prompt)
 		case e.Code != "":
 			s += " " + e.Code
+		case e.Call != nil && e.IsError:
+			s += " error"
 		case e.Type == chat.EventText:
 			s += " " + e.Ref
+		}
+		if e.Call != nil {
+			s += " " + e.Call.Name
 		}
 		out = append(out, s)
 	}
