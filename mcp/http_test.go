@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -346,4 +348,29 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 	r.up("s")
 	_, err := r.tool("s__work").Run(t.Context(), call("somebody", `{}`))
 	require.ErrorContains(t, err, "mcp server s: tool work")
+}
+
+func TestAKeyInAnAddressStaysOutOfLogs(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	r := setup(t, func(o *Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	},
+		Server{Name: "h", Transport: HTTP, URL: "http://127.0.0.1:1/mcp?key=s3cret%20x"}, Server{Name: "r", Transport: RPC, URL: "http://127.0.0.1:1/?key=s3cret"})
+	r.down("h")
+	r.down("r")
+	r.Close()
+	require.Contains(t, log.String(), "connection refused")
+	require.NotContains(t, log.String(), "s3cret")
+}
+
+type lockedBuffer struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.Buffer.Write(p)
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -186,7 +187,7 @@ func (s *server) note(err error) {
 	s.mu.Unlock()
 	switch {
 	case err != nil && (before == nil || before == errNotYet):
-		s.log.Warn("MCP server cannot be used; it is tried again", "error", brief(err))
+		s.log.Warn("MCP server cannot be used; it is tried again", "error", s.brief(err))
 	case err == nil && before != nil:
 		s.log.Info("MCP server connected", "tools", n)
 	}
@@ -257,7 +258,8 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		// again where nothing is changed.
 		Approval:    s.cfg.Approve,
 		SideEffects: !readOnly,
-		Timeout:     s.cfg.Timeout,
+		// Ours comes first, and says more.
+		Timeout: s.cfg.Timeout + 2*time.Second,
 		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
 			return s.call(ctx, c, t.Name, readOnly)
 		},
@@ -304,7 +306,7 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 		log.Warn("tool call refused", "status", status.code)
 		return failure(fmt.Sprintf("The tool's server refused the call (%s). Nothing was done.", status)), nil
 	case answered:
-		log.Warn("tool call failed", "code", answer.Code, "error", brief(answer))
+		log.Warn("tool call failed", "code", answer.Code, "error", s.brief(answer))
 		return failure(fmt.Sprintf("The tool's server answered with error %d: %s", answer.Code, clean(answer.Message, maxMessage))), nil
 	case limited.Err() != nil:
 		log.Warn("tool call timed out and was cancelled", "timeout", s.cfg.Timeout)
@@ -315,11 +317,11 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 		return failure(text), nil
 	case neverSent(err):
 		s.lookAgain()
-		log.Warn("tool call not sent", "error", brief(err))
+		log.Warn("tool call not sent", "error", s.brief(err))
 		return failure("The tool's server cannot be reached right now. Nothing was done."), nil
 	}
 	s.lookAgain()
-	return tools.Result{}, fmt.Errorf("mcp server %s: tool %s: %w", s.cfg.Name, tool, err)
+	return tools.Result{}, fmt.Errorf("mcp server %s: tool %s: %s", s.cfg.Name, tool, s.brief(err))
 }
 
 // answerIn is the JSON-RPC error with which a server answered, if that is what
@@ -338,5 +340,13 @@ func answerIn(err error) (*jsonrpc.Error, bool) {
 
 const maxMessage = 2000 // bytes of a server's error
 
-// brief is an error of a bounded length: it may repeat what a server said.
-func brief(err error) string { return clean(err.Error(), maxMessage) }
+// brief is an error as logs may have it: of a bounded length, since it may repeat
+// what a server said, and without the query of our own address, where some
+// servers want a key.
+func (s *server) brief(err error) string {
+	text := err.Error()
+	if u, failed := url.Parse(s.cfg.URL); failed == nil && u.RawQuery != "" {
+		text = strings.ReplaceAll(text, u.RawQuery, "…")
+	}
+	return clean(text, maxMessage)
+}
