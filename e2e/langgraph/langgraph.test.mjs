@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { newPage, shot, startBrowser } from "../browser.mjs";
+import { startSlowModel } from "../slow-model.mjs";
 import { startStack } from "../stack.mjs";
 import { startPage } from "./serve.mjs";
 
@@ -229,5 +230,46 @@ describe("assistant-ui over the LangGraph dialect", () => {
     const served = await context.request.get(`/api/attachments/${image.image.slice("chatbot://".length)}`);
     assert.equal(served.headers()["content-type"], "image/png");
     assert.deepEqual(await served.body(), DOT);
+  });
+});
+
+describe("assistant-ui while a slow model writes", () => {
+  const words = Array.from({ length: 30 }, (_, i) => `Word${i} `);
+  let model;
+  let slow;
+  let slowPage;
+
+  before(async () => {
+    model = await startSlowModel(words, 150);
+    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow" });
+    slowPage = await startPage(slow.url);
+  });
+
+  after(async () => {
+    await slowPage?.stop();
+    await slow?.stop();
+    await model?.stop();
+  });
+
+  it("shows words as they come, each once, and all of them in the end", async () => {
+    const { page, context, faults } = await newPage(browser, slowPage.url);
+    await page.addInitScript(() => {
+      window.seen = [];
+      new MutationObserver(() => {
+        const text = document.querySelector("article[aria-label=Assistant]")?.textContent.match(/Word\d+/g)?.join(" ") ?? "";
+        if (text !== (window.seen.at(-1) ?? "")) window.seen.push(text);
+      }).observe(document, { childList: true, subtree: true, characterData: true });
+    });
+    await page.goto(`/chat/thread-${randomUUID()}`);
+    await page.getByRole("textbox", { name: "Text", exact: true }).fill("Tell me a story");
+    await page.getByRole("button", { name: "Send" }).click();
+    const last = words.at(-1).trim();
+    await page.getByRole("article", { name: "Assistant" }).getByText(last).waitFor({ timeout: STREAM_MS });
+    const seen = await page.evaluate(() => window.seen);
+    assert.ok(seen.length > 2, `it came in ${seen.length} pieces`);
+    for (const [i, text] of seen.entries()) assert.ok(text.startsWith(seen[i - 1] ?? ""), `${text} does not go on from ${seen[i - 1]}`);
+    assert.equal(seen.at(-1), words.join("").trim());
+    await context.close();
+    assert.deepEqual(faults, []);
   });
 });
