@@ -1,7 +1,7 @@
 // Package offline answers without a language model: rules for intent, names for
-// documents, and answers made of sentences quoted from the passages. It is
-// deterministic, works from a request's facts alone and needs no network. It
-// says what it is in every answer.
+// documents, answers made of sentences quoted from the passages, and calls of the
+// tools that a message names plainly. It is deterministic, works from a request's
+// facts alone and needs no network. It says what it is in every answer.
 package offline
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Notice stands at the end of every answer.
+// Notice stands at the end of every answer that quotes documents.
 const Notice = "Offline engine: quoted from your documents, no language model is configured."
 
-// Engine is an llm.Model.
+// Engine is an llm.Model and an llm.Painter.
 type Engine struct{}
 
 // New makes the engine; it holds no state.
@@ -25,7 +25,7 @@ func New() *Engine { return &Engine{} }
 
 // Info implements llm.Model.
 func (*Engine) Info() llm.Info {
-	return llm.Info{Provider: "offline", Name: "offline", NameStrong: "offline", Offline: true}
+	return llm.Info{Provider: "offline", Name: "offline", NameStrong: "offline", Image: "offline", Offline: true}
 }
 
 // Embed implements llm.Model: words are all the engine knows.
@@ -62,18 +62,15 @@ func (*Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema,
 
 // Stream implements llm.Model.
 func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
-	var text string
-	switch r.Task {
-	case llm.TaskSummarize:
-		text = summarize(r.Facts)
-	case llm.TaskCompare:
-		text = compare(r.Facts)
-	case llm.TaskAudit:
-		text = audit(r.Facts)
-	default:
-		text = inquire(r.Facts)
+	text, calls := speak(r.Task, r.Facts)
+	if len(calls) > 0 {
+		if err := ctx.Err(); err != nil {
+			return llm.Reply{}, fmt.Errorf("model call: %w", err)
+		}
+		spent := usage(r, "")
+		spent.TokensOut = llm.EstimateCalls(calls)
+		return llm.Reply{Calls: calls, Usage: spent}, nil
 	}
-	text = strings.TrimSpace(text) + "\n\n_" + Notice + "_"
 	written := 0
 	for _, delta := range deltas(text) {
 		if err := ctx.Err(); err != nil {
@@ -85,6 +82,36 @@ func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string
 		written += len(delta)
 	}
 	return llm.Reply{Usage: usage(r, text)}, nil
+}
+
+// speak is the text of an answer, or the tool calls that come before it.
+func speak(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
+	notice := Notice
+	switch task {
+	case llm.TaskAssistant:
+		quotes := false
+		if text, calls, quotes = assistant(f); !quotes {
+			notice = plainNotice
+		}
+	default:
+		if calls = callable(wishes(f, true)); len(calls) == 0 {
+			text = strings.TrimSpace(action(task, f)) + outcomes(f)
+		}
+	}
+	return strings.TrimSpace(text) + "\n\n_" + notice + "_", calls
+}
+
+// action answers by an action of the documents agent.
+func action(task llm.Task, f llm.Facts) string {
+	switch task {
+	case llm.TaskSummarize:
+		return summarize(f)
+	case llm.TaskCompare:
+		return compare(f)
+	case llm.TaskAudit:
+		return audit(f)
+	}
+	return inquire(f)
 }
 
 // deltas cuts text into groups of a few words.
@@ -105,7 +132,10 @@ func deltas(text string) []string {
 
 // usage estimates; it costs nothing.
 func usage(r llm.Request, answer string) chat.Usage {
-	in := llm.EstimateTokens(r.Facts.Message)
+	in := llm.EstimateTokens(r.Facts.Message) + llm.EstimateTools(r.Facts.Tools)
+	for _, u := range r.Facts.Used {
+		in += llm.EstimateTokens(u.Content)
+	}
 	for _, p := range r.Facts.Passages {
 		in += llm.EstimateTokens(p.Text)
 	}

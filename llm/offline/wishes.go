@@ -1,0 +1,192 @@
+package offline
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// wish is a tool call that a message asks for.
+type wish struct {
+	start   int // in the message
+	head    int // where the words end that ask for it; its arguments follow
+	tool    llm.Tool
+	query   string // of a search
+	rest    string // what else is asked about what the search finds
+	call    llm.ToolCall
+	missing []string // required arguments that the message does not say
+}
+
+// What begins a request to do something; in the middle of a sentence a verb is
+// none.
+const request = `(?i)(?:^|[.!?;,\n]|\b(?:and|then|please|also|now|first|next|(?:can|could|would|will) you(?: please)?)\b)\s*`
+
+const (
+	mine  = `(?:(?:all|any|of|my|our|the|these|those|this|your|uploaded)\s+)*`
+	files = mine + `(?:documents?|docs?|files?|library|texts?)\b`
+)
+
+// Requests in plain words for the tools of our own.
+var (
+	searchIn    = regexp.MustCompile(request + `(?:search|look|dig|check|query)\s+(?:up\s+)?(?:(?:in|into|through|within|across)\s+)?` + files + `\s*(?:(?:for|about|on|regarding|what is said about)\b|:)\s*`)
+	searchFor   = regexp.MustCompile(request + `(?:search|look|find)\s+(?:(?:for|up)\s+)?(.{2,300}?)\s+(?:in|within|through|across|among)\s+` + files)
+	searchPlain = regexp.MustCompile(request + `search\s+for\s+`)
+	askFiles    = regexp.MustCompile(`(?i)\bwhat\s+(?:do|does|is\s+in|is\s+said\s+in)\s+` + files + `\s+(?:say|says|tell\s+us|mention)?\s*(?:about|on|regarding)\s+`)
+	listThem    = regexp.MustCompile(request + `(?:list|show|enumerate)\s+(?:me\s+)?` + files + `|(?i)\b(?:what|which)\s+(?:documents|docs|files)\s+(?:do\s+(?:i|we)\s+have|have\s+(?:i|we)|are\s+there)\b`)
+	drawIt      = regexp.MustCompile(request + `(?:draw|paint|sketch|illustrate)\s+(?:me\s+)?`)
+	makePicture = regexp.MustCompile(request + `(?:generate|create|make|render|produce|draw|paint)\s+(?:me\s+)?(?:an?\s+|the\s+|some\s+)?(?:[\w-]+\s+){0,3}?(?:images?|pictures?|illustrations?|drawings?|paintings?|photos?)\s*(?:(?:of|showing|with|that shows|depicting)\b|:)\s*`)
+	notAPicture = regexp.MustCompile(`(?i)^(?:(?:an?|the|your|any|some)\s+)?(?:conclusions?|distinctions?|lines?\s+(?:between|under|at|in the sand)\b|lines?\W*$|attention|comparisons?|inferences?|parallels?|lessons?|up|on|from|upon)(?:\b|$)`)
+	furtherAsk  = regexp.MustCompile(`(?i)[,;]?\s+(?:and|then|to)\s+(?:then\s+)?(?:tell|say|explain|summari[sz]e|show|list|answer|let|give|find out|quote)\b`)
+)
+
+// wishes are the tool calls that a message names plainly, in its order, and that
+// were not made yet. byName leaves only those that name a tool by its name. What
+// documents and tools say never asks for anything: only the person's message is
+// read.
+func wishes(f llm.Facts, byName bool) []wish {
+	text := asked(f.Message)
+	if startsWithName.MatchString(f.Message) { // arguments may be long
+		text = strings.TrimSpace(f.Message)
+	}
+	masked := mask(text)
+	var found []wish
+	for _, t := range f.Tools {
+		for _, m := range nameOf(t, f.Tools).FindAllStringSubmatchIndex(masked, -1) {
+			found = append(found, wish{start: m[0], head: m[2], tool: t})
+		}
+	}
+	if !byName {
+		found = append(found, plainly(text, masked, f.Tools)...)
+	}
+	slices.SortStableFunc(found, func(a, b wish) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return b.head - a.head
+	})
+	var out []wish
+	for _, w := range found {
+		if len(out) == 0 || w.start >= out[len(out)-1].head {
+			out = append(out, w)
+		}
+	}
+	for i := range out {
+		end := len(text)
+		if i+1 < len(out) {
+			end = out[i+1].start
+		}
+		out[i].fill(text[out[i].head:end])
+	}
+	return left(out, f.Used)
+}
+
+// startsWithName is a message that begins with the words before a tool's name.
+var startsWithName = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:use|call|run|invoke|execute)\s+[\w` + "`" + `/-]+`)
+
+// nameOf matches a request for a tool by its name, with or without its server's
+// name before it when that is enough to tell which one is meant.
+func nameOf(t llm.Tool, all []llm.Tool) *regexp.Regexp {
+	names := spelled(t.Name)
+	if _, short, ok := strings.Cut(t.Name, "__"); ok && short != "" && !slices.ContainsFunc(all, func(o llm.Tool) bool {
+		return o.Name != t.Name && (o.Name == short || strings.HasSuffix(o.Name, "__"+short))
+	}) {
+		names += "|" + spelled(short)
+	}
+	return regexp.MustCompile(`(?i)\b(?:use|using|call|run|invoke|execute|try)\s+(?:the\s+)?(?:tools?\s+)?[` + "`" + `]?(?:` + names + `)[` + "`" + `]?(?:\s+tool)?()(?:$|[^\w-])`)
+}
+
+// spelled is a name in a regular expression that allows blanks and any number of
+// dashes between its words.
+func spelled(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' })
+	for i := range words {
+		words[i] = regexp.QuoteMeta(words[i])
+	}
+	return strings.Join(words, `[_\-\s]+`)
+}
+
+// plainly finds requests in plain words for the tools of our own that are there.
+func plainly(text, masked string, tools []llm.Tool) []wish {
+	var out []wish
+	has := func(name string) (llm.Tool, bool) {
+		i := slices.IndexFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+		if i < 0 {
+			return llm.Tool{}, false
+		}
+		return tools[i], true
+	}
+	if t, ok := has("search_documents"); ok {
+		for _, m := range searchFor.FindAllStringSubmatchIndex(masked, -1) {
+			out = append(out, wish{start: m[0], head: m[1], tool: t, query: text[m[2]:m[3]]})
+		}
+		for _, re := range []*regexp.Regexp{searchIn, askFiles, searchPlain} {
+			for _, m := range re.FindAllStringIndex(masked, -1) {
+				out = append(out, wish{start: m[0], head: m[1], tool: t})
+			}
+		}
+	}
+	if t, ok := has("list_documents"); ok {
+		for _, m := range listThem.FindAllStringIndex(masked, -1) {
+			out = append(out, wish{start: m[0], head: m[1], tool: t})
+		}
+	}
+	if t, ok := has("generate_image"); ok {
+		for _, re := range []*regexp.Regexp{makePicture, drawIt} {
+			for _, m := range re.FindAllStringIndex(masked, -1) {
+				if !notAPicture.MatchString(text[m[1]:]) {
+					out = append(out, wish{start: m[0], head: m[1], tool: t})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fill reads the arguments out of the words that follow the request.
+func (w *wish) fill(text string) {
+	props := properties(w.tool.Schema)
+	args := map[string]any{}
+	switch w.tool.Name {
+	case "search_documents":
+		w.rest = text
+		if w.query == "" {
+			w.query, w.rest = text, ""
+			if m := furtherAsk.FindStringIndex(mask(text)); m != nil && object(text) == nil {
+				w.query, w.rest = text[:m[0]], text[m[0]:]
+			}
+		}
+		args, w.missing = arguments(w.query, props)
+		if q, ok := args["query"].(string); ok {
+			w.query = q
+		}
+	case "list_documents": // what follows is no title
+		if args = object(text); args == nil {
+			args = map[string]any{}
+			byName(text, props, args)
+		}
+	default:
+		args, w.missing = arguments(text, props)
+	}
+	w.call = call(w.tool.Name, args)
+}
+
+// left are the wishes without those that a call was made for: of each tool as
+// many as were called, whatever arguments a person put in the place of those
+// asked for, and whether it was run or rejected.
+func left(all []wish, used []llm.Used) []wish {
+	made := map[string]int{}
+	for _, u := range used {
+		made[u.Call.Name]++
+	}
+	var out []wish
+	for _, w := range all {
+		if made[w.tool.Name] > 0 {
+			made[w.tool.Name]--
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
