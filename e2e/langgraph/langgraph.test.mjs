@@ -143,6 +143,18 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.doesNotMatch(await tool().getByRole("status").textContent(), /cat in a hat/);
   });
 
+  it("waits for a decision about each of two drawings before either is made", async () => {
+    await say("draw a cat and draw a dog");
+    const [cat, dog] = [tool().nth(0), tool().nth(1)];
+    await dog.getByRole("button", { name: "Approve" }).waitFor();
+    await cat.getByRole("button", { name: "Reject" }).click();
+    await cat.getByRole("button", { name: "Reject" }).waitFor({ state: "detached" });
+    assert.equal(await interrupted(), true);
+    await press(dog.getByRole("button", { name: "Approve" }));
+    await dog.getByRole("img").waitFor();
+    assert.equal(await cat.getByRole("img").count(), 0);
+  });
+
   it("still asks when the page is loaded anew, and goes on from there", async () => {
     await say("draw a cat in a hat");
     await approve().waitFor();
@@ -156,6 +168,18 @@ describe("assistant-ui over the LangGraph dialect", () => {
     await picture();
     assert.equal(await approve().count(), 0);
     assert.equal(await answers().count(), 1);
+  });
+
+  it("answers a question that was asked elsewhere", async () => {
+    const { id } = await (await context.request.post("/api/documents", { data: { title: "House rules", text: "Guests leave by ten. Shoes stay at the door." } })).json();
+    await page.waitForFunction(async (path) => (await (await fetch(path)).json()).status === "ready", `/api/documents/${id}`);
+    await context.request.post("/api/v1/chat/stream", {
+      data: { thread_id: thread, agent: "documents", tagged_doc_ids: [id], message: { role: "human", content: "Summarize and audit this document" } },
+    });
+    await page.reload();
+    await press(page.getByRole("region", { name: "Question" }).getByRole("button", { name: "Summarize" }));
+    await answers().first().getByText("Guests leave by ten").waitFor();
+    assert.equal(await page.getByRole("region", { name: "Question" }).count(), 0);
   });
 
   it("makes a branch of an edited message, and goes on with the one that is shown", async () => {
