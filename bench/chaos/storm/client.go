@@ -25,18 +25,28 @@ type event struct {
 	Reason      string `json:"reason"`
 	Partial     string `json:"partial"`
 	InterruptID string `json:"interrupt_id"`
+	Interrupt   string `json:"interrupt_type"`
+	Message     string `json:"message"`
 	TurnID      string `json:"turn_id"`
+	Name        string `json:"name"` // of a tool
+	IsError     bool   `json:"is_error"`
+	Calls       []struct {
+		ID string `json:"id"`
+	} `json:"tool_calls"`
 }
 
 func (e event) terminal() bool {
 	return e.Type == "response" || e.Type == "cancelled" || e.Type == "error"
 }
 
-// durable reports whether the event is of the turn's log; a token and the
-// notice of a restart are not.
-func (e event) durable() bool {
-	return e.Type != "token" && !(e.Type == "notice" && e.Code == "restarted")
+// passing reports whether a notice is about what goes on now: it is no part of
+// the turn's log and has no place of its own.
+func (e event) passing() bool {
+	return e.Type == "notice" && (e.Code == "restarted" || e.Code == "not_saved_yet")
 }
+
+// durable reports whether the event is of the turn's log.
+func (e event) durable() bool { return e.Type != "token" && !e.passing() }
 
 // number is the event's place in its turn's log; 0 when its id has none.
 func (e event) number() int {

@@ -26,8 +26,17 @@ type fault struct {
 type faultKind struct {
 	name   string
 	strike func(ctx context.Context, f *fleet, which int) (mend func(ctx context.Context) error, _ error)
-	kills  bool // a worker
+	hits   target
 }
+
+// target is what a fault hits, as far as the promises differ.
+type target int
+
+const (
+	hitsOther target = iota
+	hitsWorkers
+	hitsDatabase
+)
 
 // killing has the processes killed; what does not run is started to mend it.
 func killing(which func(f *fleet, n int) []*process) func(context.Context, *fleet, int) (func(context.Context) error, error) {
@@ -45,49 +54,49 @@ func mended(mend func()) func(context.Context) error {
 }
 
 var faultKinds = []faultKind{
-	{"kill a worker", killing(func(f *fleet, n int) []*process { return f.workers[n%len(f.workers) : n%len(f.workers)+1] }), true},
-	{"kill an API process", killing(func(f *fleet, n int) []*process { return f.apis[n%len(f.apis) : n%len(f.apis)+1] }), false},
+	{"kill a worker", killing(func(f *fleet, n int) []*process { return f.workers[n%len(f.workers) : n%len(f.workers)+1] }), hitsWorkers},
+	{"kill an API process", killing(func(f *fleet, n int) []*process { return f.apis[n%len(f.apis) : n%len(f.apis)+1] }), hitsOther},
 	{"kill all workers and APIs", killing(func(f *fleet, _ int) []*process {
 		return append(f.workers[:len(f.workers):len(f.workers)], f.apis...)
-	}), true},
-	{"kill Temporal and NATS", killing(func(f *fleet, _ int) []*process { return []*process{f.infra} }), false},
+	}), hitsWorkers},
+	{"kill Temporal and NATS", killing(func(f *fleet, _ int) []*process { return []*process{f.infra} }), hitsOther},
 	{"kill everything", killing(func(f *fleet, _ int) []*process {
 		return append(append(f.workers[:len(f.workers):len(f.workers)], f.apis...), f.infra)
-	}), true},
+	}), hitsWorkers},
 	{"cut Temporal off", func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.temporal.Cut()
 		return mended(f.temporal.Mend), nil
-	}, false},
+	}, hitsOther},
 	{"cut NATS off", func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.nats.Cut()
 		return mended(f.nats.Mend), nil
-	}, false},
+	}, hitsOther},
 	{"silence NATS", func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.nats.Silence()
 		return mended(f.nats.Mend), nil
-	}, false},
+	}, hitsOther},
 }
 
 var sqliteFaults = []faultKind{
 	{"hold the database's write lock", func(ctx context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		release, err := litetest.Hold(ctx, f.sqlite)
 		return func(context.Context) error { return release() }, err
-	}, false},
+	}, hitsDatabase},
 }
 
 var postgresFaults = []faultKind{
 	{"cut the database off", func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.database.Cut()
 		return mended(f.database.Mend), nil
-	}, false},
+	}, hitsDatabase},
 	{"silence the database", func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.database.Silence()
 		return mended(f.database.Mend), nil
-	}, false},
+	}, hitsDatabase},
 	{"drop the database's connections", func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.database.Reset()
 		return mended(func() {}), nil
-	}, false},
+	}, hitsDatabase},
 }
 
 // plan draws the faults of a storm: every kind before any comes again. One in
@@ -137,7 +146,7 @@ func (s *storm) strike(ctx context.Context, n int, f *fault) error {
 	if err != nil {
 		return fmt.Errorf("fault %d, %s: %w", n, f.Name, err)
 	}
-	if f.kind.kills {
+	if f.kind.hits == hitsWorkers {
 		f.There = s.workerThere()
 	}
 	pause(ctx, f.Lasts)
@@ -145,7 +154,7 @@ func (s *storm) strike(ctx context.Context, n int, f *fault) error {
 		return fmt.Errorf("mend fault %d, %s: %w", n, f.Name, err)
 	}
 	f.Mended = time.Now()
-	if f.kind.kills && f.There.IsZero() {
+	if f.kind.hits == hitsWorkers && f.There.IsZero() {
 		f.There = s.workerThere()
 	}
 	return ctx.Err()

@@ -22,6 +22,7 @@ import (
 // Between them run links that can be cut.
 type fleet struct {
 	model    *ledger
+	desk     *desk
 	infra    *process // Temporal and NATS
 	workers  []*process
 	apis     []*process
@@ -48,6 +49,9 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	f := &fleet{}
 	var err error
 	if f.model, err = openLedger(); err != nil {
+		return f, err
+	}
+	if f.desk, err = openDesk(); err != nil {
 		return f, err
 	}
 	logs, data := filepath.Join(o.Dir, "logs"), filepath.Join(o.Dir, "data")
@@ -92,6 +96,7 @@ func (f *fleet) environment(o Options, data string) ([]string, error) {
 		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + f.model.url,
 		"TEMPORAL_ADDRESS=" + f.temporal.Address(), "NATS_URL=nats://" + f.nats.Address(),
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
+		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
 	}
 	if o.DatabaseURL == "" {
@@ -191,6 +196,9 @@ func (f *fleet) close() {
 	}
 	if f.model != nil {
 		f.model.close()
+	}
+	if f.desk != nil {
+		f.desk.close()
 	}
 }
 

@@ -71,7 +71,7 @@ func openLedger() (*ledger, error) {
 			return // the caller died while it asked
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		done := l.note(body)
+		done := l.enter(body)
 		var all atomic.Bool
 		defer func() { done(all.Load()) }()
 		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whole{}, &all)))
@@ -102,8 +102,8 @@ func (l *ledger) close() {
 	l.Server.Close()
 }
 
-// note opens a call in the book; the caller closes it.
-func (l *ledger) note(body []byte) (done func(finished bool)) {
+// enter opens a call in the book; the caller closes it.
+func (l *ledger) enter(body []byte) (done func(finished bool)) {
 	c := &call{Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
 	l.mu.Lock()
 	l.calls = append(l.calls, c)
@@ -193,6 +193,12 @@ func (l *ledger) script(mark string, words int, each time.Duration) {
 		chunks = append(chunks, fmt.Sprintf("word%d ", i))
 	}
 	l.On(llmtest.Match{Kind: llmtest.Stream, Contains: mark}, llmtest.Answer{Chunks: append(chunks, "done."), Each: each})
+}
+
+// note has the model call a tool first, and then answer.
+func (l *ledger) note(mark, tool string) {
+	l.On(llmtest.Match{Kind: llmtest.Stream, Contains: mark, Func: func(r llmtest.Request) bool { return r.LastResult == "" }},
+		llmtest.Calls(llmtest.Call(tool, map[string]any{"mark": mark})))
 }
 
 // unsure has the model ask which action is meant.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -22,10 +23,12 @@ type person struct {
 	random *rand.Rand
 	n      int // turns so far
 	turns  []*turn
+	agent  string // of the thread
 }
 
 func newPerson(s *storm, u *user, index int) *person {
-	return &person{user: u, storm: s, index: index, thread: uuid.NewString(), random: rand.New(rand.NewPCG(s.options.Seed, uint64(index)))}
+	return &person{user: u, storm: s, index: index, thread: uuid.NewString(), agent: []string{"documents", "assistant"}[index%2],
+		random: rand.New(rand.NewPCG(s.options.Seed, uint64(index)))}
 }
 
 // way is one way of talking.
@@ -36,7 +39,9 @@ type way struct {
 
 var ways = []way{
 	{"plain", (*person).plain},
+	{"with more calls", (*person).longer},
 	{"asked", (*person).asked},
+	{"asked, and refused", (*person).refused},
 	{"stopped", (*person).stopped},
 	{"superseded", (*person).superseded},
 	{"rolled back", (*person).rolledBack},
@@ -68,37 +73,59 @@ func (p *person) talk(ctx context.Context, enough <-chan struct{}) error {
 	}
 }
 
-// inquiry has the message's action given, so that no model is asked for it.
-var inquiry = map[string]any{"action": "inquire"}
-
-func with(maps ...map[string]any) map[string]any {
-	all := map[string]any{}
-	for _, m := range maps {
-		for k, v := range m {
-			all[k] = v
-		}
+// message is what a message brings beside its words: the action is given, so
+// that the documents agent makes as few calls as the assistant.
+func (p *person) message(more map[string]any) map[string]any {
+	all := map[string]any{"agent": p.agent}
+	if p.agent == "documents" {
+		all["tagged_doc_ids"], all["action"] = []string{p.doc}, "inquire"
+	}
+	for k, v := range more {
+		all[k] = v
 	}
 	return all
 }
 
 func (p *person) plain(ctx context.Context) error {
-	more := inquiry
-	if p.random.IntN(2) == 0 {
-		more = nil // two more calls of the model
+	return p.newTurn("plain", p.message(nil)).tell(ctx)
+}
+
+// longer is a turn of several model calls: the action is found out, or a tool
+// with a side effect is called.
+func (p *person) longer(ctx context.Context) error {
+	if p.agent == "documents" {
+		return p.newTurn("action inferred", p.message(map[string]any{"action": nil})).tell(ctx)
 	}
-	return p.newTurn("plain", more).tell(ctx)
+	t := p.newTurn("tool called", p.message(nil))
+	p.storm.model.note(t.Mark, "desk__note")
+	return t.tell(ctx)
 }
 
 // last is the turn that each thread must be able to complete in the end.
-func (p *person) last(ctx context.Context) error { return p.newTurn("last", inquiry).tell(ctx) }
+func (p *person) last(ctx context.Context) error { return p.newTurn("last", p.message(nil)).tell(ctx) }
 
+// question is a turn that asks: which action is meant, or whether a tool may be
+// called.
 func (p *person) question(kind string) *turn {
-	t := p.newTurn(kind, nil)
-	p.storm.model.unsure(t.Mark)
+	if p.agent == "documents" {
+		t := p.newTurn(kind, p.message(map[string]any{"action": nil}))
+		p.storm.model.unsure(t.Mark)
+		return t
+	}
+	t := p.newTurn(kind, p.message(nil))
+	p.storm.model.note(t.Mark, "vault__note")
 	return t
 }
 
 func (p *person) asked(ctx context.Context) error { return p.question("asked").tell(ctx) }
+
+// refused has a tool call rejected; of the documents agent's question there is
+// nothing to refuse.
+func (p *person) refused(ctx context.Context) error {
+	t := p.question("asked, and refused")
+	t.reject = true
+	return t.tell(ctx)
+}
 
 func (p *person) questionCancelled(ctx context.Context) error {
 	t := p.question("question cancelled")
@@ -107,7 +134,7 @@ func (p *person) questionCancelled(ctx context.Context) error {
 }
 
 func (p *person) stopped(ctx context.Context) error {
-	t := p.newTurn("stopped", inquiry)
+	t := p.newTurn("stopped", p.message(nil))
 	return together(
 		func() error { return t.tell(ctx) },
 		func() error {
@@ -117,7 +144,7 @@ func (p *person) stopped(ctx context.Context) error {
 }
 
 func (p *person) stoppedEarly(ctx context.Context) error {
-	t := p.newTurn("stopped before it came", inquiry)
+	t := p.newTurn("stopped before it came", p.message(nil))
 	if err := t.stop(ctx); err != nil {
 		return err
 	}
@@ -126,8 +153,8 @@ func (p *person) stoppedEarly(ctx context.Context) error {
 
 // over sends one message and, once its answer is being written, another.
 func (p *person) over(ctx context.Context, kind, onBusy string, then func(first, second *turn) error) error {
-	first := p.newTurn(kind+", the first", inquiry)
-	second := p.newTurn(kind, with(inquiry, map[string]any{"on_busy": onBusy}))
+	first := p.newTurn(kind+", the first", p.message(nil))
+	second := p.newTurn(kind, p.message(map[string]any{"on_busy": onBusy}))
 	return together(
 		func() error { return first.tell(ctx) },
 		func() error {
@@ -168,9 +195,8 @@ func (p *person) stoppedInQueue(ctx context.Context) error {
 
 func (p *person) questionSuperseded(ctx context.Context) error {
 	first := p.question("question superseded")
-	// Nobody answers it: it is watched, and talked over.
-	first.answered = true
-	second := p.newTurn("superseding a question", inquiry)
+	first.ignored = true // it is watched, and talked over
+	second := p.newTurn("superseding a question", p.message(nil))
 	return together(
 		func() error { return first.tell(ctx) },
 		func() error {
@@ -185,13 +211,13 @@ func (p *person) questionSuperseded(ctx context.Context) error {
 
 // sentThrice sends one message three times at once: one turn, seen by all.
 func (p *person) sentThrice(ctx context.Context) error {
-	t := p.newTurn("sent thrice", inquiry)
+	t := p.newTurn("sent thrice", p.message(nil))
 	return t.alike(ctx, []*turn{t.twin(), t.twin()}, false)
 }
 
 // watched has two more viewers attach while the answer is written.
 func (p *person) watched(ctx context.Context) error {
-	t := p.newTurn("watched by three", inquiry)
+	t := p.newTurn("watched by three", p.message(nil))
 	return t.alike(ctx, []*turn{t.twin(), t.twin()}, true)
 }
 
@@ -216,7 +242,7 @@ func (t *turn) alike(ctx context.Context, twins []*turn, late bool) error {
 		return err
 	}
 	for _, twin := range twins {
-		if twin.id != t.id || twin.end != t.end {
+		if twin.id != t.id || !reflect.DeepEqual(twin.end, t.end) {
 			return fmt.Errorf("%s: two viewers saw different ends: %+v and %+v", t.Mark, t.end, twin.end)
 		}
 		if !slices.Equal(ids(twin.log), ids(t.log)) {
@@ -235,13 +261,13 @@ func ids(log []event) (all []string) {
 
 // twin is another viewer of the same message.
 func (t *turn) twin() *turn {
-	return &turn{Mark: t.Mark, Kind: t.Kind, Thread: t.Thread, user: t.user, body: t.body, seen: map[string]bool{},
+	return &turn{Mark: t.Mark, Kind: t.Kind, Thread: t.Thread, user: t.user, body: t.body, seen: map[string]bool{}, again: map[string]int{},
 		token: make(chan struct{}), asked: make(chan struct{}), over: make(chan struct{}), accepted: make(chan struct{})}
 }
 
 // reattached goes away in mid-answer and comes back, at another process.
 func (p *person) reattached(ctx context.Context) error {
-	t := p.newTurn("re-attached", inquiry)
+	t := p.newTurn("re-attached", p.message(nil))
 	t.leave = 3
 	return t.tell(ctx)
 }
@@ -249,7 +275,7 @@ func (p *person) reattached(ctx context.Context) error {
 // rested lets the thread complete for want of talk.
 func (p *person) rested(ctx context.Context) error {
 	pause(ctx, idleTimeout+time.Second)
-	return p.newTurn("after a rest", inquiry).tell(ctx)
+	return p.newTurn("after a rest", p.message(nil)).tell(ctx)
 }
 
 // messages is the thread's history, all of it.

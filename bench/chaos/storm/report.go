@@ -24,11 +24,17 @@ type Report struct {
 	CallsCut int            `json:"model_calls_cut"`   // whose caller died or was stopped
 	Cuts     int            `json:"streams_cut"`       // and taken up again
 	Restarts int            `json:"answers_restarted"` // notices that an answer is written anew
+	Unsaved  int            `json:"notices_not_saved_yet"`
 	Away     int            `json:"answers_503"`
-	Runs     int            `json:"workflow_runs"`
-	Carried  int            `json:"continued_as_new"`
-	Silence  time.Duration  `json:"longest_silence_ns"` // between two events of a turn, faults included
-	Silent   string         `json:"longest_silence"`
+	Notes    int            `json:"tool_side_effects"`
+	// Unknown is how often a person was asked about a tool call of which nobody knew
+	// whether it was made; ToolErrors how many calls failed in plain words.
+	Unknown    int           `json:"tool_outcomes_unknown"`
+	ToolErrors int           `json:"tool_errors"`
+	Runs       int           `json:"workflow_runs"`
+	Carried    int           `json:"continued_as_new"`
+	Silence    time.Duration `json:"longest_silence_ns"` // between two events of a turn, faults included
+	Silent     string        `json:"longest_silence"`
 	// Gaps are how long turns stood still whose worker died, from when a worker was
 	// there.
 	Gaps       []time.Duration `json:"gaps_ns"`
@@ -90,7 +96,8 @@ func (r *Report) Write(w io.Writer) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Outcomes)) {
 		line("  %4d %s", r.Outcomes[name], name)
 	}
-	line("%d model calls, %d of them cut; %d streams cut and taken up again; %d answers begun anew; %d times \"not now\" (503)", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Away)
+	line("%d model calls, %d of them cut; %d streams cut and taken up again; %d answers begun anew; %d notices that the database is away; %d times \"not now\" (503)", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Unsaved, r.Away)
+	line("%d side effects of tools; %d times nobody knew whether one took place, and a person was asked; %d tool calls failed in plain words", r.Notes, r.Unknown, r.ToolErrors)
 	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v (%s)", r.Runs, r.Carried, r.Silence.Round(time.Millisecond), r.Silent)
 	line("turns whose worker died went on, from when a worker was there, after: p50 %v, p95 %v, max %v (%d turns; limit %v)",
 		r.quantile(0.5), r.quantile(0.95), r.quantile(1), len(r.Gaps), r.limit)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -24,8 +25,12 @@ type turn struct {
 	mu       sync.Mutex
 	id       string // turn id; "" until it was accepted
 	took     time.Time
-	question string // interrupt id
-	answered bool   // the question
+	sent     time.Time
+	question event          // the one asked last
+	answered bool           // and answered, or not to be answered
+	ignored  bool           // questions are not answered
+	again    map[string]int // how often a tool call is to be made again, its outcome unknown
+	unknown  int            // questions about such calls
 	log      []event
 	seen     map[string]bool // event ids
 	lastN    int             // of a durable event
@@ -37,21 +42,22 @@ type turn struct {
 	stopped  time.Time // a stop was accepted
 	cuts     int
 	restarts int
+	unsaved  int // notices that the database is away
 	leave    int  // how often the viewer is to go and come back
 	cancel   bool // answer the question with cancel
+	reject   bool // the tool call that is asked about
 }
 
 func (p *person) newTurn(kind string, more map[string]any) *turn {
 	p.n++
 	m := mark(p.index, p.n)
 	body := map[string]any{
-		"message": fmt.Sprintf("Question %s: what does the circular say of the ratio?", m), "thread_id": p.thread,
-		"tagged_doc_ids": []string{p.doc}, "client_turn_id": m,
+		"message": fmt.Sprintf("Question %s: what does the circular say of the ratio?", m), "thread_id": p.thread, "client_turn_id": m,
 	}
 	for k, v := range more {
 		body[k] = v
 	}
-	t := &turn{Mark: m, Kind: kind, Thread: p.thread, user: p.user, body: body, seen: map[string]bool{},
+	t := &turn{Mark: m, Kind: kind, Thread: p.thread, user: p.user, body: body, sent: time.Now(), seen: map[string]bool{}, again: map[string]int{},
 		token: make(chan struct{}), asked: make(chan struct{}), over: make(chan struct{}), accepted: make(chan struct{})}
 	p.storm.model.script(m, 20+p.random.IntN(20), time.Duration(30+p.random.IntN(60))*time.Millisecond)
 	p.turns = append(p.turns, t)
@@ -113,13 +119,9 @@ func (t *turn) open(ctx context.Context) (*http.Response, error) {
 	switch {
 	case id == "":
 		return t.user.try(ctx, http.MethodPost, "/api/chat", t.body, "")
-	case question != "" && !answered:
-		value := map[string]any{"type": "action_choice", "value": "inquire"}
-		if t.cancel {
-			value = map[string]any{"type": "cancel", "value": nil}
-		}
+	case question.InterruptID != "" && !answered:
 		resp, err := t.user.try(ctx, http.MethodPost, "/api/chat/resume",
-			map[string]any{"thread_id": t.Thread, "interrupt_id": question, "resume_value": value}, "")
+			map[string]any{"thread_id": t.Thread, "interrupt_id": question.InterruptID, "resume_value": t.answer(question)}, "")
 		if err == nil {
 			t.mu.Lock()
 			t.answered = true
@@ -131,6 +133,26 @@ func (t *turn) open(ctx context.Context) (*http.Response, error) {
 		return resp, err
 	}
 	return t.user.try(ctx, http.MethodGet, "/api/chat/stream/"+t.Thread+"?turn_id="+id, nil, lastSeen)
+}
+
+// answer is what the person says to a question. A tool call whose outcome
+// nobody knows is made again.
+func (t *turn) answer(question event) map[string]any {
+	if t.cancel {
+		return map[string]any{"type": "cancel", "value": nil}
+	}
+	if question.Interrupt != "tool_approval" {
+		return map[string]any{"type": "action_choice", "value": "inquire"}
+	}
+	verdict := "approved"
+	if t.reject {
+		verdict = "rejected"
+	}
+	var decisions []any
+	for _, c := range question.Calls {
+		decisions = append(decisions, map[string]any{"id": c.ID, "decision": verdict})
+	}
+	return map[string]any{"type": "tool_approval", "value": nil, "decisions": decisions}
 }
 
 // accept notes the turn that the message has become: always the same.
@@ -151,11 +173,15 @@ func (t *turn) accept(id string) error {
 func (t *turn) take(e event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.at = append(t.at, time.Now())
+	if e.Code == "not_saved_yet" {
+		t.unsaved++
+		return nil
+	}
 	if t.seen[e.EventID] {
 		return fmt.Errorf("%s (%s): event %s (%s) came twice", t.Mark, t.Kind, e.EventID, e.Type)
 	}
 	t.seen[e.EventID], t.lastSeen = true, e.EventID
-	t.at = append(t.at, time.Now())
 	if e.durable() {
 		n := e.number()
 		if n <= t.lastN {
@@ -172,7 +198,13 @@ func (t *turn) take(e event) error {
 		t.text = ""
 		t.restarts++
 	case e.Type == "interrupt":
-		t.question = e.InterruptID
+		t.question, t.answered = e, t.ignored
+		if strings.HasPrefix(e.Message, unknownOutcome) {
+			t.unknown++
+			for _, c := range e.Calls {
+				t.again[c.ID]++
+			}
+		}
 		closeOnce(t.asked)
 	case e.terminal():
 		t.end = e
@@ -215,6 +247,9 @@ func (t *turn) stop(ctx context.Context) error {
 	t.stopped = time.Now()
 	return nil
 }
+
+// unknownOutcome begins the question about a tool call whose worker died.
+const unknownOutcome = "I was interrupted while"
 
 // closeOnce closes a channel that only one goroutine at a time closes.
 func closeOnce(c chan struct{}) {

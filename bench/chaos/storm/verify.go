@@ -39,6 +39,7 @@ func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) e
 			return err
 		}
 	}
+	s.checkNotes(p)
 	s.checkStrangers(p, said, known)
 	s.checkJournal(p, j, known, said)
 	s.checkCalls(p, j, book)
@@ -61,11 +62,14 @@ func (s *storm) checkOutcome(t *turn, book []call) {
 		return
 	}
 	want := []string{"response"}
+	if s.databaseAway(t) { // it may have needed what could not be read
+		want = append(want, "error/database_unavailable")
+	}
 	switch t.Kind {
 	case "stopped", "stopped in the queue":
 		want = append(want, "cancelled/user_cancelled")
 	case "question cancelled", "stopped before it came":
-		want = []string{"cancelled/user_cancelled"}
+		want[0] = "cancelled/user_cancelled"
 	case "superseding, the first", "question superseded":
 		want = append(want, "cancelled/superseded")
 	case "rolling back, the first":
@@ -85,6 +89,17 @@ func (s *storm) checkOutcome(t *turn, book []call) {
 			r.violation("transcript", "%s (%s, turn %s): the tokens shown are not the answer: %q and %q", t.Mark, t.Kind, t.id, t.text, t.end.Response)
 		}
 	}
+}
+
+// databaseAway reports whether the database was away in a turn's time.
+func (s *storm) databaseAway(t *turn) bool {
+	until := time.Now()
+	if t.ended() && len(t.at) > 0 {
+		until = t.at[len(t.at)-1]
+	}
+	return slices.ContainsFunc(s.faults, func(f *fault) bool {
+		return f.kind.hits == hitsDatabase && t.sent.Before(f.Mended) && until.After(f.At)
+	})
 }
 
 // answeredBefore reports whether the model's answer to a turn was complete at a
@@ -171,6 +186,34 @@ func (s *storm) checkReplay(ctx context.Context, t *turn) error {
 	return nil
 }
 
+// checkNotes looks at the side effects of a thread's tool calls: one that was
+// rejected has none, and none has more than one but for those of which somebody
+// said, asked, that they be made again.
+func (s *storm) checkNotes(p *person) {
+	r := s.report
+	book := s.desk.book()
+	for _, t := range p.turns {
+		made := 0
+		for call, notes := range book {
+			if !strings.HasPrefix(call, strings.ReplaceAll(t.id, "-", "")) || t.id == "" {
+				continue
+			}
+			made += len(notes)
+			if allowed := 1 + t.again[call]; len(notes) > allowed {
+				r.violation("repeated", "%s (%s, turn %s): tool call %s had its side effect %d times, %d were allowed", t.Mark, t.Kind, t.id, call, len(notes), allowed)
+			}
+		}
+		r.note(func() { r.Notes += made })
+		if t.reject && made > 0 {
+			r.violation("approval", "%s (turn %s): a tool call that was rejected was made", t.Mark, t.id)
+		}
+		tool := slices.ContainsFunc(t.log, func(e event) bool { return e.Type == "tool_result" && !e.IsError })
+		if tool && made == 0 {
+			r.violation("lost", "%s (%s, turn %s): a tool call has a result and was never made", t.Mark, t.Kind, t.id)
+		}
+	}
+}
+
 // checkStrangers looks for messages that nobody sent, or that were refused.
 func (s *storm) checkStrangers(p *person, said []message, known map[string]*turn) {
 	for _, m := range said {
@@ -209,10 +252,13 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 		} else {
 			inTurn = append(inTurn, end)
 		}
-		for _, w := range j.work[id] {
-			if w.Type == "Write" && w.Completed && t.end.Type == "response" && w.Chars != utf8.RuneCountInString(t.end.Response) {
+		for _, w := range slices.Backward(j.work[id]) { // the last is the answer
+			if w.Completed && w.Chars > 0 && t.end.Type == "response" && w.Chars != utf8.RuneCountInString(t.end.Response) {
 				r.violation("transcript", "%s (turn %s): the workflow has an answer of %d characters, the transcript one of %d",
 					t.Mark, id, w.Chars, utf8.RuneCountInString(t.end.Response))
+			}
+			if w.Completed && w.Chars > 0 {
+				break
 			}
 		}
 		if t.end.Reason != "rolled_back" && !slices.Contains(order, id) {
@@ -373,6 +419,13 @@ func (s *storm) count(book []call) {
 			r.Turns++
 			r.Cuts += t.cuts
 			r.Restarts += t.restarts
+			r.Unknown += t.unknown
+			r.Unsaved += t.unsaved
+			for _, e := range t.log {
+				if e.Type == "tool_result" && e.IsError && !t.reject {
+					r.ToolErrors++
+				}
+			}
 			for i := 1; i < len(t.at); i++ {
 				if gap := t.at[i].Sub(t.at[i-1]); gap > r.Silence {
 					r.Silence, r.Silent = gap, fmt.Sprintf("%s, %s, from %v on", t.Mark, t.Kind, t.at[i-1].Sub(s.began).Round(100*time.Millisecond))

@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
 
 func quiet() *storm {
-	return &storm{report: &Report{}, options: Options{GoesOn: 10 * time.Second}}
+	return &storm{report: &Report{}, options: Options{GoesOn: 10 * time.Second}, fleet: &fleet{desk: &desk{notes: map[string][]time.Time{}}}}
 }
 
 func kinds(r *Report) (all []string) {
@@ -90,6 +90,31 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 			c.breaks(turn, &said, j, &book)
 			require.Contains(t, kinds(checkAll(turn, said, j, book)), c.want)
 		})
+	}
+}
+
+func TestASideEffectThatTookPlaceTwiceOrInSpiteOfANoIsFound(t *testing.T) {
+	for _, c := range []struct {
+		notes  int
+		reject bool
+		again  int // a person said so
+		result bool
+		want   []string
+	}{
+		{1, false, 0, true, nil},
+		{2, false, 0, true, []string{"repeated"}},
+		{2, false, 1, true, nil},
+		{1, true, 0, false, []string{"approval"}},
+		{0, false, 0, true, []string{"lost"}},
+	} {
+		s := quiet()
+		one := &turn{id: "turn-1", reject: c.reject, again: map[string]int{"turn1c1": c.again}}
+		if c.result {
+			one.log = []event{{Type: "tool_result"}}
+		}
+		s.desk.notes["turn1c1"] = make([]time.Time, c.notes)
+		s.checkNotes(&person{turns: []*turn{one}})
+		require.Equal(t, c.want, kinds(s.report), "%+v", c)
 	}
 }
 
