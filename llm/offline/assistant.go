@@ -166,11 +166,7 @@ func outcome(u llm.Used) string {
 		return "These are your documents:\n\n" + clipped(documentID.ReplaceAllString(content, "$1"))
 	case u.Call.Name == "generate_image":
 		if picture := servedPicture.FindString(content); picture != "" {
-			text := "Here is the picture:\n\n" + picture
-			if strings.Contains(content, "no image model is configured") {
-				text += "\n\nIt is only a placeholder: no image model is configured."
-			}
-			return text
+			return "Here is the picture:\n\n" + picture + "\n\nIt is only a placeholder: no image model is configured."
 		}
 	}
 	if content == "" {

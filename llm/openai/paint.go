@@ -18,6 +18,7 @@ import (
 const (
 	maxPicture       = 10 << 20 // bytes of one picture
 	maxPicturePrompt = 32_000   // characters; what the newest models take
+	usualPicture     = 1056     // tokens of a square one of medium quality
 )
 
 // errNoPicture is a reply that holds no picture we can keep.
@@ -45,15 +46,23 @@ func (c *Client) Paint(ctx context.Context, prompt, size, idempotencyKey string)
 		if err != nil {
 			return err
 		}
-		usage = chat.Usage{TokensIn: resp.Usage.InputTokens, TokensOut: resp.Usage.OutputTokens, Calls: 1}
-		usage.CostUSD = c.cfg.Prices.Cost(model, usage.TokensIn, usage.TokensOut)
-		if usage.Tokens() == 0 {
-			usage.CostUSD = c.cfg.Prices.Picture(model)
-		}
+		usage = c.painted(model, prompt, resp.Usage)
 		image, err = picture(resp.Data)
 		return err
 	})
 	return image, usage, err
+}
+
+// painted is the usage of a picture: as the provider counted, else by the piece,
+// else an estimate.
+func (c *Client) painted(model, prompt string, counted api.ImageResponseUsage) chat.Usage {
+	if counted.InputTokens+counted.OutputTokens > 0 {
+		return c.usage(model, counted.InputTokens, counted.OutputTokens)
+	}
+	if price := c.cfg.Prices.Picture(model); price > 0 {
+		return chat.Usage{TokensIn: llm.EstimateTokens(prompt), CostUSD: price, Calls: 1}
+	}
+	return c.usage(model, llm.EstimateTokens(prompt), usualPicture)
 }
 
 // picture takes the picture out of a reply. A mere link is not followed: its
