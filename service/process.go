@@ -216,7 +216,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Bus:         p.parts.Bus,
 		Search:      telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:         search,
-		Tools:       p.toolBox(),
+		Tools:       p.toolBox(counts),
 		RetryBudget: cfg.RetryBudget,
 		Log:         p.parts.Log,
 	}, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))

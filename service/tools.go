@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/mcp"
+	"github.com/palaver-chat/palaver/telemetry"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -29,7 +30,7 @@ func openMCP(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
 }
 
 // toolBox is what agents may use. Own tools go before those of servers.
-func (p *Process) toolBox() *tools.Box {
+func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
 	store, model := p.parts.Store, p.parts.Model
 	own := tools.List{
 		tools.SearchDocuments(retrieval.New(store, model), store),
@@ -40,5 +41,5 @@ func (p *Process) toolBox() *tools.Box {
 	if info := model.Info(); info.Offline || paints && info.Image != "" {
 		own = append(own, tools.GenerateImage(painter, store, info.Offline && info.Image == ""))
 	}
-	return tools.NewBox(p.parts.Log, own, p.mcp)
+	return tools.NewBox(p.parts.Log, telemetry.Tools(own, p.traces, counts), telemetry.Tools(p.mcp, p.traces, counts))
 }
