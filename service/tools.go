@@ -8,8 +8,8 @@ import (
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/mcp"
-	"github.com/palaver-chat/palaver/telemetry"
 	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/telemetry"
 	"github.com/palaver-chat/palaver/tools"
 )
 
