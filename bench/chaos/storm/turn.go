@@ -42,7 +42,7 @@ type turn struct {
 	stopped  time.Time // a stop was accepted
 	cuts     int
 	restarts int
-	unsaved  int // notices that the database is away
+	unsaved  int  // notices that the database is away
 	leave    int  // how often the viewer is to go and come back
 	cancel   bool // answer the question with cancel
 	reject   bool // the tool call that is asked about
