@@ -119,7 +119,9 @@ func (b *testBundle) set(name string, docs ...string) string {
 
 func (b *testBundle) insert(c chat.Content) TurnRef {
 	b.t.Helper()
-	c.Agent = chat.AgentDocuments
+	if c.Agent == "" {
+		c.Agent = chat.AgentDocuments
+	}
 	id := uuid.NewString()
 	_, _, _, err := b.store.InsertTurn(context.Background(), chat.Turn{
 		ID: id, ThreadID: b.thread, Owner: owner, ClientTurnID: "client-" + id, StreamRunID: "run-" + id,
@@ -165,6 +167,8 @@ type scriptedModel struct {
 	answers []any // an answer to marshal, or an error
 	asked   []llm.Request
 	stream  func(ctx context.Context, emit func(string) error) error
+	reply   llm.Reply // of streams, its usage apart
+	vision  bool
 	embed   func(texts []string) ([][]float32, error)
 }
 
@@ -203,8 +207,10 @@ func (m *scriptedModel) Structured(_ context.Context, r llm.Request, _ llm.Schem
 func (m *scriptedModel) Stream(ctx context.Context, r llm.Request, emit func(string) error) (llm.Reply, error) {
 	m.mu.Lock()
 	m.asked = append(m.asked, r)
+	reply := m.reply
 	m.mu.Unlock()
-	return llm.Reply{Usage: oneCall}, m.stream(ctx, emit)
+	reply.Usage = oneCall
+	return reply, m.stream(ctx, emit)
 }
 
 func (m *scriptedModel) Embed(_ context.Context, texts []string) ([][]float32, error) {
@@ -215,7 +221,7 @@ func (m *scriptedModel) Embed(_ context.Context, texts []string) ([][]float32, e
 }
 
 func (m *scriptedModel) Info() llm.Info {
-	info := llm.Info{Provider: "scripted", Name: "scripted"}
+	info := llm.Info{Provider: "scripted", Name: "scripted", Vision: m.vision}
 	if m.embed != nil {
 		info.Embedding = "scripted"
 	}

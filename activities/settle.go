@@ -186,6 +186,9 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 	return m
 }
 
+// maxKeptResult is how much of a tool's result stands with a message, in characters.
+const maxKeptResult = 4000
+
 // toolResults are the calls of a turn's log with their results; a call that the
 // turn's end left without one says so.
 func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult {
@@ -203,7 +206,7 @@ func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult
 			}
 		case chat.EventToolResult:
 			if i, known := at[e.ToolCallID]; known {
-				out[i].Content, out[i].IsError = e.Text, e.IsError
+				out[i].Content, out[i].IsError = shorten(e.Text, maxKeptResult), e.IsError // the log has all of it
 			}
 		}
 	}

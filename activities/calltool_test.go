@@ -1,0 +1,275 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// wanting is a turn with a call to make.
+func (b *testBundle) wanting(t tools.Tool, arguments string) CallRequest {
+	b.t.Helper()
+	b.equip(t)
+	r := b.ask("Do it")
+	id := chat.CallID(r.TurnID, 1)
+	b.put(r.TurnRef, chat.CallKey(id), arguments)
+	return CallRequest{TurnRef: r.TurnRef, CallRef: chat.CallRef{ID: id, Name: t.Name}, Agent: chat.AgentAssistant, SideEffects: t.SideEffects}
+}
+
+// counting is a run that counts and returns what it is told.
+func counting(n *atomic.Int32, r tools.Result, err error) func(context.Context, tools.Call) (tools.Result, error) {
+	return func(context.Context, tools.Call) (tools.Result, error) {
+		n.Add(1)
+		return r, err
+	}
+}
+
+func (b *testBundle) result(r CallRequest) string { return b.texts(r.TurnRef)[chat.ResultKey(r.ID)] }
+
+func TestACallRunsWithItsArgumentsAndItsResultIsKept(t *testing.T) {
+	b := setup(t)
+	var got tools.Call
+	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
+		got = c
+		return tools.Result{Content: "sent\x00 it", ChunkIDs: []string{"d.1"}, Usage: chat.Usage{CostUSD: 2}}, nil
+	}), `{"query":"a"}`)
+	require.Equal(t, Called{Usage: chat.Usage{CostUSD: 2}}, must[Called](b, b.CallTool, r))
+	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
+	require.Equal(t, "sent it", b.result(r), "what no database takes is left out")
+	require.JSONEq(t, `["d.1"]`, b.texts(r.TurnRef)[shownKey(r.ID)])
+}
+
+func TestACallRunsWithTheArgumentsThatThePersonPutInTheirPlace(t *testing.T) {
+	b := setup(t)
+	var got string
+	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
+		got = string(c.Arguments)
+		return tools.Result{Content: "ok"}, nil
+	}), `{"query":"a"}`)
+	b.put(r.TurnRef, chat.EditedKey(r.ID), `{"query":"b"}`)
+	must[Called](b, b.CallTool, r)
+	require.Equal(t, `{"query":"b"}`, got)
+}
+
+func TestACallWhoseResultStandsRunsNoMore(t *testing.T) {
+	b := setup(t)
+	var n atomic.Int32
+	r := b.wanting(sending(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	found := must[*Called](b, b.FindResult, r)
+	require.Nil(t, found)
+	first := must[Called](b, b.CallTool, r)
+	require.Equal(t, first, must[Called](b, b.CallTool, r))
+	require.Equal(t, &first, must[*Called](b, b.FindResult, r))
+	require.EqualValues(t, 1, n.Load())
+}
+
+func TestNothingRunsWithArgumentsThatBreakTheSchemaOrWithoutATool(t *testing.T) {
+	b := setup(t)
+	var n atomic.Int32
+	r := b.wanting(sending(counting(&n, tools.Result{}, nil)), `{"query":"a","more":1}`)
+	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.Contains(t, b.result(r), "additional properties 'more' not allowed")
+
+	r = b.wanting(sending(counting(&n, tools.Result{}, nil)), `{"query":"a"}`)
+	r.Name = "gone"
+	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.Contains(t, b.result(r), "The tool gone is not there any more.")
+	require.Zero(t, n.Load())
+}
+
+func TestAToolThatTakesTooLongIsCancelledAndTheModelReadsSo(t *testing.T) {
+	for _, sideEffects := range []bool{false, true} {
+		b := setup(t)
+		slow := noting("slow")
+		slow.Timeout, slow.SideEffects = time.Millisecond, sideEffects
+		slow.Run = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, ctx.Err()
+		}
+		r := b.wanting(slow, `{"query":"a"}`)
+		require.True(t, must[Called](b, b.CallTool, r).IsError)
+		require.Contains(t, b.result(r), "The tool did not answer within 1ms.")
+		require.Equal(t, sideEffects, len(b.result(r)) > 40, "whether it took effect: %s", b.result(r))
+	}
+}
+
+func TestAToolThatFailsIsTriedAgainAndInTheEndTheModelReadsSo(t *testing.T) {
+	b := setup(t)
+	var n atomic.Int32
+	look := noting("look")
+	look.Run = counting(&n, tools.Result{}, errors.New("line cut: SECRET"))
+	r := b.wanting(look, `{"query":"a"}`)
+	_, err := run[Called](b, b.CallTool, r)
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "SECRET", "nothing of it enters history")
+	b.info.attempt = toolTries
+	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.Equal(t, "The tool failed.", b.result(r))
+}
+
+func TestAToolWithSideEffectsThatFailsOrPanicsIsNotTriedAgain(t *testing.T) {
+	for name, run := range map[string]func(context.Context, tools.Call) (tools.Result, error){
+		"fails":  func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, errors.New("cut") },
+		"panics": func(context.Context, tools.Call) (tools.Result, error) { panic("at the worst time") },
+	} {
+		b := setup(t)
+		r := b.wanting(sending(run), `{"query":"a"}`)
+		require.True(t, must[Called](b, b.CallTool, r).IsError, name)
+		require.Contains(t, b.result(r), "nobody knows whether it took effect", name)
+	}
+}
+
+func TestAStopCancelsTheTool(t *testing.T) {
+	b := setup(t)
+	r := b.wanting(sending(func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+		b.bus.stops <- struct{}{}
+		<-ctx.Done()
+		return tools.Result{}, ctx.Err()
+	}), `{"query":"a"}`)
+	_, err := run[Called](b, b.CallTool, r)
+	require.Equal(t, ErrTypeStopped, appError(t, err).Type())
+	require.Empty(t, b.result(r))
+}
+
+func TestAWorkerThatStopsLetsASideEffectEndAndCutsWhatCanBeTriedAgain(t *testing.T) {
+	for _, sideEffects := range []bool{true, false} {
+		b := setup(t)
+		stop := make(chan struct{})
+		b.env = b.newEnv(worker.Options{})
+		b.env.SetWorkerStopChannel(stop)
+		slow := noting("slow")
+		slow.SideEffects = sideEffects
+		slow.Run = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+			close(stop)
+			if !sideEffects {
+				<-ctx.Done()
+				return tools.Result{}, ctx.Err()
+			}
+			return tools.Result{Content: "sent"}, nil
+		}
+		r := b.wanting(slow, `{"query":"a"}`)
+		_, err := run[Called](b, b.CallTool, r)
+		if sideEffects {
+			require.NoError(t, err)
+			require.Equal(t, "sent", b.result(r))
+		} else {
+			require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
+		}
+	}
+}
+
+func TestAResultWaitsForADatabaseThatIsAway(t *testing.T) {
+	b := setup(t)
+	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
+		var once atomic.Bool
+		b.store.mu.Lock()
+		b.store.putFails = func(string) error {
+			if once.CompareAndSwap(false, true) {
+				return db.ErrUnavailable
+			}
+			return nil
+		}
+		b.store.mu.Unlock()
+		return tools.Result{Content: "sent"}, nil
+	}), `{"query":"a"}`)
+	must[Called](b, b.CallTool, r)
+	require.Equal(t, "sent", b.result(r))
+}
+
+func TestAResultThatCannotBeKeptIsAnUnknownOutcome(t *testing.T) {
+	b := setup(t)
+	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
+		b.store.mu.Lock()
+		b.store.putFails = func(string) error { return errors.New("disk full") }
+		b.store.mu.Unlock()
+		return tools.Result{Content: "sent"}, nil
+	}), `{"query":"a"}`)
+	_, err := run[Called](b, b.CallTool, r)
+	require.Equal(t, ErrTypeUnknownOutcome, appError(t, err).Type())
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, err, &app)
+	require.True(t, app.NonRetryable())
+}
+
+func (b *testBundle) decide(r CallRequest, prompt chat.PromptCode, d chat.Decision, check bool) Decided {
+	b.t.Helper()
+	d.ID = r.ID
+	r.Editable = prompt == chat.PromptApproveTools
+	return must[Decided](b, b.Decide, DecideRequest{
+		TurnRef: r.TurnRef, Check: check,
+		Question: chat.Question{Type: chat.ToolApproval, Prompt: prompt, Calls: []chat.CallRef{r.CallRef}},
+		Value:    chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{d}},
+	})
+}
+
+func TestDecideKeepsWhatThePersonDecided(t *testing.T) {
+	const ask, unknown = chat.PromptApproveTools, chat.PromptUnknownOutcome
+	for name, c := range map[string]struct {
+		prompt   chat.PromptCode
+		decision chat.Decision
+		run      bool
+		misfit   bool
+		edited   string
+		result   string
+	}{
+		"approved":                    {ask, chat.Decision{Decision: chat.Approved}, true, false, "", ""},
+		"approved as it is":           {ask, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(` { "query" : "a" } `)}, true, false, "", ""},
+		"edited":                      {ask, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{"query":"b"}`)}, true, false, `{"query":"b"}`, ""},
+		"edited against the schema":   {ask, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{"query":1}`)}, false, true, "", "The call was not made: the person changed its arguments, and query: got number, want string."},
+		"edited though it may not be": {unknown, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{"query":"b"}`)}, false, true, "", "The call was not made: the person changed its arguments, and the arguments of send cannot be changed."},
+		"rejected":                    {ask, chat.Decision{Decision: chat.Rejected}, false, false, "", "The person rejected this call."},
+		"rejected with a reason":      {ask, chat.Decision{Decision: chat.Rejected, Reason: "too dear"}, false, false, "", "The person rejected this call: too dear"},
+		"nobody answered":             {ask, chat.Decision{Decision: chat.Rejected, Reason: NobodyAnswered}, false, false, "", "The call was not made: nobody answered in time."},
+		"not run again":               {unknown, chat.Decision{Decision: chat.Rejected}, false, false, "", "The outcome is unknown: the process died while the tool ran. The person does not want it run again."},
+		"run again":                   {unknown, chat.Decision{Decision: chat.Approved}, true, false, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			r := b.wanting(sending(nothing), `{"query":"a"}`)
+			b.put(r.TurnRef, chat.SchemaKey("send"), string(noting("").Schema))
+			before := len(b.texts(r.TurnRef))
+			checked := b.decide(r, c.prompt, c.decision, true)
+			require.Equal(t, c.misfit, checked.Misfit)
+			require.Len(t, b.texts(r.TurnRef), before, "a check keeps nothing")
+
+			got := b.decide(r, c.prompt, c.decision, false)
+			require.Equal(t, c.run, len(got.Run) == 1)
+			require.Equal(t, c.misfit, got.Misfit)
+			require.Equal(t, c.edited, b.texts(r.TurnRef)[chat.EditedKey(r.ID)])
+			require.Equal(t, c.result, b.result(r))
+		})
+	}
+}
+
+func TestOnlyAnApprovalIsRemembered(t *testing.T) {
+	b := setup(t)
+	r := b.wanting(sending(nothing), `{"query":"a"}`)
+	require.Equal(t, []string{"send"}, b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Approved, Remember: true}, false).Remember)
+	require.Empty(t, b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Rejected, Remember: true}, false).Remember)
+}
+
+func TestApprovalsComeFromTheParentAndNotFromTheNewestTurn(t *testing.T) {
+	b := setup(t)
+	first := b.exchange("One", "1")
+	ref := b.say("Two")
+	b.put(ref, chat.PieceKey(1), "2")
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Approvals: []string{"send"}, Log: []chat.Entry{
+		{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}})
+
+	require.Equal(t, []string{"send"}, must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "Three"})).Approved)
+	branch := must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "Two again", ParentRequest: first.TurnID}))
+	require.Empty(t, branch.Approved)
+	root := must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "Zero", ParentRequest: chat.RootCheckpoint}))
+	require.Empty(t, root.Approved)
+}
