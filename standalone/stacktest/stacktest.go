@@ -106,6 +106,14 @@ func (s *Stack) Stop() {
 // NewUser is another anonymous caller.
 func (s *Stack) NewUser() *http.Client { return newClient(s.t) }
 
+// Logged is what it has logged so far, at warn and above unless a flag says
+// otherwise.
+func (s *Stack) Logged() string {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return s.log.lines.String()
+}
+
 // Temporal is a client of the stack's Temporal server.
 func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
 
