@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,7 +44,8 @@ func child(mode string) {
 	})
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})
 	if mode == "deaf" {
-		select {}
+		signal.Ignore(syscall.SIGTERM)
+		<-time.After(time.Hour)
 	}
 }
 

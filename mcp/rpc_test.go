@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -135,16 +134,17 @@ func TestWhatAJSONRPCServerAnswersIsReadWhateverItIs(t *testing.T) {
 
 func TestAJSONRPCCallThatTakesTooLongIsHungUp(t *testing.T) {
 	t.Parallel()
-	gone := make(chan struct{})
+	called, gone := make(chan struct{}, 100), make(chan struct{}, 100)
 	web := rpcServer(t, func(_ http.ResponseWriter, r *http.Request, _ string) string {
+		called <- struct{}{}
 		<-r.Context().Done()
-		close(gone)
+		gone <- struct{}{}
 		return `"result":{}`
 	})
-	r := setup(t, nil, Server{Name: "r", Transport: RPC, URL: web.URL, Timeout: 2 * time.Second})
-	result, err := r.rpc(web.URL).Run(context.Background(), call("somebody", `{}`))
-	require.NoError(t, err)
+	r := setup(t, nil, Server{Name: "r", Transport: RPC, URL: web.URL, Timeout: 200 * time.Millisecond})
+	r.up("r")
+	result := r.inTime(called, "r__work")
 	require.True(t, result.IsError)
-	require.Contains(t, result.Content, "did not answer within 2s")
+	require.Contains(t, result.Content, "did not answer within 200ms")
 	<-gone
 }
