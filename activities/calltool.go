@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -43,7 +42,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (Called, er
 	texts, err := a.callTexts(ctx, r)
 	if err != nil {
 		if r.SideEffects && !w.stopped() && ctx.Err() != nil {
-			return Called{}, temporal.NewNonRetryableApplicationError("not run: "+r.Name, ErrTypeNotRun, nil)
+			return Called{}, expected("not run", r.Name, ErrTypeNotRun, temporal.ApplicationErrorOptions{NonRetryable: true})
 		}
 		return Called{}, a.outcome(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
@@ -85,20 +84,18 @@ func called(texts map[string]string, callID string) (c Called, ok bool) {
 }
 
 // callTexts reads the turn's texts; a database that is away is waited for, since
-// nothing has happened yet.
+// nothing has happened yet and a call with side effects has no second try.
 func (a *Activities) callTexts(ctx context.Context, r CallRequest) (texts map[string]string, err error) {
-	deadline := time.Now().Add(databasePatience)
-	for {
+	read := func(ctx context.Context) (err error) {
 		texts, err = a.Store.Texts(ctx, r.Owner, r.TurnID)
-		if !r.SideEffects || !errors.Is(err, db.ErrUnavailable) || time.Now().After(deadline) {
-			return texts, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(saveAgain):
-		}
+		return err
 	}
+	if !r.SideEffects {
+		err = read(ctx)
+		return texts, err
+	}
+	err = lasting(ctx, databasePatience, read)
+	return texts, err
 }
 
 // errToolTimeout is the end of a call that took longer than its tool may.
@@ -144,27 +141,20 @@ func unknownOutcome(r CallRequest) error {
 }
 
 // conclude keeps a result. It waits for a database that is away: what a tool did
-// must not be forgotten.
+// must not be forgotten, not even when the call was ended meanwhile.
 func (a *Activities) conclude(ctx context.Context, w *watch, r CallRequest, result tools.Result) (Called, error) {
-	out := Called{IsError: result.IsError, Usage: result.Usage}
-	patience := time.NewTimer(SavePatience)
-	defer patience.Stop()
-	for {
-		err := a.storeResult(ctx, r, result, out)
-		if err == nil {
-			return out, nil
-		}
-		if !errors.Is(err, db.ErrUnavailable) {
-			return out, a.lost(w, ctx, r, err)
-		}
-		select {
-		case <-ctx.Done():
-			return out, a.lost(w, ctx, r, ctx.Err())
-		case <-patience.C:
-			return out, a.lost(w, ctx, r, err)
-		case <-time.After(saveAgain):
-		}
+	out, patience := Called{IsError: result.IsError, Usage: result.Usage}, SavePatience
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = w.last(lastWrite)
+		defer cancel()
+		patience = lastWrite
 	}
+	err := lasting(ctx, patience, func(ctx context.Context) error { return a.storeResult(ctx, r, result, out) })
+	if err != nil {
+		return out, a.lost(w, ctx, r, err)
+	}
+	return out, nil
 }
 
 // lost is the error of a call whose result could not be kept.
