@@ -1,0 +1,137 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+const anything = `{"type":"object"}`
+
+func tool(name, schema string) Tool {
+	return Tool{Name: name, Schema: json.RawMessage(schema), Approval: Never, Run: func(context.Context, Call) (Result, error) {
+		return Result{Content: name}, nil
+	}}
+}
+
+func names(list []Tool) (out []string) {
+	for _, t := range list {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+func TestABoxMergesSourcesAndTheFirstOfANameCounts(t *testing.T) {
+	mine, theirs := tool("a", anything), tool("a", anything)
+	theirs.Description = "theirs"
+	b := NewBox(slog.New(slog.DiscardHandler), List{mine, tool("b", anything)}, List{theirs, tool("c", anything)})
+	got := b.Tools(t.Context(), "ann", chat.AgentAssistant)
+	require.Equal(t, []string{"a", "b", "c"}, names(got))
+	require.Empty(t, got[0].Description)
+}
+
+func TestABoxLeavesOutWhatNoModelCouldCall(t *testing.T) {
+	headless := tool("headless", anything)
+	headless.Run = nil
+	b := NewBox(slog.New(slog.DiscardHandler), List{
+		tool("", anything), tool("has space", anything), tool(strings.Repeat("x", 65), anything), headless,
+		tool("no-schema", ""), tool("not-json", "{"), tool("list", "[]"), tool("bad", `{"type":"nonsense"}`),
+		tool("reads-files", `{"$ref":"file:///etc/passwd"}`), tool("reads-the-web", `{"$ref":"https://example.com/schema"}`),
+		tool("fine", anything),
+	})
+	require.Equal(t, []string{"fine"}, names(b.Tools(t.Context(), "ann", chat.AgentAssistant)))
+}
+
+func TestABoxFillsInDefaultsOnTheSafeSide(t *testing.T) {
+	odd := tool("odd", anything)
+	odd.Approval = "sometimes"
+	b := NewBox(slog.New(slog.DiscardHandler), List{odd})
+	got, ok := b.Find(t.Context(), "ann", chat.AgentAssistant, "odd")
+	require.True(t, ok)
+	require.Equal(t, Ask, got.Approval)
+	require.Equal(t, 10*time.Second, got.Timeout)
+	_, ok = b.Find(t.Context(), "ann", chat.AgentAssistant, "even")
+	require.False(t, ok)
+}
+
+func TestAToolIsForItsAgentsOnly(t *testing.T) {
+	draw := tool("draw", anything)
+	draw.Agents = []chat.Agent{chat.AgentAssistant}
+	b := NewBox(slog.New(slog.DiscardHandler), List{draw, tool("look", anything)})
+	require.Equal(t, []string{"draw", "look"}, names(b.Tools(t.Context(), "ann", chat.AgentAssistant)))
+	require.Equal(t, []string{"look"}, names(b.Tools(t.Context(), "ann", chat.AgentDocuments)))
+	var none *Box
+	require.Empty(t, none.Tools(t.Context(), "ann", chat.AgentDocuments))
+}
+
+func TestMisfitSaysWhatIsWrongInPlainWords(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1},"s":{"enum":["a","b"]}},"required":["n"],"additionalProperties":false}`)
+	for arguments, want := range map[string]string{
+		`{"n":1}`:           "",
+		`{"n":1,"s":"b"}`:   "",
+		` {"n": 2} `:        "",
+		``:                  "not valid JSON",
+		`{"n":1} {}`:        "not valid JSON",
+		`[1]`:               "not a JSON object",
+		`"{}"`:              "not a JSON object",
+		`{}`:                "missing property 'n'",
+		`{"n":0}`:           "n: minimum",
+		`{"n":1.5}`:         "n: got number, want integer",
+		`{"n":1,"x":1}`:     "'x' not allowed",
+		`{"n":1,"s":"c"}`:   "s: value must be one of 'a', 'b'",
+		`{"n":"1","s":"c"}`: "; ",
+	} {
+		got := Misfit(schema, json.RawMessage(arguments))
+		if want == "" {
+			require.Empty(t, got, arguments)
+		} else {
+			require.Contains(t, got, want, arguments)
+		}
+	}
+	require.LessOrEqual(t, len(Misfit(schema, json.RawMessage(`{"n":"`+strings.Repeat("x", 10_000)+`"}`))), 2*maxProblem)
+	require.NotEmpty(t, Misfit(json.RawMessage(`{"type":7}`), json.RawMessage(`{}`)))
+}
+
+func FuzzMisfitNeverPanics(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":{}}}`)
+	f.Add(`{"$ref":"#"}`, `{}`)
+	f.Add(`{"patternProperties":{"(":{}}}`, `{"x":1}`)
+	f.Fuzz(func(t *testing.T, schema, arguments string) {
+		if CheckSchema(json.RawMessage(schema)) == nil {
+			_ = Misfit(json.RawMessage(schema), json.RawMessage(arguments))
+		}
+	})
+}
+
+func TestEditedArguments(t *testing.T) {
+	call := chat.CallRef{ID: "c1", Name: "draw", Editable: true}
+	texts := map[string]string{
+		chat.CallKey("c1"):     `{"prompt":"a cat","n":1}`,
+		chat.SchemaKey("draw"): `{"type":"object","properties":{"prompt":{"type":"string"},"n":{"type":"integer"}},"required":["prompt"]}`,
+	}
+	for given, want := range map[string]struct{ edited, problem string }{
+		``:                              {"", ""},
+		`null`:                          {"", ""},
+		` {"n":1.0, "prompt":"a cat"} `: {"", ""}, // says the same
+		`{"prompt":"a dog"}`:            {`{"prompt":"a dog"}`, ""},
+		`{"prompt":1}`:                  {"", "prompt: got number, want string"},
+		`{`:                             {"", "the arguments are not valid JSON"},
+		`{"prompt":"` + strings.Repeat("x", chat.MaxArguments) + `"}`: {"", "the arguments are larger than 64 kB"},
+	} {
+		edited, problem := Edited(texts, call, json.RawMessage(given))
+		require.Equal(t, want.edited, string(edited), given)
+		require.Equal(t, want.problem, problem)
+	}
+	call.Editable = false
+	_, problem := Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
+	require.Equal(t, "the arguments of draw cannot be changed", problem)
+	_, problem = Edited(texts, call, json.RawMessage(`{"n":1,"prompt":"a cat"}`))
+	require.Empty(t, problem, "nothing was changed")
+}
