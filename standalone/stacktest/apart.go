@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -46,15 +47,19 @@ type Role struct {
 	log   *logBuffer
 }
 
-// API starts an API process.
-func (a *Apart) API() *Role { return a.role("api") }
+// API starts an API process, with options of its own.
+func (a *Apart) API(options ...Option) *Role { return a.role("api", options) }
 
-// Worker starts a worker process.
-func (a *Apart) Worker() *Role { return a.role("worker") }
+// Worker starts a worker process, with options of its own.
+func (a *Apart) Worker(options ...Option) *Role { return a.role("worker", options) }
 
-func (a *Apart) role(name string) *Role {
+func (a *Apart) role(name string, options []Option) *Role {
 	a.t.Helper()
-	r := &Role{child: child{t: a.t}, flags: append([]string{name}, a.flags...), log: captureLog(a.t)}
+	own := settings{}
+	for _, o := range options {
+		o(&own)
+	}
+	r := &Role{child: child{t: a.t}, flags: slices.Concat([]string{name}, a.flags, own.flags), log: captureLog(a.t)}
 	a.t.Cleanup(r.Kill)
 	r.Start()
 	return r

@@ -1,0 +1,187 @@
+package fullstack
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// severable is a stack on Postgres whose database can be taken away.
+func severable(t *testing.T, options ...stacktest.Option) (*stacktest.Stack, *llmtest.Server, *talk, *stack.Link) {
+	through, link := linked(t, pgtest.Database(t))
+	s, model, c := scripted(t, append([]stacktest.Option{through}, options...)...)
+	t.Cleanup(link.Mend) // before the stack stops
+	return s, model, c, link
+}
+
+// linked is a way to a database that can be cut.
+func linked(t *testing.T, database string) (stacktest.Option, *stack.Link) {
+	u, err := url.Parse(database)
+	require.NoError(t, err)
+	link, err := stack.NewLink(u.Host)
+	require.NoError(t, err)
+	t.Cleanup(link.Close)
+	u.Host = link.Address()
+	return stacktest.Flag("database-url", u.String()), link
+}
+
+var assistant = object{"agent": "assistant"}
+
+func with(more ...object) object {
+	all := object{}
+	for _, m := range more {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// read takes events until one fits, and returns all of them.
+func (s *stream) read(fits func(event) bool) (events []event) {
+	s.t.Helper()
+	s.until(func(e event) bool {
+		events = append(events, e)
+		return fits(e)
+	})
+	return events
+}
+
+func saysNotSaved(e event) bool { return e.Type == "notice" && e.Code == chat.NoticeNotSaved }
+
+func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
+	for name, takeAway := range map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
+		t.Run(name, func(t *testing.T) {
+			_, model, c, database := severable(t)
+			doc := c.upload("Liquidity circular", circular)
+			answer, gates := gated(t, "A bank must hold ", "a ratio of at least 100 percent [1].")
+			model.On(answerCall, answer)
+			page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
+			seen := page.read(isType("token"))
+			takeAway(database)
+			gates[1].Release()
+			told := false
+			seen = append(seen, page.read(func(e event) bool {
+				told = told || saysNotSaved(e)
+				return strings.Contains(e.Content, "percent")
+			})...)
+			if !told {
+				seen = append(seen, page.read(saysNotSaved)...)
+			}
+			database.Mend()
+			end := page.read(terminal)
+			require.Equal(t, "response", last(end).Type)
+			require.Equal(t, "A bank must hold a ratio of at least 100 percent [1].", last(end).Response)
+			require.Equal(t, last(end).Response, text(append(seen, end...)))
+			require.Equal(t, 1, model.Count(answerCall), "nothing done is done again")
+			require.Equal(t, last(end).Response, c.history().Messages[1].Content)
+		})
+	}
+}
+
+func TestAMessageIsTakenWhileTheDatabaseIsAwayAndSavedLater(t *testing.T) {
+	s, model, c, database := severable(t, stacktest.Flag("thread-idle-timeout", "3s"))
+	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // the thread is open, and ours
+	model.On(answerCall, llmtest.Text("Nobody ", "knows."))
+	database.Cut()
+	message := with(assistant, object{"client_turn_id": "once"})
+	page := c.send("Who knows?", message)
+	seen := page.read(func(e event) bool { return strings.Contains(e.Content, "knows.") })
+	if !slices.ContainsFunc(seen, saysNotSaved) {
+		seen = append(seen, page.read(saysNotSaved)...)
+	}
+	again := c.send("Who knows?", message)
+
+	stranger := newTalk(t, c.url, c.client) // its thread is not open: there is nobody to take it
+	stranger.do(http.StatusServiceUnavailable, http.MethodPost, "/api/chat", object{"message": "Hello", "thread_id": stranger.thread, "agent": "assistant"}, nil)
+	other := newTalk(t, c.url, s.NewUser())
+	other.do(http.StatusServiceUnavailable, http.MethodPost, "/api/chat", object{"message": "Hello", "thread_id": c.thread, "agent": "assistant"}, nil)
+
+	database.Mend()
+	end := page.read(terminal)
+	require.Equal(t, "Nobody knows.", last(end).Response)
+	require.Equal(t, "Nobody knows.", text(append(seen, end...)))
+	require.Equal(t, last(end), last(again.all()), "a retry joins it")
+	said := func() {
+		t.Helper()
+		h := c.history()
+		require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles())
+		require.Equal(t, "Who knows?", h.Messages[2].Content)
+		require.Equal(t, "Nobody knows.", h.Messages[3].Content)
+		require.Equal(t, last(end).TurnID, h.Messages[2].TurnID)
+		require.Equal(t, []string{last(end).TurnID}, h.Branches[h.Messages[0].TurnID], "it has its place in the tree")
+	}
+	said()
+	calls := model.Count(answerCall)
+	require.Equal(t, last(end), last(c.ask("Who knows?", message)))
+	// Also when its workflow remembers nothing any more.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, s.Temporal().GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
+	require.Equal(t, last(end), last(c.ask("Who knows?", message)))
+	require.Equal(t, calls, model.Count(answerCall))
+	said()
+}
+
+func TestStopWorksWhileTheDatabaseIsAwayAndThePartialIsKept(t *testing.T) {
+	_, model, c, database := severable(t)
+	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type)
+	model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
+	page := c.send("Tell me a story", with(assistant, object{"client_turn_id": "story"}))
+	page.until(func(e event) bool { return strings.Contains(e.Content, "time") })
+	database.Cut()
+	c.stop(object{"client_turn_id": "story"})
+	aborted(t, model, 1)
+	database.Mend()
+	end := page.until(terminal)
+	require.Equal(t, "user_cancelled", end.Reason)
+	require.Equal(t, "Once upon a time", end.Partial)
+	require.Equal(t, "Once upon a time", c.history().Messages[3].Content)
+}
+
+// TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn: the API
+// reaches the database again before the worker does, which has the turn.
+func TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn(t *testing.T) {
+	database := pgtest.Database(t)
+	ofAPI, api := linked(t, database)
+	ofWorker, worker := linked(t, database)
+	s, model := apart(t, []stacktest.Option{stacktest.Flag("thread-idle-timeout", "3s")})
+	s.Worker(ofWorker)
+	role := s.API(ofAPI)
+	c := newTalk(t, func() string { return role.URL }, s.NewUser())
+	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type)
+	model.On(answerCall, llmtest.Text("Nobody knows."))
+	api.Cut()
+	worker.Cut()
+	message := with(assistant, object{"client_turn_id": "once"})
+	first := c.send("Who knows?", message)
+	first.until(isType("token"))
+	api.Mend()
+	c.me() // without the database this is 503
+	second := c.send("Who knows?", message)
+	worker.Mend()
+	end := last(first.all())
+	require.Equal(t, "response", end.Type)
+	require.Equal(t, end, last(second.all()))
+
+	calls := model.Count(answerCall)
+	tc := s.Servers.TemporalClient()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, tc.GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
+	require.Equal(t, end, last(c.ask("Who knows?", message)), "also when the workflow remembers nothing any more")
+	require.Equal(t, calls, model.Count(answerCall))
+	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, c.history().roles())
+}
