@@ -29,7 +29,7 @@ standalone: tools-present web/dist/index.html
 	@scripts/go-build standalone bin/palaver-standalone .
 
 .PHONY: test
-test: browser-present postgres-present test-go test-web test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 leaves the browser out)
+test: browser-present postgres-present test-go test-web test-clients test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 leaves the browser out)
 
 # Said before anything is built, not after minutes.
 .PHONY: browser-present
@@ -54,6 +54,11 @@ test-go: tools-present postgres-present web/dist/index.html mcp/testservers/node
 test-web: tools-present web/node_modules/.installed ## Unit tests of the page
 	@echo "== unit tests of the page"
 	@cd web && npm run --silent test
+
+.PHONY: test-clients
+test-clients: tools-present standalone e2e/clients/node_modules/.installed ## The AI SDK's and assistant-ui's own client code against the running binary
+	@echo "== clients of the AI SDK dialect"
+	@cd e2e/clients && npm run --silent test
 
 .PHONY: test-browser
 test-browser: tools-present ## Browser tests against the running binary
@@ -98,7 +103,7 @@ generate: tools-present ## Write .env.example anew
 
 .PHONY: clean
 clean: ## Remove what was built; data and settings stay
-	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules
+	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present
