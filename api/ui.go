@@ -39,7 +39,10 @@ func (s *server) postUI(c *gin.Context) error {
 		in.Submit.ThreadID = threadNamed(owner, in.Thread)
 	}
 	ctx := c.Request.Context()
-	if err := s.placeUI(ctx, owner, &in); err != nil {
+	stored, done := context.WithTimeout(ctx, storePatience)
+	err = s.placeUI(stored, owner, &in)
+	done()
+	if err != nil {
 		return err
 	}
 	if err := s.keepPictures(ctx, owner, &in); err != nil {
@@ -69,7 +72,22 @@ func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (ch
 		if sub.ClientTurnID == "" || n == maxContents || !isTurnConflict(err) {
 			return turn, err
 		}
+		if turn, sent := s.sentWithoutPlace(ctx, who, sub); sent {
+			return turn, nil
+		}
 	}
+}
+
+// sentWithoutPlace is the turn of the same message, sent while its place could
+// not be looked up, if it has come to stand there.
+func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ chat.Turn, sent bool) {
+	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
+	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
+		return t, false
+	}
+	sub.Content.ParentRequest = ""
+	t, err = s.submit(ctx, who, sub)
+	return t, err == nil
 }
 
 func isTurnConflict(err error) bool {
@@ -120,7 +138,7 @@ func (s *server) placeUI(ctx context.Context, owner string, in *aisdk.Request) e
 // unlessNew lets a message begin a conversation, and go on in one whose rows
 // cannot be read now. Anything but a new message needs them.
 func unlessNew(err error, in *aisdk.Request) error {
-	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && errors.Is(err, db.ErrUnavailable) {
+	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && away(err) {
 		return nil
 	}
 	return err
@@ -192,16 +210,33 @@ func (s *server) getUIStream(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	open, err := s.Store.OpenTurns(c.Request.Context(), callerOf(c).ID, thread)
+	turn, err := s.runningTurn(c.Request.Context(), callerOf(c).ID, thread)
 	switch {
 	case err != nil && !notFound(err):
 		return err
-	case len(open) == 0:
+	case turn.ID == "":
 		c.Status(http.StatusNoContent)
 		return nil
 	}
-	return s.streamTurn(c, open[0], showing{thread: name, view: view},
+	return s.streamTurn(c, turn, showing{thread: name, view: view},
 		func(to dialect.Stream) dialect.Wire { return aisdk.NewWire(to, nil) })
+}
+
+// runningTurn is what a thread runs, by its rows or, with the database away, by
+// its workflow; without an id when it is idle.
+func (s *server) runningTurn(ctx context.Context, owner, thread string) (chat.Turn, error) {
+	stored, done := context.WithTimeout(ctx, storePatience)
+	defer done()
+	open, err := s.Store.OpenTurns(stored, owner, thread)
+	if err != nil && away(err) {
+		if state, ok := s.live(ctx, owner, thread); ok && state.TurnID != "" {
+			return named(state, thread, state.TurnID), nil
+		}
+	}
+	if err != nil || len(open) == 0 {
+		return chat.Turn{}, err
+	}
+	return open[0], nil
 }
 
 // postUIStop stops what runs in a conversation; the body may say what.

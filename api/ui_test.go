@@ -202,6 +202,20 @@ func TestAMessageSentAgainJoinsItsTurnAndAnEditedOneTakesItsPlace(t *testing.T) 
 	}
 }
 
+func TestAMessageSentAgainJoinsItsTurnWhereverItWasSaidToStand(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	a1 := c.post("x", nil, said("u1", "One")).chunks()[0]["messageId"]
+	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // as it is taken while the database is away
+	if again := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two")).chunks()[0]["messageId"]; again != alone {
+		t.Error("the same message made another turn")
+	}
+	if other := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Other words")).chunks()[0]["messageId"]; other == alone {
+		t.Error("another message joined the turn")
+	}
+}
+
 func TestAnotherAnswerIsAlwaysAnotherTurnToTheSameMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
