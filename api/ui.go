@@ -286,9 +286,14 @@ func (s *server) getUI(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		pictures, err := s.Store.AttachmentsByID(ctx, who.ID, turn.Content.Attachments)
-		if err != nil {
-			return err
+		if m.Content != turn.Content.Message {
+			continue // an answer whose message lies before the limit
+		}
+		var pictures []chat.Attachment
+		if ids := turn.Content.Attachments; len(ids) > 0 {
+			if pictures, err = s.Store.AttachmentsByID(ctx, who.ID, ids); err != nil {
+				return err
+			}
 		}
 		messages = append(messages, aisdk.UserMessage(m, pictures))
 		events, err := s.eventsOfUI(ctx, turn)
