@@ -199,7 +199,7 @@ func earlierCalls(results []chat.ToolResult) []llm.Message {
 		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: arguments})
 		out = append(out, llm.Message{
 			Role: llm.ToolRole, CallID: r.ToolCallID,
-			Text: resultBlock(r.Name, llm.Data(shorten(content, maxEarlierResult)), r.IsError),
+			Text: resultBlock(r.Name, llm.Data(shorten(citationMarker.ReplaceAllString(content, ""), maxEarlierResult)), r.IsError),
 		})
 	}
 	return out
