@@ -364,6 +364,24 @@ for (const sdk of SDKS) {
       assert.equal(part(chat.lastMessage, "data-notice").data.code, "restarted");
     });
 
+    it("a crash of the server is a cut line, and the message is resumed to its end", async () => {
+      const held = gate();
+      model.says({ say: ["Old words ", held] }, { say: ["New ", "words."] });
+      const chat = newChat(sdk, who, { body: assistant });
+      const turn = chat.sendMessage({ text: "Question" });
+      await eventually(() => chat.lastMessage && text(chat.lastMessage).includes("Old words"), "the first try");
+      await scripted.kill();
+      await turn;
+      assert.equal(chat.status, "error");
+      await scripted.start();
+      held.open();
+      await chat.resumeStream();
+      assert.equal(chat.status, "ready");
+      assert.equal(chat.messages.length, 2);
+      assert.equal(part(chat.lastMessage, "text").text, "New words.");
+      assert.equal(chat.told.finished.at(-1).finishReason, "stop");
+    });
+
     it("an error of the model is an error of the chat, and can be tried again", async () => {
       model.says({ status: 401 }, { say: ["Here I am."] });
       const chat = newChat(sdk, who, { body: assistant });
