@@ -312,7 +312,7 @@ func TestATurnGoesOnWhenItsMCPClientGoes(t *testing.T) {
 			turn := <-submitted
 			leave()
 			require.ErrorIs(t, <-gone, context.Canceled)
-			viewer := b.client().stream("GET", "/api/chat/stream/"+turn.ThreadID, nil, "Authorization", bearerOf(t, "ann"))
+			viewer := b.client().stream("GET", "/api/chat/stream/"+turn.ThreadID+"?turn_id="+turn.TurnID, nil, "Authorization", bearerOf(t, "ann"))
 			close(goOn)
 			viewer.until("response")
 		})
