@@ -117,6 +117,10 @@ type Turns interface {
 	// matches the turn (Cancel) makes cancelled true: the caller submits it all
 	// the same and the workflow ends it at once.
 	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
+	// SaveTurn is InsertTurn for a turn that its thread took while the database was
+	// away. A row of the same client_turn_id that no thread has taken gives way: a
+	// retry wrote it, and was then told of this turn.
+	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
 	// Turn reads one. Any caller with the owner may read it in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
