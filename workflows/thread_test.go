@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
@@ -204,6 +205,40 @@ func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 	require.Equal(t, 1, p.calls["AnnounceStop"])
+}
+
+// A stop is announced by a workflow task that is then lost: the activity hears
+// of it, and the workflow only afterwards, or never.
+func TestAStopThatOnlyTheActivityHeardOfIsAStopAndItsReasonIsWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		later func(p *play)
+		want  chat.CancelReason
+	}{
+		"the cancel comes after it":     {func(p *play) { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) }, chat.UserCancelled},
+		"the submit comes after it":     {func(p *play) { p.submit("t2", chat.Supersede) }, chat.Superseded},
+		"the client has gone after all": {func(*play) {}, chat.UserCancelled},
+	} {
+		for told, heard := range map[string]error{
+			"as a value":  nil,
+			"as an error": temporal.NewNonRetryableApplicationError("stopped", activities.ErrTypeStopped, nil),
+		} {
+			t.Run(name+", "+told, func(t *testing.T) {
+				s := perfect()
+				s.write = func(_ context.Context, attempt int) (activities.Written, error) {
+					if attempt > 1 {
+						return activities.Written{Chars: 10}, nil
+					}
+					return activities.Written{Stopped: heard == nil}, heard
+				}
+				p := newPlay(t, s)
+				p.submitAt(0, "t1", chat.Supersede)
+				p.env.RegisterDelayedCallback(func() { c.later(p) }, 2*time.Second)
+				p.run()
+				require.Equal(t, chat.TurnCancelled, s.endings[0].Status)
+				require.Equal(t, c.want, s.endings[0].Reason)
+			})
+		}
+	}
 }
 
 func TestContinueAsNewWithAnInterruptPendingKeepsTheQuestionAndRepeatsNoStep(t *testing.T) {

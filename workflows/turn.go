@@ -99,6 +99,9 @@ func (u *turn) run(ctx workflow.Context) error {
 	if err == errContinue {
 		return errContinue
 	}
+	if u.Stopped == "" && stoppedBelow(err) {
+		u.awaitReason(ctx)
+	}
 	u.settling = true // from here on nothing stops it any more
 	if ctx.Err() != nil && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
@@ -123,6 +126,27 @@ func (u *turn) run(ctx workflow.Context) error {
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	u.settle(clean, ending)
 	return nil
+}
+
+// stoppedBelow reports whether an activity says that its turn was stopped.
+func stoppedBelow(err error) bool {
+	return err == errStopped || isType(err, activities.ErrTypeStopped)
+}
+
+// How long a turn waits for the reason of a stop that its activity heard of.
+const reasonPatience = 5 * time.Second
+
+// awaitReason waits for the cancel or submit by which the turn was stopped. Its
+// activity heard of it before the workflow did: the workflow task in which the
+// stop was announced was lost, when Temporal died before it was recorded, and
+// what came is told again, or sent again. If it never comes the stop stands all
+// the same: no activity would work for the turn any more.
+func (u *turn) awaitReason(ctx workflow.Context) {
+	// An error says that the workflow itself was cancelled, which is a reason.
+	_, _ = workflow.AwaitWithTimeout(ctx, reasonPatience, func() bool { return u.Stopped != "" })
+	if u.Stopped == "" {
+		u.Stopped = chat.UserCancelled
+	}
 }
 
 // leave ends a turn that was stopped before it ran anything.
