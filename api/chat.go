@@ -165,6 +165,13 @@ const (
 	nothingRuns   = "idle"
 )
 
+// cancelJSON says what a cancel did: one of these, or the status of a turn that
+// was over.
+type cancelJSON struct {
+	TurnID string `json:"turn_id,omitempty"`
+	Status string `json:"status"`
+}
+
 // postCancel stops a turn.
 func (s *server) postCancel(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
@@ -198,9 +205,9 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 			return engineErr(err)
 		}
 	}
-	answer := gin.H{"status": status}
+	answer := cancelJSON{Status: status}
 	if known {
-		answer["turn_id"] = turn.ID
+		answer.TurnID = turn.ID
 	}
 	c.JSON(http.StatusAccepted, answer)
 	return nil

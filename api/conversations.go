@@ -51,14 +51,16 @@ func (s *server) listConversations(c *gin.Context) error {
 	return nil
 }
 
+type conversationBody struct {
+	ID      *string `json:"id"`
+	Title   *string `json:"title"`
+	Message *string `json:"message"`
+}
+
 // createConversation makes a conversation, or returns the one the id names. A
 // message begins its first turn, which the stream of the thread then shows.
 func (s *server) createConversation(c *gin.Context) error {
-	var b struct {
-		ID      *string `json:"id"`
-		Title   *string `json:"title"`
-		Message *string `json:"message"`
-	}
+	var b conversationBody
 	if err := decode(c, &b); err != nil {
 		return err
 	}
@@ -117,14 +119,16 @@ func (s *server) getConversation(c *gin.Context) error {
 	return nil
 }
 
+type renameBody struct {
+	Title *string `json:"title"`
+}
+
 func (s *server) patchConversation(c *gin.Context) error {
 	id, err := id(c, "id")
 	if err != nil {
 		return err
 	}
-	var b struct {
-		Title *string `json:"title"`
-	}
+	var b renameBody
 	if err := decode(c, &b); err != nil {
 		return err
 	}

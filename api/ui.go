@@ -259,6 +259,11 @@ func (s *server) postUIStop(c *gin.Context) error {
 	return s.cancel(c, in)
 }
 
+type uiThreadJSON struct {
+	ID       string          `json:"id"`
+	Messages []aisdk.Message `json:"messages"`
+}
+
 // getUI is a conversation as messages for a page that loads it, along one
 // branch.
 func (s *server) getUI(c *gin.Context) error {
@@ -305,7 +310,7 @@ func (s *server) getUI(c *gin.Context) error {
 			messages = append(messages, aisdk.AssistantMessage(to, events))
 		}
 	}
-	c.JSON(http.StatusOK, gin.H{"id": name, "messages": messages})
+	c.JSON(http.StatusOK, uiThreadJSON{name, messages})
 	return nil
 }
 
