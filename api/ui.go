@@ -262,6 +262,7 @@ func (s *server) postUIStop(c *gin.Context) error {
 type uiThreadJSON struct {
 	ID       string          `json:"id"`
 	Messages []aisdk.Message `json:"messages"`
+	More     bool            `json:"more"` // earlier ones exist: ask with before, the id of the first message here
 }
 
 // getUI is a conversation as messages for a page that loads it, along one
@@ -272,16 +273,18 @@ func (s *server) getUI(c *gin.Context) error {
 		return err
 	}
 	var p dialect.Problems
-	n, head := limit(c, &p, 200, 500), c.Query("head")
+	n, head, before := limit(c, &p, 200, 500), c.Query("head"), c.Query("before")
 	p.ID("head", head)
+	p.ID("before", before)
 	if err := p.Err(); err != nil {
 		return err
 	}
 	ctx, who := c.Request.Context(), callerOf(c)
-	h, err := s.Store.History(ctx, who.ID, thread, chat.TurnOf(head), "", n)
+	h, err := s.Store.History(ctx, who.ID, thread, chat.TurnOf(head), before, n+1)
 	if err != nil {
 		return err
 	}
+	more := len(h.Messages) > n
 	messages := []aisdk.Message{}
 	for _, m := range h.Messages {
 		if m.Role != "user" || len(messages) > 0 && messages[len(messages)-1].Metadata["turn_id"] == m.TurnID {
@@ -310,7 +313,7 @@ func (s *server) getUI(c *gin.Context) error {
 			messages = append(messages, aisdk.AssistantMessage(to, events))
 		}
 	}
-	c.JSON(http.StatusOK, uiThreadJSON{name, messages})
+	c.JSON(http.StatusOK, uiThreadJSON{name, messages, more})
 	return nil
 }
 
