@@ -147,7 +147,8 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 }
 
 // await gets the result of a model call or a tool. Stopped, it gives the call a
-// moment to hand in what it has and then goes on without.
+// moment to hand in what it has and then goes on without; however many calls
+// there are, it is the same moment.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
 	u.writing = true
 	defer func() { u.writing = false }()
@@ -155,7 +156,10 @@ func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) err
 		return call.Get(ctx, result)
 	}
 	clean, _ := workflow.NewDisconnectedContext(ctx)
-	if ready, _ := workflow.AwaitWithTimeout(clean, stopPatience, call.IsReady); !ready {
+	if u.given.IsZero() {
+		u.given = workflow.Now(ctx).Add(stopPatience)
+	}
+	if ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.given.Sub(workflow.Now(ctx))), call.IsReady); !ready {
 		u.held = call
 	} else if err := call.Get(clean, result); err != nil {
 		return err

@@ -219,6 +219,20 @@ func (t *thread) sweep(ctx workflow.Context) {
 	}
 }
 
+// beside is what the thread has beside one of its turns.
+func (t *thread) beside(u *turn) *activities.Beside {
+	b := &activities.Beside{}
+	for _, other := range []*turn{t.turn, t.leaving} {
+		if other != nil && other != u {
+			b.Open = append(b.Open, other.TurnID)
+		}
+	}
+	for _, q := range t.Carried.Queue {
+		b.Waiting = append(b.Waiting, q.TurnID)
+	}
+	return b
+}
+
 // next waits for a submit. ok is false when the thread was idle for too long; a
 // nil submit means that it is time to continue as new. A turn begins only when
 // every turn before it is settled.
@@ -289,21 +303,16 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ThreadType, next)
 }
 
-// listen takes signals as they come.
+// listen takes signals as they come. It waits beside the channels, not in them: a
+// signal handed to a receiver that gets no turn before the thread continues as
+// new would be lost, and one in its channel is drained.
 func (t *thread) listen(ctx workflow.Context) {
-	s := workflow.NewSelector(ctx)
-	s.AddReceive(t.cancels, func(c workflow.ReceiveChannel, _ bool) {
-		var v chat.Cancel
-		c.Receive(ctx, &v)
-		t.cancel(ctx, v)
-	})
-	s.AddReceive(t.resumes, func(c workflow.ReceiveChannel, _ bool) {
-		var v chat.ResumeValue
-		c.Receive(ctx, &v)
-		t.signalled(ctx, v)
-	})
-	for ctx.Err() == nil {
-		s.Select(ctx)
+	for {
+		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len() > 0 })
+		if err != nil {
+			return
+		}
+		t.drain(ctx)
 	}
 }
 

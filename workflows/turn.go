@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/log"
@@ -39,6 +40,7 @@ type turn struct {
 	thread   *thread
 	abort    workflow.CancelFunc // cancels the running step
 	writing  bool                // a model call or a tool is under way
+	given    time.Time           // until when calls may hand in what they have; zero while none is stopped
 	held     workflow.Future     // one that was stopped and has not handed in what it has
 	since    time.Time           // it works, and no person is asked
 	settling bool                // how it ends is decided
@@ -181,7 +183,9 @@ func (u *turn) story(ctx workflow.Context) (activities.Ending, error) {
 func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 	return once(u, "begin", func() (activities.Begun, error) {
 		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place
-		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, u.TurnRef)
+		ref := u.TurnRef
+		ref.Beside = u.thread.beside(u)
+		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
 			u.began(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
@@ -303,6 +307,9 @@ func (u *turn) progress(after int) chat.Progress {
 func failureCode(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) && app.Type() != "" {
+		if !app.NonRetryable() && (strings.HasPrefix(app.Type(), "model_") || app.Type() == activities.ErrTypeInterrupted) {
+			return chat.CodeDeadline // the server had no time left for another try
+		}
 		if _, known := knownCodes[app.Type()]; known {
 			return app.Type()
 		}
