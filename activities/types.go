@@ -23,6 +23,15 @@ type TurnRef struct {
 	// once BeginTurn has written its row. Activities read the turn by load, which
 	// knows of it.
 	Unsaved *Unsaved `json:"unsaved,omitempty"`
+	// Beside is what the thread has beside the turn, for BeginTurn only.
+	Beside *Beside `json:"beside,omitempty"`
+}
+
+// Beside names the other turns of a thread that are under way, and those that
+// wait.
+type Beside struct {
+	Open    []string `json:"open,omitempty"`
+	Waiting []string `json:"waiting,omitempty"`
 }
 
 // Unsaved is a message that was taken while the database was away: with the

@@ -133,6 +133,10 @@ type Turns interface {
 	// got its own parent before, else ErrNotFound; for a rolled back turn its
 	// parent is taken.
 	MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error
+	// TakeBack undoes MarkTurn for an unsettled turn: it has no place in the tree,
+	// and is accepted or, as if it had never been taken, new. A settled turn stays
+	// as it is (no error).
+	TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error
 	// Cancel writes a tombstone for ref, so that a submit that comes later finds
 	// it; idempotent. Tombstones older than a day may be pruned.
 	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error

@@ -167,6 +167,32 @@ var turnTests = []test{
 			b.Equal(step.expectedParent, got.Parent)
 		}
 	}},
+	{"a turn that is taken back has no place, and is new or accepted", func(b *bundle) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		before := first
+		for _, status := range []chat.TurnStatus{chat.TurnNew, chat.TurnAccepted} {
+			t := b.running("two", before)
+			b.NoError(b.store.TakeBack(b.ctx, b.owner, t.ID, status))
+			got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+			b.NoError(err)
+			b.Equal(status, got.Status)
+			b.Empty(got.Parent)
+			head, err := b.store.Head(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(before, head)
+			open, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(status == chat.TurnAccepted, len(open) == 1)
+			b.mark(t.ID, chat.TurnRunning, before) // and begins anew
+			b.settle(b.ending(t, "2"))
+			before = t.ID
+		}
+		b.NoError(b.store.TakeBack(b.ctx, b.owner, first, chat.TurnNew))
+		got, err := b.store.Turn(b.ctx, b.owner, first)
+		b.NoError(err)
+		b.Equal(chat.TurnCompleted, got.Status, "a settled turn stays")
+		b.Error(b.store.TakeBack(b.ctx, b.owner, first, chat.TurnRunning))
+	}},
 	{"an interrupt as a parent means its turn", func(b *bundle) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", chat.InterruptID(first, 2))

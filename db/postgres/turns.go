@@ -219,6 +219,20 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
+func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
+	ctx, end := s.few(ctx, "take a turn back")
+	defer end(&err)
+	if status != chat.TurnNew && status != chat.TurnAccepted {
+		return fmt.Errorf("a turn cannot be taken back to %q", status)
+	}
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
+			return err
+		}
+		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: string(status)})
+	})
+}
+
 // nameAfter gives a conversation without a title one made from a turn's message.
 func nameAfter(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 	t, err := turn(row)

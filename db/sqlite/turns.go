@@ -203,6 +203,14 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
+func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
+	defer s.wrap("take a turn back", &err)
+	if status != chat.TurnNew && status != chat.TurnAccepted {
+		return fmt.Errorf("a turn cannot be taken back to %q", status)
+	}
+	return s.write.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: string(status)})
+}
+
 // nameAfter gives a conversation without a title one made from a turn's message.
 func nameAfter(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 	t, err := turn(row)
