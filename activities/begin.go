@@ -52,7 +52,8 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		}
 		b.Parent = t.Parent
 	}
-	if b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent); err != nil {
+	b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // where there is no branch, everything asks
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
 	return b, nil
