@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,19 @@ import (
 
 func (p *play) cancel(turn string) {
 	p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: turn})
+}
+
+// when does something as soon as a channel is closed, on the environment's own
+// goroutine, as activities may not.
+func (p *play) when(begun <-chan struct{}, do func()) {
+	p.env.RegisterDelayedCallback(func() {
+		select {
+		case <-begun:
+			do()
+		default:
+			p.when(begun, do)
+		}
+	}, time.Millisecond)
 }
 
 // A stop, wherever the turn is.
@@ -131,12 +146,16 @@ func TestAStopWhileTheTurnIsSettledIsTooLate(t *testing.T) {
 func TestARollbackWhileTheTurnIsSettledFollowsItInstead(t *testing.T) {
 	s := perfect()
 	p := newPlay(t, s)
-	s.settle = func() error {
-		if p.calls["Settle"] == 1 {
-			p.submit("t2", chat.Rollback)
-		}
+	settling, submitted := make(chan struct{}), make(chan struct{})
+	s.settle = sync.OnceValue(func() error {
+		close(settling)
+		<-submitted
 		return nil
-	}
+	})
+	p.when(settling, func() {
+		p.submit("t2", chat.Rollback)
+		close(submitted)
+	})
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
@@ -174,10 +193,9 @@ func TestATurnStoppedInTheQueueEndsAtOnceAndComesAfterTheOneItWaitedFor(t *testi
 func TestATurnThatWasStoppedInTheQueueIsSettledBeforeTheNextBegins(t *testing.T) {
 	s := asking()
 	p := newPlay(t, s)
-	tries := 0
-	s.settle = func() error { // t2's: the database is away for a while
-		if tries++; tries < 5 {
-			return temporal.NewApplicationError("settle", chat.CodeDatabase)
+	s.settle = func() error { // the database is away for a while
+		if s.count("tries") < 5 {
+			return away()
 		}
 		return nil
 	}
@@ -261,14 +279,20 @@ func TestASupersedeEndsEverythingAcceptedBeforeItAndNothingAfter(t *testing.T) {
 func TestASupersedeWhileAnswersAreWrittenSettlesFirstAndMakesOneNewTurn(t *testing.T) {
 	s := perfect()
 	s.stops = make(chan struct{})
+	writing := make(chan struct{})
 	p := newPlay(t, s)
+	p.when(writing, func() {
+		p.submit("t2", chat.Supersede)
+		p.submit("t2", chat.Supersede)
+	})
 	s.write = func(_ context.Context, n int) (activities.Written, error) {
 		if n > 1 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			require.Len(t, p.endings, 1, "the old turn is settled before the new one writes")
 			return activities.Written{Chars: 1}, nil
 		}
-		p.submit("t2", chat.Supersede)
-		p.submit("t2", chat.Supersede)
+		close(writing)
 		<-s.stops
 		return activities.Written{Stopped: true}, nil
 	}
@@ -404,7 +428,7 @@ func TestADatabaseAwayWhenATurnBeginsDelaysItAndThenFailsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := perfect()
 			s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
-				if s.calls["BeginTurn"] < tc.tries {
+				if s.count("begun") < tc.tries {
 					return activities.Begun{}, away()
 				}
 				return activities.Begun{}, nil
@@ -429,9 +453,8 @@ func TestAMessageTakenWithoutTheDatabaseRunsOnWhatItHasAndIsSavedAtItsEnd(t *tes
 		begun = append(begun, ref)
 		return activities.Begun{Agent: chat.AgentAssistant, Unsaved: true}, nil
 	}
-	tries := 0
 	s.settle = func() error {
-		if tries++; tries < 10 {
+		if s.count("tries") < 10 {
 			return away()
 		}
 		return nil
@@ -488,20 +511,19 @@ func TestWhatAStoppedActivityHoldsIsWaitedForWhileTheDatabaseIsAway(t *testing.T
 	s := perfect()
 	release := make(chan struct{})
 	p := newPlay(t, s)
-	handedIn := false
+	var handedIn atomic.Bool
 	s.write = func(context.Context, int) (activities.Written, error) {
 		p.cancel("t1")
 		<-release
-		handedIn = true
+		handedIn.Store(true)
 		return activities.Written{Stopped: true}, nil
 	}
-	tries := 0
 	s.settle = func() error {
-		if tries++; tries == 1 {
+		if s.count("tries") == 1 {
 			close(release)
 			return away()
 		}
-		require.True(t, handedIn, "the partial was in its memory only")
+		require.True(t, handedIn.Load(), "the partial was in its memory only")
 		return nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
