@@ -37,6 +37,7 @@ func (p *problem) Unwrap() error { return p.cause }
 
 var (
 	errNotFound        = &problem{status: http.StatusNotFound, code: chat.CodeNotFound, message: "There is nothing here by that id."}
+	errMethod          = &problem{status: http.StatusMethodNotAllowed, code: chat.CodeMethod, message: "This path knows other methods."}
 	errUnauthenticated = &problem{status: http.StatusUnauthorized, code: chat.CodeUnauthenticated, message: "A valid token is needed."}
 )
 
