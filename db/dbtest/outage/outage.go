@@ -280,10 +280,6 @@ func (o *store) StoreText(ctx context.Context, owner, id, text string, chunks []
 	return o.none(func() error { return o.Store.StoreText(ctx, owner, id, text, chunks, vectors) })
 }
 
-func (o *store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	return one(o, func() (chat.Turn, error) { return o.Store.SaveTurn(ctx, t) })
-}
-
 func (o *store) TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error {
 	return o.none(func() error { return o.Store.TakeBack(ctx, owner, id, s) })
 }
