@@ -35,7 +35,7 @@ type Settlement struct {
 	Owner, ThreadID, TurnID string
 	Parent                  string
 	Status                  chat.TurnStatus // completed, cancelled or failed
-	Text                    string          // answer or partial; empty: no assistant message
+	Text                    string          // answer or partial; empty: no assistant message, unless Metadata has results of tools
 	Metadata                map[string]any  // of the assistant message
 	Prompts                 []Prompt        // PalAssist prompts with the answers given to them, and notices, in order
 	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
