@@ -153,13 +153,16 @@ func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) err
 	u.writing = true
 	defer func() { u.writing = false }()
 	if err := workflow.Await(ctx, call.IsReady); err == nil {
+		u.recorded = true
 		return call.Get(ctx, result)
 	}
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	if u.given.IsZero() {
 		u.given = workflow.Now(ctx).Add(stopPatience)
 	}
-	if ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.given.Sub(workflow.Now(ctx))), call.IsReady); !ready {
+	ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.given.Sub(workflow.Now(ctx))), call.IsReady)
+	u.recorded = true
+	if !ready {
 		u.held = call
 	} else if err := call.Get(clean, result); err != nil {
 		return err

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -205,6 +207,29 @@ func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 	require.Equal(t, 1, p.calls["AnnounceStop"])
+}
+
+// A local activity runs before its workflow task is recorded, and the task may
+// be lost, with the submit that it accepted.
+func TestATurnThatRanNothingIsSettledOnlyWhenItIsRecordedThatItWasAccepted(t *testing.T) {
+	for name, stopped := range map[string]bool{"stopped before it ran": true, "answered": false} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlay(t, perfect())
+			var local []string
+			p.env.SetOnLocalActivityStartedListener(func(info *activity.Info, _ context.Context, _ []any) {
+				local = append(local, info.ActivityType.Name)
+			})
+			p.at(0, func() {
+				if stopped {
+					p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"})
+				}
+				p.submit("t1", chat.Supersede)
+			})
+			p.run()
+			require.Equal(t, 1, p.calls["Settle"])
+			require.Equal(t, !stopped, slices.Contains(local, "Settle"))
+		})
+	}
 }
 
 // A stop is announced by a workflow task that is then lost: the activity hears

@@ -44,6 +44,7 @@ type turn struct {
 	held     workflow.Future     // one that was stopped and has not handed in what it has
 	since    time.Time           // it works, and no person is asked
 	settling bool                // how it ends is decided
+	recorded bool                // Temporal has it for sure that the turn was accepted
 	over     bool                // the terminal entry is in the log
 
 	approved   []string // tools that need not ask
@@ -55,6 +56,8 @@ var (
 	errContinue = errors.New("continue as new")
 	// errSettled unwinds a turn that turns out to have ended before.
 	errSettled = errors.New("settled already")
+	// errUnrecorded is why a turn is not settled at once.
+	errUnrecorded = errors.New("perhaps not recorded")
 )
 
 // begin opens a turn that was submitted. One that was cancelled, or superseded
@@ -85,7 +88,7 @@ func (t *thread) restore(o openTurn) *turn {
 	if o.Steps == nil {
 		o.Steps = map[string]json.RawMessage{}
 	}
-	return &turn{thread: t, openTurn: o}
+	return &turn{thread: t, openTurn: o, recorded: true}
 }
 
 // run tells the story of the turn and settles it. errContinue comes back when
@@ -247,7 +250,15 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	e.Log = u.Log
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason}
-	settled, err := quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	// A turn that never ran anything may have been accepted in this very workflow
+	// task. If that were lost, it would be accepted again, perhaps after others, and
+	// must not have ended in the meantime: a regular activity runs when the task is
+	// recorded.
+	var settled activities.Settled
+	err := errUnrecorded
+	if u.recorded {
+		settled, err = quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	}
 	if err != nil && !final(err) {
 		// The database is away. What was written when the turn was stopped may be
 		// in the memory of its activity only, which saves it before it ends.
