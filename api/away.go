@@ -16,7 +16,7 @@ import (
 
 const (
 	// A database that takes longer than this counts as one that is away.
-	storePatience = 5 * time.Second
+	storePatience = 8 * time.Second
 	// How long a thread is asked what the database cannot tell.
 	statePatience = 5 * time.Second
 )

@@ -242,10 +242,11 @@ func (s *server) cancelAlone(t chat.Turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	state, err := s.Threads.State(ctx, t.ThreadID)
-	if err == nil && state.TurnID == t.ID && state.Pending != nil {
+	_, open := state.Names[t.ID]
+	if err == nil && (!open || state.TurnID == t.ID && state.Pending != nil) {
 		return
 	}
-	if err == nil { // of a turn that is over, nothing comes
+	if err == nil {
 		err = s.Threads.Cancel(ctx, t.Owner, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
 	}
 	if err != nil {

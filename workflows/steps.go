@@ -32,6 +32,8 @@ const (
 	stopPatience = 2 * time.Second
 	// And how long while the database is away: as long as the activity tries.
 	savePatience = activities.SavePatience + lookupLimit
+	// Or when nobody knows whether it is.
+	slowPatience = 10 * time.Second
 )
 
 // lookup runs a few milliseconds' worth of database work: as a local activity,

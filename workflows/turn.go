@@ -260,10 +260,14 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 		settled, err = quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil && !final(err) {
-		// The database is away. What was written when the turn was stopped may be
-		// in the memory of its activity only, which saves it before it ends.
+		// The database is away, or slow. What was written when the turn was stopped
+		// may be in the memory of its activity only, which saves it before it ends.
 		if u.held != nil {
-			_, _ = workflow.AwaitWithTimeout(ctx, savePatience, u.held.IsReady) // an error means that it is time to go on, too
+			patience := slowPatience
+			if isType(err, chat.CodeDatabase) {
+				patience = savePatience
+			}
+			_, _ = workflow.AwaitWithTimeout(ctx, patience, u.held.IsReady) // an error means that it is time to go on, too
 		}
 		settled, err = patient[activities.Settled](ctx, 0, "Settle the turn", acts.Settle, e)
 	}
