@@ -89,9 +89,14 @@ race: tools-present mcp/testservers/node_modules/.installed ## The product modul
 	@go test -race -timeout 20m ./...
 
 .PHONY: bench
-bench: standalone ## Measure first event, first token, turns per second, and fairness between users
+bench: standalone ## Measure first event, first token, turns per second, fairness between users, and stops
 	@go run ./bench/turns -server bin/palaver-standalone
 	@go run ./bench/fairness -server bin/palaver-standalone
+	@go run ./bench/stop -server bin/palaver-standalone
+
+.PHONY: chaos
+chaos: build ## Kill and cut off everything at random while people talk, on both stores: about 20 minutes (CHAOS="-short")
+	@go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both $(CHAOS)
 
 .PHONY: fuzz
 fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
