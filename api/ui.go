@@ -328,7 +328,7 @@ func (s *server) eventsOfUI(ctx context.Context, t chat.Turn) ([]chat.Event, err
 	defer cancel()
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
 	if err != nil {
-		s.Log.Warn("open turn not known", "turn", t.ID, "error", err)
+		s.Log.Warn("open turn not known", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return nil, nil
 	}
 	if !progress.Waiting {
