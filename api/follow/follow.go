@@ -59,6 +59,8 @@ const (
 	// A turn that neither its workflow nor the database knows is asked for this
 	// long (a submit may be on its way) before it counts as gone.
 	patience = 30 * time.Second
+	// And this long when it was known before: its conversation was deleted.
+	patienceAfterwards = 3 * time.Second
 )
 
 // Hub holds the followers of this process. Safe for concurrent use.
@@ -228,7 +230,7 @@ func (f *follower) run(ctx context.Context) {
 				missing = time.Time{}
 			} else if missing.IsZero() {
 				missing = time.Now()
-			} else if time.Since(missing) >= patience {
+			} else if time.Since(missing) >= f.patience() {
 				f.end()
 				return
 			}
@@ -320,6 +322,16 @@ func (f *follower) state() (after, piece int, gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.log), f.piece.n, f.piece.gap()
+}
+
+// patience is how long the turn may be unknown before it counts as gone.
+func (f *follower) patience() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.log) > 0 {
+		return patienceAfterwards
+	}
+	return patience
 }
 
 // hint notes that the log has n events; news reports whether it is shorter here.

@@ -593,6 +593,18 @@ func TestASubmitOnItsWayIsWaitedForAndADeletedTurnIsGivenUp(t *testing.T) {
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
 		w.set(func() { w.unknown = true })
+		time.Sleep(2 * patienceAfterwards)
+		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestATurnThatNeverCameIsGivenUpInTheEnd(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.unknown = true
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
 		time.Sleep(2 * patience)
 		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
 			t.Fatalf("got %v", err)
