@@ -141,7 +141,7 @@ func newServer(d Deps) (*server, error) {
 	s.limits = newLimits(d.Config.Limits, d.Store)
 	s.offered = s.newMCP()
 	var err error
-	if s.openAPI, err = newOpenAPI(d.Config.AuthMode); err != nil {
+	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
 		return nil, err
 	}
 	for _, origin := range d.Config.TrustedOrigins {

@@ -65,6 +65,7 @@ const (
 	uiEvents        = "UIEvent"
 	langGraphEvents = "LangGraphEvent"
 	agentV2Events   = "AgentV2Event"
+	mcpMessages     = "MCPMessage"
 )
 
 func gives(v any, headers ...string) []success {
@@ -187,7 +188,7 @@ var operations = []operation{
 
 	{route: "POST /mcp", group: groupMCP, about: "MCP's streamable HTTP, without sessions: a request or notification in, its response out.",
 		body:    rpcRequest{},
-		answers: append([]success{{status: http.StatusOK, json: rpcResponse{}, events: "RPCResponse"}}, success{status: http.StatusAccepted}),
+		answers: append([]success{{status: http.StatusOK, json: rpcResponse{}, events: mcpMessages}}, success{status: http.StatusAccepted}),
 		errors:  []int{http.StatusTooManyRequests}},
 	{route: "GET /mcp", group: groupMCP, about: "Refused: there are no sessions to listen to.", errors: []int{http.StatusMethodNotAllowed}},
 	{route: "DELETE /mcp", group: groupMCP, about: "Refused: there are no sessions to end.", errors: []int{http.StatusMethodNotAllowed}},

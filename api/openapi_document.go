@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -36,7 +37,12 @@ type openAPI struct {
 	etag string
 }
 
-// newOpenAPI makes the document, once, of the API as it is set up.
+// openAPIs are the documents of the API as it may be set up, each made once.
+var openAPIs = map[string]func() (openAPI, error){
+	AuthAnonymous: sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthAnonymous) }),
+	AuthRequired:  sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthRequired) }),
+}
+
 func newOpenAPI(auth string) (openAPI, error) {
 	d := &documented{schemas: newSchemas()}
 	d.doc = &openapi3.T{
@@ -55,6 +61,8 @@ func newOpenAPI(auth string) (openAPI, error) {
 	d.schemas.events(uiEvents, aisdk.Events)
 	d.schemas.events(langGraphEvents, langgraph.Events)
 	d.schemas.events(agentV2Events, agentv2.Events)
+	d.schemas.made[mcpMessages] = openapi3.NewSchemaRef("", &openapi3.Schema{
+		AnyOf: openapi3.SchemaRefs{d.schemas.of(rpcResponse{}), d.schemas.body(rpcRequest{})}})
 	d.failures()
 	for _, o := range operations {
 		d.add(o)
@@ -120,7 +128,7 @@ func (d *documented) failures() {
 func (o operation) statuses() []int {
 	all := append([]int{http.StatusInternalServerError}, o.errors...)
 	if o.open {
-		return o.errors
+		return all
 	}
 	all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
 	if o.body != nil || o.file {

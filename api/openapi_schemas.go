@@ -25,12 +25,12 @@ type schemas struct {
 }
 
 func newSchemas() *schemas {
-	generator := func(customize openapi3gen.SchemaCustomizerFn) *openapi3gen.Generator {
-		return openapi3gen.NewGenerator(openapi3gen.SchemaCustomizer(customize), openapi3gen.CreateTypeNameGenerator(schemaName),
+	generator := func(customize openapi3gen.SchemaCustomizerFn, name openapi3gen.TypeNameGenerator) *openapi3gen.Generator {
+		return openapi3gen.NewGenerator(openapi3gen.SchemaCustomizer(customize), openapi3gen.CreateTypeNameGenerator(name),
 			openapi3gen.CreateComponentSchemas(openapi3gen.ExportComponentSchemasOptions{
 				ExportComponentSchemas: true, ExportTopLevelSchema: true, ExportGenerics: true}))
 	}
-	return &schemas{made: openapi3.Schemas{}, read: generator(readSchema), written: generator(writtenSchema)}
+	return &schemas{made: openapi3.Schemas{}, read: generator(readSchema, bodyName), written: generator(writtenSchema, schemaName)}
 }
 
 // enums are the values of types that have only these.
@@ -53,16 +53,15 @@ func values[T ~string](all ...T) []any {
 	return out
 }
 
-// readSchema: what may be absent may also be null.
-func readSchema(_ string, t reflect.Type, _ reflect.StructTag, s *openapi3.Schema) error {
-	if t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-		s.Nullable = true
-	}
+// readSchema: every field may be absent, or null, which is the same.
+func readSchema(name string, t reflect.Type, _ reflect.StructTag, s *openapi3.Schema) error {
+	s.Nullable = name != "_root"
 	settle(t, s)
+	if s.Items != nil {
+		s.Items = notNull(s.Items)
+	}
 	for _, f := range fieldsOf(t) {
-		if f.null {
-			orNull(s, f.name)
-		}
+		orNull(s, f.name)
 	}
 	return nil
 }
@@ -98,11 +97,29 @@ func settle(t reflect.Type, s *openapi3.Schema) {
 	}
 }
 
-// orNull lets a field with a schema of its own be null.
+// orNull lets a field be null whose schema cannot say so itself.
 func orNull(s *openapi3.Schema, field string) {
-	if p := s.Properties[field]; p != nil && strings.HasPrefix(p.Ref, componentSchemas) {
+	p := s.Properties[field]
+	if p != nil && (strings.HasPrefix(p.Ref, componentSchemas) || p.Value != nil && (p.Value.AnyOf != nil || p.Value.Items != nil && len(*p.Value.Type) == 1)) {
 		s.Properties[field] = openapi3.NewSchemaRef("", &openapi3.Schema{AnyOf: openapi3.SchemaRefs{p, nothing}})
 	}
+}
+
+// notNull takes back what orNull or settle has allowed.
+func notNull(p *openapi3.SchemaRef) *openapi3.SchemaRef {
+	if p.Value == nil || strings.HasPrefix(p.Ref, componentSchemas) {
+		return p
+	}
+	if len(p.Value.AnyOf) == 2 && p.Value.AnyOf[1] == nothing {
+		return p.Value.AnyOf[0]
+	}
+	s := *p.Value
+	s.Nullable = false
+	if s.Type != nil {
+		s.Type = &openapi3.Types{(*s.Type)[0]}
+	}
+	s.Enum = slices.DeleteFunc(slices.Clone(s.Enum), func(v any) bool { return v == nil })
+	return openapi3.NewSchemaRef("", &s)
 }
 
 var nothing = openapi3.NewSchemaRef("", &openapi3.Schema{Type: &openapi3.Types{"null"}})
@@ -132,16 +149,14 @@ var prefixes = map[string]string{"native": "Native", "aisdk": "UI", "langgraph":
 
 // renamed are types whose names would be taken or say too little.
 var renamed = map[string]string{
-	"aisdk.body":          "UIChatBody",
-	"api.interruptJSON":   "LangGraphPending",
-	"api.repoJSON":        "Repo",
-	"api.repoPutJSON":     "RepoVersion",
-	"api.uiThreadJSON":    "UIThread",
-	"api.rpcRequest":      "RPCRequest",
-	"api.rpcResponse":     "RPCResponse",
-	"jsonrpc2.WireError":  "RPCError",
-	"dialect.Decision":    "DecisionBody",
-	"dialect.ResumeValue": "ResumeValueBody",
+	"aisdk.body":         "UIChatBody",
+	"api.interruptJSON":  "LangGraphPending",
+	"api.repoJSON":       "Repo",
+	"api.repoPutJSON":    "RepoVersion",
+	"api.uiThreadJSON":   "UIThread",
+	"api.rpcRequest":     "RPCRequest",
+	"api.rpcResponse":    "RPCResponse",
+	"jsonrpc2.WireError": "RPCError",
 }
 
 // schemaName is what the schema of a type is called.
@@ -157,6 +172,16 @@ func schemaName(t reflect.Type) string {
 		return exported(strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]")) + "List"
 	}
 	return prefixes[pkg] + exported(name)
+}
+
+// bodyName is what the schema of a type that is read is called: another than when
+// it is written.
+func bodyName(t reflect.Type) string {
+	name := schemaName(t)
+	if name == "" || strings.HasSuffix(name, "Body") {
+		return name
+	}
+	return name + "Body"
 }
 
 func exported(name string) string {
@@ -202,11 +227,17 @@ func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3
 		m.made[name] = openapi3.NewSchemaRef("", s)
 	}
 	s.Required = append(s.Required, shape.Needs...)
+	for _, field := range shape.Needs {
+		s.Properties[field] = notNull(s.Properties[field])
+	}
 	if shape.Type != "" {
 		s.Properties["type"] = openapi3.NewSchemaRef("", &openapi3.Schema{Type: &openapi3.Types{"string"}, Const: shape.Type})
 	}
 	for field, v := range shape.Holds {
 		s.Properties[field] = m.schema(g, v)
+		if g == m.read && !slices.Contains(shape.Needs, field) {
+			orNull(s, field)
+		}
 	}
 	return openapi3.NewSchemaRef(componentSchemas+name, nil)
 }
