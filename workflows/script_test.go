@@ -33,8 +33,9 @@ type script struct {
 	writes  []activities.WriteRequest
 	write   func(ctx context.Context, attempt int) (activities.Written, error)
 	settle  func() error
-	parents []string      // that turns began with
-	stops   chan struct{} // closed when a stop is announced
+	beside  []activities.Beside // of the turns that began
+	parents []string            // that turns began with
+	stops   chan struct{}       // closed when a stop is announced
 
 	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
 	onIntent func(ctx context.Context, n int) error
@@ -78,6 +79,7 @@ func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activitie
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parents = append(s.parents, ref.Parent)
+	s.beside = append(s.beside, *ref.Beside)
 	return s.begin, nil
 }
 

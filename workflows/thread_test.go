@@ -209,6 +209,19 @@ func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
 	require.Equal(t, 1, p.calls["AnnounceStop"])
 }
 
+func TestATurnBeginsKnowingWhatItsThreadHasBesideIt(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t3"}) })
+	p.at(3, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) })
+	p.at(4, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
+	p.run()
+	require.Equal(t, []activities.Beside{{}, {Open: []string{"t1"}, Waiting: []string{"t2"}}, {}}, s.beside)
+}
+
 // A local activity runs before its workflow task is recorded, and the task may
 // be lost, with the submit that it accepted.
 func TestATurnThatRanNothingIsSettledOnlyWhenItIsRecordedThatItWasAccepted(t *testing.T) {
