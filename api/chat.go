@@ -68,6 +68,9 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 		out.timing = s.metrics.timing(out.wire.Name(), show.began)
 	}
 	err = out.follow(v, true, show.after)
+	if out.failed != "" { // why is in the worker's log, under the id of the request that brought the turn
+		s.Log.Warn("a client was told that its turn has failed", "request_id", requestID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
+	}
 	if errors.Is(err, errClientGone) && show.cancel {
 		v.Close()
 		go s.cancelWhenAlone(turn)

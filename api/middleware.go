@@ -62,7 +62,11 @@ func (s *server) access(c *gin.Context) {
 	}
 	took := time.Since(start)
 	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
-	s.Log.Info("request", "request_id", requestID(c), "method", c.Request.Method, "route", route,
+	log := s.Log.With("request_id", requestID(c))
+	if turn := c.Writer.Header().Get("X-Turn-Id"); turn != "" {
+		log = log.With("turn", turn)
+	}
+	log.Info("request", "method", c.Request.Method, "route", route,
 		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
 }
 

@@ -43,7 +43,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	done()
 	unsaved := err != nil && away(err) && ctx.Err() == nil
 	if unsaved {
-		row, err = turn, s.mayTakeUnsaved(ctx, turn, in, err)
+		row, err = s.withoutRow(ctx, turn, in, err)
 	}
 	if err != nil || row.Status.Settled() {
 		return row, err
@@ -52,10 +52,10 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	defer cancel()
 	request := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
-		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID,
+		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.Request,
 	}
 	if unsaved {
-		request.Unsaved = &turn
+		request.Unsaved = &row
 	}
 	id, err := s.Threads.Submit(ctx, request)
 	if err != nil {

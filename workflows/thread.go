@@ -38,6 +38,7 @@ type carried struct {
 	Queue  []SubmitRequest `json:"queue,omitempty"`
 	Seen   []seen          `json:"seen,omitempty"`   // turns submitted lately
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that overtook their submit
+	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
 	Undone string          `json:"undone,omitempty"` // the turn just rolled back: the next one takes its place
 }
 
@@ -60,6 +61,7 @@ type SubmitRequest struct {
 	OnBusy    chat.OnBusy `json:"on_busy"`
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`
+	RequestID string      `json:"request,omitempty"`
 	Client    string      `json:"client,omitempty"` // stands for the client_turn_id, chat.ClientKey
 	Hash      string      `json:"hash,omitempty"`   // of the content
 	// Unsaved is the message itself when the database was away.
@@ -479,7 +481,7 @@ func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
 }
 
 func (t *thread) state() (chat.ThreadState, error) {
-	s := chat.ThreadState{Owner: t.Owner}
+	s := chat.ThreadState{Owner: t.Owner, Agent: t.Carried.Agent}
 	name := func(turnID, runID string) {
 		if s.Names == nil {
 			s.Names = map[string]chat.TurnName{}

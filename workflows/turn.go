@@ -65,7 +65,7 @@ var (
 func (t *thread) begin(s SubmitRequest) *turn {
 	u := &turn{thread: t, openTurn: openTurn{
 		TurnRef: activities.TurnRef{
-			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, Unsaved: s.Unsaved,
+			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, RequestID: s.RequestID, Unsaved: s.Unsaved,
 		},
 		Steps:   map[string]json.RawMessage{},
 		Stopped: s.Stopped,
@@ -190,6 +190,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 		ref.Beside = u.thread.beside(u)
 		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
+			u.thread.Carried.Agent = b.Agent
 			u.began(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
 		}
@@ -300,9 +301,9 @@ func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	}
 }
 
-// log names turn and run in every line.
+// log names turn, run and request in every line.
 func (u *turn) log(ctx workflow.Context) log.Logger {
-	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID)
+	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID, "request_id", u.RequestID)
 }
 
 func (u *turn) status(ctx workflow.Context, node chat.Node) {
