@@ -127,7 +127,11 @@ func TestAMessageIsTakenWithoutTheDatabaseAndSavedWhenItIsBack(t *testing.T) {
 	store.cut.Store(true)
 	back := make(chan struct{})
 	b.engine.set(func() {
+		b.engine.agent = chat.AgentAssistant
 		b.engine.script = func(u *turn) {
+			if got := u.submit.Unsaved.Content.Agent; got != chat.AgentAssistant {
+				t.Errorf("%s answers: a message that names no agent is for the thread's", got)
+			}
 			u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
 			u.e.bus.PublishDelta(stream.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
 			<-back

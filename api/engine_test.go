@@ -98,6 +98,7 @@ type engine struct {
 	turns     map[string]*turn
 	open      map[string]*turn // by thread
 	owners    map[string]string
+	agent     chat.Agent // of every thread
 	cancels   []chat.Cancel
 	submits   []chat.Submit
 	deleted   []string
@@ -229,7 +230,7 @@ func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, er
 		return chat.ThreadState{}, e.away
 	}
 	if u == nil {
-		return chat.ThreadState{Owner: e.owners[threadID]}, nil
+		return chat.ThreadState{Owner: e.owners[threadID], Agent: e.agent}, nil
 	}
 	name := chat.TurnName{Client: chat.ClientKey(u.submit.ClientTurnID), RunID: u.submit.StreamRunID}
 	return chat.ThreadState{Owner: u.ref.Owner, TurnID: u.ref.TurnID, Status: chat.TurnRunning, Pending: u.pending,

@@ -189,7 +189,7 @@ func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {
 		p.resume(answer(chat.CancelResume, ""))
 		p.submit("t2", chat.Supersede)
 	})
-	p.at(2, func() { require.Equal(t, chat.ThreadState{Owner: "ann"}, p.state()) })
+	p.at(2, func() { require.Equal(t, chat.ThreadState{Owner: "ann", Agent: chat.AgentDocuments}, p.state()) })
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed"}, statuses(p.endings))
 }
