@@ -307,7 +307,7 @@ func (s *server) documentChunk(c *gin.Context) error {
 		return err
 	}
 	chunkID := c.Param("chunk_id")
-	if !plain(chunkID, 128) {
+	if !dialect.Plain(chunkID) {
 		return errNotFound
 	}
 	v, err := s.Store.Chunk(c.Request.Context(), callerOf(c).ID, id, chunkID)

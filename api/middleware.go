@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -27,7 +26,7 @@ const (
 // requestID takes the caller's request id when it is a plain one, else makes one.
 func (s *server) requestID(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
-	if !plain(id, maxRequestID) {
+	if len(id) > maxRequestID || !dialect.Plain(id) {
 		id = uuid.NewString()
 	}
 	c.Set(requestIDKey, id)
@@ -35,21 +34,6 @@ func (s *server) requestID(c *gin.Context) {
 }
 
 func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
-
-// plain reports whether s is 1 to most characters of A-Z a-z 0-9 _ . : -
-func plain(s string, most int) bool {
-	if s == "" || len(s) > most {
-		return false
-	}
-	for _, b := range []byte(s) {
-		switch {
-		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("_.:-", b) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
-}
 
 // access logs and counts a request: never its query or body, which carry what
 // people write.
