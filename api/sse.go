@@ -146,6 +146,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 // after names the interrupt whose answer the stream begins with; empty: from
 // the viewer's place.
 func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
+	v.HoldText(after != "")
 	for {
 		item, more, err := v.Next()
 		switch {
@@ -164,6 +165,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 		if after != "" {
 			if item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
 				after = ""
+				v.HoldText(false)
 			}
 			if !item.Type.Terminal() {
 				if h, is := o.wire.(dialect.Historian); is {

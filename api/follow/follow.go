@@ -449,6 +449,7 @@ type Viewer struct {
 	f      *follower
 	at     Position
 	whole  bool  // all of the finished piece before the next event has been delivered
+	held   bool  // text of a piece being written is not delivered
 	told   int64 // of which outage of the database it knows
 	closed bool
 }
@@ -478,7 +479,7 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	if f.over {
 		return Item{}, nil, io.EOF
 	}
-	if !f.behind && v.at.N == len(f.log) {
+	if !f.behind && !v.held && v.at.N == len(f.log) {
 		if item, ok := v.token(); ok {
 			return item, nil, nil
 		}
@@ -487,6 +488,16 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 		return Item{}, nil, ErrGone
 	}
 	return Item{}, f.changed, nil
+}
+
+// HoldText has the text of a piece that is being written wait, or come. A viewer
+// that passes over what came before an answer must hold it: while the workflow
+// cannot be asked, a follower that is new here has the text, and not the events
+// before it.
+func (v *Viewer) HoldText(hold bool) {
+	v.f.mu.Lock()
+	defer v.f.mu.Unlock()
+	v.held = hold
 }
 
 // Wait returns the next event as soon as there is one.
