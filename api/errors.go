@@ -166,5 +166,6 @@ func (s *server) fail(c *gin.Context, err error) {
 	var out errorJSON
 	e := &out.Error
 	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.code, p.message, requestID(c), p.details, p.turnID
+	c.Header("Content-Type", "application/json; charset=utf-8") // also where a stream was about to begin
 	c.AbortWithStatusJSON(p.status, out)
 }

@@ -56,6 +56,7 @@ func (s *server) access(c *gin.Context) {
 
 // recovery turns a panic into a 500 that says nothing of our insides.
 func (s *server) recovery(c *gin.Context) {
+	r := c.Request // a handler's own has a context that the panic has ended
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -68,6 +69,7 @@ func (s *server) recovery(c *gin.Context) {
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // a stream that breaks off must not look like one that has ended
 		}
+		c.Request = r
 		s.fail(c, errors.New("panic"))
 	}()
 	c.Next()
