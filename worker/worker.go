@@ -26,6 +26,9 @@ const (
 	// those of threads that are cached here.
 	workflowPollers = 10
 	activityPollers = 5
+	// Workflow code that does not yield for so long hangs; the SDK's 1 s also comes
+	// by on a machine that is only busy. A workflow task has 4 s.
+	deadlock = 4 * time.Second
 	// Streaming activities wait on models; they cost next to nothing.
 	concurrentActivities = 400
 )
@@ -43,6 +46,7 @@ func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...
 		MaxConcurrentActivityTaskPollers:   activityPollers,
 		MaxHeartbeatThrottleInterval:       time.Second,
 		DefaultHeartbeatThrottleInterval:   time.Second,
+		DeadlockDetectionTimeout:           deadlock,
 		Interceptors:                       watching,
 	})
 	threads := &workflows.Threads{Hint: bus.Hint}

@@ -109,7 +109,8 @@ func (u *turn) pose(ctx workflow.Context, q chat.Question) {
 	u.Asked++
 	q.ID = chat.InterruptID(u.TurnID, u.Asked)
 	u.Pending, u.AskedAt = &q, workflow.Now(ctx)
-	u.append(ctx, chat.Entry{Type: chat.EventInterrupt, Question: &q, Ref: q.Ref})
+	usage := u.Usage
+	u.append(ctx, chat.Entry{Type: chat.EventInterrupt, Question: &q, Ref: q.Ref, Usage: &usage})
 	u.thread.show(ctx, statusInterrupted)
 	workflow.SetCurrentDetails(ctx, "Waiting for a person: "+string(q.Type)+" ("+string(q.Prompt)+")")
 	u.mark(ctx, "Wait for a person", acts.MarkInterrupted)

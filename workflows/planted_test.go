@@ -82,6 +82,7 @@ func TestPlantedInstructionsCannotRunAToolWithSideEffects(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(busyMachine)
 	env.RegisterWorkflowWithOptions((&workflows.Threads{}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	env.RegisterActivity(&activities.Activities{
 		Store: store, Model: model, Bus: stream.Nowhere{}, Search: search, Log: slog.New(slog.DiscardHandler),

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -220,11 +221,16 @@ type play struct {
 	hints []int
 }
 
+// busyMachine has the SDK take a goroutine for deadlocked only when no machine is
+// that slow.
+var busyMachine = worker.Options{DeadlockDetectionTimeout: time.Minute}
+
 func newPlay(t *testing.T, s *script) *play {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetDisableRegistrationAliasing(false)
 	p := &play{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
-	p.env.SetTestTimeout(20 * time.Second)
+	p.env.SetTestTimeout(time.Minute)
+	p.env.SetWorkerOptions(busyMachine)
 	threads := &workflows.Threads{Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
 	p.env.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	p.env.RegisterActivity(s)
