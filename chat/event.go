@@ -67,7 +67,7 @@ type Event struct {
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
 	Partial   string       `json:"partial,omitempty"` // cancelled and failed
-	Usage     *Usage       `json:"usage,omitempty"`   // cancelled and failed; a response has its own
+	Usage     *Usage       `json:"usage,omitempty"`   // cancelled, failed and interrupt (so far); a response has its own
 }
 
 // Response is a finished answer with what is known about it.

@@ -121,7 +121,7 @@ func (v ResumeValue) decides(calls []CallRef) string {
 		case !slices.ContainsFunc(calls, func(c CallRef) bool { return c.ID == d.ID }):
 			return "a decision names a call that was not asked about"
 		case seen[d.ID]:
-			return "a call is decided twice"
+			return "the call " + d.ID + " is decided twice"
 		case d.Decision != Approved && d.Decision != Rejected:
 			return "a decision must be approved or rejected"
 		case utf8.RuneCountInString(d.Reason) > MaxReason:
@@ -131,8 +131,10 @@ func (v ResumeValue) decides(calls []CallRef) string {
 		}
 		seen[d.ID] = true
 	}
-	if len(seen) < len(calls) {
-		return "a call is not decided"
+	for _, c := range calls {
+		if !seen[c.ID] {
+			return "the call " + c.ID + " is not decided"
+		}
 	}
 	return ""
 }

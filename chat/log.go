@@ -20,6 +20,7 @@ type Entry struct {
 	Question *Question    `json:"question,omitempty"` // interrupt
 	Resume   *ResumeValue `json:"resume,omitempty"`   // resumed
 	Answers  string       `json:"answers,omitempty"`  // resumed: the interrupt's id
+	Usage    *Usage       `json:"usage,omitempty"`    // interrupt: of the turn so far
 	Reason   CancelReason `json:"reason,omitempty"`   // cancelled
 	Call     *CallRef     `json:"call,omitempty"`     // tool_call and tool_result; status: the tool that runs
 	IsError  bool         `json:"is_error,omitempty"` // tool_result

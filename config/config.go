@@ -85,7 +85,7 @@ type Config struct {
 	GoogleAPIKey     string  `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Not built yet" help:"Key for imports from Google Drive. Nothing reads it before they are built."`
 	GoogleDriveURL   string  `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Not built yet" help:"Another address for Drive's API. As above."`
 
-	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Operations" help:"Reserved; refused until encryption of Temporal's payloads is built."`
+	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Not built yet" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
 
 // Embedded holds what only the one-process main has: its own Temporal and NATS.

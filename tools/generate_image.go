@@ -40,7 +40,7 @@ const (
 func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Tool {
 	return Tool{
 		Name:        "generate_image",
-		Description: "Draw a picture from a description. The person is asked before it is drawn.",
+		Description: "Draw a picture from a description. The person is asked before it is drawn. The result is the picture as markdown: put that line into the answer exactly as it is, where the picture is to stand. If it says that the picture is a placeholder, say so, too.",
 		Schema: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -121,9 +121,9 @@ func refused(ctx context.Context, usage chat.Usage, err error) (Result, error) {
 
 func drawn(id, prompt string, placeholder bool, usage chat.Usage) Result {
 	r := Result{Attachments: []string{id}, Usage: usage}
-	r.Content = "The picture is ready. It stands in your answer where you write, exactly so:\n![" + altText(prompt) + "](" + chat.AttachmentURL(id) + ")"
+	r.Content = "The picture is ready:\n![" + altText(prompt) + "](" + chat.AttachmentURL(id) + ")"
 	if placeholder {
-		r.Content += "\nIt is only a placeholder drawn by the offline engine: no image model is configured. Say so."
+		r.Content += "\nIt is only a placeholder drawn by the offline engine: no image model is configured."
 	}
 	return r
 }

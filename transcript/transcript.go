@@ -46,7 +46,8 @@ func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]
 }
 
 // Prompts are what the history keeps of a log beside message and answer: the
-// questions with the answers given, in words, and the notices.
+// questions with the answers given, in words, and the notices, but for those
+// that mean nothing once the turn is over.
 func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries)
 	if err != nil {
@@ -64,7 +65,7 @@ func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([
 			if i >= 0 {
 				prompts[i].Answer = w.answer(questions[e.Answers], *e.Resume)
 			}
-		case e.Type == chat.EventNotice && chat.NoticeMessage(e.Code) != "":
+		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && chat.NoticeMessage(e.Code) != "":
 			prompts = append(prompts, db.Prompt{ID: ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
 		}
 	}
@@ -177,7 +178,7 @@ func (w words) event(e chat.Entry) chat.Event {
 	case chat.EventInterrupt:
 		if e.Question != nil {
 			out.Interrupt = w.interrupt(*e.Question)
-			out.Message = out.Interrupt.Message
+			out.Message, out.Usage = out.Interrupt.Message, e.Usage
 		}
 	case chat.EventResumed:
 		out.Resume = e.Resume

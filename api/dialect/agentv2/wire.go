@@ -118,6 +118,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		return line(b, noticeJSON{"notice", e.Code, e.Message, w.run})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
+			w.used(e.Usage)
 			return line(b, interruptJSON{"interrupt", *e.Interrupt, w.session, e.TurnID, e.Interrupt.ID, w.run})
 		}
 	case chat.EventResponse:
@@ -138,10 +139,14 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 // early is the end of a turn that was cut short: the client gets what there is
 // of its text.
 func (w *Wire) early(b []byte, e chat.Event) []byte {
-	if e.Usage != nil {
-		w.done.Usage = *e.Usage
-	}
+	w.used(e.Usage)
 	return w.text(b, w.said.Rest(e.Partial))
+}
+
+func (w *Wire) used(u *chat.Usage) {
+	if u != nil {
+		w.done.Usage = *u
+	}
 }
 
 func (w *Wire) End(b []byte) []byte { return line(b, w.done) }
