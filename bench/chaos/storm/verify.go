@@ -381,7 +381,7 @@ func (s *storm) goesOn(book []call) {
 					break
 				}
 			}
-			if t != nil && len(t.at) > 0 && t.ended() {
+			if t != nil && !t.gone && len(t.at) > 0 && t.ended() { // of one that was looked up later nobody saw when it ended
 				if end := t.at[len(t.at)-1]; on.IsZero() || end.Before(on) {
 					on = end
 				}
