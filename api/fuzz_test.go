@@ -1,56 +1,228 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
-// Whatever a client sends, it is never our fault.
-func FuzzNoBodyIsA500(f *testing.F) {
-	b := setup(f)
-	h := b.server.routes()
-	calls := []struct{ method, path string }{
-		{"POST", "/api/chat"}, {"POST", "/api/chat/resume"}, {"POST", "/api/chat/cancel"}, {"PUT", "/api/me"},
-		{"POST", "/api/conversations"}, {"PATCH", "/api/conversations/" + someThread}, {"POST", "/api/documents"},
-		{"POST", "/api/document-sets"}, {"PUT", "/api/document-sets/" + someThread},
-		{"POST", "/api/ui/chat"}, {"POST", "/api/ui/chat/" + someThread + "/stop"}, {"GET", "/api/ui/chat/x"}, {"GET", "/api/ui/chat/x/stream"},
-		{"POST", "/api/agent/v2/stream"}, {"POST", "/api/agent/v2/resume"}, {"POST", "/api/agent/v2/stop"},
-		{"POST", "/api/v1/chat/stream"}, {"POST", "/api/v1/chat/feedback"}, {"PUT", "/api/v1/threads/some-thread/repo"},
-		{"GET", "/api/v1/chat/interrupt"}, {"GET", "/api/v1/threads/some-thread/repo"}, {"POST", "/api/attachments"},
-		{"GET", "/api/search"}, {"GET", "/api/conversations"}, {"GET", "/api/documents"},
-		{"GET", "/api/chat/history/" + someThread}, {"GET", "/api/chat/stream/" + someThread},
-	}
-	for _, seed := range []string{
-		``, `{}`, `[]`, `null`, `{"message":"x"}`, `{"message":"\ud800\u0000"}`, `{"message":1}`,
-		`{"message":"x","thread_id":"` + someThread + `","tagged_doc_ids":["` + someThread + `"],"tiptap_json":{"a":[[[]]]}}`,
-		`{"thread_id":"` + someThread + `","resume_value":{"type":"cancel","value":null,"tiptap_json":{}}}`,
-		`{"turn_id":"x","reason":"disconnect"}`, `{"title":"x","text":"y"}`, `{"name":"x","doc_ids":["` + someThread + `"]}`,
-		`{"stream_run_id":"r"}`, `{"message":"x","session_id":"s","client_turn_id":"c","stream_run_id":"r"}`,
-		`{"session_id":"s","resume_value":{"type":"tool_approval","decisions":[{"id":"c","decision":"approved","arguments":{"a":[]}}]}}`,
-		`{"thread_id":"t","checkpoint_id":null,"message":{"role":"human","content":[{"type":"image","image":"chatbot://a"}]}}`,
-		`{"thread_id":"t","approval_data":{"type":"answer","value":"x"}}`, `{"repo":{"messages":[]}}`, `thread_id=t&checkpoint_id=root`,
-		`q=%FF&cursor=eyJ9&limit=3`, `head=root&before=x.m1&last_event_id=a.1`, `q=" OR * NEAR(&k=5`,
-	} {
-		for i := range calls {
-			f.Add(i, seed)
-		}
-	}
-	f.Fuzz(func(t *testing.T, which int, text string) {
-		call := calls[((which%len(calls))+len(calls))%len(calls)]
-		var r *http.Request
-		if call.method == "GET" {
-			r = httptest.NewRequestWithContext(t.Context(), "GET", call.path, nil)
-			r.URL.RawQuery = text
-		} else {
-			r = httptest.NewRequestWithContext(t.Context(), call.method, call.path, strings.NewReader(text))
-			r.Header.Set("Content-Type", "application/json")
-		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code >= 500 {
-			t.Fatalf("%s %s %q: %d %s", call.method, call.path, text, w.Code, w.Body)
-		}
+// hostile is a request as nobody should send it.
+type hostile struct {
+	method string // empty: the route's own
+	id     string // in the place of the route's parameters
+	query  string
+	kind   string // content type
+	header string // lines of Name: value
+	body   string
+}
+
+// Bodies that a well-meant client might send, and some that are not.
+var bodies = []string{
+	``, ` `, `{`, `[]`, `null`, `5`, `"x"`, `{}`, `{"message":1}`, `{"message":"\ud800\u0000"}`, "\ufeff{}", "{\"message\":\"\xff\xfe\"}", `{"message":1e999}`,
+	`{"message":"x"}`, `{"message":"x","message":null,"thread_id":[]}`,
+	`{"message":"x","thread_id":"` + someThread + `","tagged_doc_ids":["` + someThread + `"],"tiptap_json":{"a":[[[]]]}}`,
+	`{"thread_id":"` + someThread + `","resume_value":{"type":"cancel","value":null,"tiptap_json":{}}}`,
+	`{"turn_id":"x","reason":"disconnect"}`, `{"title":"x","text":"y"}`, `{"title":"x"}`, `{"name":"x","doc_ids":["` + someThread + `"]}`, `{"industry":"x"}`,
+	`{"stream_run_id":"r"}`, `{"message":"x","session_id":"s","client_turn_id":"c","stream_run_id":"r"}`,
+	`{"session_id":"s","resume_value":{"type":"tool_approval","decisions":[{"id":"c","decision":"approved","arguments":{"a":[]}}]}}`,
+	`{"thread_id":"t","checkpoint_id":null,"message":{"role":"human","content":[{"type":"image","image":"chatbot://a"}]}}`,
+	`{"thread_id":"t","approval_data":{"type":"answer","value":"x"}}`, `{"repo":{"messages":[]}}`,
+	`{"id":"x","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"x"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AAAA"}]}]}`,
+	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"message":"x"}}}`, `{"jsonrpc":"2.0","id":{},"method":5}`,
+	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../../a.md\"\r\n\r\n# A\r\n--x--\r\n",
+	"--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n",
+	strings.Repeat("[", 20_000), `{"message":` + strings.Repeat(`{"a":`, 20_000), `{"tiptap_json":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `,"message":"x"}`,
+}
+
+// Requests that are odd in another way than their body.
+var oddities = []hostile{
+	{method: "HEAD"}, {method: "OPTIONS"}, {method: "TRACE"}, {method: "PROPFIND"}, {method: "get"}, {method: "GET"}, {method: "PATCH"}, {method: "PUT"},
+	{id: "x"}, {id: "%00"}, {id: "\x00"}, {id: "\xff"}, {id: ".."}, {id: "a b"}, {id: "' OR 1=1 --"}, {id: strings.Repeat("x", 10_000)}, {id: strings.ToUpper(someThread)},
+	{query: "limit=-1&cursor=x&q=%FF&k=0&head=%00&before=%00"}, {query: "limit=3&q=x&k=5&cursor=eyJ9&doc_ids=x,y"}, {query: "q=\" OR * NEAR(&k=5"}, {query: "%zz&;&=&&"},
+	{query: "head=root&before=x.m1&last_event_id=a.1&follow=thread&thread_id=t"}, {query: "thread_id=t&checkpoint_id=root&stream_mode=x"}, {query: strings.Repeat("q=x&", 5_000)},
+	{kind: "text/plain"}, {kind: "application/json; charset=\"\xff\""}, {kind: ";;;"}, {kind: "multipart/form-data"}, {kind: "multipart/form-data; boundary=x"},
+	{kind: "application/x-www-form-urlencoded"}, {kind: "APPLICATION/JSON;charset=utf-16"}, {kind: strings.Repeat("x", 5_000)},
+	{header: "Last-Event-ID: x"}, {header: "Last-Event-ID: " + someThread + ".99999999999999999999"}, {header: "Last-Event-ID: " + someThread + ".1.1.1.1"},
+	{header: "If-Match: W/\"x\""}, {header: "If-Match: 99999999999999999999"}, {header: "If-None-Match: *\nRange: bytes=9-1,5-"}, {header: "Content-Encoding: gzip"},
+	{header: "Userid: *"}, {header: "Userid: \xff"}, {header: "Userid: a\nUserid: b"}, {header: "X-Forwarded-For: 1.2.3.4, x, ::1%eth0, " + strings.Repeat("9.", 2_000)},
+	{header: "X-Request-Id: " + strings.Repeat("x", 500)}, {header: "X-Request-Id: <script>"}, {header: "Authorization: Bearer a.b.c"}, {header: "Authorization: Basic eA=="},
+	{header: "Cookie: " + cookieName + "=x.y"}, {header: "Accept: ;;q=x,*/*"}, {header: "Accept: application/json\nMcp-Protocol-Version: x\nMcp-Session-Id: x"}, {header: "Origin: null"},
+	{header: "Sec-Fetch-Site: cross-site"}, {header: "X-Forwarded-Proto: https\nForwarded: for=x;proto=y"},
+}
+
+// besieged is a server to which hostile requests are sent, by a user who has
+// things.
+type besieged struct {
+	h      http.Handler
+	routes []gin.RouteInfo
+	cookie string
+}
+
+func besiege(t testing.TB) besieged {
+	t.Helper()
+	b := setup(t)
+	b.server.ping = time.Millisecond
+	h := b.server.routes().(*gin.Engine)
+	user := uuid.NewString()
+	s := besieged{h: h, routes: h.Routes(), cookie: cookieName + "=" + user + "." + b.server.sign(user)}
+	s.routes = append(s.routes, gin.RouteInfo{Method: "GET", Path: "/:page"}, gin.RouteInfo{Method: "POST", Path: "/api/:nothing"})
+	slices.SortFunc(s.routes, func(x, y gin.RouteInfo) int { // what removes things comes last
+		last := func(r gin.RouteInfo) string { return strconv.FormatBool(r.Method == "DELETE") + r.Path + r.Method }
+		return strings.Compare(last(x), last(y))
 	})
+	have(t, b, user)
+	s.send(t, gin.RouteInfo{Method: "POST", Path: "/api/chat"}, hostile{body: `{"thread_id":"` + someThread + `","message":"x"}`})
+	return s
+}
+
+// send checks that a request is answered in time, without fault of ours, and
+// that the answer says nothing of our insides.
+func (s besieged) send(t testing.TB, route gin.RouteInfo, from hostile) (status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	w := &impatient{ResponseRecorder: httptest.NewRecorder(), leave: func() {}}
+	if strings.Contains(from.query, "thread") { // ?follow=thread goes on for ever: until its client leaves
+		w.leave = cancel
+	}
+	s.h.ServeHTTP(w, s.request(route, from).WithContext(ctx))
+	what, answer := fmt.Sprintf("%s %s %+.300v", route.Method, route.Path, from), w.Body.String()
+	switch {
+	case ctx.Err() == context.DeadlineExceeded:
+		t.Fatalf("%s: no end", what)
+	case w.Code >= 500:
+		t.Fatalf("%s: %d %s", what, w.Code, answer)
+	case strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") && answer != "" && !json.Valid(w.Body.Bytes()):
+		t.Fatalf("%s: no JSON: %s", what, answer)
+	case route.Path == "/metrics":
+		return w.Code
+	}
+	sent := strings.ToLower(strings.Join([]string{from.method, from.id, from.query, from.kind, from.header, from.body}, "\n"))
+	for _, word := range insides {
+		if strings.Contains(strings.ToLower(answer), word) && !strings.Contains(sent, word) {
+			t.Fatalf("%s: tells of %q: %s", what, word, answer)
+		}
+	}
+	return w.Code
+}
+
+func kindOfBody(body string) string {
+	if strings.HasPrefix(body, "--x") {
+		return "multipart/form-data; boundary=x"
+	}
+	return ""
+}
+
+func TestNoHostileRequestIsOurFault(t *testing.T) {
+	t.Parallel()
+	s := besiege(t)
+	answers := map[int]int{}
+	for _, route := range s.routes {
+		for _, odd := range oddities {
+			odd.body = `{"message":"x"}`
+			answers[s.send(t, route, odd)]++
+		}
+		for _, body := range bodies {
+			if route.Method != "GET" {
+				answers[s.send(t, route, hostile{body: body, kind: kindOfBody(body)})]++
+			}
+		}
+	}
+	for _, status := range []int{200, 201, 202, 204, 400, 401, 403, 404, 405, 415} {
+		if answers[status] == 0 {
+			t.Errorf("no request was answered %d, so these are not what they seem: %v", status, answers)
+		}
+	}
+}
+
+// Whatever is sent, wherever: it is never our fault, it comes to an end, and the
+// answer says nothing of our insides.
+func FuzzNoRequestIsA500(f *testing.F) {
+	s := besiege(f)
+	add := func(i int, r hostile) { f.Add(i, r.method, r.id, r.query, r.kind, r.header, r.body) }
+	for i := range s.routes {
+		add(i, hostile{body: `{"message":"x"}`})
+	}
+	for i, odd := range oddities {
+		add(i, odd)
+	}
+	for i, body := range bodies {
+		add(i, hostile{body: body, kind: kindOfBody(body)})
+	}
+	f.Fuzz(func(t *testing.T, which int, method, id, query, kind, header, body string) {
+		s.send(t, s.routes[((which%len(s.routes))+len(s.routes))%len(s.routes)], hostile{method, id, query, kind, header, body})
+	})
+}
+
+// have gives a user one of each thing, all by the same id.
+func have(t testing.TB, b *bundle, user string) {
+	t.Helper()
+	ctx := t.Context()
+	text := "A text."
+	chunk := chat.Chunk{ID: someThread, DocID: someThread, Text: text, End: len(text)}
+	for _, err := range []error{
+		b.store.CreateDocument(ctx, chat.Document{ID: someThread, Owner: user, Title: "x", Status: chat.DocProcessing}, []byte(text)),
+		b.store.StoreText(ctx, user, someThread, text, []chat.Chunk{chunk}, nil),
+		b.store.CreateSet(ctx, chat.DocumentSet{ID: someThread, Owner: user, Name: "x", DocIDs: []string{someThread}}),
+		b.store.PutAttachment(ctx, chat.Attachment{ID: someThread, Owner: user, MIME: "image/png", Bytes: 1}, []byte("x")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// request makes of a route what a hostile client would send to it.
+func (s besieged) request(route gin.RouteInfo, from hostile) *http.Request {
+	method := route.Method
+	if from.method != "" {
+		method = from.method
+	}
+	id := someThread
+	if from.id != "" {
+		id = from.id
+	}
+	r := httptest.NewRequest("POST", "/", strings.NewReader(from.body))
+	r.Method = method
+	r.URL = &url.URL{Path: pathParam.ReplaceAllLiteralString(route.Path, id), RawQuery: from.query}
+	r.Header.Set("Content-Type", "application/json")
+	if from.kind != "" {
+		r.Header.Set("Content-Type", from.kind)
+	}
+	r.Header.Set("Cookie", s.cookie)
+	for line := range strings.SplitSeq(from.header, "\n") {
+		if name, value, ok := strings.Cut(line, ": "); ok {
+			if name == "Cookie" {
+				r.Header.Del(name)
+			}
+			r.Header.Add(name, value)
+		}
+	}
+	return r
+}
+
+// impatient is a client that may leave when a stream has shown something.
+type impatient struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+func (w *impatient) Flush() {
+	w.ResponseRecorder.Flush()
+	if w.Body.Len() > 0 {
+		w.leave()
+	}
 }
