@@ -362,6 +362,35 @@ func TestAFailedTurnIsTriedAgainAsANewOne(t *testing.T) {
 	}
 }
 
+func TestWithoutTheDatabaseEveryRouteSaysSo(t *testing.T) {
+	t.Parallel()
+	log := &records{}
+	b := setup(t, log.into, databaseAway)
+	c := b.client()
+	said := 0
+	for name, r := range walked(t, b) {
+		for _, w := range r.ways(unknown(), unknown()) {
+			res := c.send(method(name), w.path, orNil(w.body))
+			raw, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			if name == "GET /metrics" || name == "GET /readyz" {
+				continue
+			}
+			tellsNothing(t, name, string(raw))
+			if res.StatusCode < 500 {
+				continue
+			}
+			var body map[string]any
+			require.NoError(t, json.Unmarshal(raw, &body), name)
+			if res.StatusCode != 503 || errorCode(body) != chat.CodeDatabase {
+				t.Errorf("%s %s %s: %d %s", name, w.path, w.body, res.StatusCode, raw)
+			}
+			said++
+		}
+	}
+	require.Greater(t, said, 40)
+}
+
 func TestOnlyTheLogKnowsWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func() error{"an error": func() error { return errors.New(inner) }, "a panic": func() error { panic(inner) }} {
