@@ -30,8 +30,9 @@ type journal struct {
 	carried   int      // runs that went on from the one before (continue-as-new)
 	broken    []string // workflow tasks that failed for good reason
 
-	// remembered are the turns that the run, and those it goes on from, have taken:
-	// one that is submitted again is not taken again.
+	// remembered are the turns that the run, and those it goes on from, have taken,
+	// and what their senders call them: one that is submitted again, be it as
+	// another turn because no row could tell, is not taken again.
 	remembered map[string]bool
 }
 
@@ -174,12 +175,12 @@ func (j *journal) read(ctx context.Context, c client.Client, run *commonpb.Workf
 // submit notes the turn of a submit that the workflow accepted.
 func (j *journal) submit(a *historypb.WorkflowExecutionUpdateAcceptedEventAttributes) {
 	in := a.GetAcceptedRequest().GetInput()
-	var submit struct{ Turn string }
+	var submit struct{ Turn, Client string }
 	if in.GetName() != workflows.UpdateSubmit || !decode(in.GetArgs(), &submit) {
 		return
 	}
-	if !j.remembered[submit.Turn] {
-		j.remembered[submit.Turn] = true
+	if !j.remembered[submit.Turn] && (submit.Client == "" || !j.remembered[submit.Client]) {
+		j.remembered[submit.Turn], j.remembered[submit.Client] = true, true
 		j.submitted = append(j.submitted, submit.Turn)
 	}
 }
