@@ -73,10 +73,10 @@ type Config struct {
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
 
-	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"true or 1 sends a trace of every turn to LangSmith, if the next three are set, too. Optional and off by default; nothing else changes with it. Keys: https://smith.langchain.com/"`
-	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com. Traces hold people's messages and the answers: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1) or TRACE_CONTENT=off."`
-	LangSmithAPIKey   string `name:"langsmith-api-key" env:"LANGSMITH_API_KEY" group:"Traces" help:"LangSmith's key, lsv2_pt_…"`
-	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in, for example palaver."`
+	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"Sends a trace of every turn to LangSmith, if the next three are set, too. Optional and off by default; off, nothing is sent and nothing else changes. Keys: https://smith.langchain.com/ Example: true (or 1)"`
+	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"LangSmith's address. Traces hold what people write and what models answer: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1), set TRACE_CONTENT=off, or leave tracing off. Example: https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com"`
+	LangSmithAPIKey   string `name:"langsmith-api-key" env:"LANGSMITH_API_KEY" group:"Traces" help:"LangSmith's key. Example: lsv2_pt_…"`
+	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in. Example: palaver"`
 	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP."`
 
 	TempChat         float64 `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" group:"Not built yet" help:"Temperature of the discovery chat, 0 to 2. Checked, but nothing reads it before that chat is built."`

@@ -294,3 +294,19 @@ func TestLoggerFollowsLevelAndFormat(t *testing.T) {
 	assert.Contains(t, out.String(), `"msg":"heard"`)
 	assert.True(t, strings.HasPrefix(out.String(), "{"))
 }
+
+func TestTheExampleTellsOfLangSmithWhatOnePuttingItOnMustKnow(t *testing.T) {
+	t.Parallel()
+	text := config.EnvExample()
+	for _, name := range []string{"LANGSMITH_TRACING", "LANGSMITH_ENDPOINT", "LANGSMITH_API_KEY", "LANGSMITH_PROJECT"} {
+		before, _, found := strings.Cut(text, "\n#"+name+"=\n")
+		if help := before[strings.LastIndex(before, "\n#")+1:]; !found || !strings.Contains(help, "Example: ") {
+			t.Errorf("%s has no example: %q", name, help)
+		}
+	}
+	for _, word := range []string{"https://smith.langchain.com/", "Optional and off by default", "self-hosted", "TRACE_CONTENT=off", "what people write", "off, nothing is sent and nothing else changes"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("nothing says %q", word)
+		}
+	}
+}
