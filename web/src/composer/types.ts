@@ -1,3 +1,4 @@
+import type { Ref } from "react";
 import type { Action } from "../api/types";
 
 /** A picture that is already on the server: POST /api/attachments has answered. */
@@ -25,6 +26,8 @@ export interface Outgoing {
   attachments: Attachment[];
   /** What is to happen to a turn that runs: talk over it, or wait for its end. */
   onBusy: "supersede" | "enqueue";
+  /** Who answers; chosen with the first message of a conversation, then kept by the server. */
+  agent?: "documents" | "assistant";
 }
 
 /** Puts the caret into the composer, and with "mentions" opens the list of documents to mention. */
@@ -33,4 +36,21 @@ export interface ComposerHandle {
   mention(): void;
   /** Replaces what stands in the composer. */
   fill(text: string): void;
+}
+
+export interface ComposerProps {
+  /** Whose draft this is; null: the welcome page. */
+  threadId: string | null;
+  /** A turn runs: it can be stopped (button, Esc), and a message talks over it or waits for its end. */
+  busy: boolean;
+  /** The stop was sent and its end is awaited. */
+  stopping?: boolean;
+  /** Nothing can be typed now; the words say what to do instead, as "Choose an answer above". */
+  disabled?: boolean | string;
+  /** The message answers a question: words and mentions only. */
+  answering?: boolean;
+  placeholder?: string;
+  onSend(out: Outgoing): void;
+  onStop(): void;
+  ref?: Ref<ComposerHandle>;
 }
