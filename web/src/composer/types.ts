@@ -36,6 +36,8 @@ export interface ComposerHandle {
   mention(): void;
   /** Replaces what stands in the composer. */
   fill(text: string): void;
+  /** Replaces it by an action on documents, all mentioned. */
+  suggest(verb: string, docs: readonly { id: string; title: string }[]): void;
 }
 
 export interface ComposerProps {

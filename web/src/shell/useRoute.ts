@@ -6,17 +6,19 @@ const threadOf = (path: string): string | null => {
   return isUUID(id) ? id.toLowerCase() : null;
 };
 
-/** The thread id in the address, and a way to go to another. */
-export function useRoute(): [string | null, (id: string | null) => void] {
+export type Go = (id: string | null, how?: "push" | "replace") => void;
+
+/** The thread id in the address (none: the welcome page), and a way to go to another. */
+export function useRoute(): [string | null, Go] {
   const [id, setId] = useState(() => threadOf(location.pathname));
   useEffect(() => {
     const onPop = () => setId(threadOf(location.pathname));
     window.addEventListener("popstate", onPop);
     return () => window.removeEventListener("popstate", onPop);
   }, []);
-  const go = useCallback((next: string | null) => {
+  const go = useCallback<Go>((next, how = "push") => {
     const path = next ? `/chat/${next}` : "/";
-    if (location.pathname !== path) history.pushState(null, "", path);
+    if (location.pathname !== path) history[how === "push" ? "pushState" : "replaceState"](null, "", path);
     setId(next);
   }, []);
   return [id, go];
