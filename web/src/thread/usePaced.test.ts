@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { nextPace, START, type Pace } from "./usePaced";
+
+/** Plays lists that arrive at times and records what is shown when. */
+function play(arrivals: [at: number, items: string[]][], until: number): [number, string | undefined][] {
+  let pace: Pace<string> = START;
+  const seen: [number, string | undefined][] = [];
+  for (let now = 0; now <= until; now += 10) {
+    const items = arrivals.findLast(([at]) => at <= now)?.[1] ?? pace.items;
+    for (let next = nextPace(pace, items, now, 300); next && next.wait === 0; next = nextPace(pace, items, now, 300)) {
+      pace = next.pace;
+      if (seen.at(-1)?.[1] !== pace.items[pace.at]) seen.push([now, pace.items[pace.at]]);
+    }
+  }
+  return seen;
+}
+
+it("statuses that come at once are each shown for 300 ms", () => expect(play([[0, ["a"]], [10, ["a", "b", "c"]]], 1500)).toEqual([[0, "a"], [300, "b"], [600, "c"]]));
+it("a slow status is shown as it comes", () => expect(play([[0, ["a"]], [700, ["a", "b"]]], 1500)).toEqual([[0, "a"], [700, "b"]]));
+it("the end of a turn drops what is queued, once the one shown had its time", () =>
+  expect(play([[0, ["a", "b", "c"]], [100, []]], 1500)).toEqual([[0, "a"], [300, undefined]]));
+it("a status that changes its words in place is shown at once", () => expect(play([[0, ["a"]], [50, ["a2"]]], 500)).toEqual([[0, "a"], [50, "a2"]]));
