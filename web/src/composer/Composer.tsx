@@ -21,6 +21,16 @@ export function Composer(props: ComposerProps) {
   return <Box key={props.threadId ?? "new"} {...props} />;
 }
 
+const attributes = {
+  role: "textbox",
+  class: "composer-text",
+  "aria-label": "Message",
+  "aria-multiline": "true",
+  "aria-autocomplete": "list",
+  "aria-haspopup": "listbox",
+  enterkeyhint: "send",
+};
+
 const SHOW_COUNT_FROM = 0.9; // of the longest message
 const characters = (text: string) => [...text].length;
 
@@ -38,39 +48,31 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const hint = typeof disabled === "string" ? disabled : (placeholder ?? (busy ? "Write the next message" : "Ask a question, @ mentions documents"));
 
   // The editor is made once; it asks this for what it needs, which is always the newest.
-  const listener = useRef<Listener>(null!);
+  const listener = useRef<Listener>({ onAsk: () => {}, onListKey: () => false, onEnter: () => {}, placeholder: () => hint });
+  const aria = useRef<Record<string, string>>({});
+  const addFiles = useRef<(files: File[]) => void>(() => {});
+  const paste = useRef<(text: string) => void>(() => {});
   const editor = useEditor({
     extensions: useMemo(() => extensions(() => listener.current), []),
     content: draft?.doc ?? emptyDoc,
     injectCSS: false,
     shouldRerenderOnTransaction: false,
-    editorProps: {
-      attributes: {
-        role: "textbox",
-        class: "composer-text",
-        "aria-label": "Message",
-        "aria-multiline": "true",
-        "aria-autocomplete": "list",
-        "aria-haspopup": "listbox",
-        enterkeyhint: "send",
-      },
-      handlePaste: (_view, event) => {
-        const files = [...(event.clipboardData?.files ?? [])];
-        if (files.length > 0) addFiles.current(files);
-        else paste.current(event.clipboardData?.getData("text/plain") ?? "");
-        return true;
-      },
-      handleDrop: (_view, event) => (event.dataTransfer?.files.length ?? 0) > 0, // the drop zone takes files
-    },
+    editorProps: useMemo(
+      () => ({
+        attributes: () => ({ ...attributes, ...aria.current }),
+        handlePaste: (_view: unknown, event: ClipboardEvent) => {
+          const pasted = [...(event.clipboardData?.files ?? [])];
+          if (pasted.length > 0) addFiles.current(pasted);
+          else paste.current(event.clipboardData?.getData("text/plain") ?? "");
+          return true;
+        },
+      }),
+      [],
+    ),
   });
 
   const tagDocument = useCallback((doc: { id: string; title: string }) => editor && mention(editor, { category: "document", id: doc.id, label: doc.title }), [editor]);
   const files = useFiles(draft?.attachments ?? [], tagDocument);
-  const addFiles = useRef(files.add);
-  const paste = useRef((text: string) => {
-    const { content } = docOf(text).content![0]!;
-    if (content) editor.chain().insertContent(content).run();
-  });
 
   const { doc, text, used } = useEditorState({
     editor,
@@ -122,7 +124,11 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   };
 
   useEffect(() => {
-    addFiles.current = files.add;
+    addFiles.current = answering ? () => {} : files.add;
+    paste.current = (words) => {
+      const { content } = docOf(words).content![0]!;
+      if (content) editor.commands.insertContent(content);
+    };
     listener.current = {
       onAsk: (next) => {
         setAsking(next);
@@ -138,19 +144,15 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     saveDraft(threadId, text === "" && files.attachments.length === 0 ? null : { doc, attachments: files.attachments });
   }, [threadId, doc, text, files.attachments]);
 
-  useEffect(() => {
-    editor.setEditable(!closed);
-    editor.view.dispatch(editor.state.tr); // the placeholder is drawn anew
-  }, [editor, closed, hint]);
-
   // What a screen reader follows while the focus stays in the text.
   useEffect(() => {
-    const { dom } = editor.view;
-    const set = (name: string, value: string | null) => (value === null ? dom.removeAttribute(name) : dom.setAttribute(name, value));
-    set("aria-controls", open ? list : null);
-    set("aria-activedescendant", open && chosen >= 0 ? optionId(list, chosen) : null);
-    set("aria-disabled", closed ? "true" : null);
-  }, [editor, open, chosen, list, closed]);
+    aria.current = {
+      ...(open && { "aria-controls": list }),
+      ...(open && chosen >= 0 && { "aria-activedescendant": optionId(list, chosen) }),
+      ...(closed && { "aria-disabled": "true" }),
+    };
+    editor.setEditable(!closed, false); // draws the attributes and the placeholder anew, too
+  }, [editor, open, chosen, list, closed, hint]);
 
   useEffect(() => {
     if (!busy || stopping) return;

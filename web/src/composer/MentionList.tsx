@@ -23,7 +23,7 @@ export function MentionList({ id, groups, active, onPick }: Props) {
   let at = 0;
   return (
     <div className="absolute bottom-full left-0 z-20 mb-2 w-full max-w-md overflow-hidden rounded-xl border border-line bg-surface shadow-float">
-      <div ref={box} id={id} role="listbox" aria-label="What to mention" className="max-h-72 overflow-y-auto p-1">
+      <div ref={box} id={id} role="listbox" aria-label="What to mention" className="max-h-[min(24rem,45dvh)] overflow-y-auto p-1">
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>
             <p aria-hidden className="px-3 pt-2 pb-1 text-xs font-medium text-muted">

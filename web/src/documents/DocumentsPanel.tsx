@@ -2,6 +2,7 @@ import { Tabs } from "@base-ui/react/tabs";
 import { useState } from "react";
 import { wordsOf } from "../api/query";
 import type { Doc } from "../api/types";
+import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
 import { DocumentRow } from "./DocumentRow";
 import { useKnown } from "./known";
@@ -15,7 +16,7 @@ const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-color
 /** What can be asked about. */
 export function DocumentsPanel({ threadId }: { threadId: string | null }) {
   const library = useLibrary();
-  const known = useKnown(threadId);
+  const known = useKnown(threadId, useConversation(threadId) !== null);
   const [opened, setOpened] = useState<{ id: string; title: string } | null>(null);
   if (opened) return <Preview doc={opened} onBack={() => setOpened(null)} />;
   return (

@@ -6,11 +6,11 @@ import type { DocRef } from "../api/types";
 const KEY = ["known"];
 
 /** The documents that a conversation has come to know: "those two" means them. */
-export function useKnown(threadId: string | null): DocRef[] {
+export function useKnown(threadId: string | null, exists: boolean): DocRef[] {
   const { data } = useQuery({
     queryKey: [...KEY, threadId],
     queryFn: ({ signal }) => getJSON<{ documents?: DocRef[] | null }>(`/api/conversations/${encodeURIComponent(threadId!)}`, { signal }),
-    enabled: threadId !== null,
+    enabled: threadId !== null && exists,
   });
   return data?.documents ?? [];
 }

@@ -59,7 +59,7 @@ function ModelLine() {
   if (!offline) return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{modelLabel}</p>;
   return (
     <details className="relative min-w-0 flex-1 text-xs text-muted">
-      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink">Offline engine: no model configured</summary>
+      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink">Offline engine, no model</summary>
       <p className="absolute bottom-full left-0 z-20 mb-2 w-64 rounded-xl border border-line bg-surface p-4 text-sm text-ink shadow-float">
         Answers are made of sentences quoted from your documents. To have a language model write them, set OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY or LLM_BASE_URL and start
         Palaver again.

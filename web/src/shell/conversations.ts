@@ -4,6 +4,7 @@ import { queries, wordsOf } from "../api/query";
 import type { Conversation, Page } from "../api/types";
 import { useGone } from "../ui/gone";
 import { toast } from "../ui/toast";
+import { pendingOf } from "./pending";
 
 const KEY = ["conversations"];
 const PAGE = 40;
@@ -28,14 +29,20 @@ export function useConversations(q: string) {
   return { ...list, items: items.filter((c) => !gone.has(path(c.id))) };
 }
 
-/** One conversation; null when there is none of that id, or not yet. */
+/**
+ * One conversation; null when there is none of that id, or not yet. The list
+ * mostly knows it: what the welcome page has just begun does not exist until
+ * its first message is taken, and is then in the list.
+ */
 export function useConversation(id: string | null): Conversation | null {
+  const list = useConversations("");
+  const listed = list.items.find((c) => c.id === id);
   const { data } = useQuery({
     queryKey: [...KEY, "one", id],
     queryFn: ({ signal }) => getJSON<Conversation>(path(id!), { signal }),
-    enabled: id !== null,
+    enabled: id !== null && list.isSuccess && !listed && !pendingOf(id),
   });
-  return data ?? null;
+  return listed ?? data ?? null;
 }
 
 /** To be called when a turn begins, pauses or ends: title, order and state may have changed. */
