@@ -19,7 +19,6 @@ export function sendFile<T>(path: string, file: File, { onProgress, signal }: Op
     xhr.onerror = () => reject(unreachable());
     xhr.onabort = () => reject(new DOMException("aborted", "AbortError"));
     signal.addEventListener("abort", () => xhr.abort(), { once: true });
-    if (signal.aborted) return reject(new DOMException("aborted", "AbortError"));
     xhr.send(form);
   });
 }

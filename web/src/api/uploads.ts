@@ -40,6 +40,7 @@ export class Uploads {
     if (this.running >= AT_ONCE) await new Promise<void>((go) => this.waiting.push(go));
     this.running++;
     try {
+      abort.signal.throwIfAborted();
       const onProgress = (share: number) => this.update(key, { progress: share < 1 ? share : null });
       const answer = await sendFile<T>(path, file, { onProgress, signal: abort.signal });
       this.dismiss(key);
