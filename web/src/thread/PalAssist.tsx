@@ -65,8 +65,8 @@ function Choices({ question, tagging, onAnswer, onTag, onCancel }: Props & { onC
         {options
           .filter((o) => !isAll(o))
           .map((o) => (
-            <Button key={o.id} variant={type === "doc_choice" ? "outline" : "primary"} className="h-auto! min-h-9 max-w-full shrink! py-1.5 text-left" onClick={() => choose(o.id)}>
-              {type === "doc_choice" && <FileText aria-hidden className="size-4 shrink-0 text-accent" />}
+            <Button key={o.id} className="h-auto! min-h-9 max-w-full shrink! border-accent/50! py-1.5 text-left text-accent hover:bg-accent-soft!" onClick={() => choose(o.id)}>
+              {type === "doc_choice" && <FileText aria-hidden className="size-4 shrink-0" />}
               <span className="min-w-0">{o.label}</span>
             </Button>
           ))}

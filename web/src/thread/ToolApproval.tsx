@@ -91,10 +91,14 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
           <input type="checkbox" className="accent-accent" checked={draft.remember} onChange={(e) => onChange({ remember: e.target.checked })} />
           Do not ask again for this tool here
         </label>
-        <label className="flex min-w-40 flex-1 items-center gap-2">
-          <span className="shrink-0">If rejected, why</span>
-          <input value={draft.reason} maxLength={1000} onChange={(e) => onChange({ reason: e.target.value })} className="h-8 w-full min-w-0 rounded-lg border border-line bg-surface px-2 text-ink focus:border-accent" />
-        </label>
+        <input
+          aria-label={`Reason for rejecting ${call.name}`}
+          placeholder="Reason, if you reject"
+          value={draft.reason}
+          maxLength={1000}
+          onChange={(e) => onChange({ reason: e.target.value })}
+          className="h-8 min-w-40 flex-1 rounded-lg border border-line bg-surface px-2.5 text-ink placeholder:text-muted focus:border-accent"
+        />
       </div>
     </fieldset>
   );

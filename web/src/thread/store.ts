@@ -388,11 +388,19 @@ export class ThreadStore {
   /** A stream has ended as it should: the turn is over, or asks. */
   private onEnd(): void {
     this.cuts = 0;
+    this.stamp();
     this.set({ statuses: [], stopping: false, away: false, trouble: "" });
     this.callbacks.onActivity?.();
     if (!this.live || this.busy) return;
     if (this.view.queued.some((q) => !q.failed) && !pendingQuestion(this.chat.messages)) return void this.load();
     this.rest();
+  }
+
+  /** A message that has just come was written now. */
+  private stamp(): void {
+    const last = this.chat.messages.at(-1);
+    if (last?.role !== "assistant" || last.metadata?.created_at || pendingQuestion(this.chat.messages)) return;
+    this.chat.messages = [...this.chat.messages.slice(0, -1), { ...last, metadata: { ...last.metadata, created_at: new Date().toISOString() } }];
   }
 
   private onError(err: Error): void {
