@@ -50,6 +50,7 @@ export function extensions(listener: () => Listener) {
         allowSpaces: true, // titles have them
         allowedPrefixes: [" ", "\u00a0", "(", ",", ";", ":"],
         decorationClass: "asking",
+        shouldResetDismissed: ({ match, transaction }) => transaction.docChanged && match.query === "", // after Esc a new "@" asks again
         render: () => ({
           onStart: ({ query, range }) => listener().onAsk({ query, range }),
           onUpdate: ({ query, range }) => listener().onAsk({ query, range }),

@@ -1,11 +1,11 @@
 import { Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { Conversation } from "../api/types";
-import { ago } from "../lib/format";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/gone";
 import { Menu, MenuItem } from "../ui/Menu";
 import { conversationPath, refreshConversations, rename } from "./conversations";
+import { since } from "./groups";
 import type { Go } from "./useRoute";
 
 interface Props {
@@ -37,7 +37,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         href={`/chat/${c.id}`}
         aria-current={current ? "page" : undefined}
         title={title}
-        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-9 pl-2.5 text-sm"
+        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:pr-9"
         onClick={(e) => {
           if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // a new tab
           e.preventDefault();
@@ -72,7 +72,12 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
 function State({ conversation: c }: { conversation: Conversation }) {
   if (c.status === "running") return <span className="shimmer shrink-0 text-xs">answering</span>;
   if (c.status === "interrupted") return <span className="shrink-0 text-xs text-warn">asks you</span>;
-  return <time className="shrink-0 text-xs text-muted group-hover:invisible pointer-coarse:visible" dateTime={c.last_message_at} children={ago(c.last_message_at)} />;
+  const last = c.last_message_at;
+  return (
+    <time dateTime={last} title={last && new Date(last).toLocaleString()} className="shrink-0 text-xs text-muted group-focus-within:invisible group-hover:invisible pointer-coarse:visible">
+      {since(last)}
+    </time>
+  );
 }
 
 const short = (s: string) => (s.length > 40 ? `${s.slice(0, 39)}…` : s);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { byAge } from "./groups";
+import { byAge, since } from "./groups";
 
 const now = new Date(2026, 10, 21, 9, 30);
 const at = (id: string, ...when: [number, number, number, number]) => ({ id, title: id, created_at: "2020-01-01T00:00:00Z", last_message_at: new Date(...when).toISOString() });
@@ -14,4 +14,11 @@ it("groups conversations by their last activity, in the order of the list", () =
     ["Last 30 days", "e"],
     ["Older", "f", "g"],
   ]);
+});
+
+it("says how long ago in few letters", () => {
+  const ago = (ms: number) => since(new Date(now.getTime() - ms).toISOString(), now.getTime());
+  expect([ago(0), ago(59_000), ago(5 * 60_000), ago(3 * 3_600_000)]).toEqual(["now", "now", "5 min", "3 h"]);
+  expect(ago(5 * 24 * 3_600_000)).toMatch(/16/);
+  expect([since(undefined), since("never")]).toEqual(["", ""]);
 });

@@ -26,3 +26,14 @@ export function byAge(items: readonly Conversation[], now = new Date()): Group[]
   }
   return groups;
 }
+
+/** How long ago, in as little as a narrow column holds: "now", "5 min", "3 h", "12 Nov". */
+export function since(iso: string | undefined, now = Date.now()): string {
+  const then = iso ? Date.parse(iso) : Number.NaN;
+  if (Number.isNaN(then)) return "";
+  const minutes = Math.floor((now - then) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}

@@ -61,7 +61,7 @@ function List() {
       <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">
         <Toast.Description className="min-w-0 flex-1 py-1" />
         {t.actionProps && <Toast.Action className="shrink-0 rounded-md px-2.5 py-1.5 font-medium text-accent hover:bg-accent-soft" />}
-        <Toast.Close render={<IconButton label="Dismiss" icon={X} size="small" />} />
+        <Toast.Close aria-hidden={false} render={<IconButton label="Dismiss" icon={X} size="small" />} />
       </Toast.Content>
     </Toast.Root>
   ));
