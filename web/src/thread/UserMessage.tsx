@@ -91,7 +91,7 @@ function Editor({ text, onSave, onCancel }: { text: string; onSave: (text: strin
         }
       }}
     >
-      <textarea ref={area} aria-label="Message" value={draft} rows={Math.min(12, draft.split("\n").length + 1)} onChange={(e) => setDraft(e.target.value)} className="block w-full resize-none bg-transparent px-1 outline-none" />
+      <textarea ref={area} aria-label="Edited text" value={draft} rows={Math.min(12, draft.split("\n").length + 1)} onChange={(e) => setDraft(e.target.value)} className="block w-full resize-none bg-transparent px-1 outline-none" />
       <div className="mt-2 flex justify-end gap-2">
         <Button variant="plain" onClick={onCancel}>
           Cancel

@@ -564,13 +564,14 @@ const contentOf = (out: Outgoing): Message["parts"] => [
   ...(out.text.trim() ? [{ type: "text" as const, text: out.text.trim() }] : []),
 ];
 
-/** Messages up to the running turn, and those that wait behind it. */
-function apart(messages: Message[], active: string | undefined): { messages: Message[]; queued: Queued[] } {
-  if (!active) return { messages, queued: [] };
-  const i = messages.findIndex((m) => turnOf(m) === active);
+/** Messages up to the running turn, and those that wait behind it. One that was taken back while it waited shows when the turn is over. */
+export function apart(messages: Message[], active: string | undefined): { messages: Message[]; queued: Queued[] } {
+  const i = active ? messages.findIndex((m) => turnOf(m) === active) : -1;
   if (i < 0) return { messages, queued: [] };
-  const queued = messages.slice(i).filter((m) => m.role === "user" && turnOf(m) !== active);
-  return { messages: messages.filter((m) => !queued.includes(m)), queued: queued.map((m) => ({ id: m.id, text: textOf(m), turnId: turnOf(m) })) };
+  const later = messages.slice(i).filter((m) => turnOf(m) !== active);
+  const over = new Set(later.filter((m) => m.role === "assistant").map(turnOf));
+  const queued = later.filter((m) => m.role === "user" && !over.has(turnOf(m)));
+  return { messages: messages.filter((m) => !later.includes(m)), queued: queued.map((m) => ({ id: m.id, text: textOf(m), turnId: turnOf(m) })) };
 }
 
 /** A message as the server has it, with the id that it knows it by: on the page it keeps the id it was first shown by. */

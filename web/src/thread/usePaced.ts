@@ -32,7 +32,7 @@ export function usePaced<T>(items: readonly T[], ms = 300): T | undefined {
     const next = nextPace(latest.current, items, Date.now(), ms);
     if (!next) return;
     if (next.wait === 0) return setPace(next.pace);
-    const timer = setTimeout(() => setPace(next.pace), next.wait);
+    const timer = setTimeout(() => setPace({ ...next.pace, since: Date.now() }), next.wait); // a late timer must not shorten the next
     return () => clearTimeout(timer);
   }, [items, ms, pace]);
   return pace.items[pace.at];
