@@ -45,6 +45,11 @@ const expectRefusal = (status) => {
   faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
 };
 
+/** Asks until it is so; the test's own limit ends it. */
+async function until(so) {
+  while (!(await so())) await page.evaluate(() => new Promise(requestAnimationFrame));
+}
+
 /** Waits for an answer, or for a question back. */
 const replied = (p) => answers(p).or(assist(p)).filter({ visible: true }).first().waitFor();
 
@@ -264,9 +269,10 @@ describe("the composer", () => {
         },
         [how, files.map((f) => ({ ...f, bytes: f.bytes.toString("base64") }))],
       );
-    const held = Promise.withResolvers?.() ?? (() => { let resolve; const promise = new Promise((r) => (resolve = r)); return { promise, resolve }; })();
+    let arrive;
+    const arrival = new Promise((resolve) => (arrive = resolve));
     await page.route("**/api/attachments", async (route) => {
-      await held.promise;
+      await arrival;
       await route.continue();
     });
     await composer(page).click();
@@ -274,7 +280,7 @@ describe("the composer", () => {
     await page.getByRole("progressbar", { name: "Uploading pasted.png" }).waitFor();
     await composer(page).pressSequentially("Look");
     assert.equal(await sendButton(page).isDisabled(), true, "it waits for the picture");
-    held.resolve();
+    arrive();
     await page.getByRole("img", { name: "pasted.png" }).waitFor();
     assert.equal(await sendButton(page).isDisabled(), false);
 
@@ -353,7 +359,7 @@ describe("the list of conversations", () => {
     await row("Ratios").getByRole("link").click();
     await page.waitForURL(first);
     await yours().getByText("What about liquidity?").waitFor();
-    await page.getByRole("banner").getByText("Ratios & <b>limits</b>").waitFor();
+    await page.getByRole("heading", { name: "Ratios & <b>limits</b>" }).waitFor();
     await page.getByRole("searchbox").fill("no such words");
     await page.getByText("No conversation holds these words.").waitFor();
     await page.getByRole("searchbox").press("Escape");
@@ -371,6 +377,7 @@ describe("the list of conversations", () => {
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await shot(page, "shell-04-deleted");
     await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("was deleted").waitFor({ state: "detached" });
     await row("liquidity").waitFor();
     await page.waitForURL(url);
     await replied(page);
@@ -387,9 +394,8 @@ describe("the list of conversations", () => {
     await begin("What about liquidity?");
     await fromMenu("liquidity", "Delete");
     await row("liquidity").waitFor({ state: "detached" });
-    const gone = context.waitForEvent("response", (r) => r.request().method() === "DELETE");
     await page.reload();
-    await gone;
+    await until(async () => (await (await page.request.get("/api/conversations")).json()).items.length === 0);
     await page.reload();
     await page.getByText("Your conversations will be listed here.").waitFor();
   });
@@ -424,6 +430,7 @@ describe("the documents panel", () => {
     await page.getByRole("button", { name: "Delete Note 2" }).click();
     await documents(page).filter({ hasText: "Note 2" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("was deleted").waitFor({ state: "detached" });
     await documents(page).filter({ hasText: "Note 2" }).waitFor();
     await page.getByRole("button", { name: "Delete Note 2" }).click();
     const gone = page.waitForResponse((r) => r.request().method() === "DELETE");

@@ -48,7 +48,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const hint = typeof disabled === "string" ? disabled : (placeholder ?? (busy ? "Write the next message" : "Ask a question, @ mentions documents"));
 
   // The editor is made once; it asks this for what it needs, which is always the newest.
-  const listener = useRef<Listener>({ onAsk: () => {}, onListKey: () => false, onEnter: () => {}, placeholder: () => hint });
+  const listener = useRef<Listener>({ onAsk: () => {}, onListKey: () => false, onEnter: () => {}, onEscape: () => {}, placeholder: () => hint });
   const aria = useRef<Record<string, string>>({});
   const addFiles = useRef<(files: File[]) => void>(() => {});
   const paste = useRef<(text: string) => void>(() => {});
@@ -136,6 +136,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
       },
       onListKey,
       onEnter: send,
+      onEscape: () => busy && !stopping && onStop(),
       placeholder: () => hint,
     };
   });

@@ -1,5 +1,5 @@
 import { FileText, Globe, Layers, Zap, type LucideIcon } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type MouseEvent } from "react";
 import type { Category, Group, Mentionable } from "./mentions";
 
 const icons: Record<Category, LucideIcon> = { document: FileText, set: Layers, action: Zap, web: Globe };
@@ -14,6 +14,8 @@ interface Props {
 
 export const optionId = (list: string, at: number): string => `${list}-${at}`;
 
+const keepFocus = (e: MouseEvent) => e.preventDefault(); // in the text
+
 /** The list under an "@": the text keeps the focus and moves the active option. */
 export function MentionList({ id, groups, active, onPick }: Props) {
   const box = useRef<HTMLDivElement>(null);
@@ -23,7 +25,7 @@ export function MentionList({ id, groups, active, onPick }: Props) {
   let at = 0;
   return (
     <div className="absolute bottom-full left-0 z-20 mb-2 w-full max-w-md overflow-hidden rounded-xl border border-line bg-surface shadow-float">
-      <div ref={box} id={id} role="listbox" aria-label="What to mention" className="max-h-[min(24rem,45dvh)] overflow-y-auto p-1">
+      <div ref={box} id={id} role="listbox" aria-label="What to mention" tabIndex={0} onMouseDown={keepFocus} className="max-h-[min(24rem,45dvh)] overflow-y-auto p-1">
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>
             <p aria-hidden className="px-3 pt-2 pb-1 text-xs font-medium text-muted">
@@ -49,10 +51,7 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
       aria-selected={active}
       aria-disabled={item.disabled}
       className={`flex items-center gap-2.5 rounded-lg px-3 py-1.5 text-sm ${item.disabled ? "text-muted" : "cursor-pointer"} ${active ? "bg-accent-soft" : item.disabled ? "" : "hover:bg-sunken"}`}
-      onMouseDown={(e) => {
-        e.preventDefault(); // the focus stays in the text
-        if (!item.disabled) onPick(item);
-      }}
+      onMouseDown={() => !item.disabled && onPick(item)}
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
       <span className="min-w-0 flex-1 truncate">{item.label}</span>

@@ -19,6 +19,7 @@ export interface Listener {
   /** Whether the list under an "@" takes a key. */
   onListKey(event: KeyboardEvent): boolean;
   onEnter(queue: boolean): void;
+  onEscape(): void;
   placeholder(): string;
 }
 
@@ -65,6 +66,11 @@ export function extensions(listener: () => Listener) {
         Enter: ({ editor }) => {
           if (editor.view.composing) return false;
           listener().onEnter(false);
+          return true;
+        },
+        // ProseMirror keeps it from the page.
+        Escape: () => {
+          listener().onEscape();
           return true;
         },
         "Mod-Enter": () => {

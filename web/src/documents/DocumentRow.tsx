@@ -18,26 +18,26 @@ export function DocumentRow({ doc, onOpen }: Props) {
   const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
   const look = doc.status === "failed" ? "text-bad" : doc.status === "processing" ? "animate-spin text-accent" : "text-muted";
   return (
-    <li data-status={doc.status} className="group flex items-center gap-1 rounded-lg pr-1 hover:bg-sunken">
-      <button
-        type="button"
-        disabled={doc.status !== "ready"}
-        aria-label={`Read ${doc.title}`}
-        className="flex min-w-0 flex-1 items-start gap-3 rounded-lg py-2 pl-2 text-left"
-        onClick={() => onOpen(doc)}
-      >
-        <Glyph aria-hidden className={`mt-0.5 size-4 shrink-0 ${look}`} />
-        <span className="min-w-0 flex-1">
-          <span className="block truncate text-sm font-medium">{doc.title}</span>
-          <State doc={doc} />
-        </span>
-      </button>
+    <li data-status={doc.status} className="group relative flex items-start gap-3 rounded-lg py-2 pr-1 pl-2 hover:bg-sunken">
+      <Glyph aria-hidden className={`mt-0.5 size-4 shrink-0 ${look}`} />
+      <div className="min-w-0 flex-1">
+        <button
+          type="button"
+          disabled={doc.status !== "ready"}
+          className="block w-full truncate text-left text-sm font-medium after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent"
+          onClick={() => onOpen(doc)}
+        >
+          <span className="sr-only">Read </span>
+          {doc.title}
+        </button>
+        <State doc={doc} />
+      </div>
       {!doc.public && (
         <IconButton
           label={`Delete ${doc.title}`}
           icon={Trash2}
           size="small"
-          className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
           onClick={remove}
         />
       )}
