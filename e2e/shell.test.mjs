@@ -532,6 +532,24 @@ describe("the documents panel", () => {
   });
 });
 
+describe("a part that cannot be fetched", () => {
+  eachANewPerson();
+
+  it("says so in its place, and the rest goes on", async () => {
+    await page.route("**/DocumentsPanel-*.js", (route) => route.abort());
+    await page.goto("/");
+    await page.getByRole("button", { name: /^Documents/ }).click();
+    await page.getByText("This part of the page could not be shown.").waitFor();
+    await composer(page).fill("Still here");
+    await page.unroute("**/DocumentsPanel-*.js");
+    await page.getByRole("button", { name: "Load the page again" }).click();
+    await composer(page).getByText("Still here").waitFor();
+    await openDocuments(page);
+    const provoked = /ERR_FAILED|Failed to fetch dynamically|This part of the page failed/;
+    faults.splice(0, faults.length, ...faults.filter((f) => !provoked.test(f)));
+  });
+});
+
 describe("the look", () => {
   eachANewPerson();
 

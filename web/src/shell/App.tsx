@@ -7,6 +7,7 @@ import { IconButton } from "../ui/Button";
 import { Drawer } from "../ui/Dialog";
 import { Toaster } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
+import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
 import { dropPending, pendingOf } from "./pending";
@@ -15,26 +16,34 @@ import { useRoute, type Go } from "./useRoute";
 import { Welcome } from "./Welcome";
 
 // Drawn when they are needed: the composer of the welcome page is not kept waiting for them.
-const Thread = lazy(() => import("../thread/Thread").then((m) => ({ default: m.Thread })));
+const readThread = () => import("../thread/Thread").then((m) => ({ default: m.Thread }));
+const Thread = lazy(readThread);
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const PANEL = "documents";
+const PREFETCH_MS = 500;
 
 export function App() {
   const [threadId, go] = useRoute();
+  useEffect(() => {
+    const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // there when the first message is sent
+    return () => clearTimeout(soon);
+  }, []);
   return (
     <Asides>
       <div className="flex h-full">
         <SidebarColumn current={threadId} onOpen={go} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
           <Header threadId={threadId} onOpen={go} />
-          {threadId ? <Conversation key={threadId} threadId={threadId} /> : <Welcome onStart={go} />}
+          <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} /> : <Welcome onStart={go} />}</Boundary>
         </main>
         <AsideSlot />
         <Aside name={PANEL} title="Documents">
-          <Suspense>
-            <DocumentsPanel threadId={threadId} />
-          </Suspense>
+          <Boundary>
+            <Suspense>
+              <DocumentsPanel threadId={threadId} />
+            </Suspense>
+          </Boundary>
         </Aside>
       </div>
       <Toaster />
