@@ -57,6 +57,9 @@ const yours = () => page.getByRole("article", { name: "You" });
 const conversations = () => page.getByRole("navigation", { name: "Conversations" });
 const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
 
+/** A notice goes by itself, but not from under the pointer. */
+const hold = (words) => page.getByText(words).hover();
+
 async function fromMenu(title, item) {
   await row(title).hover();
   await row(title).getByRole("button", { name: /^More about/ }).click();
@@ -373,6 +376,7 @@ describe("the list of conversations", () => {
   it("deletes one, which can be taken back, and else is gone", async () => {
     const url = await begin("What about liquidity?");
     await fromMenu("liquidity", "Delete");
+    await hold("was deleted");
     await row("liquidity").waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await shot(page, "shell-04-deleted");
@@ -383,6 +387,7 @@ describe("the list of conversations", () => {
     await replied(page);
 
     await fromMenu("liquidity", "Delete");
+    await hold("was deleted");
     const gone = page.waitForResponse((r) => r.request().method() === "DELETE");
     await page.getByRole("button", { name: "Dismiss" }).click();
     assert.equal((await gone).status(), 204);
@@ -428,11 +433,13 @@ describe("the documents panel", () => {
 
     await documents(page).filter({ hasText: "Note 2" }).hover();
     await page.getByRole("button", { name: "Delete Note 2" }).click();
+    await hold("was deleted");
     await documents(page).filter({ hasText: "Note 2" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("was deleted").waitFor({ state: "detached" });
     await documents(page).filter({ hasText: "Note 2" }).waitFor();
     await page.getByRole("button", { name: "Delete Note 2" }).click();
+    await hold("was deleted");
     const gone = page.waitForResponse((r) => r.request().method() === "DELETE");
     await page.getByRole("button", { name: "Dismiss" }).click();
     assert.equal((await gone).status(), 204);
@@ -492,6 +499,7 @@ describe("the documents panel", () => {
     assert.equal(sent[0].tagged_set_ids.length, 1);
 
     await set.getByRole("button", { name: "Delete All notes" }).click();
+    await hold("was deleted");
     await set.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Dismiss" }).click();
     await page.reload();
@@ -603,6 +611,7 @@ for (const [name, look] of Object.entries({ light: undefined, dark })) {
       await check("menu");
       await page.keyboard.press("Escape");
       await fromMenu("liquidity", "Delete");
+      await hold("was deleted");
       await page.getByRole("button", { name: "Undo" }).waitFor();
       await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
       await check("notice");
@@ -658,6 +667,7 @@ describe("by keyboard alone", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor({ state: "detached" });
+    await page.keyboard.press("F6"); // to the notices
     await tabTo("button", "Undo");
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor();
@@ -722,7 +732,7 @@ describe("while a turn runs", () => {
     assert.deepEqual(faults, []);
   });
 
-  const interrupted = () => page.getByText("Response interrupted");
+  const interrupted = () => page.getByText("Response interrupted", { exact: true });
 
   it("Esc stops it, but not while a list or a dialog is what Esc would close", async () => {
     await composer(page).pressSequentially("@");

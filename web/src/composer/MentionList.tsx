@@ -1,5 +1,5 @@
 import { FileText, Globe, Layers, Zap, type LucideIcon } from "lucide-react";
-import { useEffect, useRef, type MouseEvent } from "react";
+import { useEffect, useLayoutEffect, useRef, useState, type MouseEvent } from "react";
 import type { Category, Group, Mentionable } from "./mentions";
 
 const icons: Record<Category, LucideIcon> = { document: FileText, set: Layers, action: Zap, web: Globe };
@@ -14,18 +14,32 @@ interface Props {
 
 export const optionId = (list: string, at: number): string => `${list}-${at}`;
 
+const MOST_PX = 420;
+const MARGIN_PX = 16;
+
 const keepFocus = (e: MouseEvent) => e.preventDefault(); // in the text
 
 /** The list under an "@": the text keeps the focus and moves the active option. */
 export function MentionList({ id, groups, active, onPick }: Props) {
-  const box = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState({ above: true, height: MOST_PX });
+
+  // On the side of the composer that has more room, and no higher than that.
+  useLayoutEffect(() => {
+    const form = frame.current!.parentElement!.getBoundingClientRect();
+    const above = form.top - MARGIN_PX;
+    const below = innerHeight - form.bottom - MARGIN_PX;
+    setRoom({ above: above >= below, height: Math.min(MOST_PX, Math.max(above, below)) });
+  }, []);
+
   useEffect(() => {
-    box.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
-  }, [active]);
+    frame.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [active, room]);
+
   let at = 0;
   return (
-    <div className="absolute bottom-full left-0 z-20 mb-2 w-full max-w-md overflow-hidden rounded-xl border border-line bg-surface shadow-float">
-      <div ref={box} id={id} role="listbox" aria-label="What to mention" tabIndex={0} onMouseDown={keepFocus} className="max-h-[min(24rem,45dvh)] overflow-y-auto p-1">
+    <div ref={frame} className={`absolute left-0 z-20 w-full max-w-md overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
+      <div id={id} role="listbox" aria-label="What to mention" tabIndex={0} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className="overflow-y-auto p-1">
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>
             <p aria-hidden className="px-3 pt-2 pb-1 text-xs font-medium text-muted">

@@ -22,6 +22,8 @@ function subscribe(changed: () => void) {
 /** The addresses of what a person has deleted: gone from every list at once. */
 export const useGone = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => gone);
 
+const UNDO_MS = 10_000;
+
 interface Deletion {
   /** What DELETE is sent to. */
   path: string;
@@ -51,7 +53,7 @@ export function deleteLater({ path, words, onUndo, onDeleted }: Deletion): void 
       toast.error(`It could not be deleted. ${wordsOf(err)}`);
     }
   };
-  toast(words, { action: { label: "Undo", onClick: undo }, onClose: () => void run() });
+  toast(words, { action: { label: "Undo", onClick: undo }, timeout: UNDO_MS, onClose: () => void run() });
 }
 
 addEventListener("pagehide", () => {
