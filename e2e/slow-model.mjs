@@ -12,9 +12,9 @@ const structured = {
   document_resolution: { resolved_uuids: [], unresolved_names: [], inference_confidence: "high", has_implicit_refs: false, reasoning: "no document is named" },
 };
 
-/** Answers with pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers with an error of its own. */
+/** Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers with an error of its own. */
 export async function startSlowModel(pieces, stepMs) {
-  const model = { failing: false, hold: Infinity };
+  const model = { pieces, failing: false, hold: Infinity };
   const server = createServer(async (req, res) => {
     let raw = "";
     for await (const part of req) raw += part;
@@ -31,10 +31,10 @@ export async function startSlowModel(pieces, stepMs) {
     }
     const send = (data) => res.write(`data: ${JSON.stringify(data)}\n\n`);
     res.writeHead(200, { "Content-Type": "text/event-stream" });
-    const todo = fixed ? [JSON.stringify(fixed)] : [...pieces];
+    const todo = fixed ? [JSON.stringify(fixed)] : [...model.pieces];
     const timer = setInterval(
       () => {
-        if (!fixed && pieces.length - todo.length >= model.hold) return;
+        if (!fixed && model.pieces.length - todo.length >= model.hold) return;
         const piece = todo.shift();
         if (piece !== undefined) return send(chunk({ content: piece }));
         clearInterval(timer);

@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   front.mend();
-  Object.assign(model, { failing: false, hold: Infinity });
+  Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity });
   await context.close();
 });
 
@@ -318,5 +318,31 @@ describe("nothing is lost when", () => {
     assert.equal(bodies.length, 2);
     assert.equal(bodies[0], bodies[1]);
     await assertSoon(async () => (await history(page)).messages.filter((m) => m.role === "user").length === 2, "two messages");
+  });
+});
+
+describe("an answer of 20,000 tokens", () => {
+  it("is followed to its end while the page stays at hand", async () => {
+    const line = "Some **words** of a long answer with `code` in them, and more words that fill the line up.";
+    const part = (i) => `## Part ${i}\n\n${line} ${line}\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`js\nconst part = ${i};\n\`\`\`\n\n`;
+    model.pieces = [...Array.from({ length: 220 }, (_, i) => part(i)).join("").match(/[^]{1,40}/g), "and the clock is wound at seven [1]."];
+    model.hold = 10;
+    await page.evaluate(() => {
+      window.long = [];
+      new PerformanceObserver((list) => window.long.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" });
+    });
+    await ask(page, QUESTION);
+    await writing(page).getByRole("heading", { name: "Part 0" }).waitFor();
+    model.hold = Infinity;
+    await writing(page).getByRole("heading", { name: "Part 40" }).waitFor({ timeout: 60_000 });
+    await composer(page).pressSequentially("I can type");
+    await composer(page).getByText("I can type").waitFor();
+    const got = answers(page).first();
+    await got.waitFor({ timeout: 120_000 });
+    await got.getByText("at seven").waitFor();
+    await got.getByText("at seven").and(page.locator(":visible")).waitFor();
+    const long = (await page.evaluate(() => window.long)).sort((a, b) => b - a);
+    console.log(`an answer of ${model.pieces.join("").length} characters: ${long.length} long tasks, the longest ${long.slice(0, 5).join(", ")} ms`);
+    await shot(page, "40-long-answer");
   });
 });

@@ -1,4 +1,4 @@
-import { memo, useMemo, useRef, useState } from "react";
+import { createContext, memo, use, useMemo, useRef, useState } from "react";
 import { Check, Copy } from "lucide-react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
@@ -18,41 +18,52 @@ export interface MarkdownProps {
   onCite: (c: Citation) => void;
 }
 
-/** Markdown of untrusted text: no HTML, no pictures from elsewhere, links in a new tab. */
-export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
-  const byNumber = useMemo(() => new Map((citations ?? []).map((c) => [c.n, c])), [citations]);
-  const sealed = useMemo(() => seal(text, citations && new Set(byNumber.keys())), [text, citations, byNumber]);
-  const components = useMemo<Components>(
-    () => ({
-      cite: ({ children }) => <CitationChip n={Number(children)} citation={byNumber.get(Number(children))} onOpen={onCite} />,
-      a: ({ href, children }) => (
-        <a href={href} target="_blank" rel="noopener noreferrer">
-          {children}
-        </a>
-      ),
-      img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
-      pre: ({ children }) => <Code>{children}</Code>,
-      table: ({ children }) => (
-        <div className="table-scroll" tabIndex={0} role="group" aria-label="Table">
-          <table>{children}</table>
-        </div>
-      ),
-    }),
-    [byNumber, onCite],
-  );
-  const blocks = useMemo(() => blocksOf(sealed), [sealed]);
-  return (
-    <div className="answer">
-      {blocks.map((block, i) => (
-        <Block key={i} text={writing && i === blocks.length - 1 ? remend(block) : block} components={components} />
-      ))}
+/** What the numbers of an answer open. By context, so that an answer that is complete is not drawn anew for it. */
+const Cited = createContext<{ byNumber: Map<number, Citation>; onCite: (c: Citation) => void }>({ byNumber: new Map(), onCite: () => {} });
+
+function Chip({ n }: { n: number }) {
+  const { byNumber, onCite } = use(Cited);
+  return <CitationChip n={n} citation={byNumber.get(n)} onOpen={onCite} />;
+}
+
+/** Untrusted text: no HTML, no pictures from elsewhere, links in a new tab. */
+const components: Components = {
+  cite: ({ children }) => <Chip n={Number(children)} />,
+  a: ({ href, children }) =>
+    href ? (
+      <a href={href} target="_blank" rel="noopener noreferrer">
+        {children}
+      </a>
+    ) : (
+      <span>{children}</span> // a scheme that is not safe to open
+    ),
+  img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
+  pre: ({ children }) => <Code>{children}</Code>,
+  table: ({ children }) => (
+    <div className="table-scroll" tabIndex={0} role="group" aria-label="Table">
+      <table>{children}</table>
     </div>
+  ),
+};
+
+/** Markdown, block by block. */
+export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
+  const cited = useMemo(() => ({ byNumber: new Map((citations ?? []).map((c) => [c.n, c])), onCite }), [citations, onCite]);
+  const blocks = useMemo(() => blocksOf(seal(text, citations && new Set(cited.byNumber.keys()))), [text, citations, cited]);
+  return (
+    <Cited value={cited}>
+      <div className="answer">
+        {blocks.map((block, i) => (
+          <Block key={i} text={writing && i === blocks.length - 1 ? remend(block) : block} />
+        ))}
+      </div>
+    </Cited>
   );
 }
 
 const plugins = [remarkGfm, remarkMarkers];
 
-const Block = memo(function Block({ text, components }: { text: string; components: Components }) {
+const Block = memo(function Block({ text }: { text: string }) {
   return (
     <div>
       <ReactMarkdown remarkPlugins={plugins} components={components}>

@@ -23,6 +23,7 @@ interface Props {
 
 const NEAR = 80;
 const EARLY = 600;
+const BUFFER = 3000; // px that are drawn above and below what is seen: for screen readers, and for finding in the page
 
 /** The messages. Only those in view are in the page; it stays at the end unless the reader has gone up. */
 export function Messages({ store, view, messages, busy, writing, onCite, children }: Props) {
@@ -81,7 +82,7 @@ export function Messages({ store, view, messages, busy, writing, onCite, childre
       <div ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Conversation" className="conversation h-full overflow-y-auto outline-none">
         <div ref={inner} className="mx-auto w-full max-w-3xl px-4 pt-4 pb-6 sm:px-6">
           {view.more && <p className="py-2 text-center text-sm text-muted">{view.loadingMore ? "Reading older messages..." : "Older messages above"}</p>}
-          <Virtualizer scrollRef={box} shift={prepended} bufferSize={800}>
+          <Virtualizer scrollRef={box} shift={prepended} bufferSize={BUFFER}>
             {messages.map((m, i) => {
               const turn = turnAt(messages, i);
               return (

@@ -18,7 +18,7 @@ const none: Status[] = [];
 export function PalReasoning({ running, writing, stopping, trouble, statuses, docs }: Props) {
   const paced = usePaced(running ? statuses : none);
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
-  const line = !running && !paced ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (writing ? "" : "Thinking..."));
+  const line = !running ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (writing ? "" : "Thinking..."));
   return (
     <div className={running ? "min-h-7" : undefined}>
       <div role="status" aria-label="Progress">
