@@ -29,7 +29,7 @@ standalone: tools-present web/dist/index.html
 	@scripts/go-build standalone bin/palaver-standalone .
 
 .PHONY: test
-test: browser-present postgres-present test-go test-web test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 leaves the browser out)
+test: browser-present postgres-present test-go test-web test-clients test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 leaves the browser out)
 
 # Said before anything is built, not after minutes.
 .PHONY: browser-present
@@ -54,6 +54,11 @@ test-go: tools-present postgres-present web/dist/index.html mcp/testservers/node
 test-web: tools-present web/node_modules/.installed ## Unit tests of the page
 	@echo "== unit tests of the page"
 	@cd web && npm run --silent test
+
+.PHONY: test-clients
+test-clients: tools-present standalone e2e/clients/node_modules/.installed ## The AI SDK's and assistant-ui's own client code against the running binary
+	@echo "== clients of the AI SDK dialect"
+	@cd e2e/clients && npm run --silent test
 
 .PHONY: test-browser
 test-browser: tools-present ## Browser tests against the running binary
@@ -84,9 +89,14 @@ race: tools-present mcp/testservers/node_modules/.installed ## The product modul
 	@go test -race -timeout 20m ./...
 
 .PHONY: bench
-bench: standalone ## Measure first event, first token, turns per second, and fairness between users
+bench: standalone ## Measure first event, first token, turns per second, fairness between users, and stops
 	@go run ./bench/turns -server bin/palaver-standalone
 	@go run ./bench/fairness -server bin/palaver-standalone
+	@go run ./bench/stop -server bin/palaver-standalone
+
+.PHONY: chaos
+chaos: build ## Kill and cut off everything at random while people talk, on both stores: about 20 minutes (CHAOS="-short")
+	@go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both $(CHAOS)
 
 .PHONY: fuzz
 fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
@@ -98,7 +108,7 @@ generate: tools-present ## Write .env.example anew
 
 .PHONY: clean
 clean: ## Remove what was built; data and settings stay
-	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules
+	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present

@@ -46,9 +46,9 @@ func (a *Activities) log() *slog.Logger {
 	return a.Log
 }
 
-// logOf names turn and run in every line.
+// logOf names turn, run and request in every line.
 func (a *Activities) logOf(ref TurnRef) *slog.Logger {
-	return a.log().With("turn", ref.TurnID, "run", ref.RunID)
+	return a.log().With("turn", ref.TurnID, "run", ref.RunID, "request_id", ref.RequestID)
 }
 
 func (a *Activities) now() time.Time {

@@ -24,11 +24,11 @@ func (s *faultyStore) Turn(ctx context.Context, owner, id string) (chat.Turn, er
 	return s.Store.Turn(ctx, owner, id)
 }
 
-func (s *faultyStore) InsertTurn(ctx context.Context, t chat.Turn) (chat.Turn, bool, bool, error) {
+func (s *faultyStore) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	if s.away.Load() {
-		return chat.Turn{}, false, false, db.ErrUnavailable
+		return chat.Turn{}, db.ErrUnavailable
 	}
-	return s.Store.InsertTurn(ctx, t)
+	return s.Store.SaveTurn(ctx, t)
 }
 
 // unsaved is a turn that was taken while the database was away.
@@ -162,6 +162,11 @@ func TestARetryThatWroteARowOfItsOwnMeanwhileLosesNothing(t *testing.T) {
 	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
 	require.Len(t, b.history(), 1, "the row of the retry was never accepted")
 	require.Equal(t, ref.TurnID, b.history()[0].TurnID)
+	again.ID = uuid.NewString()
+	row, created, _, err := b.store.InsertTurn(context.Background(), again)
+	require.NoError(t, err)
+	require.False(t, created)
+	require.Equal(t, ref.TurnID, row.ID, "a later retry joins the turn")
 }
 
 func TestSettlingNeverGivesUpOnADatabase(t *testing.T) {

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -14,6 +15,9 @@ import (
 // needs nothing of it may begin all the same.
 func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
 	t, err := a.load(ctx, &ref)
+	if err == nil && ref.Unsaved == nil {
+		err = a.takeBack(ctx, ref)
+	}
 	if err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
@@ -48,10 +52,40 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		}
 		b.Parent = t.Parent
 	}
-	if b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent); err != nil {
+	b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // where there is no branch, everything asks
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
 	return b, nil
+}
+
+// takeBack undoes the beginning of turns that the thread does not have: the
+// workflow task in which they began was lost before Temporal had recorded it,
+// and with it that they were accepted. They begin again when they are; until
+// then nothing may follow them.
+func (a *Activities) takeBack(ctx context.Context, ref TurnRef) error {
+	if ref.Beside == nil {
+		return nil
+	}
+	open, err := a.Store.OpenTurns(ctx, ref.Owner, ref.ThreadID)
+	if err != nil {
+		return err
+	}
+	for _, t := range open {
+		began := t.Status == chat.TurnRunning || t.Status == chat.TurnInterrupted
+		if !began || t.ID == ref.TurnID || slices.Contains(ref.Beside.Open, t.ID) {
+			continue
+		}
+		back := chat.TurnNew
+		if slices.Contains(ref.Beside.Waiting, t.ID) {
+			back = chat.TurnAccepted
+		}
+		a.log().Info("a turn that was begun too early is taken back", "turn", t.ID)
+		if err := a.Store.TakeBack(ctx, ref.Owner, t.ID, back); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // needsStored reports whether nothing can be done about a message without what

@@ -37,6 +37,31 @@ func TestATurnFollowsTheParentAskedForElseTheHead(t *testing.T) {
 	}
 }
 
+// A workflow task may be lost after its BeginTurn has run, and the submit with
+// it: then another turn may be accepted before that one, or that one never.
+func TestATurnThatBeganInALostWorkflowTaskIsTakenBackWhenAnotherBegins(t *testing.T) {
+	b := setup(t)
+	first := b.exchange("one", "1")
+	lost, waits, leaves, next := b.insert(chat.Content{Message: "lost"}), b.insert(chat.Content{Message: "waits"}), b.insert(chat.Content{Message: "leaves"}), b.insert(chat.Content{Message: "next"})
+	for _, ref := range []TurnRef{leaves, lost, waits} {
+		must[Begun](b, b.BeginTurn, ref)
+	}
+	next.Beside = &Beside{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
+	require.Equal(t, leaves.TurnID, must[Begun](b, b.BeginTurn, next).Parent)
+	for ref, want := range map[TurnRef]chat.TurnStatus{lost: chat.TurnNew, waits: chat.TurnAccepted, leaves: chat.TurnRunning, next: chat.TurnRunning} {
+		turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+		require.NoError(t, err)
+		require.Equal(t, want, turn.Status)
+		require.Equal(t, want == chat.TurnRunning, turn.Parent != "")
+	}
+	must[Settled](b, b.Settle, Ending{TurnRef: next, Status: chat.TurnCancelled})
+	waits.Beside = &Beside{}
+	require.Equal(t, next.TurnID, must[Begun](b, b.BeginTurn, waits).Parent, "it begins anew, in its place")
+	settled, err := b.store.Turn(context.Background(), owner, first.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, chat.TurnCompleted, settled.Status)
+}
+
 func TestBeginTurnSaysWhatWasAskedFor(t *testing.T) {
 	b := setup(t)
 	ref := b.insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})

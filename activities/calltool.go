@@ -128,7 +128,7 @@ func (a *Activities) failedRun(ctx context.Context, r CallRequest, got tools.Res
 	if !r.SideEffects && attempt < toolTries {
 		return tools.Result{}
 	}
-	a.log().Error("a tool failed", "turn", r.TurnID, "tool", r.Name, "attempt", attempt, "error", err)
+	a.logOf(r.TurnRef).Error("a tool failed", "tool", r.Name, "attempt", attempt, "error", err)
 	why := "The tool failed."
 	if r.SideEffects {
 		why = "The tool failed in mid-call, and nobody knows whether it took effect."
@@ -160,7 +160,7 @@ func (a *Activities) conclude(ctx context.Context, w *watch, r CallRequest, resu
 // lost is the error of a call whose result could not be kept.
 func (a *Activities) lost(w *watch, ctx context.Context, r CallRequest, err error) error {
 	if r.SideEffects && !w.stopped() && !errors.Is(err, db.ErrSettled) {
-		a.log().Error("a result was lost", "turn", r.TurnID, "tool", r.Name, "error", err)
+		a.logOf(r.TurnRef).Error("a result was lost", "tool", r.Name, "error", err)
 		return unknownOutcome(r)
 	}
 	return a.outcome(w, ctx, r.TurnRef, "tool "+r.Name, err)

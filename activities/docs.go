@@ -157,7 +157,7 @@ func (a *Activities) infer(ctx context.Context, r DocsRequest, action chat.Actio
 	d.Called, d.Usage = true, usage
 	switch {
 	case errors.Is(err, llm.ErrUnparseable):
-		a.log().Warn("documents not understood", "turn", r.TurnID, "error", err)
+		a.logOf(r.TurnRef).Warn("documents not understood", "error", err)
 		out = llm.DocResolution{ResolvedIDs: docIDs(res.verbatim), Confidence: chat.High}
 		if len(res.verbatim) == 0 {
 			out.Confidence = chat.Low

@@ -125,7 +125,7 @@ func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.
 	var out llm.Intent
 	usage, err := a.Model.Structured(ctx, r, llm.IntentSchema, &out)
 	if errors.Is(err, llm.ErrUnparseable) {
-		a.log().Warn("intent not understood", "turn", t.ID, "error", err)
+		a.log().Warn("intent not understood", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return fallback, usage, nil
 	}
 	if err != nil {

@@ -50,7 +50,11 @@ func asMessage(m chat.Message, most int) llm.Message {
 	case string(llm.Assistant):
 		role, text = llm.Assistant, citationMarker.ReplaceAllString(text, "")
 		if stopped, _ := m.Metadata["interrupted"].(bool); stopped {
-			text = "(This answer was stopped before its end. It began: " + shorten(text, maxPartial) + ")"
+			if text = strings.TrimSpace(text); text == "" {
+				text = "(This answer was stopped before its first word.)"
+			} else {
+				text = "(This answer was stopped before its end. It began: " + shorten(text, maxPartial) + ")"
+			}
 		}
 	case string(llm.User):
 	default:

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,4 +176,75 @@ func TestATurnThatNeverBeganSettlesInItsPlace(t *testing.T) {
 	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, before.TurnID, turn.Parent)
+}
+
+func TestWhatToolsDidIsKeptWithTheMessageAndACallWithoutAnAnswerSaysSo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end     Ending
+		partial string
+		reason  any
+	}{
+		"stopped":                      {Ending{Status: chat.TurnCancelled, Reason: chat.UserCancelled}, "So far", "user_cancelled"},
+		"stopped without a word":       {Ending{Status: chat.TurnCancelled, Reason: chat.Superseded}, "", "superseded"},
+		"failed":                       {Ending{Status: chat.TurnFailed, Code: chat.CodeStepLimit}, "So far", "step_limit"},
+		"completed, which leaves none": {Ending{Status: chat.TurnCompleted}, "Done.", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			ref := b.say("Do it")
+			done, edited, dangling := chat.CallID(ref.TurnID, 1), chat.CallID(ref.TurnID, 2), chat.CallID(ref.TurnID, 3)
+			for key, text := range map[string]string{
+				chat.CallKey(done): `{"n":1}`, chat.ResultKey(done): "Made.",
+				chat.CallKey(edited): `{"n":2}`, chat.EditedKey(edited): `{"n":20}`, chat.ResultKey(edited): "Refused.",
+				chat.CallKey(dangling): `{"n":3}`,
+			} {
+				require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, key, text))
+			}
+			call := func(kind chat.EventType, id string, isError bool) chat.Entry {
+				return chat.Entry{Type: kind, Call: &chat.CallRef{ID: id, Name: "make"}, IsError: isError}
+			}
+			log := []chat.Entry{
+				{Type: chat.EventTurnStarted},
+				call(chat.EventToolCall, done, false), call(chat.EventToolCall, edited, false), call(chat.EventToolCall, dangling, false),
+				call(chat.EventToolResult, done, false), call(chat.EventToolResult, edited, true),
+			}
+			if tc.partial != "" {
+				require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), tc.partial))
+				log = append(log, chat.Entry{Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)})
+			}
+			for i := range log {
+				log[i].N = i + 1
+			}
+			tc.end.TurnRef, tc.end.Log = ref, log
+			must[Settled](b, b.Settle, tc.end)
+
+			messages := b.history()
+			require.Len(t, messages, 2)
+			require.Equal(t, tc.partial, messages[1].Content)
+			meta := messages[1].Metadata
+			require.Equal(t, []chat.ToolResult{
+				{ToolCallID: done, Name: "make", Arguments: []byte(`{"n":1}`), Content: "Made."},
+				{ToolCallID: edited, Name: "make", Arguments: []byte(`{"n":20}`), Content: "Refused.", IsError: true},
+				{ToolCallID: dangling, Name: "make", Arguments: []byte(`{"n":3}`), Content: chat.NoToolResult, IsError: true},
+			}, chat.ToolResults(meta))
+			require.Equal(t, tc.reason, meta["interrupted_reason"])
+			require.Equal(t, "run-"+ref.TurnID, meta["stream_run_id"])
+			require.Equal(t, "client-"+ref.TurnID, meta["client_turn_id"])
+			events, err := b.store.Events(context.Background(), owner, ref.TurnID, 0)
+			require.NoError(t, err)
+			for _, e := range events {
+				require.Equal(t, "run-"+ref.TurnID, e.StreamRunID, "%s", e.Type)
+			}
+		})
+	}
+}
+
+func TestTheNextPromptSeesAShortMarkOfAnAnswerThatWasStopped(t *testing.T) {
+	said := func(text string) chat.Message {
+		return chat.Message{Role: "assistant", Content: text, Metadata: map[string]any{"interrupted": true}}
+	}
+	long := asPrompt([]chat.Message{said(strings.Repeat("word [1] ", 500))})[0].Text
+	require.True(t, strings.HasPrefix(long, "(This answer was stopped before its end. It began: word word"), long)
+	require.Less(t, len(long), 400)
+	require.Equal(t, "(This answer was stopped before its first word.)", asPrompt([]chat.Message{said("")})[0].Text)
 }

@@ -2,12 +2,14 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval/cite"
 	"github.com/palaver-chat/palaver/tools"
@@ -19,6 +21,8 @@ const (
 	// Of an earlier message and of an earlier turn's tool results, in characters.
 	maxEarlier       = 8000
 	maxEarlierResult = 1000
+	// Earlier pictures go along until they are this many bytes.
+	maxEarlierPictures = 8 << 20
 
 	assistantTemperature = 0.4
 )
@@ -51,10 +55,11 @@ func (a *Activities) Think(parent context.Context, r ThinkRequest) (Written, err
 // thinking puts together what the assistant is asked with.
 func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Turn, texts map[string]string) (speech, error) {
 	var (
-		tagged tags
-		images []llm.Image
-		recent []chat.Message
-		e      exchange
+		tagged  tags
+		images  []llm.Image
+		earlier []llm.Message
+		recent  []chat.Message
+		e       exchange
 	)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -68,7 +73,10 @@ func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Tur
 		if r.Unsaved != nil { // what was said before is not to be had either
 			return nil
 		}
-		recent, err = a.Store.Recent(gctx, r.Owner, r.ThreadID, r.Parent, thinkContext)
+		if recent, err = a.Store.Recent(gctx, r.Owner, r.ThreadID, r.Parent, thinkContext); err != nil {
+			return err
+		}
+		earlier, err = a.conversed(gctx, r.Owner, recent, chat.MaxAttachments-len(turn.Content.Attachments))
 		return err
 	})
 	g.Go(func() (err error) {
@@ -79,7 +87,6 @@ func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Tur
 		return speech{}, err
 	}
 
-	earlier := conversed(recent)
 	said := llm.Message{
 		Role: llm.User, Images: images,
 		Text: turn.Content.Message + taggedNote(tagged.docs) + a.unseen(turn.Content.Attachments),
@@ -126,6 +133,9 @@ func (a *Activities) images(ctx context.Context, owner string, ids []string) (ou
 	}
 	for _, id := range ids[:min(len(ids), chat.MaxAttachments)] {
 		at, data, err := a.Store.Attachment(ctx, owner, id)
+		if errors.Is(err, db.ErrNotFound) { // gone since
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -167,19 +177,52 @@ func asDocuments(docs []chat.Document) []llm.Document {
 }
 
 // conversed is what was said on the branch, with the tool calls of each answer
-// before it and a result for every call.
-func conversed(recent []chat.Message) []llm.Message {
-	var out []llm.Message
-	for _, m := range recent {
-		said := asMessage(m, maxEarlier)
-		if said.Role == llm.Assistant {
-			out = append(out, earlierCalls(chat.ToolResults(m.Metadata))...)
+// before it and a result for every call, and with the newest pictures, as many
+// as there is room for.
+func (a *Activities) conversed(ctx context.Context, owner string, recent []chat.Message, room int) ([]llm.Message, error) {
+	seen, bytes := map[int][]llm.Image{}, 0
+	for i := len(recent) - 1; i >= 0 && room > 0 && bytes < maxEarlierPictures; i-- {
+		ids := attachmentsOf(recent[i].Metadata)
+		images, err := a.images(ctx, owner, ids[:min(len(ids), room)])
+		if err != nil {
+			return nil, err
 		}
-		if said.Role != "" {
-			out = append(out, said)
+		seen[i] = images
+		room -= len(images)
+		for _, image := range images {
+			bytes += len(image.Data)
 		}
 	}
-	return out
+	var out []llm.Message
+	for i, m := range recent {
+		said := asMessage(m, maxEarlier)
+		switch said.Role {
+		case llm.Assistant:
+			out = append(out, earlierCalls(chat.ToolResults(m.Metadata))...)
+		case llm.User:
+			said.Images = seen[i]
+		case "":
+			continue
+		}
+		out = append(out, said)
+	}
+	return out, nil
+}
+
+// attachmentsOf are the ids of a message's pictures, as it was written or as a
+// store reads it back.
+func attachmentsOf(metadata map[string]any) (ids []string) {
+	switch list := metadata["attachments"].(type) {
+	case []string:
+		return list
+	case []any:
+		for _, id := range list {
+			if s, ok := id.(string); ok {
+				ids = append(ids, s)
+			}
+		}
+	}
+	return ids
 }
 
 func earlierCalls(results []chat.ToolResult) []llm.Message {
@@ -199,7 +242,7 @@ func earlierCalls(results []chat.ToolResult) []llm.Message {
 		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: arguments})
 		out = append(out, llm.Message{
 			Role: llm.ToolRole, CallID: r.ToolCallID,
-			Text: resultBlock(r.Name, llm.Data(shorten(content, maxEarlierResult)), r.IsError),
+			Text: resultBlock(r.Name, llm.Data(shorten(citationMarker.ReplaceAllString(content, ""), maxEarlierResult)), r.IsError),
 		})
 	}
 	return out

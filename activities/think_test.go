@@ -265,6 +265,34 @@ func TestTheAssistantSeesPicturesWhenItsModelCan(t *testing.T) {
 	}
 }
 
+func TestPicturesOfEarlierMessagesStayInSight(t *testing.T) {
+	b := setup(t)
+	b.model.vision, b.model.stream = true, saying("A cat.")
+	picture := func(n byte) string {
+		id := uuid.NewString()
+		require.NoError(t, b.store.PutAttachment(context.Background(), chat.Attachment{ID: id, Owner: owner, MIME: "image/png", Bytes: 1}, []byte{n}))
+		return id
+	}
+	said := func(message string, ids ...string) []llm.Image {
+		r := ThinkRequest{TurnRef: b.begin(chat.Content{Message: message, Agent: chat.AgentAssistant, Attachments: ids}), Stage: Stage{Piece: 1}}
+		must[Written](b, b.Think, r)
+		must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: []chat.Entry{
+			{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}})
+		var all []llm.Image
+		for _, m := range b.model.last().Messages {
+			all = append(all, m.Images...)
+		}
+		return all
+	}
+	require.Len(t, said("What is this?", picture(1), picture(2)), 2)
+	require.Len(t, said("And its colour?"), 2)
+	many := []string{picture(3), picture(4), picture(5), picture(6), picture(7), picture(8), picture(9)}
+	seen := said("And these?", many...)
+	require.Len(t, seen, chat.MaxAttachments, "the newest, as many as a message may have")
+	require.Equal(t, []byte{1}, seen[0].Data)
+	require.Equal(t, []byte{9}, seen[7].Data)
+}
+
 func TestTaggedDocumentsAreNamedToTheAssistant(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Leave Policy", leave)

@@ -19,10 +19,22 @@ type TurnRef struct {
 	Parent string `json:"parent,omitempty"`
 	// RunID is the client's name for the run (stream_run_id), for the log.
 	RunID string `json:"run,omitempty"`
+	// RequestID is that of the HTTP request which brought the turn, for the log: a
+	// client that is told of a failure knows it.
+	RequestID string `json:"request,omitempty"`
 	// Unsaved is what the turn was submitted with while the database was away; nil
 	// once BeginTurn has written its row. Activities read the turn by load, which
 	// knows of it.
 	Unsaved *Unsaved `json:"unsaved,omitempty"`
+	// Beside is what the thread has beside the turn, for BeginTurn only.
+	Beside *Beside `json:"beside,omitempty"`
+}
+
+// Beside names the other turns of a thread that are under way, and those that
+// wait.
+type Beside struct {
+	Open    []string `json:"open,omitempty"`
+	Waiting []string `json:"waiting,omitempty"`
 }
 
 // Unsaved is a message that was taken while the database was away: with the

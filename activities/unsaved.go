@@ -34,12 +34,12 @@ func (a *Activities) load(ctx context.Context, ref *TurnRef) (chat.Turn, error) 
 // what is saved changes nothing.
 func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	t := ref.unsaved()
-	row, _, _, err := a.Store.InsertTurn(ctx, t)
+	row, err := a.Store.SaveTurn(ctx, t)
 	if err == nil && row.ID != t.ID || errors.Is(err, db.ErrTurnConflict) {
-		// A retry wrote a row of the same client_turn_id, and was then told that the
-		// thread has this turn: it stays empty, and this one stands for itself.
+		// The client_turn_id is that of a turn which the thread had forgotten. What
+		// was accepted is not lost all the same: this one stands for itself.
 		t.ClientTurnID = t.ID
-		row, _, _, err = a.Store.InsertTurn(ctx, t)
+		row, err = a.Store.SaveTurn(ctx, t)
 	}
 	if err != nil {
 		return t, err

@@ -108,7 +108,7 @@ func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 		return WebResult{}, ctx.Err()
 	}
 	if err != nil {
-		a.log().Warn("web search failed", "turn", ref.TurnID, "error", err)
+		a.logOf(ref).Warn("web search failed", "error", err)
 		return WebResult{Failed: true}, nil
 	}
 	kept, err := json.Marshal(pages)

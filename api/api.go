@@ -84,6 +84,7 @@ type server struct {
 	metrics *metrics
 	limits  *limits
 	offered http.Handler // MCP
+	openAPI openAPI
 	csrf    *http.CrossOriginProtection
 	ping    time.Duration // a comment line at least this often
 	grace   time.Duration // how long a gone client may stay away (on_disconnect)
@@ -139,6 +140,10 @@ func newServer(d Deps) (*server, error) {
 	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingEvery, grace: disconnectGrace}
 	s.limits = newLimits(d.Config.Limits, d.Store)
 	s.offered = s.newMCP()
+	var err error
+	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
+		return nil, err
+	}
 	for _, origin := range d.Config.TrustedOrigins {
 		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, err
@@ -149,7 +154,6 @@ func newServer(d Deps) (*server, error) {
 	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
 		d.Log.Warn("other processes are not told who follows a turn here", "error", err)
 	}
-	var err error
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {
 		return nil, err
 	}
@@ -161,6 +165,7 @@ func (s *server) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.RedirectTrailingSlash = false
+	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
 	e.Use(s.requestID, s.access, s.recovery, securityHeaders)
@@ -168,6 +173,7 @@ func (s *server) routes() http.Handler {
 	e.GET("/healthz", s.health)
 	e.GET("/readyz", s.ready)
 	e.GET("/metrics", gin.WrapH(s.metrics.handler()))
+	e.GET("/openapi.json", s.openAPI.serve)
 	e.GET("/api/config", s.handle(s.config))
 
 	a := e.Group("/api", s.identify)
@@ -226,6 +232,7 @@ func (s *server) routes() http.Handler {
 	m.POST("/rpc", s.stream(s.oneStream(s.rpc)))
 
 	e.NoRoute(s.page)
+	e.NoMethod(func(c *gin.Context) { s.fail(c, errMethod) }) // gin has named the others in Allow
 	return e
 }
 

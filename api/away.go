@@ -16,7 +16,7 @@ import (
 
 const (
 	// A database that takes longer than this counts as one that is away.
-	storePatience = 5 * time.Second
+	storePatience = 8 * time.Second
 	// How long a thread is asked what the database cannot tell.
 	statePatience = 5 * time.Second
 )
@@ -53,18 +53,22 @@ func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
 	return err
 }
 
-// mayTakeUnsaved is nil when a message can be taken without the database: by a
-// thread that is open and the caller's, and if it names nothing stored. Else it
-// is why the database was needed.
-func (s *server) mayTakeUnsaved(ctx context.Context, turn chat.Turn, in dialect.Submit, cause error) error {
+// withoutRow is the turn of a message that is taken without the database: by a
+// thread that is open and the caller's, and if it names nothing stored. Else the
+// error is why the database was needed.
+func (s *server) withoutRow(ctx context.Context, turn chat.Turn, in dialect.Submit, cause error) (chat.Turn, error) {
 	c := turn.Content
 	if in.ThreadID == "" || c.ParentRequest != "" || len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments) > 0 {
-		return cause
+		return turn, cause
 	}
-	if _, ok := s.live(ctx, turn.Owner, turn.ThreadID); !ok {
-		return cause
+	state, ok := s.live(ctx, turn.Owner, turn.ThreadID)
+	if !ok {
+		return turn, cause
 	}
-	return nil
+	if in.AgentFree && state.Agent != "" {
+		turn.Content.Agent = state.Agent
+	}
+	return turn, nil
 }
 
 // liveTarget is the turn that a cancel means, among those that its thread runs

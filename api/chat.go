@@ -68,6 +68,9 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 		out.timing = s.metrics.timing(out.wire.Name(), show.began)
 	}
 	err = out.follow(v, true, show.after)
+	if out.failed != "" { // why is in the worker's log, under the id of the request that brought the turn
+		s.Log.Warn("a client was told that its turn has failed", "request_id", requestID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
+	}
 	if errors.Is(err, errClientGone) && show.cancel {
 		v.Close()
 		go s.cancelWhenAlone(turn)
@@ -165,6 +168,13 @@ const (
 	nothingRuns   = "idle"
 )
 
+// cancelJSON says what a cancel did: one of these, or the status of a turn that
+// was over.
+type cancelJSON struct {
+	TurnID string `json:"turn_id,omitempty"`
+	Status string `json:"status"`
+}
+
 // postCancel stops a turn.
 func (s *server) postCancel(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
@@ -198,9 +208,9 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 			return engineErr(err)
 		}
 	}
-	answer := gin.H{"status": status}
+	answer := cancelJSON{Status: status}
 	if known {
-		answer["turn_id"] = turn.ID
+		answer.TurnID = turn.ID
 	}
 	c.JSON(http.StatusAccepted, answer)
 	return nil

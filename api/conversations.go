@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ type conversationJSON struct {
 	LastMessageAt string `json:"last_message_at"`
 	Status        string `json:"status"`
 	TurnID        string `json:"turn_id,omitempty"` // of the message it was created with
+	// Documents are those the conversation has come to know, at its newest head;
+	// of a single conversation only.
+	Documents []chat.DocRef `json:"documents,omitempty"`
 }
 
 func showConversation(v chat.Conversation) conversationJSON {
@@ -51,14 +55,16 @@ func (s *server) listConversations(c *gin.Context) error {
 	return nil
 }
 
+type conversationBody struct {
+	ID      *string `json:"id"`
+	Title   *string `json:"title"`
+	Message *string `json:"message"`
+}
+
 // createConversation makes a conversation, or returns the one the id names. A
 // message begins its first turn, which the stream of the thread then shows.
 func (s *server) createConversation(c *gin.Context) error {
-	var b struct {
-		ID      *string `json:"id"`
-		Title   *string `json:"title"`
-		Message *string `json:"message"`
-	}
+	var b conversationBody
 	if err := decode(c, &b); err != nil {
 		return err
 	}
@@ -109,12 +115,40 @@ func (s *server) getConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Store.Conversation(c.Request.Context(), callerOf(c).ID, id)
+	ctx, owner := c.Request.Context(), callerOf(c).ID
+	v, err := s.Store.Conversation(ctx, owner, id)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, showConversation(v))
+	out := showConversation(v)
+	if out.Documents, err = s.known(ctx, owner, id); err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, out)
 	return nil
+}
+
+// known are the documents that a conversation knows by its newest settled turn.
+func (s *server) known(ctx context.Context, owner, thread string) ([]chat.DocRef, error) {
+	head, err := s.Store.Head(ctx, owner, thread)
+	if err != nil {
+		return nil, err
+	}
+	for head != chat.RootCheckpoint {
+		t, err := s.Store.Turn(ctx, owner, head)
+		if err != nil {
+			return nil, err
+		}
+		if t.Status.Settled() {
+			return s.Store.Registry(ctx, owner, thread, head)
+		}
+		head = t.Parent
+	}
+	return nil, nil
+}
+
+type renameBody struct {
+	Title *string `json:"title"`
 }
 
 func (s *server) patchConversation(c *gin.Context) error {
@@ -122,9 +156,7 @@ func (s *server) patchConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	var b struct {
-		Title *string `json:"title"`
-	}
+	var b renameBody
 	if err := decode(c, &b); err != nil {
 		return err
 	}

@@ -109,6 +109,11 @@ func (s *server) tooLong() error {
 	return tooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
 }
 
+type textBody struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
 // readText reads {title, text}. JSON may write a text in more bytes than it has;
 // one that it makes more than twice as long must be sent as a file.
 func (s *server) readText(c *gin.Context) (upload, error) {
@@ -119,10 +124,7 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 	if err != nil {
 		return upload{}, err
 	}
-	var b struct {
-		Title string `json:"title"`
-		Text  string `json:"text"`
-	}
+	var b textBody
 	if err := dialect.Decode(raw, &b); err != nil {
 		return upload{}, err
 	}
@@ -265,6 +267,11 @@ func (s *server) deleteDocument(c *gin.Context) error {
 	return nil
 }
 
+type documentTextJSON struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
 // documentText is the stored text, in which citations count their characters:
 // bare, or as {id, text} for who asks for JSON.
 func (s *server) documentText(c *gin.Context) error {
@@ -278,11 +285,20 @@ func (s *server) documentText(c *gin.Context) error {
 	}
 	c.Header("Vary", "Accept")
 	if strings.Contains(c.GetHeader("Accept"), "application/json") {
-		c.JSON(http.StatusOK, gin.H{"id": id, "text": text})
+		c.JSON(http.StatusOK, documentTextJSON{id, text})
 		return nil
 	}
 	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
 	return nil
+}
+
+type chunkJSON struct {
+	ID      string `json:"id"`
+	DocID   string `json:"doc_id"`
+	Text    string `json:"text"`
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Heading string `json:"heading,omitempty"`
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
@@ -291,17 +307,13 @@ func (s *server) documentChunk(c *gin.Context) error {
 		return err
 	}
 	chunkID := c.Param("chunk_id")
-	if !plain(chunkID, 128) {
+	if !dialect.Plain(chunkID) {
 		return errNotFound
 	}
 	v, err := s.Store.Chunk(c.Request.Context(), callerOf(c).ID, id, chunkID)
 	if err != nil {
 		return err
 	}
-	out := gin.H{"id": v.ID, "doc_id": v.DocID, "text": v.Text, "start": v.Start, "end": v.End}
-	if v.Heading != "" {
-		out["heading"] = v.Heading
-	}
-	c.JSON(http.StatusOK, out)
+	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading})
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 // bus delivers hints, deltas and new turns within the test.
 type bus struct {
 	stream.Nowhere
+	watched func(turnID string) (bool, error) // what other processes answer; nil: no
 	mu      sync.Mutex
 	turns   map[string][]chan stream.Signal
 	threads map[string][]chan string
@@ -24,6 +25,16 @@ type bus struct {
 
 func newBus() *bus {
 	return &bus{turns: map[string][]chan stream.Signal{}, threads: map[string][]chan string{}}
+}
+
+func (b *bus) Watched(_ context.Context, turnID string) (bool, error) {
+	b.mu.Lock()
+	watched := b.watched
+	b.mu.Unlock()
+	if watched == nil {
+		return false, nil
+	}
+	return watched(turnID)
 }
 
 func (b *bus) Ready() bool { return !b.down }
@@ -86,6 +97,8 @@ type engine struct {
 	mu        sync.Mutex
 	turns     map[string]*turn
 	open      map[string]*turn // by thread
+	owners    map[string]string
+	agent     chat.Agent // of every thread
 	cancels   []chat.Cancel
 	submits   []chat.Submit
 	deleted   []string
@@ -100,6 +113,7 @@ type engine struct {
 type turn struct {
 	e       *engine
 	ref     transcript.Ref
+	submit  chat.Submit
 	log     []chat.Entry
 	pending *chat.Question
 	answer  chan chat.ResumeValue
@@ -108,7 +122,7 @@ type turn struct {
 }
 
 func newEngine(t *testing.T, store db.Store, b *bus) *engine {
-	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, script: answer}
+	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, owners: map[string]string{}, script: answer}
 }
 
 // answer is the script of a turn that goes well.
@@ -131,13 +145,26 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
 	if e.turns[s.TurnID] != nil {
 		return s.TurnID, nil
 	}
-	u := &turn{e: e, ref: transcript.Ref{Owner: s.Owner, ThreadID: s.ThreadID, TurnID: s.TurnID},
+	for id, u := range e.turns { // the rows could not tell
+		if u.submit.ThreadID == s.ThreadID && u.submit.ClientTurnID == s.ClientTurnID {
+			if u.submit.ContentHash != s.ContentHash {
+				return "", &chat.Refused{Code: chat.CodeTurnConflict}
+			}
+			return id, nil
+		}
+	}
+	e.owners[s.ThreadID] = s.Owner
+	u := &turn{e: e, submit: s, ref: transcript.Ref{Owner: s.Owner, ThreadID: s.ThreadID, TurnID: s.TurnID},
 		answer: make(chan chat.ResumeValue, 1), stop: make(chan chat.CancelReason, 8)}
 	e.turns[s.TurnID], e.open[s.ThreadID] = u, u
 	if e.submitted != nil {
 		e.submitted(s)
 	}
 	e.running.Go(func() {
+		if s.Unsaved != nil {
+			_, _, _, err := e.store.InsertTurn(context.Background(), *s.Unsaved)
+			u.must(err)
+		}
 		row, err := e.store.Turn(context.Background(), s.Owner, s.TurnID)
 		parent := row.Content.ParentRequest
 		if err == nil && parent == "" {
@@ -199,10 +226,15 @@ func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, er
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	u := e.open[threadID]
-	if u == nil || e.away != nil {
+	if e.away != nil {
 		return chat.ThreadState{}, e.away
 	}
-	return chat.ThreadState{Owner: u.ref.Owner, TurnID: u.ref.TurnID, Status: chat.TurnRunning, Pending: u.pending}, nil
+	if u == nil {
+		return chat.ThreadState{Owner: e.owners[threadID], Agent: e.agent}, nil
+	}
+	name := chat.TurnName{Client: chat.ClientKey(u.submit.ClientTurnID), RunID: u.submit.StreamRunID}
+	return chat.ThreadState{Owner: u.ref.Owner, TurnID: u.ref.TurnID, Status: chat.TurnRunning, Pending: u.pending,
+		Names: map[string]chat.TurnName{u.ref.TurnID: name}}, nil
 }
 
 func (e *engine) Delete(_ context.Context, _, threadID string) error {

@@ -37,6 +37,7 @@ func (p *problem) Unwrap() error { return p.cause }
 
 var (
 	errNotFound        = &problem{status: http.StatusNotFound, code: chat.CodeNotFound, message: "There is nothing here by that id."}
+	errMethod          = &problem{status: http.StatusMethodNotAllowed, code: chat.CodeMethod, message: "This path knows other methods."}
 	errUnauthenticated = &problem{status: http.StatusUnauthorized, code: chat.CodeUnauthenticated, message: "A valid token is needed."}
 )
 
@@ -126,6 +127,17 @@ func describeRefusal(r *chat.Refused) *problem {
 	return &problem{status: http.StatusBadRequest, code: r.Code, message: "The request was refused."}
 }
 
+// errorJSON is a problem on the wire.
+type errorJSON struct {
+	Error struct {
+		Code      string           `json:"code"`
+		Message   string           `json:"message"`
+		RequestID string           `json:"request_id"`
+		Details   dialect.Problems `json:"details,omitempty"`
+		TurnID    string           `json:"turn_id,omitempty"` // of the turn that runs
+	} `json:"error"`
+}
+
 // fail writes an error before a stream has begun, and logs what a client must
 // not see.
 func (s *server) fail(c *gin.Context, err error) {
@@ -151,12 +163,9 @@ func (s *server) fail(c *gin.Context, err error) {
 	if p.wait > 0 {
 		c.Header("Retry-After", seconds(p.wait))
 	}
-	body := gin.H{"code": p.code, "message": p.message, "request_id": requestID(c)}
-	if len(p.details) > 0 {
-		body["details"] = p.details
-	}
-	if p.turnID != "" {
-		body["turn_id"] = p.turnID
-	}
-	c.AbortWithStatusJSON(p.status, gin.H{"error": body})
+	var out errorJSON
+	e := &out.Error
+	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.code, p.message, requestID(c), p.details, p.turnID
+	c.Header("Content-Type", "application/json; charset=utf-8") // also where a stream was about to begin
+	c.AbortWithStatusJSON(p.status, out)
 }

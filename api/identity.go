@@ -22,6 +22,7 @@ type caller struct {
 	ID        string
 	Anonymous bool
 	Address   netip.Addr // of the client, for limits
+	Request   string     // the request's id, for the log
 	rate      rateHeaders
 }
 
@@ -48,7 +49,7 @@ func (s *server) identify(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
-	who.Address, who.rate = s.clientAddress(c.Request), rateHeaders{c.Writer.Header()}
+	who.Address, who.Request, who.rate = s.clientAddress(c.Request), requestID(c), rateHeaders{c.Writer.Header()}
 	c.Set(callerKey, who)
 }
 

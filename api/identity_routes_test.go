@@ -88,10 +88,11 @@ func (o owned) names() []string {
 
 // walk has an entry for every route of the router, by method and path.
 var walk = map[string]route{
-	"GET /healthz":    {open: true, ways: at("/healthz")},
-	"GET /readyz":     {open: true, ways: at("/readyz")},
-	"GET /metrics":    {open: true, ways: at("/metrics")},
-	"GET /api/config": {open: true, ways: at("/api/config")}, // a page must know how to sign in
+	"GET /healthz":      {open: true, ways: at("/healthz")},
+	"GET /readyz":       {open: true, ways: at("/readyz")},
+	"GET /metrics":      {open: true, ways: at("/metrics")},
+	"GET /openapi.json": {open: true, ways: at("/openapi.json")},
+	"GET /api/config":   {open: true, ways: at("/api/config")}, // a page must know how to sign in
 
 	"GET /api/me": {ways: harmless(200, "/api/me", "")},
 	"PUT /api/me": {ways: harmless(200, "/api/me", `{}`)},

@@ -113,6 +113,9 @@ func (s *server) mcp(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := checkMessages(raw); err != nil { // the SDK's own words tell of its insides
+			return err
+		}
 		c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 		if c.GetHeader("Accept") == "" { // which means anything
 			c.Request.Header.Set("Accept", "*/*")

@@ -321,7 +321,7 @@ type answered struct {
 	Status    chat.TurnStatus `json:"status"`
 	Answer    string          `json:"answer,omitempty"` // or as much of it as there is
 	Citations []chat.Citation `json:"citations,omitempty"`
-	Question  *askedBack         `json:"question,omitempty"`
+	Question  *askedBack      `json:"question,omitempty"`
 	Error     string          `json:"error,omitempty"`
 }
 

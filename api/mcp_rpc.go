@@ -103,6 +103,30 @@ func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall 
 	return out, true
 }
 
+// checkMessages looks at the form of a message, or of a batch of them, that a
+// client sends to MCP's streamable HTTP. Unlike at /mcp/rpc it may be an answer,
+// which names no method.
+func checkMessages(raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	if !json.Valid(raw) {
+		return invalid("body", "must be valid JSON")
+	}
+	batch := []json.RawMessage{raw}
+	if raw[0] == '[' && (json.Unmarshal(raw, &batch) != nil || len(batch) == 0) {
+		return invalid("body", "must be a JSON-RPC 2.0 message")
+	}
+	for _, message := range batch {
+		var m rpcRequest
+		if json.Unmarshal(message, &m) != nil || m.Version != "2.0" || !rpcID(m.ID) {
+			return invalid("body", "must be a JSON-RPC 2.0 message")
+		}
+		if m.Params != nil && m.Params[0] != '{' && string(m.Params) != "null" {
+			return invalid("params", "must be an object")
+		}
+	}
+	return nil
+}
+
 // rpcID reports whether id is absent or what an id may be: text, number or null.
 func rpcID(id json.RawMessage) bool {
 	return id == nil || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'

@@ -312,7 +312,7 @@ func TestATurnGoesOnWhenItsMCPClientGoes(t *testing.T) {
 			turn := <-submitted
 			leave()
 			require.ErrorIs(t, <-gone, context.Canceled)
-			viewer := b.client().stream("GET", "/api/chat/stream/"+turn.ThreadID, nil, "Authorization", bearerOf(t, "ann"))
+			viewer := b.client().stream("GET", "/api/chat/stream/"+turn.ThreadID+"?turn_id="+turn.TurnID, nil, "Authorization", bearerOf(t, "ann"))
 			close(goOn)
 			viewer.until("response")
 		})
@@ -412,6 +412,26 @@ func TestJSONRPCSpeaksS1sForm(t *testing.T) {
 	b.client().call(202, "POST", "/mcp/rpc", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Authorization", bearerOf(t, "ann"))
 	b.client().call(413, "POST", "/mcp/rpc", strings.Repeat(" ", 2<<20), "Authorization", bearerOf(t, "ann"))
 	b.client().call(415, "POST", "/mcp/rpc", `{}`, "Authorization", bearerOf(t, "ann"), "Content-Type", "text/plain")
+}
+
+func TestAMalformedMessageToMCPIsRefusedInOurWords(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for body, field := range map[string]string{
+		``: "body", `{`: "body", `{"jsonrpc":"2.0","method":"ping"`: "body",
+		`5`: "body", `"x"`: "body", `null`: "body", `{}`: "body", `[]`: "body", `[5]`: "body", `[[]]`: "body",
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`:                         "body",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:                        "body",
+		`{"jsonrpc":"2.0","id":1,"method":5}`:                              "body",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`:        "params",
+		`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[{}]}]`:   "params",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"params"}`: "params",
+	} {
+		out := b.client().call(400, "POST", "/mcp", body, "Authorization", bearerOf(t, "ann"))["error"].(map[string]any)
+		require.Equal(t, chat.CodeValidation, out["code"], body)
+		require.Equal(t, field, out["details"].([]any)[0].(map[string]any)["field"], body)
+	}
+	b.client().call(202, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Authorization", bearerOf(t, "ann"))
 }
 
 func TestOurOwnFailureSaysNothingOfItsInsides(t *testing.T) {

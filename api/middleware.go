@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -27,7 +26,7 @@ const (
 // requestID takes the caller's request id when it is a plain one, else makes one.
 func (s *server) requestID(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
-	if !plain(id, maxRequestID) {
+	if len(id) > maxRequestID || !dialect.Plain(id) {
 		id = uuid.NewString()
 	}
 	c.Set(requestIDKey, id)
@@ -35,21 +34,6 @@ func (s *server) requestID(c *gin.Context) {
 }
 
 func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
-
-// plain reports whether s is 1 to most characters of A-Z a-z 0-9 _ . : -
-func plain(s string, most int) bool {
-	if s == "" || len(s) > most {
-		return false
-	}
-	for _, b := range []byte(s) {
-		switch {
-		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("_.:-", b) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
-}
 
 // access logs and counts a request: never its query or body, which carry what
 // people write.
@@ -62,12 +46,17 @@ func (s *server) access(c *gin.Context) {
 	}
 	took := time.Since(start)
 	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
-	s.Log.Info("request", "request_id", requestID(c), "method", c.Request.Method, "route", route,
+	log := s.Log.With("request_id", requestID(c))
+	if turn := c.Writer.Header().Get("X-Turn-Id"); turn != "" {
+		log = log.With("turn", turn)
+	}
+	log.Info("request", "method", c.Request.Method, "route", route,
 		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
 }
 
 // recovery turns a panic into a 500 that says nothing of our insides.
 func (s *server) recovery(c *gin.Context) {
+	r := c.Request // a handler's own has a context that the panic has ended
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -80,12 +69,13 @@ func (s *server) recovery(c *gin.Context) {
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // a stream that breaks off must not look like one that has ended
 		}
+		c.Request = r
 		s.fail(c, errors.New("panic"))
 	}()
 	c.Next()
 }
 
-const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func securityHeaders(c *gin.Context) {

@@ -33,6 +33,10 @@ type repoJSON struct {
 	Repo     json.RawMessage `json:"repo"`
 }
 
+type repoBody struct {
+	Repo json.RawMessage `json:"repo"`
+}
+
 type repoPutJSON struct {
 	ThreadID  string `json:"thread_id"`
 	UpdatedAt int64  `json:"updated_at"` // seconds since 1970
@@ -107,9 +111,7 @@ func readRepo(c *gin.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b struct {
-		Repo json.RawMessage `json:"repo"`
-	}
+	var b repoBody
 	if err := dialect.Decode(raw, &b); err != nil {
 		return nil, err
 	}

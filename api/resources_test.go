@@ -12,11 +12,13 @@ import (
 	"net/textproto"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // form is a multipart body with a file and, when not empty, a title.
@@ -421,4 +423,38 @@ func TestThePageAndItsHeaders(t *testing.T) {
 	}
 	c.call(404, "POST", "/", map[string]any{})
 	c.call(404, "GET", "/api", nil)
+}
+
+func TestAConversationNamesTheDocumentsItHasComeToKnow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	owner := c.id()
+	doc := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Circular", SourceType: "txt", CreatedAt: time.Now()}
+	if err := b.store.CreateDocument(t.Context(), doc, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.store.StoreText(t.Context(), owner, doc.ID, "x", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := c.ask(map[string]any{"thread_id": someThread, "tagged_doc_ids": []string{doc.ID}})
+	s.rest()
+	path := "/api/conversations/" + someThread
+	if got := c.call(200, "GET", path, nil)["documents"]; got != nil {
+		t.Fatalf("documents before any is known: %v", got)
+	}
+	turn := chat.Turn{ID: uuid.Must(uuid.NewV7()).String(), ThreadID: someThread, Owner: owner, ClientTurnID: "known", Status: chat.TurnNew, CreatedAt: time.Now()}
+	if _, _, _, err := b.store.InsertTurn(t.Context(), turn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.store.Settle(t.Context(), db.Settlement{
+		Owner: owner, ThreadID: someThread, TurnID: turn.ID, Parent: s.res.Header.Get("X-Turn-Id"), Status: chat.TurnCompleted,
+		Terminal: chat.Event{N: 1, Type: chat.EventResponse, TurnID: turn.ID, ThreadID: someThread}, Registry: []string{doc.ID}, At: time.Now(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := c.call(200, "GET", path, nil)["documents"].([]any)
+	if len(got) != 1 || got[0].(map[string]any)["title"] != "Circular" {
+		t.Errorf("documents %v", got)
+	}
 }

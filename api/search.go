@@ -20,6 +20,10 @@ type hitJSON struct {
 	End     int     `json:"end"`
 }
 
+type searchJSON struct {
+	Hits []hitJSON `json:"hits"`
+}
+
 // search ranks passages as answers do.
 func (s *server) search(c *gin.Context) error {
 	var p dialect.Problems
@@ -50,7 +54,7 @@ func (s *server) search(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, gin.H{"hits": showHits(found)})
+	c.JSON(http.StatusOK, searchJSON{showHits(found)})
 	return nil
 }
 

@@ -43,12 +43,14 @@ func (s *server) listSets(c *gin.Context) error {
 	return nil
 }
 
+type setBody struct {
+	Name   string   `json:"name"`
+	DocIDs []string `json:"doc_ids"`
+}
+
 // readSet reads {name, doc_ids}; the documents must be the caller's to see.
 func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
-	var b struct {
-		Name   string   `json:"name"`
-		DocIDs []string `json:"doc_ids"`
-	}
+	var b setBody
 	if err := decode(c, &b); err != nil {
 		return chat.DocumentSet{}, err
 	}

@@ -29,6 +29,8 @@ type eventStream struct {
 	buf  []byte
 	// What the client has waited for; nil: not timed.
 	timing *timing
+	// The code of the failed turn that the client was told of.
+	failed string
 	// Tool calls that an interrupt has asked about: what came of them is shown in
 	// every view.
 	asked map[string]bool
@@ -68,6 +70,9 @@ func (s *server) close(o *eventStream) {
 // add puts an event into the buffer, if its dialect shows it.
 func (o *eventStream) add(e chat.Event, id string) {
 	o.timing.note(e)
+	if e.Type == chat.EventFailed {
+		o.failed = e.Code
+	}
 	o.buf = o.wire.Event(o.buf, e, id)
 }
 
@@ -141,6 +146,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 // after names the interrupt whose answer the stream begins with; empty: from
 // the viewer's place.
 func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
+	v.HoldText(after != "")
 	for {
 		item, more, err := v.Next()
 		switch {
@@ -159,6 +165,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 		if after != "" {
 			if item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
 				after = ""
+				v.HoldText(false)
 			}
 			if !item.Type.Terminal() {
 				if h, is := o.wire.(dialect.Historian); is {

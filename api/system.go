@@ -17,8 +17,40 @@ import (
 
 const readyTimeout = 3 * time.Second
 
+type (
+	healthJSON struct {
+		Status string `json:"status"`
+	}
+	readyJSON struct {
+		Status string            `json:"status"`
+		Parts  map[string]string `json:"parts"`
+		Down   []string          `json:"down"`
+	}
+	configJSON struct {
+		Model    modelJSON       `json:"model"`
+		Limits   limitsJSON      `json:"limits"`
+		Features map[string]bool `json:"features"`
+		Auth     authJSON        `json:"auth"`
+	}
+	modelJSON struct {
+		Label    string `json:"label"`
+		Offline  bool   `json:"offline"`
+		Provider string `json:"provider"`
+	}
+	limitsJSON struct {
+		MessageChars int   `json:"message_chars"`
+		UploadBytes  int64 `json:"upload_bytes"`
+		TipTapBytes  int   `json:"tiptap_bytes"`
+		TaggedIDs    int   `json:"tagged_ids"`
+	}
+	authJSON struct {
+		Mode   string `json:"mode"`
+		Tokens bool   `json:"tokens"`
+	}
+)
+
 // health says that the process answers, and nothing else.
-func (s *server) health(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
+func (s *server) health(c *gin.Context) { c.JSON(http.StatusOK, healthJSON{"ok"}) }
 
 // ready says whether everything that every answer needs is there, and names what
 // is down. Why is in the log.
@@ -73,7 +105,7 @@ func (s *server) ready(c *gin.Context) {
 		}
 	}
 	slices.Sort(down)
-	c.JSON(status, gin.H{"status": word, "parts": parts, "down": down})
+	c.JSON(status, readyJSON{word, parts, down})
 }
 
 // config is what the page needs to know before it draws itself.
@@ -82,12 +114,11 @@ func (s *server) config(c *gin.Context) error {
 	if features == nil {
 		features = map[string]bool{}
 	}
-	c.JSON(http.StatusOK, gin.H{
-		"model": gin.H{"label": s.modelLabel(), "offline": s.Model.Offline, "provider": s.Model.Provider},
-		"limits": gin.H{"message_chars": chat.MaxMessage, "upload_bytes": s.Config.MaxUploadBytes,
-			"tiptap_bytes": dialect.MaxTipTap, "tagged_ids": dialect.MaxTags},
-		"features": features,
-		"auth":     gin.H{"mode": s.Config.AuthMode, "tokens": s.tokens.accepted()},
+	c.JSON(http.StatusOK, configJSON{
+		Model:    modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
+		Limits:   limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
+		Features: features,
+		Auth:     authJSON{s.Config.AuthMode, s.tokens.accepted()},
 	})
 	return nil
 }
@@ -108,7 +139,7 @@ func (s *server) modelLabel() string {
 func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-	if s.Page == nil || !read || p == "/api" || strings.HasPrefix(p, "/api/") {
+	if s.Page == nil || !read || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
 		s.fail(c, errNotFound)
 		return
 	}

@@ -43,7 +43,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	done()
 	unsaved := err != nil && away(err) && ctx.Err() == nil
 	if unsaved {
-		row, err = turn, s.mayTakeUnsaved(ctx, turn, in, err)
+		row, err = s.withoutRow(ctx, turn, in, err)
 	}
 	if err != nil || row.Status.Settled() {
 		return row, err
@@ -52,10 +52,10 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	defer cancel()
 	request := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
-		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID,
+		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.Request,
 	}
 	if unsaved {
-		request.Unsaved = &turn
+		request.Unsaved = &row
 	}
 	id, err := s.Threads.Submit(ctx, request)
 	if err != nil {
@@ -242,10 +242,11 @@ func (s *server) cancelAlone(t chat.Turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	state, err := s.Threads.State(ctx, t.ThreadID)
-	if err == nil && state.TurnID == t.ID && state.Pending != nil {
+	_, open := state.Names[t.ID]
+	if err == nil && (!open || state.TurnID == t.ID && state.Pending != nil) {
 		return
 	}
-	if err == nil { // of a turn that is over, nothing comes
+	if err == nil {
 		err = s.Threads.Cancel(ctx, t.Owner, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
 	}
 	if err != nil {

@@ -39,7 +39,10 @@ func (s *server) postUI(c *gin.Context) error {
 		in.Submit.ThreadID = threadNamed(owner, in.Thread)
 	}
 	ctx := c.Request.Context()
-	if err := s.placeUI(ctx, owner, &in); err != nil {
+	stored, done := context.WithTimeout(ctx, storePatience)
+	err = s.placeUI(stored, owner, &in)
+	done()
+	if err != nil {
 		return err
 	}
 	if err := s.keepPictures(ctx, owner, &in); err != nil {
@@ -69,7 +72,22 @@ func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (ch
 		if sub.ClientTurnID == "" || n == maxContents || !isTurnConflict(err) {
 			return turn, err
 		}
+		if turn, sent := s.sentWithoutPlace(ctx, who, sub); sent {
+			return turn, nil
+		}
 	}
+}
+
+// sentWithoutPlace is the turn of the same message, sent while its place could
+// not be looked up, if it has come to stand there.
+func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ chat.Turn, sent bool) {
+	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
+	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
+		return t, false
+	}
+	sub.Content.ParentRequest = ""
+	t, err = s.submit(ctx, who, sub)
+	return t, err == nil
 }
 
 func isTurnConflict(err error) bool {
@@ -120,7 +138,7 @@ func (s *server) placeUI(ctx context.Context, owner string, in *aisdk.Request) e
 // unlessNew lets a message begin a conversation, and go on in one whose rows
 // cannot be read now. Anything but a new message needs them.
 func unlessNew(err error, in *aisdk.Request) error {
-	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && errors.Is(err, db.ErrUnavailable) {
+	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && away(err) {
 		return nil
 	}
 	return err
@@ -192,16 +210,33 @@ func (s *server) getUIStream(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	open, err := s.Store.OpenTurns(c.Request.Context(), callerOf(c).ID, thread)
+	turn, err := s.runningTurn(c.Request.Context(), callerOf(c).ID, thread)
 	switch {
 	case err != nil && !notFound(err):
 		return err
-	case len(open) == 0:
+	case turn.ID == "":
 		c.Status(http.StatusNoContent)
 		return nil
 	}
-	return s.streamTurn(c, open[0], showing{thread: name, view: view},
+	return s.streamTurn(c, turn, showing{thread: name, view: view},
 		func(to dialect.Stream) dialect.Wire { return aisdk.NewWire(to, nil) })
+}
+
+// runningTurn is what a thread runs, by its rows or, with the database away, by
+// its workflow; without an id when it is idle.
+func (s *server) runningTurn(ctx context.Context, owner, thread string) (chat.Turn, error) {
+	stored, done := context.WithTimeout(ctx, storePatience)
+	defer done()
+	open, err := s.Store.OpenTurns(stored, owner, thread)
+	if err != nil && away(err) {
+		if state, ok := s.live(ctx, owner, thread); ok && state.TurnID != "" {
+			return named(state, thread, state.TurnID), nil
+		}
+	}
+	if err != nil || len(open) == 0 {
+		return chat.Turn{}, err
+	}
+	return open[0], nil
 }
 
 // postUIStop stops what runs in a conversation; the body may say what.
@@ -224,6 +259,12 @@ func (s *server) postUIStop(c *gin.Context) error {
 	return s.cancel(c, in)
 }
 
+type uiThreadJSON struct {
+	ID       string          `json:"id"`
+	Messages []aisdk.Message `json:"messages"`
+	More     bool            `json:"more"` // earlier ones exist: ask with before, the id of the first message here
+}
+
 // getUI is a conversation as messages for a page that loads it, along one
 // branch.
 func (s *server) getUI(c *gin.Context) error {
@@ -232,16 +273,18 @@ func (s *server) getUI(c *gin.Context) error {
 		return err
 	}
 	var p dialect.Problems
-	n, head := limit(c, &p, 200, 500), c.Query("head")
+	n, head, before := limit(c, &p, 200, 500), c.Query("head"), c.Query("before")
 	p.ID("head", head)
+	p.ID("before", before)
 	if err := p.Err(); err != nil {
 		return err
 	}
 	ctx, who := c.Request.Context(), callerOf(c)
-	h, err := s.Store.History(ctx, who.ID, thread, chat.TurnOf(head), "", n)
+	h, err := s.Store.History(ctx, who.ID, thread, chat.TurnOf(head), before, n+1)
 	if err != nil {
 		return err
 	}
+	more := len(h.Messages) > n
 	messages := []aisdk.Message{}
 	for _, m := range h.Messages {
 		if m.Role != "user" || len(messages) > 0 && messages[len(messages)-1].Metadata["turn_id"] == m.TurnID {
@@ -251,9 +294,14 @@ func (s *server) getUI(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		pictures, err := s.Store.AttachmentsByID(ctx, who.ID, turn.Content.Attachments)
-		if err != nil {
-			return err
+		if m.Content != turn.Content.Message {
+			continue // an answer whose message lies before the limit
+		}
+		var pictures []chat.Attachment
+		if ids := turn.Content.Attachments; len(ids) > 0 {
+			if pictures, err = s.Store.AttachmentsByID(ctx, who.ID, ids); err != nil {
+				return err
+			}
 		}
 		messages = append(messages, aisdk.UserMessage(m, pictures))
 		events, err := s.eventsOfUI(ctx, turn)
@@ -265,7 +313,7 @@ func (s *server) getUI(c *gin.Context) error {
 			messages = append(messages, aisdk.AssistantMessage(to, events))
 		}
 	}
-	c.JSON(http.StatusOK, gin.H{"id": name, "messages": messages})
+	c.JSON(http.StatusOK, uiThreadJSON{name, messages, more})
 	return nil
 }
 
@@ -280,7 +328,7 @@ func (s *server) eventsOfUI(ctx context.Context, t chat.Turn) ([]chat.Event, err
 	defer cancel()
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
 	if err != nil {
-		s.Log.Warn("open turn not known", "turn", t.ID, "error", err)
+		s.Log.Warn("open turn not known", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return nil, nil
 	}
 	if !progress.Waiting {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,35 @@ func TestAnAISDKStream(t *testing.T) {
 	}
 }
 
+func TestMessagesModeHidesHowAnAnswerCameInEveryDialect(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.StreamMode = StreamMessages })
+	b.engine.script = func(u *turn) {
+		ref := chat.CallRef{ID: chat.CallID(u.ref.TurnID, 1), Name: "look"}
+		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeModel})
+		u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
+		u.add(chat.Entry{Type: chat.EventToolResult, Call: &ref})
+		u.say(1, "The answer ", "is 42.")
+		u.finish()
+	}
+	c := b.client()
+	for path, body := range map[string]string{
+		"/api/chat":            `{"message":"x"%s}`,
+		"/api/agent/v2/stream": `{"message":"x","client_turn_id":"c%d","stream_run_id":"r"%s}`,
+		"/api/ui/chat":         `{"messages":[{"role":"user","content":"x"}]%s}`,
+		"/api/v1/chat/stream":  `{"message":{"role":"human","content":"x"}%s}`,
+	} {
+		for n, mode := range []string{"", `,"stream_mode":"messages"`, `,"stream_mode":"events"`} {
+			body := strings.Replace(strings.Replace(body, "%d", fmt.Sprint(n), 1), "%s", mode, 1)
+			raw, err := io.ReadAll(c.send("POST", path, body).Body)
+			hidden := !strings.Contains(string(raw), "look")
+			if err != nil || !strings.Contains(string(raw), "The answer is 42.") && hidden || hidden != (n < 2) {
+				t.Errorf("%s %s: %s, %v", path, body, raw, err)
+			}
+		}
+	}
+}
+
 func TestAMessageSentAgainJoinsItsTurnAndAnEditedOneTakesItsPlace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -199,6 +229,20 @@ func TestAMessageSentAgainJoinsItsTurnAndAnEditedOneTakesItsPlace(t *testing.T) 
 	root.chunks()
 	if turn := b.turnOf(c, root); turn.Content.ParentRequest != chat.RootCheckpoint {
 		t.Errorf("%+v", turn.Content)
+	}
+}
+
+func TestAMessageSentAgainJoinsItsTurnWhereverItWasSaidToStand(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	a1 := c.post("x", nil, said("u1", "One")).chunks()[0]["messageId"]
+	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // as it is taken while the database is away
+	if again := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two")).chunks()[0]["messageId"]; again != alone {
+		t.Error("the same message made another turn")
+	}
+	if other := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Other words")).chunks()[0]["messageId"]; other == alone {
+		t.Error("another message joined the turn")
 	}
 }
 

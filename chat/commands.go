@@ -16,6 +16,7 @@ type Submit struct {
 	ClientTurnID string
 	ContentHash  string
 	StreamRunID  string
+	RequestID    string // of the request that brought it, for the log
 	// Unsaved is the turn itself when the database was away: there is no row of
 	// it yet. Nil otherwise.
 	Unsaved *Turn
@@ -54,6 +55,7 @@ type ThreadState struct {
 	Status  TurnStatus `json:"status,omitempty"`
 	Pending *Question  `json:"pending,omitempty"`
 	Queue   []string   `json:"queue,omitempty"` // turn ids that wait
+	Agent   Agent      `json:"agent,omitempty"` // of the turn that began last
 	// Names are those that clients gave to the open turn and to those that wait,
 	// by turn id.
 	Names map[string]TurnName `json:"names,omitempty"`

@@ -157,6 +157,7 @@ const (
 	CodeUnauthenticated  = "unauthenticated"
 	CodeForbidden        = "forbidden"
 	CodeNotFound         = "not_found"
+	CodeMethod           = "method_not_allowed"
 	CodeTurnRunning      = "turn_running"
 	CodeTurnConflict     = "client_turn_id_conflict"
 	CodeNoInterrupt      = "no_pending_interrupt"

@@ -53,6 +53,8 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 120*time.Second, g.ModelTimeout)
 	assert.Equal(t, 45*time.Second, g.RetryBudget)
 	assert.Equal(t, 10*time.Minute, g.TurnDeadline)
+	assert.Equal(t, 20, g.TurnMaxSteps)
+	assert.Equal(t, 200_000, g.TurnMaxTokens)
 	assert.Equal(t, 30*time.Minute, g.ThreadIdleTimeout)
 	assert.Equal(t, 50, g.MaxUploadMB)
 	assert.Equal(t, "anonymous", g.AuthMode)
@@ -120,6 +122,8 @@ func TestABadValueIsOneLineThatNamesItsVariable(t *testing.T) {
 		{"a duration of nothing", map[string]string{"LLM_FIRST_BYTE_TIMEOUT": "0s"}, []string{"LLM_FIRST_BYTE_TIMEOUT:", "from 100ms"}},
 		{"a negative budget", map[string]string{"LLM_RETRY_BUDGET": "-1s"}, []string{"LLM_RETRY_BUDGET:"}},
 		{"a turn without end", map[string]string{"TURN_DEADLINE": "1000h"}, []string{"TURN_DEADLINE:"}},
+		{"a turn of no step", map[string]string{"TURN_MAX_STEPS": "0"}, []string{"TURN_MAX_STEPS:", "1 to 1000"}},
+		{"a turn of no token", map[string]string{"TURN_MAX_TOKENS": "-1"}, []string{"TURN_MAX_TOKENS:"}},
 		{"an idle time of nothing", map[string]string{"THREAD_IDLE_TIMEOUT": "0s"}, []string{"THREAD_IDLE_TIMEOUT:"}},
 		{"uploads of any size", map[string]string{"MAX_UPLOAD_MB": "9999"}, []string{"MAX_UPLOAD_MB:", "1 to 500"}},
 		{"postgres without its address", map[string]string{"CHAT_MEMORY_BACKEND": "postgres"}, []string{"CHAT_MEMORY_BACKEND:", "DATABASE_URL"}},

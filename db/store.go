@@ -35,7 +35,7 @@ type Settlement struct {
 	Owner, ThreadID, TurnID string
 	Parent                  string
 	Status                  chat.TurnStatus // completed, cancelled or failed
-	Text                    string          // answer or partial; empty: no assistant message
+	Text                    string          // answer or partial; empty: no assistant message, unless Metadata has results of tools
 	Metadata                map[string]any  // of the assistant message
 	Prompts                 []Prompt        // PalAssist prompts with the answers given to them, and notices, in order
 	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
@@ -117,6 +117,10 @@ type Turns interface {
 	// matches the turn (Cancel) makes cancelled true: the caller submits it all
 	// the same and the workflow ends it at once.
 	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
+	// SaveTurn is InsertTurn for a turn that its thread took while the database was
+	// away. A row of the same client_turn_id that no thread has taken gives way: a
+	// retry wrote it, and was then told of this turn.
+	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
 	// Turn reads one. Any caller with the owner may read it in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
@@ -129,6 +133,10 @@ type Turns interface {
 	// got its own parent before, else ErrNotFound; for a rolled back turn its
 	// parent is taken.
 	MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error
+	// TakeBack undoes MarkTurn for an unsettled turn: it has no place in the tree,
+	// and is accepted or, as if it had never been taken, new. A settled turn stays
+	// as it is (no error).
+	TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error
 	// Cancel writes a tombstone for ref, so that a submit that comes later finds
 	// it; idempotent. Tombstones older than a day may be pruned.
 	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error

@@ -37,9 +37,8 @@ func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
 		tools.ListDocuments(store),
 		tools.ReadResult(store),
 	}
-	painter, paints := model.(llm.Painter)
-	if info := model.Info(); info.Offline || paints && info.Image != "" {
-		own = append(own, tools.GenerateImage(painter, store, info.Offline && info.Image == ""))
+	if painter, ok := model.(llm.Painter); ok && model.Info().Image != "" {
+		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))
 	}
 	return tools.NewBox(p.parts.Log, telemetry.Tools(own, p.traces, counts), telemetry.Tools(p.mcp, p.traces, counts))
 }

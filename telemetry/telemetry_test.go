@@ -94,7 +94,9 @@ func (m fakeModel) Stream(_ context.Context, _ llm.Request, emit func(string) er
 	}
 	return llm.Reply{Usage: chat.Usage{TokensIn: 7, TokensOut: 4, Calls: 1}}, emit("secret answer")
 }
-func (fakeModel) Embed(context.Context, []string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings }
+func (fakeModel) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, llm.ErrNoEmbeddings
+}
 func (fakeModel) Info() llm.Info {
 	return llm.Info{Provider: "openai", Name: "small", NameStrong: "large"}
 }
@@ -102,7 +104,7 @@ func (fakeModel) Info() llm.Info {
 func attributes(s tracetest.SpanStub) string {
 	var b strings.Builder
 	for _, a := range s.Attributes {
-		b.WriteString(string(a.Key) + "=" + a.Value.Emit() + "\n")
+		b.WriteString(string(a.Key) + "=" + a.Value.String() + "\n")
 	}
 	return b.String()
 }

@@ -129,8 +129,15 @@ func TestEditedArguments(t *testing.T) {
 		require.Equal(t, want.edited, string(edited), given)
 		require.Equal(t, want.problem, problem)
 	}
+	texts[chat.EditedKey("c1")] = `{"prompt":"a dog"}`
+	edited, problem := Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
+	require.Nil(t, edited, "as it was edited before")
+	require.Empty(t, problem)
+	edited, _ = Edited(texts, call, json.RawMessage(`{"prompt":"a cat","n":1}`))
+	require.NotNil(t, edited)
+	delete(texts, chat.EditedKey("c1"))
 	call.Editable = false
-	_, problem := Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
+	_, problem = Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
 	require.Equal(t, "the arguments of draw cannot be changed", problem)
 	_, problem = Edited(texts, call, json.RawMessage(`{"n":1,"prompt":"a cat"}`))
 	require.Empty(t, problem, "nothing was changed")

@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Edited is what a person put in the place of a tool call's arguments; nil when
+// Edited is what a person puts in the place of a tool call's arguments; nil when
 // that is nothing new. The problem says, in their words, why it cannot be used.
 // texts are those of the call's turn.
 func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (_ json.RawMessage, problem string) {
@@ -19,7 +19,11 @@ func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (
 	if len(given) > chat.MaxArguments {
 		return nil, "the arguments are larger than 64 kB"
 	}
-	if same(given, []byte(texts[chat.CallKey(call.ID)])) {
+	current, edited := texts[chat.EditedKey(call.ID)] // before, when it is asked about again
+	if !edited {
+		current = texts[chat.CallKey(call.ID)]
+	}
+	if same(given, []byte(current)) {
 		return nil, ""
 	}
 	if !call.Editable {

@@ -35,9 +35,9 @@ const (
 
 // GenerateImage draws a picture, keeps it and says where it is served. It costs
 // money and cannot be taken back, so a person is asked first, and may change
-// what is drawn (S3). With sketch set nothing is asked of a provider: a pattern
-// is drawn here, and the result says that it is one.
-func GenerateImage(painter llm.Painter, pictures Pictures, sketch bool) Tool {
+// what is drawn (S3). placeholder says that the painter is the offline engine,
+// and so does the result.
+func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Tool {
 	return Tool{
 		Name:        "generate_image",
 		Description: "Draw a picture from a description. The person is asked before it is drawn.",
@@ -68,13 +68,11 @@ func GenerateImage(painter llm.Painter, pictures Pictures, sketch bool) Tool {
 				return Result{}, fmt.Errorf("generate_image: %w", err)
 			}
 			if len(there) == 1 { // an earlier run of this very call drew it and died before it could say so
-				return drawn(id, in.Prompt, sketch, chat.Usage{}), nil
+				return drawn(id, in.Prompt, placeholder, chat.Usage{}), nil
 			}
-			picture, usage := sketchOf(in.Prompt, in.Size), chat.Usage{}
-			if !sketch {
-				if picture, usage, err = painter.Paint(ctx, in.Prompt, in.Size, c.ID); err != nil {
-					return refused(ctx, usage, err)
-				}
+			picture, usage, err := painter.Paint(ctx, in.Prompt, in.Size, c.ID)
+			if err != nil {
+				return refused(ctx, usage, err)
 			}
 			if len(picture.Data) == 0 || len(picture.Data) > maxPicture {
 				return Result{Content: "The provider sent no usable picture.", IsError: true, Usage: usage}, nil
@@ -83,7 +81,7 @@ func GenerateImage(painter llm.Painter, pictures Pictures, sketch bool) Tool {
 			if err := keep(ctx, pictures, a, picture.Data); err != nil {
 				return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
 			}
-			return drawn(id, in.Prompt, sketch, usage), nil
+			return drawn(id, in.Prompt, placeholder, usage), nil
 		},
 	}
 }
@@ -121,11 +119,11 @@ func refused(ctx context.Context, usage chat.Usage, err error) (Result, error) {
 	return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
 }
 
-func drawn(id, prompt string, sketch bool, usage chat.Usage) Result {
+func drawn(id, prompt string, placeholder bool, usage chat.Usage) Result {
 	r := Result{Attachments: []string{id}, Usage: usage}
 	r.Content = "The picture is ready. It stands in your answer where you write, exactly so:\n![" + altText(prompt) + "](" + chat.AttachmentURL(id) + ")"
-	if sketch {
-		r.Content += "\nIt is only a pattern drawn by the offline engine: no image model is configured. Say so."
+	if placeholder {
+		r.Content += "\nIt is only a placeholder drawn by the offline engine: no image model is configured. Say so."
 	}
 	return r
 }

@@ -71,18 +71,23 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 	}
 }
 
-// shown is what a search returns: the passages, numbered from 1.
+// shown is what a search returns: the passages, numbered from 1, as a person
+// reads them. A prompt shows them in its own form.
 func shown(hits []chat.Hit) Result {
 	if len(hits) == 0 {
 		return Result{Content: "Nothing was found."}
 	}
 	var r Result
-	var text strings.Builder
+	var passages []string
 	for i, h := range hits {
 		r.ChunkIDs = append(r.ChunkIDs, h.ID)
-		text.WriteString(llm.Passage{N: i + 1, Title: h.Title, Heading: h.Heading, Text: h.Text}.Block())
+		source := h.Title
+		if h.Heading != "" && h.Heading != h.Title {
+			source += ", " + h.Heading
+		}
+		passages = append(passages, fmt.Sprintf("[%d] %s\n%s", i+1, source, h.Text))
 	}
-	r.Content = strings.TrimSpace(text.String())
+	r.Content = strings.Join(passages, "\n\n")
 	return r
 }
 

@@ -194,7 +194,11 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 		i.Options = append(i.Options, chat.Option{ID: id, Label: q.OptionLabel(id, w.titles[id])})
 	}
 	for _, c := range q.Calls {
-		i.Calls = append(i.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(w.arguments(c.ID)), Editable: c.Editable})
+		arguments := w.arguments(c.ID)
+		if edited := w.texts[chat.EditedKey(c.ID)]; edited != "" && q.Prompt == chat.PromptUnknownOutcome {
+			arguments = edited // what ran, and would run again
+		}
+		i.Calls = append(i.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(arguments), Editable: c.Editable})
 	}
 	return i
 }

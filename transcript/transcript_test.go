@@ -135,3 +135,30 @@ func TestAnAnswerReadsAsThePersonWouldSayIt(t *testing.T) {
 		})
 	}
 }
+
+func TestToolCallsAreShownWithTheArgumentsThatAreAskedAbout(t *testing.T) {
+	store := &names{texts: map[string]string{
+		chat.CallKey("c1"): `{"prompt":"a cat"}`, chat.EditedKey("c1"): `{"prompt":"two cats"}`, chat.ResultKey("c1"): "drawn",
+		chat.CallKey("c2"): `{broken`,
+	}}
+	draw, look := chat.CallRef{ID: "c1", Name: "draw", Editable: true}, chat.CallRef{ID: "c2", Name: "look"}
+	again := draw
+	again.Editable = false
+	events, err := Render(context.Background(), store, ref, []chat.Entry{
+		{N: 1, Type: chat.EventToolCall, Call: &draw}, {N: 2, Type: chat.EventToolCall, Call: &look},
+		{N: 3, Type: chat.EventInterrupt, Question: &chat.Question{ID: "tu.q1", Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: []chat.CallRef{draw, look}}},
+		{N: 4, Type: chat.EventStatus, Node: chat.NodeTool, Call: &draw},
+		{N: 5, Type: chat.EventInterrupt, Question: &chat.Question{ID: "tu.q2", Type: chat.ToolApproval, Prompt: chat.PromptUnknownOutcome, Calls: []chat.CallRef{again}}},
+		{N: 6, Type: chat.EventToolResult, Call: &draw, IsError: true},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{`{"prompt":"a cat"}`, "{}"}, []string{events[0].Arguments, events[1].Arguments})
+	require.Equal(t, []chat.ToolCall{
+		{ID: "c1", Name: "draw", Arguments: json.RawMessage(`{"prompt":"a cat"}`), Editable: true}, {ID: "c2", Name: "look", Arguments: json.RawMessage("{}")},
+	}, events[2].Interrupt.Calls)
+	require.Equal(t, "Calling draw...", events[3].Message)
+	require.Equal(t, []chat.ToolCall{{ID: "c1", Name: "draw", Arguments: json.RawMessage(`{"prompt":"two cats"}`)}}, events[4].Interrupt.Calls,
+		"what ran is what would run again")
+	require.Equal(t, "drawn", events[5].Text)
+	require.True(t, events[5].IsError)
+}

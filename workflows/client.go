@@ -102,7 +102,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 func submitRequest(s chat.Submit) SubmitRequest {
 	r := SubmitRequest{
 		TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled,
-		RunID: s.StreamRunID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
+		RunID: s.StreamRunID, RequestID: s.RequestID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
 	}
 	if t := s.Unsaved; t != nil {
 		r.Unsaved = &activities.Unsaved{ClientTurnID: t.ClientTurnID, Content: t.Content, ContentHash: t.ContentHash, CreatedAt: t.CreatedAt}

@@ -33,8 +33,12 @@ type script struct {
 	writes  []activities.WriteRequest
 	write   func(ctx context.Context, attempt int) (activities.Written, error)
 	settle  func() error
-	parents []string      // that turns began with
-	stops   chan struct{} // closed when a stop is announced
+	beside  []activities.Beside // of the turns that began
+	parents []string            // that turns began with
+	stops   chan struct{}       // closed when a stop is announced
+
+	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
+	onIntent func(ctx context.Context, n int) error
 
 	thoughts []activities.Written // by call; the last one repeats
 	thinks   []activities.ThinkRequest
@@ -67,14 +71,25 @@ func nth[T any](list []T, call int) T { return list[min(call, len(list))-1] }
 
 func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activities.Begun, error) {
 	s.count("BeginTurn")
+	if s.onBegin != nil {
+		if b, err := s.onBegin(ref); err != nil || b.Agent != "" {
+			return b, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parents = append(s.parents, ref.Parent)
+	s.beside = append(s.beside, *ref.Beside)
 	return s.begin, nil
 }
 
-func (s *script) ResolveIntent(context.Context, activities.TurnRef) (activities.Intent, error) {
-	s.count("ResolveIntent")
+func (s *script) ResolveIntent(ctx context.Context, _ activities.TurnRef) (activities.Intent, error) {
+	n := s.count("ResolveIntent")
+	if s.onIntent != nil {
+		if err := s.onIntent(ctx, n); err != nil {
+			return activities.Intent{}, err
+		}
+	}
 	return s.intent, nil
 }
 

@@ -32,6 +32,8 @@ const (
 	stopPatience = 2 * time.Second
 	// And how long while the database is away: as long as the activity tries.
 	savePatience = activities.SavePatience + lookupLimit
+	// Or when nobody knows whether it is.
+	slowPatience = 10 * time.Second
 )
 
 // lookup runs a few milliseconds' worth of database work: as a local activity,
@@ -147,15 +149,22 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 }
 
 // await gets the result of a model call or a tool. Stopped, it gives the call a
-// moment to hand in what it has and then goes on without.
+// moment to hand in what it has and then goes on without; however many calls
+// there are, it is the same moment.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
 	u.writing = true
 	defer func() { u.writing = false }()
 	if err := workflow.Await(ctx, call.IsReady); err == nil {
+		u.recorded = true
 		return call.Get(ctx, result)
 	}
 	clean, _ := workflow.NewDisconnectedContext(ctx)
-	if ready, _ := workflow.AwaitWithTimeout(clean, stopPatience, call.IsReady); !ready {
+	if u.given.IsZero() {
+		u.given = workflow.Now(ctx).Add(stopPatience)
+	}
+	ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.given.Sub(workflow.Now(ctx))), call.IsReady)
+	u.recorded = true
+	if !ready {
 		u.held = call
 	} else if err := call.Get(clean, result); err != nil {
 		return err

@@ -38,6 +38,7 @@ type carried struct {
 	Queue  []SubmitRequest `json:"queue,omitempty"`
 	Seen   []seen          `json:"seen,omitempty"`   // turns submitted lately
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that overtook their submit
+	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
 	Undone string          `json:"undone,omitempty"` // the turn just rolled back: the next one takes its place
 }
 
@@ -60,6 +61,7 @@ type SubmitRequest struct {
 	OnBusy    chat.OnBusy `json:"on_busy"`
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`
+	RequestID string      `json:"request,omitempty"`
 	Client    string      `json:"client,omitempty"` // stands for the client_turn_id, chat.ClientKey
 	Hash      string      `json:"hash,omitempty"`   // of the content
 	// Unsaved is the message itself when the database was away.
@@ -219,6 +221,20 @@ func (t *thread) sweep(ctx workflow.Context) {
 	}
 }
 
+// beside is what the thread has beside one of its turns.
+func (t *thread) beside(u *turn) *activities.Beside {
+	b := &activities.Beside{}
+	for _, other := range []*turn{t.turn, t.leaving} {
+		if other != nil && other != u {
+			b.Open = append(b.Open, other.TurnID)
+		}
+	}
+	for _, q := range t.Carried.Queue {
+		b.Waiting = append(b.Waiting, q.TurnID)
+	}
+	return b
+}
+
 // next waits for a submit. ok is false when the thread was idle for too long; a
 // nil submit means that it is time to continue as new. A turn begins only when
 // every turn before it is settled.
@@ -289,21 +305,16 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ThreadType, next)
 }
 
-// listen takes signals as they come.
+// listen takes signals as they come. It waits beside the channels, not in them: a
+// signal handed to a receiver that gets no turn before the thread continues as
+// new would be lost, and one in its channel is drained.
 func (t *thread) listen(ctx workflow.Context) {
-	s := workflow.NewSelector(ctx)
-	s.AddReceive(t.cancels, func(c workflow.ReceiveChannel, _ bool) {
-		var v chat.Cancel
-		c.Receive(ctx, &v)
-		t.cancel(ctx, v)
-	})
-	s.AddReceive(t.resumes, func(c workflow.ReceiveChannel, _ bool) {
-		var v chat.ResumeValue
-		c.Receive(ctx, &v)
-		t.signalled(ctx, v)
-	})
-	for ctx.Err() == nil {
-		s.Select(ctx)
+	for {
+		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len() > 0 })
+		if err != nil {
+			return
+		}
+		t.drain(ctx)
 	}
 }
 
@@ -470,7 +481,7 @@ func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
 }
 
 func (t *thread) state() (chat.ThreadState, error) {
-	s := chat.ThreadState{Owner: t.Owner}
+	s := chat.ThreadState{Owner: t.Owner, Agent: t.Carried.Agent}
 	name := func(turnID, runID string) {
 		if s.Names == nil {
 			s.Names = map[string]chat.TurnName{}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -186,7 +189,7 @@ func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {
 		p.resume(answer(chat.CancelResume, ""))
 		p.submit("t2", chat.Supersede)
 	})
-	p.at(2, func() { require.Equal(t, chat.ThreadState{Owner: "ann"}, p.state()) })
+	p.at(2, func() { require.Equal(t, chat.ThreadState{Owner: "ann", Agent: chat.AgentDocuments}, p.state()) })
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed"}, statuses(p.endings))
 }
@@ -204,6 +207,76 @@ func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 	require.Equal(t, 1, p.calls["AnnounceStop"])
+}
+
+func TestATurnBeginsKnowingWhatItsThreadHasBesideIt(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t3"}) })
+	p.at(3, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) })
+	p.at(4, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
+	p.run()
+	require.Equal(t, []activities.Beside{{}, {Open: []string{"t1"}, Waiting: []string{"t2"}}, {}}, s.beside)
+}
+
+// A local activity runs before its workflow task is recorded, and the task may
+// be lost, with the submit that it accepted.
+func TestATurnThatRanNothingIsSettledOnlyWhenItIsRecordedThatItWasAccepted(t *testing.T) {
+	for name, stopped := range map[string]bool{"stopped before it ran": true, "answered": false} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlay(t, perfect())
+			var local []string
+			p.env.SetOnLocalActivityStartedListener(func(info *activity.Info, _ context.Context, _ []any) {
+				local = append(local, info.ActivityType.Name)
+			})
+			p.at(0, func() {
+				if stopped {
+					p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"})
+				}
+				p.submit("t1", chat.Supersede)
+			})
+			p.run()
+			require.Equal(t, 1, p.calls["Settle"])
+			require.Equal(t, !stopped, slices.Contains(local, "Settle"))
+		})
+	}
+}
+
+// A stop is announced by a workflow task that is then lost: the activity hears
+// of it, and the workflow only afterwards, or never.
+func TestAStopThatOnlyTheActivityHeardOfIsAStopAndItsReasonIsWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		later func(p *play)
+		want  chat.CancelReason
+	}{
+		"the cancel comes after it":     {func(p *play) { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) }, chat.UserCancelled},
+		"the submit comes after it":     {func(p *play) { p.submit("t2", chat.Supersede) }, chat.Superseded},
+		"the client has gone after all": {func(*play) {}, chat.UserCancelled},
+	} {
+		for told, heard := range map[string]error{
+			"as a value":  nil,
+			"as an error": temporal.NewNonRetryableApplicationError("stopped", activities.ErrTypeStopped, nil),
+		} {
+			t.Run(name+", "+told, func(t *testing.T) {
+				s := perfect()
+				s.write = func(_ context.Context, attempt int) (activities.Written, error) {
+					if attempt > 1 {
+						return activities.Written{Chars: 10}, nil
+					}
+					return activities.Written{Stopped: heard == nil}, heard
+				}
+				p := newPlay(t, s)
+				p.submitAt(0, "t1", chat.Supersede)
+				p.env.RegisterDelayedCallback(func() { c.later(p) }, 2*time.Second)
+				p.run()
+				require.Equal(t, chat.TurnCancelled, s.endings[0].Status)
+				require.Equal(t, c.want, s.endings[0].Reason)
+			})
+		}
+	}
 }
 
 func TestContinueAsNewWithAnInterruptPendingKeepsTheQuestionAndRepeatsNoStep(t *testing.T) {

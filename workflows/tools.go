@@ -257,7 +257,7 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 		tries = 1
 	}
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout:    longestCall,
+		StartToCloseTimeout:    longestTool,
 		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
@@ -267,6 +267,10 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 		Summary: "Call " + c.Name,
 	}), acts.CallTool, u.callRequest(agent, c))
 }
+
+// One try of a tool call; a tool's own limit is shorter, and then its result is
+// kept.
+const longestTool = 20 * time.Minute
 
 // Tries of a call without side effects. The activity gives up earlier, with a
 // result that says so; what is left is for workers that die.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/log"
@@ -39,9 +40,11 @@ type turn struct {
 	thread   *thread
 	abort    workflow.CancelFunc // cancels the running step
 	writing  bool                // a model call or a tool is under way
+	given    time.Time           // until when calls may hand in what they have; zero while none is stopped
 	held     workflow.Future     // one that was stopped and has not handed in what it has
 	since    time.Time           // it works, and no person is asked
 	settling bool                // how it ends is decided
+	recorded bool                // Temporal has it for sure that the turn was accepted
 	over     bool                // the terminal entry is in the log
 
 	approved   []string // tools that need not ask
@@ -53,6 +56,8 @@ var (
 	errContinue = errors.New("continue as new")
 	// errSettled unwinds a turn that turns out to have ended before.
 	errSettled = errors.New("settled already")
+	// errUnrecorded is why a turn is not settled at once.
+	errUnrecorded = errors.New("perhaps not recorded")
 )
 
 // begin opens a turn that was submitted. One that was cancelled, or superseded
@@ -60,7 +65,7 @@ var (
 func (t *thread) begin(s SubmitRequest) *turn {
 	u := &turn{thread: t, openTurn: openTurn{
 		TurnRef: activities.TurnRef{
-			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, Unsaved: s.Unsaved,
+			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, RequestID: s.RequestID, Unsaved: s.Unsaved,
 		},
 		Steps:   map[string]json.RawMessage{},
 		Stopped: s.Stopped,
@@ -83,7 +88,7 @@ func (t *thread) restore(o openTurn) *turn {
 	if o.Steps == nil {
 		o.Steps = map[string]json.RawMessage{}
 	}
-	return &turn{thread: t, openTurn: o}
+	return &turn{thread: t, openTurn: o, recorded: true}
 }
 
 // run tells the story of the turn and settles it. errContinue comes back when
@@ -98,6 +103,9 @@ func (u *turn) run(ctx workflow.Context) error {
 	ending, err := u.story(work)
 	if err == errContinue {
 		return errContinue
+	}
+	if u.Stopped == "" && stoppedBelow(err) {
+		u.awaitReason(ctx)
 	}
 	u.settling = true // from here on nothing stops it any more
 	if ctx.Err() != nil && u.Stopped == "" {
@@ -123,6 +131,27 @@ func (u *turn) run(ctx workflow.Context) error {
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	u.settle(clean, ending)
 	return nil
+}
+
+// stoppedBelow reports whether an activity says that its turn was stopped.
+func stoppedBelow(err error) bool {
+	return err == errStopped || isType(err, activities.ErrTypeStopped)
+}
+
+// How long a turn waits for the reason of a stop that its activity heard of.
+const reasonPatience = 5 * time.Second
+
+// awaitReason waits for the cancel or submit by which the turn was stopped. Its
+// activity heard of it before the workflow did: the workflow task in which the
+// stop was announced was lost, when Temporal died before it was recorded, and
+// what came is told again, or sent again. If it never comes the stop stands all
+// the same: no activity would work for the turn any more.
+func (u *turn) awaitReason(ctx workflow.Context) {
+	// An error says that the workflow itself was cancelled, which is a reason.
+	_, _ = workflow.AwaitWithTimeout(ctx, reasonPatience, func() bool { return u.Stopped != "" })
+	if u.Stopped == "" {
+		u.Stopped = chat.UserCancelled
+	}
 }
 
 // leave ends a turn that was stopped before it ran anything.
@@ -157,8 +186,11 @@ func (u *turn) story(ctx workflow.Context) (activities.Ending, error) {
 func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 	return once(u, "begin", func() (activities.Begun, error) {
 		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place
-		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, u.TurnRef)
+		ref := u.TurnRef
+		ref.Beside = u.thread.beside(u)
+		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
+			u.thread.Carried.Agent = b.Agent
 			u.began(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
 		}
@@ -219,12 +251,24 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	e.Log = u.Log
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason}
-	settled, err := quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	// A turn that never ran anything may have been accepted in this very workflow
+	// task. If that were lost, it would be accepted again, perhaps after others, and
+	// must not have ended in the meantime: a regular activity runs when the task is
+	// recorded.
+	var settled activities.Settled
+	err := errUnrecorded
+	if u.recorded {
+		settled, err = quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	}
 	if err != nil && !final(err) {
-		// The database is away. What was written when the turn was stopped may be
-		// in the memory of its activity only, which saves it before it ends.
+		// The database is away, or slow. What was written when the turn was stopped
+		// may be in the memory of its activity only, which saves it before it ends.
 		if u.held != nil {
-			_, _ = workflow.AwaitWithTimeout(ctx, savePatience, u.held.IsReady) // an error means that it is time to go on, too
+			patience := slowPatience
+			if isType(err, chat.CodeDatabase) {
+				patience = savePatience
+			}
+			_, _ = workflow.AwaitWithTimeout(ctx, patience, u.held.IsReady) // an error means that it is time to go on, too
 		}
 		settled, err = patient[activities.Settled](ctx, 0, "Settle the turn", acts.Settle, e)
 	}
@@ -257,9 +301,9 @@ func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	}
 }
 
-// log names turn and run in every line.
+// log names turn, run and request in every line.
 func (u *turn) log(ctx workflow.Context) log.Logger {
-	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID)
+	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID, "request_id", u.RequestID)
 }
 
 func (u *turn) status(ctx workflow.Context, node chat.Node) {
@@ -279,6 +323,9 @@ func (u *turn) progress(after int) chat.Progress {
 func failureCode(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) && app.Type() != "" {
+		if !app.NonRetryable() && (strings.HasPrefix(app.Type(), "model_") || app.Type() == activities.ErrTypeInterrupted) {
+			return chat.CodeDeadline // the server had no time left for another try
+		}
 		if _, known := knownCodes[app.Type()]; known {
 			return app.Type()
 		}

@@ -59,6 +59,8 @@ const (
 	// A turn that neither its workflow nor the database knows is asked for this
 	// long (a submit may be on its way) before it counts as gone.
 	patience = 30 * time.Second
+	// And this long when it was known before: its conversation was deleted.
+	patienceAfterwards = 3 * time.Second
 )
 
 // Hub holds the followers of this process. Safe for concurrent use.
@@ -228,7 +230,7 @@ func (f *follower) run(ctx context.Context) {
 				missing = time.Time{}
 			} else if missing.IsZero() {
 				missing = time.Now()
-			} else if time.Since(missing) >= patience {
+			} else if time.Since(missing) >= f.patience() {
 				f.end()
 				return
 			}
@@ -320,6 +322,16 @@ func (f *follower) state() (after, piece int, gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.log), f.piece.n, f.piece.gap()
+}
+
+// patience is how long the turn may be unknown before it counts as gone.
+func (f *follower) patience() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.log) > 0 {
+		return patienceAfterwards
+	}
+	return patience
 }
 
 // hint notes that the log has n events; news reports whether it is shorter here.
@@ -437,6 +449,7 @@ type Viewer struct {
 	f      *follower
 	at     Position
 	whole  bool  // all of the finished piece before the next event has been delivered
+	held   bool  // text of a piece being written is not delivered
 	told   int64 // of which outage of the database it knows
 	closed bool
 }
@@ -466,7 +479,7 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	if f.over {
 		return Item{}, nil, io.EOF
 	}
-	if !f.behind && v.at.N == len(f.log) {
+	if !f.behind && !v.held && v.at.N == len(f.log) {
 		if item, ok := v.token(); ok {
 			return item, nil, nil
 		}
@@ -475,6 +488,16 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 		return Item{}, nil, ErrGone
 	}
 	return Item{}, f.changed, nil
+}
+
+// HoldText has the text of a piece that is being written wait, or come. A viewer
+// that passes over what came before an answer must hold it: while the workflow
+// cannot be asked, a follower that is new here has the text, and not the events
+// before it.
+func (v *Viewer) HoldText(hold bool) {
+	v.f.mu.Lock()
+	defer v.f.mu.Unlock()
+	v.held = hold
 }
 
 // Wait returns the next event as soon as there is one.

@@ -516,6 +516,27 @@ func TestAQueryThatFailsHoldsTextBackNoLonger(t *testing.T) {
 	})
 }
 
+func TestTextIsHeldForAViewerThatPassesOverWhatCameBefore(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.broken = errors.New("Temporal is away")
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		v.HoldText(true)
+		w.saveDraft(1, 1, "one ")
+		time.Sleep(pollLast)
+		got, _, _ := drain(t, v)
+		want(t, got)
+		w.add(started, chat.Entry{Type: chat.EventInterrupt}, chat.Entry{Type: chat.EventResumed})
+		w.set(func() { w.broken = nil })
+		time.Sleep(pollLast)
+		got, _, _ = drain(t, v)
+		want(t, got, "1:turn_started", "2:interrupt", "3:resumed")
+		v.HoldText(false)
+		got, _, _ = drain(t, v)
+		want(t, got, "~one ")
+	})
+}
+
 func TestQueryErrorsMeanAskAgain(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -593,6 +614,18 @@ func TestASubmitOnItsWayIsWaitedForAndADeletedTurnIsGivenUp(t *testing.T) {
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
 		w.set(func() { w.unknown = true })
+		time.Sleep(2 * patienceAfterwards)
+		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestATurnThatNeverCameIsGivenUpInTheEnd(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.unknown = true
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
 		time.Sleep(2 * patience)
 		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
 			t.Fatalf("got %v", err)

@@ -55,6 +55,32 @@ var turnTests = []test{
 		_, _, _, err := b.store.InsertTurn(b.ctx, other)
 		b.ErrorIs(err, db.ErrTurnConflict)
 	}},
+	{"a turn taken while the database was away drives out its retry's row, and no other", func(b *bundle) {
+		late, retry := b.newTurn("hello"), b.newTurn("hello")
+		retry.ThreadID, retry.ClientTurnID = late.ThreadID, late.ClientTurnID
+		b.insert(retry)
+		for range 2 { // idempotent
+			saved, err := b.store.SaveTurn(b.ctx, late)
+			b.NoError(err)
+			b.Equal(late, saved)
+		}
+		_, err := b.store.Turn(b.ctx, b.owner, retry.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		again, created, _, err := b.store.InsertTurn(b.ctx, retry)
+		b.NoError(err)
+		b.False(created)
+		b.Equal(late.ID, again.ID, "a later retry joins it")
+		_, err = b.store.Turn(b.ctx, "somebody else", late.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+
+		taken, other := b.newTurn("hello"), b.newTurn("hello")
+		other.ThreadID, other.ClientTurnID = taken.ThreadID, taken.ClientTurnID
+		b.insert(taken)
+		b.NoError(b.store.MarkTurn(b.ctx, b.owner, taken.ID, chat.TurnAccepted, ""))
+		stored, err := b.store.SaveTurn(b.ctx, other)
+		b.NoError(err)
+		b.Equal(taken.ID, stored.ID, "a turn that a thread has taken stays")
+	}},
 	{"a cancel that overtakes its submit is found, by whichever id", func(b *bundle) {
 		for name, ref := range map[string]func(t chat.Turn) db.CancelRef{
 			"turn":      func(t chat.Turn) db.CancelRef { return db.CancelRef{TurnID: t.ID} },
@@ -140,6 +166,32 @@ var turnTests = []test{
 			b.Equal(step.status, got.Status)
 			b.Equal(step.expectedParent, got.Parent)
 		}
+	}},
+	{"a turn that is taken back has no place, and is new or accepted", func(b *bundle) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		before := first
+		for _, status := range []chat.TurnStatus{chat.TurnNew, chat.TurnAccepted} {
+			t := b.running("two", before)
+			b.NoError(b.store.TakeBack(b.ctx, b.owner, t.ID, status))
+			got, err := b.store.Turn(b.ctx, b.owner, t.ID)
+			b.NoError(err)
+			b.Equal(status, got.Status)
+			b.Empty(got.Parent)
+			head, err := b.store.Head(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(before, head)
+			open, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(status == chat.TurnAccepted, len(open) == 1)
+			b.mark(t.ID, chat.TurnRunning, before) // and begins anew
+			b.settle(b.ending(t, "2"))
+			before = t.ID
+		}
+		b.NoError(b.store.TakeBack(b.ctx, b.owner, first, chat.TurnNew))
+		got, err := b.store.Turn(b.ctx, b.owner, first)
+		b.NoError(err)
+		b.Equal(chat.TurnCompleted, got.Status, "a settled turn stays")
+		b.Error(b.store.TakeBack(b.ctx, b.owner, first, chat.TurnRunning))
 	}},
 	{"an interrupt as a parent means its turn", func(b *bundle) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)

@@ -16,6 +16,17 @@ import (
 )
 
 func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+	return s.insertTurn(ctx, t, false)
+}
+
+func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
+	row, _, _, err := s.insertTurn(ctx, t, true)
+	return row, err
+}
+
+// insertTurn inserts a turn; one that was taken before its row could be written
+// drives out a row that was not.
+func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat.Turn, created, cancelled bool, err error) {
 	ctx, end := s.few(ctx, "insert turn")
 	defer end(&err)
 	t.CreatedAt = record.OrNow(t.CreatedAt)
@@ -34,6 +45,13 @@ func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, creat
 		err := ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, false)
 		if err != nil {
 			return err
+		}
+		if taken {
+			err := q.DropUntakenTurn(ctx, sqlcgen.DropUntakenTurnParams{
+				Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID, ID: t.ID})
+			if err != nil {
+				return err
+			}
 		}
 		byClient := sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID}
 		row, err = q.TurnByClientID(ctx, byClient)
@@ -198,6 +216,20 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			}
 		}
 		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: row.Status, Parent: row.Parent, Place: row.Place})
+	})
+}
+
+func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
+	ctx, end := s.few(ctx, "take a turn back")
+	defer end(&err)
+	if status != chat.TurnNew && status != chat.TurnAccepted {
+		return fmt.Errorf("a turn cannot be taken back to %q", status)
+	}
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
+			return err
+		}
+		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: string(status)})
 	})
 }
 

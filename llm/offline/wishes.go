@@ -147,7 +147,7 @@ func plainly(text, masked string, tools []llm.Tool) []wish {
 // fill reads the arguments out of the words that follow the request.
 func (w *wish) fill(text string) {
 	props := properties(w.tool.Schema)
-	args := map[string]any{}
+	var args map[string]any
 	switch w.tool.Name {
 	case "search_documents":
 		w.rest = text

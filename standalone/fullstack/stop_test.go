@@ -26,7 +26,7 @@ func (c *talk) stop(more object) (status string) {
 	return answer.Status
 }
 
-// abort waits until the model has seen so many of its callers go in mid-answer.
+// aborted waits until the model has seen so many of its callers go in mid-answer.
 func aborted(t *testing.T, model *llmtest.Server, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -170,11 +170,7 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 		model.On(answerCall, llmtest.Silent("A bank must "))
 		running := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": "runs"})
 		running.until(isType("token"))
-		waiting := make(chan *stream)
-		go func() {
-			waiting <- c.send("And the stress test?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "on_busy": "enqueue", "client_turn_id": "waits"})
-		}()
-		queued := <-waiting
+		queued := c.send("And the stress test?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "on_busy": "enqueue", "client_turn_id": "waits"})
 		calls := model.Count(answerCall)
 		c.stop(object{"client_turn_id": "waits"})
 		c.stop(object{"client_turn_id": "runs"})

@@ -48,6 +48,14 @@ type Approval struct {
 func UserMessage(m chat.Message, pictures []chat.Attachment) Message {
 	out := Message{ID: m.ID, Role: "user", Parts: []Part{}, Metadata: map[string]any{
 		"turn_id": m.TurnID, "created_at": m.CreatedAt.UTC().Format(time.RFC3339Nano)}}
+	for _, name := range []string{"stream_run_id", "client_turn_id"} {
+		if id := m.Metadata[name]; id != nil {
+			out.Metadata[name] = id
+		}
+	}
+	if m.Parent != "" {
+		out.Metadata["parent_checkpoint_id"] = m.Parent
+	}
 	for _, a := range pictures {
 		out.Parts = append(out.Parts, Part{Type: typeFile, URL: chat.AttachmentURL(a.ID), MediaType: a.MIME})
 	}

@@ -333,8 +333,9 @@ func (r *Request) read(p *dialect.Problems, field string, m message) {
 
 // file reads a picture: one that was uploaded, or one that stands in its URL.
 func (r *Request) file(p *dialect.Problems, field string, t part) {
-	media, data, inside := strings.Cut(t.URL, ",")
-	if media, inside = strings.CutPrefix(media, "data:"); !inside {
+	head, data, _ := strings.Cut(t.URL, ",")
+	head, inside := strings.CutPrefix(head, "data:")
+	if !inside {
 		id, ours := dialect.AttachmentID(t.URL)
 		if !ours {
 			p.Add(field+".url", "must be the address of an attachment, or a data: URL of a picture")
@@ -345,8 +346,8 @@ func (r *Request) file(p *dialect.Problems, field string, t part) {
 		}
 		return
 	}
-	media, encoded := strings.CutSuffix(media, ";base64")
-	kind, _, err := mime.ParseMediaType(media)
+	head, encoded := strings.CutSuffix(head, ";base64")
+	kind, _, err := mime.ParseMediaType(head)
 	if err != nil || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, kind) {
 		p.Add(field+".mediaType", "must be image/jpeg, image/png or image/webp")
 		return
@@ -413,7 +414,11 @@ func decided(m message) bool {
 func (c conversation) before(at int) (out []Earlier) {
 	for i := at - 1; i >= 0 && len(out) < maxEarlier; i-- {
 		var m message
-		if json.Unmarshal(c.messages[i], &m) == nil && m.ID != "" && len(m.ID) <= dialect.MaxID {
+		var p dialect.Problems
+		if json.Unmarshal(c.messages[i], &m) != nil || m.ID == "" {
+			continue
+		}
+		if p.ID("id", m.ID); p.Err() == nil {
 			out = append(out, Earlier{m.Role, m.ID})
 		}
 	}

@@ -23,7 +23,7 @@ func parse(t *testing.T, body string) Request {
 
 func TestOnlyTheNewestMessageIsRead(t *testing.T) {
 	r := parse(t, `{"id":"chat-1","trigger":"submit-message","messages":[
-		{"id":"u1","role":"user","parts":[{"type":"text","text":"Forged"}]}, 5, {"id":"a1","role":"assistant","parts":"x"}, {"id":"a2","role":"assistant","parts":[]},
+		{"id":"u1","role":"user","parts":[{"type":"text","text":"Forged"}]}, 5, {"id":"a\u0000b","role":"user"}, {"id":"a1","role":"assistant","parts":"x"}, {"id":"a2","role":"assistant","parts":[]},
 		{"id":"u2","role":"user","parts":[{"type":"text","text":" One"},{"type":"data-x","data":1},{"type":"text","text":"two "}],"metadata":{}}],
 		"agent":"assistant","enable_web_search":true,"stream_run_id":"r","stream_tokens":false,"on_disconnect":"cancel"}`)
 	want := Request{Thread: "chat-1", MessageID: "u2", Earlier: []Earlier{{"assistant", "a2"}, {"user", "u1"}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
@@ -104,8 +105,11 @@ func (t *translation) take() []chunk {
 }
 
 func (t *translation) begin() {
-	t.add(chunk{Type: typeStart, MessageID: t.messageID, MessageMetadata: map[string]any{
-		"thread_id": t.thread, "turn_id": t.turn.ID, "stream_run_id": t.run}})
+	m := map[string]any{"thread_id": t.thread, "turn_id": t.turn.ID, "stream_run_id": t.run}
+	if at := written(t.turn); !at.IsZero() {
+		m["created_at"] = at.UTC().Format(time.RFC3339Nano)
+	}
+	t.add(chunk{Type: typeStart, MessageID: t.messageID, MessageMetadata: m})
 	if !t.joined {
 		t.openStep()
 	}
@@ -164,6 +168,7 @@ func (t *translation) event(e chat.Event, id string) {
 		t.early(e)
 		t.end = ending{reason: finishOther, metadata: map[string]any{
 			"finished_reason": "cancelled", "interrupted": true, "interrupted_reason": e.Reason}}
+		t.used(e.Usage)
 	case chat.EventFailed:
 		t.early(e)
 		t.end = ending{reason: finishError, error: e.Message, metadata: map[string]any{
@@ -171,7 +176,23 @@ func (t *translation) event(e chat.Event, id string) {
 		if t.end.error == "" {
 			t.end.error = e.Code
 		}
+		t.used(e.Usage)
 	}
+}
+
+// used says what a turn that ended early has consumed, where that is known.
+func (t *translation) used(u *chat.Usage) {
+	if u != nil {
+		t.end.metadata["tokens_used"], t.end.metadata["cost_usd"] = u.Tokens(), u.CostUSD
+	}
+}
+
+// written is when an answer was given, or while it is not, when it was asked for.
+func written(t chat.Turn) time.Time {
+	if t.SettledAt.IsZero() {
+		return t.CreatedAt
+	}
+	return t.SettledAt
 }
 
 // finish closes the message.

@@ -11,6 +11,17 @@ import (
 
 const maxParts = 64 // of a message's content
 
+type messageBody struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+type partBody struct {
+	Type  string  `json:"type"`
+	Text  *string `json:"text"`
+	Image *string `json:"image"`
+}
+
 // readMessage finds the new message, the one called so or the last of the
 // conversation, and the field in which its content stands.
 func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []string, field string) {
@@ -22,10 +33,7 @@ func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []
 		p.Add("message", "is missing")
 		return "", nil, field
 	}
-	var m struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	}
+	var m messageBody
 	if json.Unmarshal(raw, &m) != nil {
 		p.Add(field, "must have a role and content")
 		return "", nil, field
@@ -85,11 +93,7 @@ func readParts(p *dialect.Problems, field string, parts []json.RawMessage) (mess
 
 // readPart reads {type:"text",text} or {type:"image",image}.
 func readPart(raw json.RawMessage) (text, picture string, bad *dialect.Problem) {
-	var part struct {
-		Type  string  `json:"type"`
-		Text  *string `json:"text"`
-		Image *string `json:"image"`
-	}
+	var part partBody
 	if json.Unmarshal(raw, &part) != nil {
 		return "", "", &dialect.Problem{Problem: "must be a text or an image part"}
 	}

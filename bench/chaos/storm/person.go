@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +56,7 @@ var ways = []way{
 	{"question cancelled", (*person).questionCancelled},
 	{"question superseded", (*person).questionSuperseded},
 	{"rested", (*person).rested},
+	{"gave up", (*person).gaveUp},
 }
 
 // talk goes through the ways in an order of its own, again and again.
@@ -229,7 +231,7 @@ func (t *turn) alike(ctx context.Context, twins []*turn, late bool) error {
 			if late {
 				t.writing(ctx)
 				t.mu.Lock()
-				twin.id, twin.took = t.id, t.took
+				twin.id = t.id
 				t.mu.Unlock()
 				if twin.id == "" {
 					return nil // the turn failed to come about; t says why
@@ -278,21 +280,69 @@ func (p *person) rested(ctx context.Context) error {
 	return p.newTurn("after a rest", p.message(nil)).tell(ctx)
 }
 
-// messages is the thread's history, all of it.
-func (p *person) messages(ctx context.Context) ([]message, error) {
-	var all []message
+// gaveUp sends a message once, and does not stay to hear what became of it: in
+// the end it was taken, or was not. It waits its turn, whenever that comes.
+func (p *person) gaveUp(ctx context.Context) error {
+	t := p.newTurn("gave up", p.message(map[string]any{"on_busy": "enqueue"}))
+	t.gone = true
+	brief, cancel := context.WithTimeout(ctx, time.Duration(p.random.IntN(60))*time.Millisecond)
+	defer cancel()
+	resp, err := p.once(brief, http.MethodPost, "/api/chat", t.body, "")
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
+	if errors.As(err, new(*refusal)) {
+		return err
+	}
+	return nil
+}
+
+// find looks, in the history, for a message whose sender gave up, and reads how
+// its turn ended.
+func (t *turn) find(ctx context.Context, said []message) error {
+	for _, m := range said {
+		if m.Role != "user" || !strings.Contains(m.Content, t.Mark) {
+			continue
+		}
+		t.id, t.question = m.TurnID, event{}
+		return t.tell(ctx)
+	}
+	return nil
+}
+
+// rest waits until the thread has nothing to do: what somebody sent and gave up
+// may come late.
+func (p *person) rest(ctx context.Context, patience time.Duration) error {
+	for until := time.Now().Add(patience); time.Now().Before(until); pause(ctx, tryPause) {
+		if _, active, err := p.messages(ctx); err != nil || active == "" {
+			return err
+		}
+	}
+	return nil // check finds it
+}
+
+// messages is the thread's history, all of it; active is the turn that is open.
+func (p *person) messages(ctx context.Context) (all []message, active string, _ error) {
 	for before := ""; ; {
-		var page struct{ Messages []message }
+		var page struct {
+			Messages []message
+			Active   *struct {
+				TurnID string `json:"turn_id"`
+			} `json:"active_turn"`
+		}
 		path := "/api/chat/history/" + p.thread + "?limit=200"
 		if before != "" {
 			path += "&before=" + before
 		}
 		if err := p.read(ctx, http.MethodGet, path, nil, &page); err != nil {
-			return nil, err
+			return nil, "", err
+		}
+		if page.Active != nil {
+			active = page.Active.TurnID
 		}
 		all = append(page.Messages, all...)
 		if len(page.Messages) < 200 {
-			return all, nil
+			return all, active, nil
 		}
 		before = page.Messages[0].ID
 	}

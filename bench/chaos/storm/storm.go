@@ -197,7 +197,7 @@ func (s *storm) say(format string, args ...any) {
 
 // verify looks at everything that is left and compares.
 func (s *storm) verify(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.options.Patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*s.options.Patience)
 	defer cancel()
 	s.say("verifying")
 	c, err := dialTemporal(s.temporal.Address())
@@ -210,6 +210,9 @@ func (s *storm) verify(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for i, p := range s.people {
 		wg.Go(func() {
+			if failures[i] = p.rest(ctx, s.options.Patience/4); failures[i] != nil {
+				return
+			}
 			j, err := readJournal(ctx, c, p.thread)
 			if err != nil {
 				failures[i] = err

@@ -24,7 +24,6 @@ type turn struct {
 
 	mu       sync.Mutex
 	id       string // turn id; "" until it was accepted
-	took     time.Time
 	sent     time.Time
 	question event          // the one asked last
 	answered bool           // and answered, or not to be answered
@@ -44,6 +43,7 @@ type turn struct {
 	restarts int
 	unsaved  int  // notices that the database is away
 	leave    int  // how often the viewer is to go and come back
+	gone     bool // nobody stayed with it
 	cancel   bool // answer the question with cancel
 	reject   bool // the tool call that is asked about
 }
@@ -163,7 +163,7 @@ func (t *turn) accept(id string) error {
 		return fmt.Errorf("%s (%s) is turn %q and then %q", t.Mark, t.Kind, t.id, id)
 	}
 	if t.id == "" {
-		t.id, t.took = id, time.Now()
+		t.id = id
 		close(t.accepted)
 	}
 	return nil

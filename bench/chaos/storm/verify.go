@@ -15,9 +15,12 @@ import (
 // asked.
 func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) error {
 	r := s.report
-	said, err := p.messages(ctx)
+	said, active, err := p.messages(ctx)
 	if err != nil {
 		return err
+	}
+	if active != "" {
+		r.violation("stuck", "thread %d: turn %s is open for ever", p.index, active)
 	}
 	for _, problem := range j.broken {
 		r.violation("workflow", "thread %d: a workflow task failed: %s", p.index, problem)
@@ -26,6 +29,11 @@ func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) e
 
 	known := map[string]*turn{}
 	for _, t := range p.turns {
+		if t.gone {
+			if err := t.find(ctx, said); err != nil {
+				return err
+			}
+		}
 		if t.id == "" {
 			continue // rejected, or said already that it was not told
 		}
@@ -70,7 +78,7 @@ func (s *storm) checkOutcome(t *turn, book []call) {
 		want = append(want, "cancelled/user_cancelled")
 	case "question cancelled", "stopped before it came":
 		want[0] = "cancelled/user_cancelled"
-	case "superseding, the first", "question superseded":
+	case "superseding, the first", "question superseded", "gave up":
 		want = append(want, "cancelled/superseded")
 	case "rolling back, the first":
 		want = append(want, "cancelled/rolled_back")
@@ -381,7 +389,13 @@ func (s *storm) goesOn(book []call) {
 			if on.IsZero() {
 				continue // said already: it has no end
 			}
-			gap := max(0, on.Sub(from))
+			since := from
+			for _, later := range s.faults[i+1:] { // it may have been held up again
+				if later.At.Before(on) && later.Mended.After(since) {
+					since = later.Mended
+				}
+			}
+			gap := max(0, on.Sub(since))
 			s.report.gap(gap)
 			if gap > s.options.GoesOn {
 				s.report.violation("slow", "%s (%s) stood still for %v after fault %d (%s) with a worker there", c.Mark, t.Kind, gap.Round(time.Millisecond), i+1, f.Name)
@@ -412,8 +426,8 @@ func (s *storm) count(book []call) {
 			r.Away += p.away
 		}
 		for _, t := range p.turns {
-			if t.refusedX {
-				r.outcome(t.Kind, "refused")
+			if t.refusedX || t.gone && t.id == "" {
+				r.outcome(t.Kind, "not taken")
 				continue
 			}
 			r.Turns++

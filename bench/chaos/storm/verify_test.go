@@ -147,10 +147,11 @@ func TestATurnThatStandsStillAfterItsWorkerDiedIsFound(t *testing.T) {
 		{at(15), at(0), 5 * time.Second, false},
 		{at(21), at(0), 11 * time.Second, true},
 		{at(21), at(20), time.Second, false},
+		{at(51), at(0), 11 * time.Second, true}, // held up again, until 40 s
 	} {
 		s := quiet()
-		s.faults = []*fault{{Name: "kill a worker", At: at(10), There: c.there}}
-		s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(25)}, end: event{Type: "response"}}}}}
+		s.faults = []*fault{{Name: "kill a worker", At: at(10), There: c.there}, {At: at(30), Mended: at(40)}}
+		s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(60)}, end: event{Type: "response"}}}}}
 		s.goesOn([]call{{Mark: "T01x0001", Arrived: at(8), Ended: at(10.1)}, {Mark: "T01x0001", Arrived: c.again, Ended: at(24), Finished: true}})
 		require.Equal(t, []time.Duration{c.gap}, s.report.Gaps)
 		require.Equal(t, c.slow, !s.report.OK())

@@ -256,6 +256,10 @@ func (o *store) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
 	return o.none(func() error { return o.Store.SaveDraft(ctx, owner, d) })
 }
 
+func (o *store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
+	return one(o, func() (chat.Turn, error) { return o.Store.SaveTurn(ctx, t) })
+}
+
 func (o *store) SearchText(ctx context.Context, owner string, words, docIDs []string, k int) ([]chat.Hit, error) {
 	return one(o, func() ([]chat.Hit, error) { return o.Store.SearchText(ctx, owner, words, docIDs, k) })
 }
@@ -274,6 +278,10 @@ func (o *store) Settle(ctx context.Context, s db.Settlement) (chat.Event, error)
 
 func (o *store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
 	return o.none(func() error { return o.Store.StoreText(ctx, owner, id, text, chunks, vectors) })
+}
+
+func (o *store) TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error {
+	return o.none(func() error { return o.Store.TakeBack(ctx, owner, id, s) })
 }
 
 func (o *store) Texts(ctx context.Context, owner, turnID string) (map[string]string, error) {

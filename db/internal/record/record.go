@@ -131,7 +131,8 @@ func FurtherMessages(e db.Settlement) []chat.Message {
 			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At})
 		}
 	}
-	if e.Text != "" {
+	// What tools did is known to the next turn, though not a word was written.
+	if e.Text != "" || len(chat.ToolResults(e.Metadata)) > 0 {
 		list = append(list, chat.Message{Role: "assistant", Content: e.Text, CreatedAt: e.At, Metadata: e.Metadata})
 	}
 	return list

@@ -3,6 +3,10 @@ INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn
 VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content)
 ON CONFLICT DO NOTHING;
 
+-- name: DropUntakenTurn :exec
+DELETE FROM turns
+WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
+
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 

@@ -132,6 +132,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.draftStmt, err = db.PrepareContext(ctx, draft); err != nil {
 		return nil, fmt.Errorf("error preparing query Draft: %w", err)
 	}
+	if q.dropUntakenTurnStmt, err = db.PrepareContext(ctx, dropUntakenTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query DropUntakenTurn: %w", err)
+	}
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
 	}
@@ -498,6 +501,11 @@ func (q *Queries) Close() error {
 	if q.draftStmt != nil {
 		if cerr := q.draftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing draftStmt: %w", cerr)
+		}
+	}
+	if q.dropUntakenTurnStmt != nil {
+		if cerr := q.dropUntakenTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropUntakenTurnStmt: %w", cerr)
 		}
 	}
 	if q.eventsAfterStmt != nil {
@@ -880,6 +888,7 @@ type Queries struct {
 	documentTextStmt            *sql.Stmt
 	documentsByIDStmt           *sql.Stmt
 	draftStmt                   *sql.Stmt
+	dropUntakenTurnStmt         *sql.Stmt
 	eventsAfterStmt             *sql.Stmt
 	failDocumentStmt            *sql.Stmt
 	forgetCountStmt             *sql.Stmt
@@ -983,6 +992,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentTextStmt:            q.documentTextStmt,
 		documentsByIDStmt:           q.documentsByIDStmt,
 		draftStmt:                   q.draftStmt,
+		dropUntakenTurnStmt:         q.dropUntakenTurnStmt,
 		eventsAfterStmt:             q.eventsAfterStmt,
 		failDocumentStmt:            q.failDocumentStmt,
 		forgetCountStmt:             q.forgetCountStmt,

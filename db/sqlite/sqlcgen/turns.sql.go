@@ -157,6 +157,28 @@ func (q *Queries) Draft(ctx context.Context, arg DraftParams) (DraftRow, error) 
 	return i, err
 }
 
+const dropUntakenTurn = `-- name: DropUntakenTurn :exec
+DELETE FROM turns
+WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3 AND status = 'new' AND id <> ?4
+`
+
+type DropUntakenTurnParams struct {
+	Owner        string
+	ThreadID     string
+	ClientTurnID string
+	ID           string
+}
+
+func (q *Queries) DropUntakenTurn(ctx context.Context, arg DropUntakenTurnParams) error {
+	_, err := q.exec(ctx, q.dropUntakenTurnStmt, dropUntakenTurn,
+		arg.Owner,
+		arg.ThreadID,
+		arg.ClientTurnID,
+		arg.ID,
+	)
+	return err
+}
+
 const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ?1 AND t.owner = ?2 AND e.n > ?3 ORDER BY e.n

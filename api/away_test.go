@@ -1,0 +1,421 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+// cutStore is the real store behind a line that a test cuts.
+type cutStore struct {
+	db.Store
+	cut atomic.Bool
+}
+
+func (s *cutStore) down() error {
+	if s.cut.Load() {
+		return db.ErrUnavailable
+	}
+	return nil
+}
+
+func (s *cutStore) Ping(ctx context.Context) error { return errors.Join(s.down(), s.Store.Ping(ctx)) }
+
+func (s *cutStore) Conversation(ctx context.Context, owner, id string) (chat.Conversation, error) {
+	if err := s.down(); err != nil {
+		return chat.Conversation{}, err
+	}
+	return s.Store.Conversation(ctx, owner, id)
+}
+
+func (s *cutStore) InsertTurn(ctx context.Context, t chat.Turn) (chat.Turn, bool, bool, error) {
+	if err := s.down(); err != nil {
+		return chat.Turn{}, false, false, err
+	}
+	return s.Store.InsertTurn(ctx, t)
+}
+
+func (s *cutStore) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {
+	if err := s.down(); err != nil {
+		return chat.Turn{}, err
+	}
+	return s.Store.Turn(ctx, owner, id)
+}
+
+func (s *cutStore) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error) {
+	if err := s.down(); err != nil {
+		return chat.Turn{}, err
+	}
+	return s.Store.FindTurn(ctx, owner, ref)
+}
+
+func (s *cutStore) Head(ctx context.Context, owner, thread string) (string, error) {
+	if err := s.down(); err != nil {
+		return "", err
+	}
+	return s.Store.Head(ctx, owner, thread)
+}
+
+func (s *cutStore) Cancel(ctx context.Context, owner string, ref db.CancelRef, why chat.CancelReason) error {
+	if err := s.down(); err != nil {
+		return err
+	}
+	return s.Store.Cancel(ctx, owner, ref, why)
+}
+
+func (s *cutStore) OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
+	if err := s.down(); err != nil {
+		return nil, err
+	}
+	return s.Store.OpenTurns(ctx, owner, thread)
+}
+
+func (s *cutStore) Texts(ctx context.Context, owner, turn string) (map[string]string, error) {
+	if err := s.down(); err != nil {
+		return nil, err
+	}
+	return s.Store.Texts(ctx, owner, turn)
+}
+
+func (s *cutStore) Draft(ctx context.Context, owner, turn string, piece int) (db.Draft, error) {
+	if err := s.down(); err != nil {
+		return db.Draft{}, err
+	}
+	return s.Store.Draft(ctx, owner, turn, piece)
+}
+
+func (s *cutStore) Events(ctx context.Context, owner, turn string, after int) ([]chat.Event, error) {
+	if err := s.down(); err != nil {
+		return nil, err
+	}
+	return s.Store.Events(ctx, owner, turn, after)
+}
+
+func (s *cutStore) DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error) {
+	if err := s.down(); err != nil {
+		return nil, err
+	}
+	return s.Store.DocumentsByID(ctx, owner, ids)
+}
+
+func setupCut(t *testing.T, change ...func(*Deps)) (*bundle, *cutStore) {
+	t.Helper()
+	store := &cutStore{}
+	b := setup(t, append(change, func(d *Deps) {
+		store.Store = d.Store
+		d.Store = store
+	})...)
+	return b, store
+}
+
+func TestAMessageIsTakenWithoutTheDatabaseAndSavedWhenItIsBack(t *testing.T) {
+	t.Parallel()
+	b, store := setupCut(t)
+	c := b.client()
+	c.ask(map[string]any{"thread_id": someThread, "message": "first"}).rest()
+
+	store.cut.Store(true)
+	back := make(chan struct{})
+	b.engine.set(func() {
+		b.engine.agent = chat.AgentAssistant
+		b.engine.script = func(u *turn) {
+			if got := u.submit.Unsaved.Content.Agent; got != chat.AgentAssistant {
+				t.Errorf("%s answers: a message that names no agent is for the thread's", got)
+			}
+			u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
+			u.e.bus.PublishDelta(stream.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
+			<-back
+			u.say(1, "The answer ", "is 42.")
+			u.finish()
+		}
+	})
+	fields := map[string]any{"thread_id": someThread, "message": "second", "client_turn_id": "c2", "stream_run_id": "r2"}
+	s := c.ask(fields)
+	if notice := s.until("notice"); notice["code"] != chat.NoticeNotSaved || notice["stream_run_id"] != "r2" {
+		t.Errorf("notice: %v", notice)
+	}
+	s.until("status")
+
+	again := c.ask(fields) // a retry joins the turn, though no row tells of it
+	if got, want := again.res.Header.Get("X-Turn-Id"), s.res.Header.Get("X-Turn-Id"); got != want {
+		t.Errorf("the retry made turn %s beside %s", got, want)
+	}
+	fields["message"] = "something else"
+	if body := c.call(409, "POST", "/api/chat", fields); errorCode(body) != chat.CodeTurnConflict {
+		t.Errorf("%v", body)
+	}
+	store.cut.Store(false)
+	close(back)
+	if end := s.until("response"); end["response"] != "The answer is 42." {
+		t.Errorf("end: %v", end)
+	}
+	again.until("response")
+	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil)
+	if n := len(history["messages"].([]any)); n != 4 {
+		t.Errorf("%d messages: %v", n, history)
+	}
+}
+
+func TestWithoutTheDatabaseOnlyOnesOwnOpenThreadTakesMessagesThatNameNothingStored(t *testing.T) {
+	t.Parallel()
+	b, store := setupCut(t)
+	c, other := b.client(), b.client()
+	first := c.ask(map[string]any{"thread_id": someThread}).rest()
+	other.id()
+	store.cut.Store(true)
+	for name, call := range map[string]struct {
+		c      *client
+		fields map[string]any
+	}{
+		"somebody else's thread":    {other, map[string]any{"thread_id": someThread}},
+		"a thread that is not open": {c, map[string]any{"thread_id": "11111111-2222-4333-8444-555555555555"}},
+		"a new thread":              {c, map[string]any{}},
+		"a tagged document":         {c, map[string]any{"thread_id": someThread, "tagged_doc_ids": []string{someThread}}},
+		"an edit":                   {c, map[string]any{"thread_id": someThread, "parent_checkpoint_id": first[len(first)-1]["turn_id"]}},
+	} {
+		call.fields["message"] = "x"
+		body := call.c.call(503, "POST", "/api/chat", call.fields)
+		if errorCode(body) != chat.CodeDatabase {
+			t.Errorf("%s: %v", name, body)
+		}
+	}
+	if len(b.engine.submits) != 1 {
+		t.Errorf("%d submits", len(b.engine.submits))
+	}
+}
+
+func TestWithoutTheDatabaseATurnIsFoundStoppedAndFollowedByItsThread(t *testing.T) {
+	t.Parallel()
+	for name, ref := range map[string]func(turnID string) map[string]any{
+		"turn_id":        func(turnID string) map[string]any { return map[string]any{"turn_id": turnID} },
+		"client_turn_id": func(string) map[string]any { return map[string]any{"client_turn_id": "c1"} },
+		"stream_run_id":  func(string) map[string]any { return map[string]any{"stream_run_id": "r1"} },
+		"thread_id":      func(string) map[string]any { return map[string]any{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, store := setupCut(t)
+			b.engine.script = waiting
+			c, other := b.client(), b.client()
+			other.id()
+			s := c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1", "stream_run_id": "r1"})
+			turnID := s.res.Header.Get("X-Turn-Id")
+			s.until("status")
+			store.cut.Store(true)
+			which := ref(turnID)
+			which["thread_id"] = someThread
+			other.call(503, "POST", "/api/chat/cancel", which)
+			if got := other.send("GET", "/api/chat/stream/"+someThread, nil).StatusCode; got != 503 {
+				t.Errorf("somebody else's stream: %d", got)
+			}
+			watching := c.stream("GET", "/api/chat/stream/"+someThread, nil)
+			watching.until("status")
+			got := c.call(202, "POST", "/api/chat/cancel", which)
+			if got["turn_id"] != turnID || got["status"] != "cancelling" {
+				t.Errorf("answer: %v", got)
+			}
+			store.cut.Store(false)
+			s.until("cancelled")
+			watching.until("cancelled")
+		})
+	}
+}
+
+func TestAnAnswerIsTakenWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	b, store := setupCut(t)
+	b.engine.script = asking
+	c, other := b.client(), b.client()
+	other.id()
+	c.ask(map[string]any{"thread_id": someThread}).until("interrupt")
+	store.cut.Store(true)
+	answer := map[string]any{"thread_id": someThread, "resume_value": map[string]any{"type": "action_choice", "value": "audit"}}
+	other.call(503, "POST", "/api/chat/resume", answer)
+	s := c.stream("POST", "/api/chat/resume", answer)
+	store.cut.Store(false)
+	s.until("response")
+}
+
+// disconnected has a client of on_disconnect=cancel go while its turn runs;
+// what ends the turn comes out of the channel.
+func disconnected(t *testing.T, b *bundle) (c *client, ended <-chan chat.CancelReason) {
+	t.Helper()
+	b.server.grace = time.Millisecond
+	why := make(chan chat.CancelReason, 1)
+	b.engine.script = func(u *turn) {
+		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
+		reason := <-u.stop
+		why <- reason
+		u.cancelled(reason)
+	}
+	c = b.client()
+	s := c.ask(map[string]any{"thread_id": someThread, "on_disconnect": "cancel"})
+	s.until("status")
+	s.close()
+	return c, why
+}
+
+func stillRuns(t *testing.T, ended <-chan chat.CancelReason) {
+	t.Helper()
+	select {
+	case why := <-ended:
+		t.Fatalf("ended %s", why)
+	default:
+	}
+}
+
+func TestATurnThatIsFollowedInAnotherProcessOutlivesItsClient(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var mu sync.Mutex
+	asked, gone, enough := 0, false, make(chan struct{})
+	b.bus.watched = func(string) (bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked == 5 {
+			close(enough)
+		}
+		if asked%2 == 0 && !gone { // not known is not no
+			return false, errors.New("cannot be asked")
+		}
+		return !gone, nil
+	}
+	_, ended := disconnected(t, b)
+	<-enough
+	stillRuns(t, ended)
+	mu.Lock()
+	gone = true
+	mu.Unlock()
+	if why := <-ended; why != chat.Disconnected {
+		t.Errorf("ended %s", why)
+	}
+}
+
+func TestAViewerOfThisProcessKeepsATurnAndItsLeavingEndsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.bus.watched = func(string) (bool, error) { return true, nil } // until the viewer is there
+	c, ended := disconnected(t, b)
+	back := c.stream("GET", "/api/chat/stream/"+someThread, nil)
+	back.until("status")
+	b.bus.setWatched(nil)
+	stillRuns(t, ended)
+	back.close()
+	if why := <-ended; why != chat.Disconnected {
+		t.Errorf("ended %s", why)
+	}
+}
+
+func (b *bus) setWatched(watched func(string) (bool, error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watched = watched
+}
+
+func TestATurnThatWaitsForAPersonIsNotCancelledWhenItsClientGoes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pose, noticed, asked := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	b.bus.watched = func(string) (bool, error) {
+		close(noticed)
+		<-asked
+		return false, nil
+	}
+	b.server.grace = time.Millisecond
+	b.engine.script = func(u *turn) {
+		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeIntent})
+		<-pose
+		asking(u)
+	}
+	looked := make(chan struct{}, 100)
+	b.server.Threads = watchedStates{b.engine, looked}
+	c := b.client()
+	s := c.ask(map[string]any{"thread_id": someThread, "on_disconnect": "cancel"})
+	s.until("status")
+	s.close()
+	<-noticed // that the client has gone
+	watching := c.stream("GET", "/api/chat/stream/"+someThread, nil)
+	close(pose)
+	watching.until("interrupt")
+	watching.close()
+	close(asked)
+	<-looked // and sees that it waits
+	c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
+		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}}).until("response")
+	b.engine.set(func() {
+		if len(b.engine.cancels) != 0 {
+			t.Errorf("cancels: %v", b.engine.cancels)
+		}
+	})
+}
+
+// watchedStates tells when a thread was asked for its state.
+type watchedStates struct {
+	Threads
+	asked chan struct{}
+}
+
+func (w watchedStates) State(ctx context.Context, thread string) (chat.ThreadState, error) {
+	s, err := w.Threads.State(ctx, thread)
+	w.asked <- struct{}{}
+	return s, err
+}
+
+func TestEveryEventOfAStreamNamesItsRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	check := func(run string, s *events) {
+		t.Helper()
+		all := s.rest()
+		for _, e := range all {
+			if e["stream_run_id"] != run {
+				t.Errorf("not of run %s: %v", run, e)
+			}
+		}
+		if len(all) < 2 {
+			t.Errorf("%d events", len(all))
+		}
+	}
+	fields := map[string]any{"thread_id": someThread, "client_turn_id": "c1", "stream_run_id": "r1"}
+	check("r1", c.ask(fields))
+	turn := b.engine.submits[0].TurnID
+	fields["stream_run_id"] = "r2" // another try of the same message
+	check("r2", c.ask(fields))
+	check("r1", c.stream("GET", "/api/chat/stream/"+someThread+"?turn_id="+turn, nil))
+}
+
+func TestAnEngineThatIsAwayIsAWarning(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	var mu sync.Mutex
+	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(locked{&mu, &log}, nil)) })
+	b.engine.away = context.DeadlineExceeded
+	b.client().call(503, "POST", "/api/chat", map[string]any{"message": "x"})
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "level=WARN") {
+		t.Errorf("log: %s", log.String())
+	}
+}
+
+type locked struct {
+	mu *sync.Mutex
+	w  *bytes.Buffer
+}
+
+func (l locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}

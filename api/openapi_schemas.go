@@ -1,0 +1,326 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3gen"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// schemas makes the schemas of the OpenAPI document from the types that the code
+// reads and writes. What is written has no other fields, and all but those that
+// are left out when empty.
+type schemas struct {
+	made    openapi3.Schemas
+	read    *openapi3gen.Generator
+	written *openapi3gen.Generator
+}
+
+func newSchemas() *schemas {
+	generator := func(customize openapi3gen.SchemaCustomizerFn, name openapi3gen.TypeNameGenerator) *openapi3gen.Generator {
+		return openapi3gen.NewGenerator(openapi3gen.SchemaCustomizer(customize), openapi3gen.CreateTypeNameGenerator(name),
+			openapi3gen.CreateComponentSchemas(openapi3gen.ExportComponentSchemasOptions{
+				ExportComponentSchemas: true, ExportTopLevelSchema: true, ExportGenerics: true}))
+	}
+	return &schemas{made: openapi3.Schemas{}, read: generator(readSchema, bodyName), written: generator(writtenSchema, schemaName)}
+}
+
+// enums are the values of types that have only these.
+var enums = map[reflect.Type][]any{
+	reflect.TypeFor[chat.Action]():        values(append([]chat.Action{""}, chat.Actions...)...),
+	reflect.TypeFor[chat.Confidence]():    values("", chat.High, chat.Medium, chat.Low),
+	reflect.TypeFor[chat.InterruptType](): values(chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.CancelResume),
+	reflect.TypeFor[chat.TurnStatus](): values(chat.TurnNew, chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted,
+		chat.TurnCompleted, chat.TurnCancelled, chat.TurnFailed),
+	reflect.TypeFor[chat.CancelReason](): values(chat.UserCancelled, chat.Superseded, chat.Disconnected, chat.RolledBack),
+	reflect.TypeFor[chat.DocStatus]():    values(chat.DocProcessing, chat.DocReady, chat.DocFailed),
+	reflect.TypeFor[chat.Verdict]():      values(chat.Approved, chat.Rejected),
+}
+
+func values[T ~string](all ...T) []any {
+	out := make([]any, len(all))
+	for i, v := range all {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// readSchema: every field may be absent, or null, which is the same.
+func readSchema(name string, t reflect.Type, _ reflect.StructTag, s *openapi3.Schema) error {
+	s.Nullable = name != "_root"
+	settle(t, s)
+	if s.Items != nil {
+		s.Items = notNull(s.Items)
+	}
+	for _, f := range fieldsOf(t) {
+		orNull(s, f.name)
+	}
+	return nil
+}
+
+func writtenSchema(_ string, t reflect.Type, _ reflect.StructTag, s *openapi3.Schema) error {
+	settle(t, s)
+	if t.Kind() != reflect.Struct || s.Properties == nil {
+		return nil
+	}
+	s.AdditionalProperties = openapi3.AdditionalProperties{Has: new(bool)}
+	for _, f := range fieldsOf(t) {
+		if f.optional {
+			continue
+		}
+		s.Required = append(s.Required, f.name)
+		if f.null {
+			orNull(s, f.name)
+		}
+	}
+	slices.Sort(s.Required)
+	return nil
+}
+
+// settle says in the words of OpenAPI 3.1 what a type is.
+func settle(t reflect.Type, s *openapi3.Schema) {
+	s.Enum = enums[t]
+	if !s.Nullable || s.Type == nil || t.Kind() == reflect.Struct && t.Name() != "" {
+		return
+	}
+	s.Nullable, s.Type = false, &openapi3.Types{(*s.Type)[0], "null"}
+	if s.Enum != nil {
+		s.Enum = append(slices.Clip(s.Enum), nil)
+	}
+}
+
+// orNull lets a field be null whose schema cannot say so itself.
+func orNull(s *openapi3.Schema, field string) {
+	p := s.Properties[field]
+	if p != nil && (strings.HasPrefix(p.Ref, componentSchemas) || p.Value != nil && (p.Value.AnyOf != nil || p.Value.Items != nil && len(*p.Value.Type) == 1)) {
+		s.Properties[field] = openapi3.NewSchemaRef("", &openapi3.Schema{AnyOf: openapi3.SchemaRefs{p, nothing}})
+	}
+}
+
+// notNull takes back what orNull or settle has allowed.
+func notNull(p *openapi3.SchemaRef) *openapi3.SchemaRef {
+	if p.Value == nil || strings.HasPrefix(p.Ref, componentSchemas) {
+		return p
+	}
+	if len(p.Value.AnyOf) == 2 && p.Value.AnyOf[1] == nothing {
+		return p.Value.AnyOf[0]
+	}
+	s := *p.Value
+	s.Nullable = false
+	if s.Type != nil {
+		s.Type = &openapi3.Types{(*s.Type)[0]}
+	}
+	s.Enum = slices.DeleteFunc(slices.Clone(s.Enum), func(v any) bool { return v == nil })
+	return openapi3.NewSchemaRef("", &s)
+}
+
+var nothing = openapi3.NewSchemaRef("", &openapi3.Schema{Type: &openapi3.Types{"null"}})
+
+type jsonField struct {
+	name           string
+	optional, null bool
+}
+
+// fieldsOf are a struct's fields as JSON has them.
+func fieldsOf(t reflect.Type) (all []jsonField) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		all = append(all, jsonField{name, strings.Contains(options, "omitempty"), f.Type.Kind() == reflect.Pointer})
+	}
+	return all
+}
+
+// prefixes go before the names of a package's types; other packages have none.
+var prefixes = map[string]string{"native": "Native", "aisdk": "UI", "langgraph": "LangGraph", "agentv2": "AgentV2"}
+
+// renamed are types whose names would be taken or say too little.
+var renamed = map[string]string{
+	"aisdk.body":         "UIChatBody",
+	"api.interruptJSON":  "LangGraphPending",
+	"api.repoJSON":       "Repo",
+	"api.repoPutJSON":    "RepoVersion",
+	"api.uiThreadJSON":   "UIThread",
+	"api.rpcRequest":     "RPCRequest",
+	"api.rpcResponse":    "RPCResponse",
+	"jsonrpc2.WireError": "RPCError",
+}
+
+// schemaName is what the schema of a type is called.
+func schemaName(t reflect.Type) string {
+	pkg, name := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], t.Name()
+	if name == "" {
+		return ""
+	}
+	if other, ok := renamed[pkg+"."+name]; ok {
+		return other
+	}
+	if _, element, generic := strings.Cut(name, "["); generic {
+		return exported(strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]")) + "List"
+	}
+	return prefixes[pkg] + exported(name)
+}
+
+// bodyName is what the schema of a type that is read is called: another than when
+// it is written.
+func bodyName(t reflect.Type) string {
+	name := schemaName(t)
+	if name == "" || strings.HasSuffix(name, "Body") {
+		return name
+	}
+	return name + "Body"
+}
+
+func exported(name string) string {
+	first, size := utf8.DecodeRuneInString(name)
+	return strings.TrimSuffix(string(unicode.ToUpper(first))+name[size:], "JSON")
+}
+
+// of is the schema of what a value's type is written as.
+func (m *schemas) of(v any) *openapi3.SchemaRef { return m.schema(m.written, v) }
+
+// body is the schema of what is read into a value's type.
+func (m *schemas) body(v any) *openapi3.SchemaRef { return m.schema(m.read, v) }
+
+// schema panics on what cannot be described: the types are ours.
+func (m *schemas) schema(g *openapi3gen.Generator, v any) *openapi3.SchemaRef {
+	switch v := v.(type) {
+	case nil:
+		return nothing
+	case dialect.Shape:
+		return m.shape(g, v)
+	case dialect.AnyOf:
+		s := &openapi3.Schema{}
+		for _, one := range v {
+			s.AnyOf = append(s.AnyOf, m.schema(g, one))
+		}
+		return openapi3.NewSchemaRef("", s)
+	}
+	ref, err := g.NewSchemaRefForValue(v, m.made)
+	if err != nil {
+		panic(fmt.Sprintf("openapi: %T: %v", v, err))
+	}
+	return ref
+}
+
+// shape is the schema of a type with what a Shape adds to it.
+func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3.SchemaRef {
+	ref := m.schema(g, shape.Value)
+	name := strings.TrimPrefix(ref.Ref, componentSchemas)
+	s := m.made[name].Value
+	if shape.Only != nil {
+		s = part(s, shape.Only)
+		name = strings.TrimSuffix(name, "Chunk") + camel(shape.Name)
+		m.made[name] = openapi3.NewSchemaRef("", s)
+	}
+	s.Required = append(s.Required, shape.Needs...)
+	for _, field := range shape.Needs {
+		s.Properties[field] = notNull(s.Properties[field])
+	}
+	if shape.Type != "" {
+		s.Properties["type"] = openapi3.NewSchemaRef("", &openapi3.Schema{Type: &openapi3.Types{"string"}, Const: shape.Type})
+	}
+	for field, v := range shape.Holds {
+		s.Properties[field] = m.schema(g, v)
+		if g == m.read && !slices.Contains(shape.Needs, field) {
+			orNull(s, field)
+		}
+	}
+	return openapi3.NewSchemaRef(componentSchemas+name, nil)
+}
+
+// events is the schema of what the data lines of a dialect's streams hold.
+func (m *schemas) events(name string, shapes []dialect.Shape) {
+	s := &openapi3.Schema{Description: "What a data line of the stream holds."}
+	for _, shape := range shapes {
+		s.OneOf = append(s.OneOf, m.shape(m.written, shape))
+	}
+	m.made[name] = openapi3.NewSchemaRef("", s)
+}
+
+const componentSchemas = "#/components/schemas/"
+
+// part is a schema with some of another's fields.
+func part(whole *openapi3.Schema, only []string) *openapi3.Schema {
+	s := &openapi3.Schema{Type: whole.Type, Properties: openapi3.Schemas{}, AdditionalProperties: whole.AdditionalProperties}
+	for _, f := range only {
+		name, optional := strings.CutSuffix(f, "?")
+		s.Properties[name] = whole.Properties[name]
+		if !optional {
+			s.Required = append(s.Required, name)
+		}
+	}
+	return s
+}
+
+// camel is a chunk's type as part of a name.
+func camel(s string) string {
+	out := ""
+	for word := range strings.SplitSeq(s, "-") {
+		out += exported(word)
+	}
+	return out
+}
+
+// describe adds to the fields what words say of them.
+func (m *schemas) describe() {
+	for name, ref := range m.made {
+		for field, p := range ref.Value.Properties {
+			w, known := words[name+"."+field]
+			if !known {
+				w = words[field]
+			}
+			ref.Value.Properties[field] = w.on(p)
+		}
+	}
+}
+
+// word is what is to be said of a field beyond its type.
+type word struct {
+	about  string
+	format string
+	max    uint64 // characters
+	enum   []any
+	object bool // raw JSON that is always an object
+}
+
+func (w word) on(p *openapi3.SchemaRef) *openapi3.SchemaRef {
+	if p.Ref != "" {
+		return p
+	}
+	s := *p.Value
+	s.Description = w.about
+	if s.Type == nil && s.AnyOf == nil && w.object {
+		s.Type = &openapi3.Types{"object"}
+		if s.Nullable { // what is read
+			s.Type = &openapi3.Types{"object", "null"}
+		}
+	}
+	s.Nullable = false // no word of OpenAPI 3.1; without a type, null is allowed
+	if s.Type != nil && (*s.Type)[0] == "string" && s.Const == nil {
+		s.Format = w.format
+		if w.max > 0 {
+			s.MaxLength = &w.max
+		}
+		if w.enum != nil {
+			s.Enum = w.enum
+			if slices.Contains(*s.Type, "null") {
+				s.Enum = append(slices.Clip(s.Enum), nil)
+			}
+		}
+	}
+	return openapi3.NewSchemaRef("", &s)
+}

@@ -1,0 +1,404 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+func TestEveryRouteIsInTheDocumentAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	documented := map[string]bool{}
+	for path, item := range readPromise(t, b.server.openAPI.raw).doc.Paths.Map() {
+		for method := range item.Operations() {
+			documented[method+" "+path] = true
+		}
+	}
+	for _, r := range b.server.routes().(*gin.Engine).Routes() {
+		name := r.Method + " " + pathParam.ReplaceAllString(r.Path, "{$1}")
+		if !documented[name] {
+			t.Errorf("%s is a route and has no operation in operations (openapi.go)", name)
+		}
+		delete(documented, name)
+	}
+	for name := range documented {
+		t.Errorf("%s is in the document and is no route", name)
+	}
+}
+
+// refs are all references within a document.
+func refs(v any) (all []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			if ref, is := x.(string); is && key == "$ref" {
+				all = append(all, ref)
+			}
+			all = append(all, refs(x)...)
+		}
+	case []any:
+		for _, x := range v {
+			all = append(all, refs(x)...)
+		}
+	}
+	return all
+}
+
+func TestTheDocumentIsWholeAndUsesAllThatItHas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	doc := b.client().call(200, "GET", "/openapi.json", nil)
+	used := refs(doc)
+	for _, ref := range used {
+		if !strings.HasPrefix(ref, "#/components/") {
+			t.Errorf("refers to %s", ref)
+		}
+	}
+	for kind, all := range doc["components"].(map[string]any) {
+		for name := range all.(map[string]any) {
+			if kind != "securitySchemes" && !slices.Contains(used, "#/components/"+kind+"/"+name) {
+				t.Errorf("nothing uses %s %s", kind, name)
+			}
+		}
+	}
+	for name := range words {
+		schema, field, one := strings.Cut(name, ".")
+		if !one {
+			continue
+		}
+		found, _ := doc["components"].(map[string]any)["schemas"].(map[string]any)[schema].(map[string]any)
+		if properties, _ := found["properties"].(map[string]any); properties[field] == nil {
+			t.Errorf("words has %s, which is no field", name)
+		}
+	}
+}
+
+func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	res := c.send("GET", "/openapi.json", nil)
+	tag := res.Header.Get("ETag")
+	if tag == "" || res.Header.Get("Cache-Control") != "public, max-age=300" || len(res.Cookies()) > 0 {
+		t.Errorf("%v", res.Header)
+	}
+	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
+		t.Errorf("with its ETag: %d", again.StatusCode)
+	}
+	strict := setup(t, func(d *Deps) { d.Config.AuthMode = AuthRequired })
+	doc := strict.client().call(200, "GET", "/openapi.json", nil)
+	security, err := json.Marshal(doc["security"])
+	if err != nil || string(security) != `[{"bearer":[]},{"proxy":[]}]` {
+		t.Errorf("security where tokens are required: %s %v", security, err)
+	}
+}
+
+// everything is the script of a turn that shows all that a turn can show without
+// a person.
+func everything(u *turn) {
+	put := func(key, text string) {
+		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, key, text))
+	}
+	docs, err := u.e.store.ListDocuments(context.Background(), u.ref.Owner, "", 1)
+	u.must(err)
+	put("query", "the answer")
+	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: []string{docs.Items[0].ID}})
+	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: "query"})
+	u.add(chat.Entry{Type: chat.EventNotice, Code: chat.NoticeWebSkipped})
+	for i, result := range []string{"![drawn](/api/attachments/a1)", "It failed."} {
+		ref := chat.CallRef{ID: chat.CallID(u.ref.TurnID, i+1), Name: "draw"}
+		put(chat.CallKey(ref.ID), `{"what":"a cat"}`)
+		put(chat.ResultKey(ref.ID), result)
+		u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
+		u.add(chat.Entry{Type: chat.EventToolResult, Call: &ref, IsError: i > 0})
+	}
+	u.say(1, "The answer ", "is 42.")
+	start, end := 0, 3
+	u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{
+		Text: "The answer is 42 [1][2].", Action: chat.Inquire, InferenceConfidence: chat.High, RetrievalConfidence: chat.Low,
+		Citations: []chat.Citation{
+			{N: 1, Source: "document", DocID: docs.Items[0].ID, Title: "x", ChunkID: docs.Items[0].ID + ".0", Quote: "x", Start: &start, End: &end},
+			{N: 2, Source: "web", URL: "https://example.com/", Title: "x", Quote: "x"}},
+	}})
+}
+
+// scripted runs the script that the message names.
+func scripted(u *turn) {
+	row, err := u.e.store.Turn(context.Background(), u.ref.Owner, u.ref.TurnID)
+	u.must(err)
+	map[string]func(*turn){
+		"everything": everything, "ask": asking, "use tools": useTools, "wait": waiting,
+		"fail": func(u *turn) { u.failed(chat.CodeModelUnavailable) },
+	}[row.Content.Message](u)
+}
+
+// tourist sends one valid request after the other.
+type tourist struct {
+	*client
+	b *bundle
+}
+
+// all reads a stream to its end and returns its thread.
+func (c tourist) all(path string, body map[string]any) (thread string) {
+	c.t.Helper()
+	s := c.stream("POST", path, body)
+	c.drain(s.res)
+	return s.res.Header.Get("X-Thread-Id")
+}
+
+func (c tourist) drain(res *http.Response) {
+	c.t.Helper()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// get expects a status and reads the answer, whatever it is.
+func (c tourist) get(status int, path string, headers ...string) {
+	c.t.Helper()
+	res := c.send("GET", path, nil, headers...)
+	c.drain(res)
+	if res.StatusCode != status {
+		c.t.Fatalf("GET %s: status %d, want %d", path, res.StatusCode, status)
+	}
+}
+
+// m is short for the many bodies below.
+type m = map[string]any
+
+// The tour has a valid request for every operation and every event of every
+// dialect; the client holds each answer against the document.
+func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = scripted
+	promised := newPromise(t, b.server.openAPI.raw)
+	c := tourist{b.client(), b}
+	c.Transport = checked{t, promised}
+
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/api/config", "/api/me"} {
+		c.get(200, path)
+	}
+	c.get(304, "/openapi.json", "If-None-Match", b.server.openAPI.etag)
+	c.call(200, "PUT", "/api/me", m{"industry": "banking", "location": nil})
+	doc, set, picture := c.things()
+	c.native(doc, set, picture)
+	c.ui(picture)
+	c.langGraph(picture)
+	c.agent()
+	c.mcp()
+	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
+		c.call(204, "DELETE", path, nil)
+	}
+	if missing := promised.missing(); len(missing) > 0 {
+		t.Errorf("the document has what this tour has not seen:\n%s", strings.Join(missing, "\n"))
+	}
+}
+
+// things makes one of each that a message may name.
+func (c tourist) things() (doc, set, picture string) {
+	c.t.Helper()
+	doc = c.call(202, "POST", "/api/documents", m{"title": "A title", "text": "A text."})["id"].(string)
+	chunk := chat.Chunk{ID: doc + ".0", DocID: doc, Text: "A text.", End: 7, Heading: "One"}
+	if err := c.b.store.StoreText(c.t.Context(), c.id(), doc, chunk.Text, []chat.Chunk{chunk}, nil); err != nil {
+		c.t.Fatal(err)
+	}
+	body, kind := form(c.t, "a.md", "text/markdown", "# A", "A file")
+	c.call(202, "POST", "/api/documents", body, "Content-Type", kind)
+	picture = c.upload(201, "file", "a.png", tinyPNG)["id"].(string)
+	set = c.call(201, "POST", "/api/document-sets", m{"name": "A set", "doc_ids": []string{doc}})["id"].(string)
+	c.call(200, "PUT", "/api/document-sets/"+set, m{"name": "Another name", "doc_ids": []string{doc}})
+	for _, path := range []string{"/api/documents?limit=1", "/api/documents/" + doc, "/api/documents/" + doc + "/text",
+		"/api/documents/" + doc + "/chunks/" + chunk.ID, "/api/document-sets", "/api/attachments/" + picture, "/api/search?q=text&k=3&doc_ids=" + doc} {
+		c.get(200, path)
+	}
+	c.call(200, "GET", "/api/documents/"+doc+"/text", nil, "Accept", "application/json")
+	return doc, set, picture
+}
+
+func (c tourist) native(doc, set, picture string) {
+	c.t.Helper()
+	thread := c.all("/api/chat", m{"message": "everything", "thread_id": nil, "client_turn_id": "n1", "stream_run_id": "r", "tagged_doc_ids": []string{doc},
+		"tagged_set_ids": []string{set}, "attachments": []string{picture}, "tiptap_json": m{"type": "doc"}, "action": nil, "enable_web_search": true,
+		"on_busy": "enqueue", "on_disconnect": "continue", "agent": "documents", "stream_mode": "events", "stream_tokens": true})
+	c.get(200, "/api/chat/history/"+thread+"?limit=5")
+	c.get(204, "/api/chat/stream/"+thread)
+	c.all("/api/chat", m{"message": "fail"})
+	asked := c.all("/api/chat", m{"message": "ask"})
+	c.get(200, "/api/chat/history/"+asked) // with the pending question
+	c.call(200, "GET", "/api/conversations/"+asked, nil)
+	c.all("/api/chat/resume", m{"thread_id": asked, "resume_value": m{"type": "action_choice", "value": "audit"}})
+	tools := c.all("/api/chat", m{"message": "use tools"})
+	c.all("/api/chat/resume", m{"thread_id": tools, "resume_value": m{"type": "tool_approval", "value": nil, "decisions": c.decisions(tools, "approved")}})
+
+	s := c.stream("POST", "/api/chat", m{"message": "wait"})
+	s.until("status")
+	waits := s.res.Header.Get("X-Thread-Id")
+	attached := c.stream("GET", "/api/chat/stream/"+waits+"?follow=turn&stream_tokens=true", nil)
+	c.call(202, "POST", "/api/chat/cancel", m{"turn_id": s.res.Header.Get("X-Turn-Id"), "reason": "user_cancelled"})
+	c.drain(s.res)
+	c.drain(attached.res)
+	c.call(202, "POST", "/api/chat/cancel", m{"thread_id": waits})
+	c.call(202, "POST", "/api/chat/cancel", m{"client_turn_id": "to come"})
+
+	made := c.call(201, "POST", "/api/conversations", m{"title": "A title", "message": "everything"})
+	c.get(200, "/api/chat/stream/"+made["id"].(string)+"?turn_id="+made["turn_id"].(string))
+	c.call(200, "PATCH", "/api/conversations/"+made["id"].(string), m{"title": "Another"})
+	c.call(200, "GET", "/api/conversations?q=Another&limit=2", nil)
+	c.call(204, "DELETE", "/api/conversations/"+made["id"].(string), nil)
+}
+
+// decisions say the same to every call that a thread asks about.
+func (c tourist) decisions(thread, verdict string) (all []m) {
+	c.t.Helper()
+	state, err := c.b.engine.State(c.t.Context(), thread)
+	if err != nil || state.Pending == nil {
+		c.t.Fatalf("%s asks nothing: %v", thread, err)
+	}
+	for _, call := range state.Pending.Calls {
+		all = append(all, m{"id": call.ID, "decision": verdict})
+	}
+	return all
+}
+
+func (c tourist) ui(picture string) {
+	c.t.Helper()
+	message := func(text string, parts ...any) m {
+		return m{"id": text, "role": "user", "parts": append(parts, m{"type": "text", "text": text})}
+	}
+	send := func(id string, messages ...m) string {
+		c.t.Helper()
+		return c.all("/api/ui/chat", m{"id": id, "trigger": "submit-message", "messageId": nil, "messages": messages})
+	}
+	send("one", message("everything", m{"type": "file", "mediaType": "image/png", "url": "/api/attachments/" + picture}))
+	c.get(204, "/api/ui/chat/one/stream")
+	c.call(200, "GET", "/api/ui/chat/one?limit=9", nil)
+	c.all("/api/ui/chat", m{"id": "one", "trigger": "regenerate-message", "messages": []m{message("everything")}})
+	send("fails", message("fail"))
+	send("asks", message("ask"))
+	c.all("/api/ui/chat", m{"id": "asks", "messages": []m{message("ask")}, "resume": m{"resume_value": m{"type": "action_choice", "value": "audit"}}})
+	for _, verdict := range []string{"approved", "rejected"} {
+		thread := send(verdict, message("use tools"))
+		c.all("/api/ui/chat", m{"id": verdict, "messages": []m{message("use tools")},
+			"resume": m{"resume_value": m{"type": "tool_approval", "decisions": c.decisions(thread, verdict)}}})
+		c.call(200, "GET", "/api/ui/chat/"+verdict, nil)
+	}
+	s := c.stream("POST", "/api/ui/chat", m{"id": "waits", "messages": []m{message("wait")}})
+	attached := c.stream("GET", "/api/ui/chat/waits/stream?stream_mode=events", nil)
+	c.call(202, "POST", "/api/ui/chat/waits/stop", nil)
+	c.drain(s.res)
+	c.drain(attached.res)
+	c.call(202, "POST", "/api/ui/chat/waits/stop", m{"messageId": "m"})
+}
+
+func (c tourist) langGraph(picture string) {
+	c.t.Helper()
+	say := func(thread any, content any) string {
+		c.t.Helper()
+		return c.all("/api/v1/chat/stream", m{"thread_id": thread, "checkpoint_id": nil, "message": m{"role": "human", "content": content}})
+	}
+	say("lg", []m{{"type": "text", "text": "everything"}, {"type": "image", "image": "chatbot://" + picture}})
+	say(nil, "fail")
+	c.get(200, "/api/v1/chat/interrupt?thread_id=lg")
+	say("lg-asks", "ask")
+	c.get(200, "/api/v1/chat/interrupt?thread_id=lg-asks")
+	c.all("/api/v1/chat/feedback", m{"thread_id": "lg-asks", "checkpoint_id": nil, "approval_data": m{"type": "answer", "value": "audit"}})
+	tools := say("lg-tools", "use tools")
+	c.get(200, "/api/v1/chat/interrupt?thread_id=lg-tools")
+	c.all("/api/v1/chat/feedback", m{"thread_id": "lg-tools", "approval_data": m{"type": "tool_approval", "decisions": c.decisions(tools, "rejected")}})
+	c.get(200, "/api/v1/threads/lg/repo")
+	c.call(200, "PUT", "/api/v1/threads/lg/repo", m{"repo": m{"headId": nil, "messages": []any{}}}, "If-Match", `"0"`)
+	c.get(200, "/api/v1/threads/lg/repo")
+}
+
+func (c tourist) agent() {
+	c.t.Helper()
+	n := 0
+	say := func(session any, text string) string {
+		c.t.Helper()
+		n++
+		return c.all("/api/agent/v2/stream", m{"message": text, "session_id": session, "client_turn_id": fmt.Sprint("a", n), "stream_run_id": fmt.Sprint("r", n)})
+	}
+	say("agent", "everything")
+	say(nil, "fail")
+	tools := say("agent-tools", "use tools")
+	c.all("/api/agent/v2/resume", m{"session_id": "agent-tools", "interrupt_id": nil, "stream_run_id": "r",
+		"resume_value": m{"type": "tool_approval", "decisions": c.decisions(tools, "approved")}})
+	c.call(202, "POST", "/api/agent/v2/stop", m{"session_id": "agent", "client_turn_id": "a1", "reason": "superseded"})
+}
+
+func (c tourist) mcp() {
+	c.t.Helper()
+	call := m{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": m{"name": "list_documents", "arguments": m{}}}
+	note := m{"jsonrpc": "2.0", "method": "notifications/initialized"}
+	for _, path := range []string{"/mcp", "/mcp/rpc"} {
+		accept := "application/json, text/event-stream"
+		c.drain(c.send("POST", path, call, "Accept", accept))
+		c.drain(c.send("POST", path, note, "Accept", accept))
+	}
+	c.drain(c.send("GET", "/mcp", nil))
+	c.drain(c.send("DELETE", "/mcp", nil))
+}
+
+// complaints collects what a check finds wrong.
+type complaints struct {
+	testing.TB
+	all []string
+}
+
+func (c *complaints) Errorf(format string, args ...any) {
+	c.all = append(c.all, fmt.Sprintf(format, args...))
+}
+
+func TestTheCheckSeesWhatTheDocumentDoesNotSay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, wrong := range map[string]struct {
+		method, path, body string
+		status             int
+		kind, answer       string
+	}{
+		"a field too many":       {"GET", "/api/me", "", 200, "application/json", `{"id":"x","anonymous":true,"secret":1}`},
+		"a field too few":        {"GET", "/api/me", "", 200, "application/json", `{"id":"x"}`},
+		"another type":           {"GET", "/api/me", "", 200, "application/json", `{"id":1,"anonymous":true}`},
+		"another status":         {"GET", "/api/me", "", 418, "application/json", `{"id":"x","anonymous":true}`},
+		"another content type":   {"GET", "/api/me", "", 200, "text/html", `<p>`},
+		"an error of its own":    {"GET", "/api/me", "", 403, "application/json", `{"message":"no"}`},
+		"no such route":          {"GET", "/api/you", "", 200, "application/json", `{}`},
+		"a wrong body was taken": {"PUT", "/api/me", `{"industry":1}`, 200, "application/json", `{"id":"x","anonymous":true}`},
+		"a wrong query was":      {"GET", "/api/documents?limit=0", "", 200, "application/json", `{"items":[]}`},
+		"an unknown event":       {"POST", "/api/chat", `{"message":"x"}`, 200, "text/event-stream", "data: {\"type\":\"news\"}\n\n"},
+		"an event with more":     {"POST", "/api/v1/chat/stream", `{"message":{"content":"x"}}`, 200, "text/event-stream", "data: {\"type\":\"done\",\"n\":1}\n\n"},
+	} {
+		found := &complaints{TB: t}
+		answer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", wrong.kind)
+			w.WriteHeader(wrong.status)
+			_, _ = io.WriteString(w, wrong.answer)
+		}))
+		req, err := http.NewRequestWithContext(t.Context(), wrong.method, answer.URL+wrong.path, strings.NewReader(wrong.body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := checked{found, newPromise(t, b.server.openAPI.raw)}.RoundTrip(req)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		answer.Close()
+		if len(found.all) == 0 {
+			t.Errorf("%s: not seen", name)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package fullstack
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
+)
+
+// TestATurnEndsWithItsClientOnlyWhenNobodyElseFollowsIt has two clients leave in
+// mid-answer whose turns are to end with them; one of the turns is followed at
+// another process.
+func TestATurnEndsWithItsClientOnlyWhenNobodyElseFollowsIt(t *testing.T) {
+	t.Parallel() // it waits, most of the time
+	s, model := apart(t, nil)
+	s.Worker()
+	first, second := s.API(), s.API()
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"Once upon ", "a time"}, Gates: map[int]*llmtest.Gate{1: gate}})
+	begin := func() (*talk, *stream) {
+		c := newTalk(t, func() string { return first.URL }, s.NewUser())
+		page := c.send("Tell me a story", with(assistant, object{"on_disconnect": "cancel", "client_turn_id": "story"}))
+		page.until(isType("token"))
+		return c, page
+	}
+	followed, page := begin()
+	other := followed.at(second).attach("")
+	other.until(isType("token"))
+	page.close()
+	alone, page := begin()
+	page.close() // later than the other: when its time is over, so is the other's
+
+	var h history // reading it is not following
+	require.Eventually(t, func() bool {
+		h = alone.at(second).history()
+		return h.Active == nil
+	}, patience, 100*time.Millisecond)
+	require.Equal(t, []string{"user", "assistant"}, h.roles())
+	require.Equal(t, "disconnect", h.Messages[1].Metadata["interrupted_reason"])
+	require.Equal(t, "Once upon", strings.TrimSpace(h.Messages[1].Content))
+	aborted(t, model, 1)
+	gate.Release()
+	require.Equal(t, "Once upon a time", other.until(terminal).Response)
+}

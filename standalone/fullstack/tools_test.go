@@ -1,0 +1,140 @@
+package fullstack
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+var paintCall = llmtest.Match{Kind: llmtest.Images}
+
+// decide answers a question about tools.
+func (c *talk) decide(decisions ...object) *stream {
+	c.t.Helper()
+	return c.open(http.MethodPost, "/api/chat/resume", object{
+		"thread_id": c.thread, "resume_value": object{"type": chat.ToolApproval, "decisions": decisions},
+	})
+}
+
+func approve(id string) object { return object{"id": id, "decision": "approved"} }
+
+// requests are those of a kind that a model was sent.
+func requests(model *llmtest.Server, kind llmtest.Kind) (out []llmtest.Request) {
+	for _, r := range model.Requests() {
+		if r.Kind == kind {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+var pictureURL = regexp.MustCompile(`/api/attachments/[0-9a-f-]{36}`)
+
+// TestASideEffectRunsOnceThoughEverythingDiesAroundIt kills the whole product
+// while an approval is open, and again while the approved tool runs.
+func TestASideEffectRunsOnceThoughEverythingDiesAroundIt(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t)
+	p := stacktest.StartProcess(t, stacktest.Model(model.URL))
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	model.On(answerCall, llmtest.Calls(llmtest.Call("generate_image", object{"prompt": "a cat"})), llmtest.Text("Here it is."))
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	model.On(paintCall, llmtest.Answer{Gates: map[int]*llmtest.Gate{0: gate}}, llmtest.Default())
+
+	asked := last(c.ask("Draw a cat", object{"agent": "assistant"}))
+	require.Equal(t, string(chat.ToolApproval), asked.Kind)
+	call := chat.CallID(asked.TurnID, 1)
+	p.Kill()
+	p.Start()
+	require.Equal(t, asked.Interrupt, c.history().Pending.Interrupt, "the approval waits through it")
+
+	page := c.decide(object{"id": call, "decision": "approved", "arguments": object{"prompt": "two cats"}})
+	within(t, gate.Reached(), "the picture to be begun")
+	p.Kill()
+	page.close()
+	gate.Release()
+	p.Start()
+	var h history
+	require.Eventually(t, func() bool {
+		h = c.history()
+		return h.Pending != nil
+	}, patience, 50*time.Millisecond)
+	require.NotEqual(t, asked.Interrupt, h.Pending.Interrupt)
+	require.Contains(t, h.Pending.Message, "do not know whether it finished")
+	require.Equal(t, 1, model.Count(paintCall), "nothing is run again unasked")
+
+	end := last(c.decide(approve(call)).all())
+	require.Equal(t, "response", end.Type, "%+v", end)
+	painted := requests(model, llmtest.Images)
+	require.Len(t, painted, 2)
+	require.Equal(t, "two cats", painted[1].LastUser, "with the arguments that the person gave")
+	require.Equal(t, []string{call, call}, []string{painted[0].IdempotencyKey, painted[1].IdempotencyKey})
+
+	said := requests(model, llmtest.Stream)
+	url := pictureURL.FindString(said[len(said)-1].LastResult)
+	require.NotEmpty(t, url, "the model reads where the picture is")
+	resp := c.request(t.Context(), http.MethodGet, url, nil)
+	defer resp.Body.Close()
+	picture, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, llmtest.Picture("two cats"), picture)
+	require.Equal(t, 2, model.Count(answerCall), "no model call was repeated")
+}
+
+// TestHistoryHoldsNoTextOfTools plants words in what is said, called, found and
+// returned, and looks for them in Temporal's history; only what a person
+// answers may stand there. It keeps the history, replayed, for the tests of
+// workflows to come (RECORD_HISTORIES=1).
+func TestHistoryHoldsNoTextOfTools(t *testing.T) {
+	s, model, c := scripted(t)
+	c.upload("Zirkular plantedtitle", "The plantedpassage rule: a bank must hold a ratio of at least 100 percent.")
+	model.On(answerCall,
+		llmtest.Answer{Chunks: []string{"Let me look for plantedwords."}, Calls: []llm.ToolCall{
+			llmtest.Call("search_documents", object{"query": "plantedpassage rule"}), llmtest.Call("list_documents", object{"title": "planted"})}},
+		llmtest.Answer{Calls: []llm.ToolCall{
+			llmtest.Call("generate_image", object{"prompt": "planted tree"}), llmtest.Call("generate_image", object{"prompt": "planted bush"}), llmtest.Call("search_documents", object{"planted": true})}},
+		llmtest.Text("At least 100 percent, plantedly [1]."), llmtest.Text("Once more, planted."))
+	asked := last(c.ask("What does the plantedpassage say?", object{"agent": "assistant"}))
+	require.Equal(t, "interrupt", asked.Type, "%+v", asked)
+	first, second := chat.CallID(asked.TurnID, 3), chat.CallID(asked.TurnID, 4)
+	end := last(c.decide(object{"id": first, "decision": "approved", "remember": true}, object{"id": second, "decision": "rejected", "reason": "one will do"}).all())
+	require.Equal(t, "response", end.Type, "%+v", end)
+	require.Equal(t, "Let me look for plantedwords.\n\nAt least 100 percent, plantedly [1].", end.Response)
+	require.Len(t, end.Citations, 1)
+	require.Equal(t, "response", last(c.ask("And again, planted?", nil)).Type)
+
+	h := fetchHistory(t, s.Temporal(), workflows.ThreadWorkflowID(c.thread))
+	b, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
+	require.NoError(t, err)
+	raw, err := proto.Marshal(h)
+	require.NoError(t, err)
+	require.NotContains(t, string(b)+string(raw), "planted")
+	require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
+	require.Contains(t, string(raw), first, "the scan sees into payloads")
+
+	replayer := worker.NewWorkflowReplayer()
+	replayer.RegisterWorkflowWithOptions((&workflows.Threads{}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+	require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
+	if os.Getenv("RECORD_HISTORIES") != "" {
+		file := filepath.Join("../../workflows/testdata/histories", "assistant-"+time.Now().Format("2006-01-02")+".json")
+		require.NoError(t, os.WriteFile(file, b, 0o644))
+	}
+}

@@ -1,0 +1,532 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+func (p *play) cancel(turn string) {
+	p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: turn})
+}
+
+// when does something as soon as a channel is closed, on the environment's own
+// goroutine, as activities may not.
+func (p *play) when(begun <-chan struct{}, do func()) {
+	p.env.RegisterDelayedCallback(func() {
+		select {
+		case <-begun:
+			do()
+		default:
+			p.when(begun, do)
+		}
+	}, time.Millisecond)
+}
+
+// A stop, wherever the turn is.
+
+func TestAStopWhileTheTurnBeginsRunsNothing(t *testing.T) {
+	s := perfect()
+	p := newPlay(t, s)
+	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+		p.cancel("t1")
+		return activities.Begun{}, nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Zero(t, p.calls["ResolveDocs"]+p.calls["Write"])
+}
+
+func TestAStopBeforeTheFirstTokenEndsTheCallsUnderWay(t *testing.T) {
+	s := perfect()
+	s.stops = make(chan struct{})
+	p := newPlay(t, s)
+	s.onIntent = func(context.Context, int) error {
+		p.cancel("t1")
+		<-s.stops
+		return temporal.NewNonRetryableApplicationError("stopped: intent_resolver", activities.ErrTypeStopped, nil)
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Equal(t, 1, p.calls["AnnounceStop"], "heartbeats would take seconds")
+	require.Zero(t, p.calls["Write"])
+}
+
+func TestAStopInARetrysBackOffDoesNotWaitForTheNextTry(t *testing.T) {
+	s := perfect()
+	p := newPlay(t, s)
+	s.write = func(context.Context, int) (activities.Written, error) {
+		return activities.Written{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
+			temporal.ApplicationErrorOptions{NextRetryDelay: 8 * time.Minute})
+	}
+	var settled time.Time
+	s.settle = func() error { settled = p.env.Now(); return nil }
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.cancel("t1") })
+	began := p.env.Now()
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Less(t, settled.Sub(began), 2*time.Minute)
+}
+
+func TestAStopOfAWorkerThatDoesNotAnswerIsNotHeldUp(t *testing.T) {
+	s := perfect()
+	release := make(chan struct{})
+	p := newPlay(t, s)
+	var stopped, settled time.Time
+	s.write = func(context.Context, int) (activities.Written, error) {
+		stopped = p.env.Now()
+		p.cancel("t1")
+		<-release
+		return activities.Written{Stopped: true}, nil
+	}
+	s.settle = func() error {
+		settled = p.env.Now()
+		close(release)
+		return nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Less(t, settled.Sub(stopped), 5*time.Second)
+}
+
+func TestStoppingTwiceChangesNothingAndTheFirstReasonStands(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1", Reason: chat.Disconnected})
+		p.cancel("t1")
+		p.cancel("t1")
+	})
+	p.at(2, func() { p.cancel("t1") }) // it is over
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/disconnect"}, statuses(p.endings))
+}
+
+func TestAStopOfATurnThatHasEndedTouchesNoOther(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.resumeAt(1, chat.ActionChoice, "inquire")
+	p.submitAt(2, "t2", chat.Supersede)
+	p.at(3, func() { p.cancel("t1") })
+	p.resumeAt(4, chat.ActionChoice, "inquire")
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+}
+
+func TestAStopWhileTheTurnIsSettledIsTooLate(t *testing.T) {
+	s := perfect()
+	p := newPlay(t, s)
+	s.settle = func() error {
+		p.cancel("t1")
+		return nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+}
+
+func TestARollbackWhileTheTurnIsSettledFollowsItInstead(t *testing.T) {
+	s := perfect()
+	p := newPlay(t, s)
+	settling, submitted := make(chan struct{}), make(chan struct{})
+	s.settle = sync.OnceValue(func() error {
+		close(settling)
+		<-submitted
+		return nil
+	})
+	p.when(settling, func() {
+		p.submit("t2", chat.Rollback)
+		close(submitted)
+	})
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+	require.Equal(t, []string{"", ""}, p.parents, "what has ended is not undone")
+}
+
+// Stops in the queue.
+
+func TestATurnStoppedInTheQueueEndsAtOnceAndComesAfterTheOneItWaitedFor(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	var order []string
+	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+		order = append(order, ref.TurnID)
+		return activities.Begun{}, nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, func() { p.cancel("t2") })
+	p.at(3, func() {
+		require.Equal(t, []string{"t2 cancelled/user_cancelled"}, statuses(p.endings), "while the other one still asks")
+		require.Equal(t, "t1", p.state().TurnID)
+		require.Equal(t, []string{"t3"}, p.state().Queue)
+		require.False(t, p.progress("t2", 0).Known, "the settled log has it")
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.resumeAt(4, chat.ActionChoice, "inquire")
+	p.run()
+	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed", "t3 completed"}, statuses(p.endings))
+	require.Equal(t, []string{"t1", "t2", "t3"}, order, "the tree's order is that of acceptance")
+	require.Equal(t, []string{"turn_started"}, story(p.endings[0].Log))
+}
+
+func TestATurnThatWasStoppedInTheQueueIsSettledBeforeTheNextBegins(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	s.settle = func() error { // the database is away for a while
+		if s.count("tries") < 5 {
+			return away()
+		}
+		return nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, func() {
+		p.cancel("t2")
+		p.cancel("t1")
+	})
+	p.at(3, func() { p.cancel("t3") })
+	p.run()
+	require.Len(t, p.endings, 3)
+	require.Equal(t, "t3 cancelled/user_cancelled", statuses(p.endings)[2])
+}
+
+func TestAStopInTheQueueCrossesContinueAsNew(t *testing.T) {
+	first := newPlay(t, asking())
+	first.submitAt(0, "t1", chat.Supersede)
+	first.submitAt(1, "t2", chat.Enqueue)
+	first.at(2, func() { // it is in the channel when the thread wakes
+		first.env.SignalWorkflowSkippingWorkflowTask(workflows.SignalCancel, chat.Cancel{TurnID: "t2"})
+	})
+	first.at(3, func() { first.env.SetContinueAsNewSuggested(true) })
+	carried := first.runOn(input)
+	require.NotNil(t, carried.Carried.Open)
+
+	second := newPlay(t, asking())
+	second.at(1, func() { second.cancel("t1") })
+	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
+	require.NoError(t, second.env.GetWorkflowError())
+	all := append(statuses(first.endings), statuses(second.endings)...)
+	slices.Sort(all)
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 cancelled/user_cancelled"}, all)
+}
+
+func TestCancellingTheWorkflowEndsEveryTurnItHasAccepted(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, p.env.CancelWorkflow)
+	p.env.ExecuteWorkflow(workflows.ThreadType, input)
+	require.True(t, p.env.IsWorkflowCompleted())
+	var cancelled *temporal.CanceledError
+	require.ErrorAs(t, p.env.GetWorkflowError(), &cancelled)
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 cancelled/user_cancelled", "t3 cancelled/user_cancelled"}, statuses(p.endings))
+}
+
+// Talking over a running turn.
+
+func TestTwentyEnqueuedAtOnceAllRunInTheOrderOfAcceptance(t *testing.T) {
+	p := newPlay(t, perfect())
+	var want []string
+	p.at(0, func() {
+		for i := range 20 {
+			turn := fmt.Sprintf("t%02d", i)
+			want = append(want, turn+" completed")
+			p.submit(turn, chat.Enqueue)
+		}
+	})
+	p.run()
+	require.Equal(t, want, statuses(p.endings))
+}
+
+func TestASupersedeEndsEverythingAcceptedBeforeItAndNothingAfter(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		s.intent = perfect().intent
+		p.submit("t2", chat.Enqueue)
+		p.submit("t3", chat.Supersede)
+		p.submit("t4", chat.Enqueue)
+	})
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/superseded", "t2 cancelled/superseded", "t3 completed", "t4 completed"}, statuses(p.endings))
+	require.Equal(t, 2, p.calls["Write"])
+}
+
+func TestASupersedeWhileAnswersAreWrittenSettlesFirstAndMakesOneNewTurn(t *testing.T) {
+	s := perfect()
+	s.stops = make(chan struct{})
+	writing := make(chan struct{})
+	p := newPlay(t, s)
+	p.when(writing, func() {
+		p.submit("t2", chat.Supersede)
+		p.submit("t2", chat.Supersede)
+	})
+	s.write = func(_ context.Context, n int) (activities.Written, error) {
+		if n > 1 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			require.Len(t, p.endings, 1, "the old turn is settled before the new one writes")
+			return activities.Written{Chars: 1}, nil
+		}
+		close(writing)
+		<-s.stops
+		return activities.Written{Stopped: true}, nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/superseded", "t2 completed"}, statuses(p.endings))
+	require.Equal(t, 2, p.calls["Write"])
+}
+
+// The same message again.
+
+func (p *play) send(turn string, s workflows.SubmitRequest) *reply {
+	s.TurnID = turn
+	if s.OnBusy == "" {
+		s.OnBusy = chat.Supersede
+	}
+	return p.update(workflows.UpdateSubmit, turn, s)
+}
+
+func TestARetryThatNoRowTellsOfMakesNoSecondTurn(t *testing.T) {
+	p := newPlay(t, asking())
+	first := workflows.SubmitRequest{Client: "c1", Hash: "h1"}
+	var again, other *reply
+	p.at(0, func() { p.send("t1", first) })
+	p.at(1, func() {
+		again = p.send("t2", first)
+		other = p.send("t3", workflows.SubmitRequest{Client: "c1", Hash: "h2"})
+		p.send("t4", workflows.SubmitRequest{Client: "c1", Hash: "h1", OnBusy: chat.Reject})
+	})
+	p.at(2, func() {
+		require.Equal(t, "t1", p.state().TurnID, "it was not talked over")
+		require.Equal(t, map[string]chat.TurnName{"t1": {Client: "c1"}}, p.state().Names)
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.at(3, func() { p.send("t5", first) }) // also when it has ended
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.NoError(t, again.err)
+	require.Equal(t, chat.CodeTurnConflict, errType(other.err))
+}
+
+func TestARetryAcrossContinueAsNewMakesNoSecondTurn(t *testing.T) {
+	first := newPlay(t, asking())
+	sent := workflows.SubmitRequest{Client: "c1", Hash: "h1"}
+	first.at(0, func() { first.send("t1", sent) })
+	first.at(1, func() { first.env.SetContinueAsNewSuggested(true) })
+	first.at(2, func() { first.cancel("nobody") }) // any event wakes it
+	carried := first.runOn(input)
+	second := newPlay(t, asking())
+	second.at(1, func() {
+		second.send("t1", sent)
+		second.send("t2", sent)
+	})
+	second.resumeAt(2, chat.ActionChoice, "inquire")
+	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
+	require.NoError(t, second.env.GetWorkflowError())
+	require.Equal(t, []string{"t1 completed"}, statuses(second.endings))
+	require.Equal(t, 1, second.calls["Write"])
+}
+
+func TestATurnThatEndedInAnEarlierRunIsNotRunAgain(t *testing.T) {
+	s := perfect()
+	s.begin.Settled = true
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Zero(t, p.calls["ResolveDocs"]+p.calls["ResolveIntent"]+p.calls["Write"])
+	require.Len(t, p.endings, 1, "settling again tells how it ended")
+}
+
+// Bounds.
+
+func within(change func(*workflows.ThreadInput)) workflows.ThreadInput {
+	in := input
+	change(&in)
+	return in
+}
+
+func (p *play) runWithin(in workflows.ThreadInput) {
+	p.t.Helper()
+	p.env.ExecuteWorkflow(workflows.ThreadType, in)
+	require.True(p.t, p.env.IsWorkflowCompleted())
+	require.NoError(p.t, p.env.GetWorkflowError())
+}
+
+func TestATurnThatNeedsMoreStepsThanAllowedFailsPlainly(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.runWithin(within(func(in *workflows.ThreadInput) { in.MaxSteps = 2 })) // both resolvers; the answer would be the third
+	require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
+	require.Zero(t, p.calls["Write"])
+}
+
+func TestATurnThatUsesMoreTokensThanAllowedFailsPlainly(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.runWithin(within(func(in *workflows.ThreadInput) { in.MaxTokens = 3 })) // which the resolvers use
+	require.Equal(t, []string{"t1 failed/token_limit"}, statuses(p.endings))
+	require.Zero(t, p.calls["Write"])
+}
+
+func TestATurnThatWorksLongerThanAllowedFailsPlainlyAndPeopleAreNotTimed(t *testing.T) {
+	s := asking()
+	p := newPlay(t, s)
+	s.write = func(context.Context, int) (activities.Written, error) {
+		return activities.Written{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
+			temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.resumeAt(25, chat.ActionChoice, "inquire") // longer than the deadline
+	var settled time.Time
+	s.settle = func() error { settled = p.env.Now(); return nil }
+	began := p.env.Now()
+	p.run()
+	require.Equal(t, []string{"t1 failed/deadline_exceeded"}, statuses(p.endings))
+	require.Greater(t, settled.Sub(began), 33*time.Minute)
+	require.Less(t, settled.Sub(began), 37*time.Minute)
+	require.Greater(t, p.calls["Write"], 5)
+}
+
+// A database that is away.
+
+func away() error { return temporal.NewApplicationError("begin", chat.CodeDatabase) }
+
+func TestADatabaseAwayWhenATurnBeginsDelaysItAndThenFailsIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tries int
+		want  string
+	}{
+		"back in time":  {5, "t1 completed"},
+		"away for long": {1000, "t1 failed/database_unavailable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perfect()
+			s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+				if s.count("begun") < tc.tries {
+					return activities.Begun{}, away()
+				}
+				return activities.Begun{}, nil
+			}
+			p := newPlay(t, s)
+			p.submitAt(0, "t1", chat.Supersede)
+			p.run()
+			require.Equal(t, []string{tc.want}, statuses(p.endings))
+		})
+	}
+}
+
+func unsaved(message string) workflows.SubmitRequest {
+	return workflows.SubmitRequest{RunID: "r1", Client: message[:1], Unsaved: &activities.Unsaved{
+		ClientTurnID: message[:1], Content: chat.Content{Message: message, Agent: chat.AgentAssistant}}}
+}
+
+func TestAMessageTakenWithoutTheDatabaseRunsOnWhatItHasAndIsSavedAtItsEnd(t *testing.T) {
+	s := thinking(says())
+	var begun []activities.TurnRef
+	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+		begun = append(begun, ref)
+		return activities.Begun{Agent: chat.AgentAssistant, Unsaved: true}, nil
+	}
+	s.settle = func() error {
+		if s.count("tries") < 10 {
+			return away()
+		}
+		return nil
+	}
+	p := newPlay(t, s)
+	p.at(0, func() { p.send("t1", unsaved("a message")) })
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.Equal(t, "a message", begun[0].Unsaved.Content.Message)
+	require.Equal(t, "a message", s.thinks[0].Unsaved.Content.Message, "the model is asked with what there is")
+	require.Equal(t, "a message", p.endings[0].Unsaved.Content.Message, "settling writes it")
+	require.Equal(t, "r1", p.endings[0].RunID)
+	require.Zero(t, p.calls["MarkRunning"]+p.calls["MarkInterrupted"])
+}
+
+func TestAMessageTakenWithoutTheDatabaseIsCarriedNoFurtherOnceItIsSaved(t *testing.T) {
+	s := thinking(says())
+	s.begin = activities.Begun{Agent: chat.AgentAssistant, Parent: "t0"}
+	p := newPlay(t, s)
+	p.at(0, func() { p.send("t1", unsaved("a message")) })
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.Nil(t, s.thinks[0].Unsaved)
+	require.Nil(t, p.endings[0].Unsaved)
+	require.Equal(t, "t0", p.endings[0].Parent)
+}
+
+func TestMessagesThatWaitForTheDatabaseAreBounded(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	var replies []*reply
+	p.at(1, func() {
+		for i := range 40 {
+			m := unsaved(fmt.Sprint(i) + strings.Repeat("x", 100_000))
+			m.Client, m.OnBusy = fmt.Sprint(i), chat.Enqueue
+			replies = append(replies, p.send(fmt.Sprintf("u%d", i), m))
+		}
+		p.submit("t2", chat.Rollback)
+	})
+	p.at(2, func() { p.cancel("t2") })
+	p.run()
+	refused := 0
+	for _, r := range replies {
+		if r.rejected != nil {
+			require.Equal(t, chat.CodeDatabase, errType(r.rejected))
+			refused++
+		}
+	}
+	require.Equal(t, 30, refused)
+	require.Len(t, p.endings, 12, "what was accepted is settled")
+}
+
+func TestWhatAStoppedActivityHoldsIsWaitedForWhileTheDatabaseIsAway(t *testing.T) {
+	s := perfect()
+	release := make(chan struct{})
+	p := newPlay(t, s)
+	var handedIn atomic.Bool
+	s.write = func(context.Context, int) (activities.Written, error) {
+		p.cancel("t1")
+		<-release
+		handedIn.Store(true)
+		return activities.Written{Stopped: true}, nil
+	}
+	s.settle = func() error {
+		if s.count("tries") == 1 {
+			close(release)
+			return away()
+		}
+		require.True(t, handedIn.Load(), "the partial was in its memory only")
+		return nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+}
