@@ -16,6 +16,7 @@ export const optionId = (list: string, at: number): string => `${list}-${at}`;
 
 const MOST_PX = 420;
 const MARGIN_PX = 16;
+const HEADER_PX = 56; // of the page, under which the list would be cut off
 
 const keepFocus = (e: MouseEvent) => e.preventDefault(); // in the text
 
@@ -27,7 +28,7 @@ export function MentionList({ id, groups, active, onPick }: Props) {
   // On the side of the composer that has more room, and no higher than that.
   useLayoutEffect(() => {
     const form = frame.current!.parentElement!.getBoundingClientRect();
-    const above = form.top - MARGIN_PX;
+    const above = form.top - HEADER_PX - MARGIN_PX;
     const below = innerHeight - form.bottom - MARGIN_PX;
     setRoom({ above: above >= below, height: Math.min(MOST_PX, Math.max(above, below)) });
   }, []);
