@@ -298,9 +298,14 @@ describe("an answer", () => {
 });
 
 /** A thread as the server would give it, with whatever one likes in it. */
-async function pretend(messages) {
+async function pretend(messages, atOnce = messages.length) {
   const id = crypto.randomUUID();
-  await page.route(`**/api/ui/chat/${id}?*`, (route) => route.fulfill({ json: { id, messages } }));
+  await page.route(`**/api/ui/chat/${id}?*`, (route) => {
+    const before = new URL(route.request().url()).searchParams.get("before");
+    const end = before ? messages.findIndex((m) => m.id === before) : messages.length;
+    const from = Math.max(0, end - atOnce);
+    return route.fulfill({ json: { id, messages: messages.slice(from, end), more: from > 0 } });
+  });
   await page.route(`**/api/chat/history/${id}?*`, (route) =>
     route.fulfill({ json: { thread_id: id, messages: [{ turn_id: messages.at(-1).metadata.turn_id }], pending_interrupt: null, active_turn: null, branches: {} } }),
   );
@@ -334,6 +339,24 @@ describe("the page", () => {
     console.log(`2,000 messages: ${drawn} drawn, long tasks while scrolling: ${long.map(Math.round).join(", ") || "none"}`);
     await page.getByRole("button", { name: "Go to the end" }).click();
     await conversation(page).getByText("Answer 999.").waitFor();
+  });
+
+  it("reads older messages when the reader goes up, and what is read stays in its place", async () => {
+    const messages = [];
+    for (let i = 0; i < 60; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(10)}`));
+    await pretend(messages, 40);
+    await conversation(page).getByText("Answer 59.").waitFor();
+    await conversation(page).hover();
+    const older = conversation(page).getByText("Answer 40.");
+    for (let i = 0; i < 100 && !(await older.isVisible()); i++) await page.mouse.wheel(0, -500);
+    await older.waitFor();
+    await page.mouse.wheel(0, -100_000);
+    await conversation(page).getByText(/Answer 3\d\./).first().waitFor({ state: "attached" });
+    for (let i = 0; i < 100 && !(await conversation(page).getByText("Question 0?").isVisible()); i++) {
+      await page.mouse.wheel(0, -2000);
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+    }
+    await conversation(page).getByText("Question 0?").waitFor();
   });
 
   it("keeps hostile words, titles and results what they are: text", async () => {

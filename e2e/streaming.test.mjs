@@ -325,7 +325,7 @@ describe("an answer of 20,000 tokens", () => {
   it("is followed to its end while the page stays at hand", async () => {
     const line = "Some **words** of a long answer with `code` in them, and more words that fill the line up.";
     const part = (i) => `## Part ${i}\n\n${line} ${line}\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`js\nconst part = ${i};\n\`\`\`\n\n`;
-    model.pieces = [...Array.from({ length: 220 }, (_, i) => part(i)).join("").match(/[^]{1,40}/g), "and the clock is wound at seven [1]."];
+    model.pieces = [...Array.from({ length: 220 }, (_, i) => part(i)).join("").match(/[^]{1,200}/g), "and the clock is wound at seven [1]."];
     model.hold = 10;
     await page.evaluate(() => {
       window.long = [];
