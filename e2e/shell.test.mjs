@@ -130,6 +130,18 @@ describe("the welcome page", () => {
     assert.equal(await yours().count(), 1);
   });
 
+  it("lets a person choose who answers: the documents, or the assistant with its tools", async () => {
+    await page.goto("/");
+    const sent = posts("/api/ui/chat");
+    await page.getByRole("button", { name: "Answers come from: Documents" }).click();
+    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).click();
+    await page.getByRole("button", { name: "Answers come from: Assistant with tools" }).waitFor();
+    await ask(page, "What about liquidity?");
+    await replied(page);
+    assert.equal(sent[0].agent, "assistant");
+    assert.equal(await page.getByRole("button", { name: /^Answers come from/ }).count(), 0, "it is kept for the thread");
+  });
+
   it("offers ways to begin with the documents that are there", async () => {
     await page.goto("/");
     await page.getByRole("list", { name: "Ways to begin" }).getByRole("button", { name: /^Compare/ }).click();
