@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
 import { startStack } from "./stack.mjs";
-import { assertSoon, conversation, history, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
+import { assertSoon, conversation, history, many, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
 
 const BOTH = "Summarize and audit the remote work policy";
 const P2025 = "Remote Work and Customer Data Policy 2025";
@@ -92,8 +92,8 @@ describe("the checks of 3.7", () => {
     await ask(page, "How many days a week may employees work remotely?");
     const got = answers(page).filter({ hasText: "three days per week" });
     await got.waitFor();
-    assert.equal(await assist(page).count(), 0);
-    assert.equal(await yours(page).count(), 2);
+    await many(assist(page), 0);
+    await many(yours(page), 2);
     await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
   });
 
@@ -109,7 +109,7 @@ describe("the checks of 3.7", () => {
     await page.reload();
     const got = await answer(page, 1);
     assert.match(await got.textContent(), /one action at a time.*Summarize.*Which document.*2025/s);
-    assert.equal(await assist(page).count(), 0);
+    await many(assist(page), 0);
   });
 
   it("7: questions in a row: action, document, text, answer", async () => {
@@ -189,7 +189,7 @@ describe("a tool with side effects", () => {
     await shot(page, "55-approval");
     await choice("Approve").click();
     await picture().waitFor();
-    assert.equal(await picture().count(), 1);
+    await many(picture(), 1);
     await card().and(page.locator("[data-tool-state=done]")).waitFor();
     await card().getByRole("button").click();
     await card().getByRole("group", { name: "Arguments" }).getByText("a cat in a hat").waitFor();
@@ -197,7 +197,7 @@ describe("a tool with side effects", () => {
     await shot(page, "56-picture");
     await page.reload();
     await picture().waitFor();
-    assert.equal(await picture().count(), 1);
+    await many(picture(), 1);
   });
 
   it("runs with the arguments that a person has changed; what is no JSON is not sent", async () => {
@@ -219,7 +219,7 @@ describe("a tool with side effects", () => {
     await gone();
     await card().and(page.locator("[data-tool-state=denied]")).waitFor();
     await answer(page, 1);
-    assert.equal(await picture().count(), 0);
+    await many(picture(), 0);
   });
 });
 
@@ -239,7 +239,7 @@ describe("branches", () => {
     await answer(page, 1);
     await edit("How many days", "Who may work remotely?");
     await answers(page).filter({ hasText: "probation" }).waitFor();
-    assert.equal(await yours(page).count(), 1);
+    await many(yours(page), 1);
     await versions().getByText("2/2").waitFor();
     await shot(page, "57-versions");
     await page.reload();
@@ -249,7 +249,7 @@ describe("branches", () => {
     await answers(page).filter({ hasText: "three days per week" }).waitFor();
     await ask(page, "What about customer data on private addresses?");
     await answer(page, 2);
-    assert.equal(await yours(page).filter({ hasText: "How many days" }).count(), 1);
+    await many(yours(page).filter({ hasText: "How many days" }), 1);
     const { messages } = await history(page);
     assert.deepEqual(messages.filter((m) => m.role === "user").map((m) => m.content), ["How many days a week may employees work remotely?", "What about customer data on private addresses?"]);
   });
@@ -261,7 +261,7 @@ describe("branches", () => {
     await page.getByRole("button", { name: "Another answer" }).click();
     await versions().getByText("2/2").waitFor();
     await answer(page, 1);
-    assert.equal(await yours(page).count(), 1);
+    await many(yours(page), 1);
     await assertSoon(async () => Object.values((await history(page)).branches).some((b) => b.length === 2), "two turns in one place");
   });
 
@@ -272,7 +272,7 @@ describe("branches", () => {
     await page.getByRole("button", { name: "Edit message" }).click();
     await page.keyboard.press("Escape");
     await yours(page).getByText("How many days").waitFor();
-    assert.equal(await versions().count(), 0);
+    await many(versions(), 0);
   });
 });
 

@@ -8,7 +8,7 @@ import { answer, answers, ask, askTagging, composer, newPage, shot, startBrowser
 import { startFront } from "./front.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
-import { addDocument, assertSoon, conversation, history, interrupted, progress, stop, watchProgress, writing, yours } from "./thread.mjs";
+import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, watchProgress, writing, yours } from "./thread.mjs";
 
 const TITLE = "Lighthouse notes";
 const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
@@ -145,7 +145,7 @@ describe("the checks of 1.7", () => {
     whole(await (await answer(page, 2)).textContent());
     await page.reload();
     await answer(page, 2);
-    assert.equal(await yours(page).count(), 2);
+    await many(yours(page), 2);
     assert.match(await answers(page).first().textContent(), /Word0 Word1 .*Response interrupted/s);
     assert.deepEqual(faults, []);
   });
@@ -170,7 +170,7 @@ describe("a person can", () => {
     assert.match(await answers(page).first().textContent(), /Word0 Word1 /);
     await page.reload();
     await interrupted(page).waitFor();
-    assert.equal(await answers(page).count(), 1);
+    await many(answers(page), 1);
     await shot(page, "34-stopped");
   });
 
@@ -187,14 +187,14 @@ describe("a person can", () => {
     await page.reload();
     await waiting.filter({ hasText: "visitors" }).waitFor();
     await written(HELD - 1);
-    assert.equal(await waiting.count(), 1);
+    await many(waiting, 1);
     goOn();
     const later = yours(page).filter({ hasText: "visitors" });
     await later.waitFor();
     whole(await answers(page).first().textContent());
     whole(await answers(page).last().filter({ hasText: "at seven" }).textContent());
-    assert.equal(await interrupted(page).count(), 0);
-    assert.equal(await waiting.count(), 0);
+    await many(interrupted(page), 0);
+    await many(waiting, 0);
   });
 
   it("reload while it is written: the same answer goes on, and is there once", async () => {
@@ -203,7 +203,7 @@ describe("a person can", () => {
     await written(HELD - 1);
     goOn();
     whole(await (await answer(page, 1)).textContent());
-    assert.equal(await yours(page).count(), 1);
+    await many(yours(page), 1);
   });
 
   it("watch it in a second tab, and stop it there", async () => {
@@ -239,7 +239,7 @@ describe("nothing is lost when", () => {
     goOn();
     front.mend();
     whole(await (await answer(page, 1)).textContent());
-    assert.equal(await yours(page).count(), 1);
+    await many(yours(page), 1);
   });
 
   it("no byte comes for 30 s", async () => {
@@ -271,8 +271,8 @@ describe("nothing is lost when", () => {
     assert.equal(await page.getByRole("region", { name: /^Text of/ }).locator("mark").textContent(), QUOTE);
     await page.reload();
     await answer(page, 1);
-    assert.equal(await answers(page).count(), 1);
-    assert.equal(await yours(page).count(), 1);
+    await many(answers(page), 1);
+    await many(yours(page), 1);
   });
 
   it("the model fails: plain words, and Try again gives another answer to the same message", async () => {
@@ -284,7 +284,7 @@ describe("nothing is lost when", () => {
     model.failing = false;
     await bar.getByRole("button", { name: "Try again" }).click();
     whole(await (await answer(page, 1)).textContent());
-    assert.equal(await yours(page).count(), 1);
+    await many(yours(page), 1);
     await page.getByRole("group", { name: "Versions" }).getByText("2/2").waitFor();
   });
 

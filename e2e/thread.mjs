@@ -26,6 +26,9 @@ export async function assertSoon(holds, what, ms = 30_000) {
   }
 }
 
+/** Waits until there are n of something: a row that has just come is not there before it is measured. */
+export const many = (locator, n) => assertSoon(async () => (await locator.count()) === n, `${n} of ${locator}`);
+
 /** The conversation of the address bar as the server has it. */
 export async function history(page) {
   const id = page.url().split("/").at(-1);
