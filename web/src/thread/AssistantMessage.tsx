@@ -49,7 +49,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, writin
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           <Footnote meta={meta} />
           <Time at={meta.created_at} />
-          <span className="-my-1 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+          <span className="-my-1 -ml-2 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
             {text && <CopyButton text={text} label="Copy answer" />}
             {meta.turn_id && <IconButton size="small" icon={RotateCw} label="Another answer" disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>

@@ -21,7 +21,7 @@ export function Sources({ citations, onCite }: { citations: Citation[]; onCite: 
           <>
             <Glyph aria-hidden className="size-3.5 shrink-0 text-muted" />
             <span className="truncate">{first.title || first.url}</span>
-            <span className="text-muted">{group.map((c) => c.n).join(", ")}</span>
+            <span className="shrink-0 text-muted">{group.map((c) => c.n).join(", ")}</span>
           </>
         );
         return (
