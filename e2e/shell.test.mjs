@@ -582,7 +582,7 @@ describe("the look", () => {
     await page.getByRole("button", { name: "Light or dark" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
     await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
-    await other.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
+    await other.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light, { polling: 100 }); // it draws no frames behind the other
     await page.reload();
     await composer(page).waitFor();
     assert.notEqual(await paper(page), light);
