@@ -1,9 +1,12 @@
 // A real browser, pages that report what must not happen, and the words of the
 // page as a person would find them.
+import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
 
@@ -16,7 +19,7 @@ export const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor:
 /** A page of a new person (or of the one whose storage state is given). faults collects errors, policy violations and requests to other hosts. */
 export async function newPage(browser, url, options = desktop) {
   const context = await browser.newContext({ baseURL: url, ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (err) => faults.push(`error: ${err.message}`));
@@ -37,22 +40,32 @@ export async function shot(page, name) {
   await page.screenshot({ path: `${SHOTS}${name}.png`, animations: "disabled" });
 }
 
-export const composer = (page) => page.getByRole("form", { name: "Message" }).getByRole("combobox").first();
+export const composer = (page) => page.getByRole("textbox", { name: "Message" });
 export const assist = (page) => page.getByRole("region", { name: "Palaver asks" });
 export const answers = (page) => page.getByRole("article", { name: "Palaver", exact: true });
 export const statuses = (page) => page.evaluate(() => window.statuses);
+export const sendButton = (page) => page.getByRole("button", { name: /^Send/ });
 
 export async function ask(page, text) {
   await composer(page).fill(text);
   await composer(page).press("Enter");
 }
 
-/** Types a text in which {title} picks the document of that title with the keyboard. */
-export async function askTagging(page, before, title, after) {
-  await composer(page).pressSequentially(`${before}@${title.slice(0, 8)}`);
-  await page.getByRole("option", { name: title }).waitFor();
+/** Types an "@" with the beginning of a name, and picks the entry of that name with the keyboard. */
+export async function mention(page, name) {
+  await composer(page).pressSequentially(`@${name.slice(0, 8)}`);
+  const option = page.getByRole("option", { name });
+  await option.waitFor();
+  while ((await option.getAttribute("aria-selected")) !== "true") await composer(page).press("ArrowDown");
   await composer(page).press("Enter");
-  await composer(page).pressSequentially(after);
+  await composer(page).locator(".mention", { hasText: name }).waitFor();
+}
+
+/** Sends a text in which the document of that title is mentioned. */
+export async function askTagging(page, before, title, after) {
+  if (before) await composer(page).pressSequentially(before);
+  await mention(page, title);
+  if (after) await composer(page).pressSequentially(after);
   await composer(page).press("Enter");
 }
 
@@ -62,12 +75,28 @@ export async function answer(page, n) {
   return answers(page).nth(n - 1);
 }
 
+/** The rows of the documents panel. */
+export const documents = (page) => page.getByRole("list", { name: /^Documents/ }).getByRole("listitem");
+
 export async function openDocuments(page) {
-  const open = page.getByRole("button", { name: /^Documents/ });
+  const open = page.getByRole("button", { name: /^Documents \d*$|^Documents$/ });
   if ((await open.getAttribute("aria-expanded")) !== "true") await open.click();
+  await page.getByRole("tab", { name: "Documents" }).waitFor();
 }
 
+/** Adds a document in the panel and waits until it can be asked about. */
 export async function upload(page, name, text) {
   await openDocuments(page);
-  await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
+  await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
+}
+
+export const ready = (page, title) => documents(page).filter({ hasText: title }).and(page.locator("[data-status=ready]")).waitFor();
+
+/** What axe finds wrong with the page, by the rules of WCAG 2.2 AA. */
+export async function axe(page) {
+  await page.evaluate(AXE); // not a <script>: the policy forbids it
+  // The guards at the ends of a menu or dialog send the focus back in: hidden, and focusable by intent.
+  const where = { exclude: ["[data-base-ui-focus-guard]"] };
+  const { violations } = await page.evaluate((context) => window.axe.run(context, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }), where);
+  return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary?.split("\n")[1]?.trim()}`));
 }

@@ -12,12 +12,17 @@ const structured = {
   document_resolution: { resolved_uuids: [], unresolved_names: [], inference_confidence: "high", has_implicit_refs: false, reasoning: "no document is named" },
 };
 
-/** Answers with pieces, one every stepMs. */
+/** Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers with an error of its own. */
 export async function startSlowModel(pieces, stepMs) {
+  const model = { pieces, failing: false, hold: Infinity };
   const server = createServer(async (req, res) => {
     let raw = "";
     for await (const part of req) raw += part;
     const body = JSON.parse(raw || "{}");
+    if (model.failing) {
+      res.writeHead(500, { "Content-Type": "application/json" });
+      return res.end(JSON.stringify({ error: { message: "out of order" } }));
+    }
     const fixed = structured[body.response_format?.json_schema?.name];
     if (!body.stream) {
       const message = { role: "assistant", content: JSON.stringify(fixed ?? {}) };
@@ -26,9 +31,10 @@ export async function startSlowModel(pieces, stepMs) {
     }
     const send = (data) => res.write(`data: ${JSON.stringify(data)}\n\n`);
     res.writeHead(200, { "Content-Type": "text/event-stream" });
-    const todo = fixed ? [JSON.stringify(fixed)] : [...pieces];
+    const todo = fixed ? [JSON.stringify(fixed)] : [...model.pieces];
     const timer = setInterval(
       () => {
+        if (!fixed && model.pieces.length - todo.length >= model.hold) return;
         const piece = todo.shift();
         if (piece !== undefined) return send(chunk({ content: piece }));
         clearInterval(timer);
@@ -41,11 +47,11 @@ export async function startSlowModel(pieces, stepMs) {
     res.on("close", () => clearInterval(timer));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
+  return Object.assign(model, {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     stop: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));
     },
-  };
+  });
 }

@@ -6,7 +6,8 @@ import { defineConfig } from "vitest/config";
 // inlined as a data: URL.
 export default defineConfig({
   plugins: [react(), tailwindcss()],
-  build: { outDir: "dist", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  // What is loaded before the composer accepts typing is bounded by e2e/shell.test.mjs.
+  build: { outDir: "dist", assetsInlineLimit: 0, chunkSizeWarningLimit: 800, modulePreload: { polyfill: false } },
   server: { proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
   test: { environment: "node", include: ["src/**/*.test.ts"] },
 });

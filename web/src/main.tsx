@@ -1,10 +1,17 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { App } from "./App";
+import { queries } from "./api/query";
+import { App } from "./shell/App";
 import "./styles.css";
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <App />
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queries}>
+        <App />
+      </QueryClientProvider>
+    </CSPProvider>
   </StrictMode>,
 );

@@ -4,6 +4,8 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    /** Seconds to wait before another try, when the server says so. */
+    readonly retryAfter = 0,
   ) {
     super(message);
   }
@@ -27,12 +29,12 @@ export async function errorOf(res: Response): Promise<ApiError> {
   } catch {
     // Not JSON: a proxy's page, never shown to a person.
   }
+  const wait = Number(res.headers.get("Retry-After")) || 0;
   if (res.status === 429) {
-    const wait = Number(res.headers.get("Retry-After"));
     const when = wait > 0 ? `in ${wait} second${wait === 1 ? "" : "s"}` : "in a moment";
     message = `That was a little fast. Please try again ${when}.`;
   }
-  return new ApiError(res.status, code, message || fallback(res.status));
+  return new ApiError(res.status, code, message || fallback(res.status), wait);
 }
 
 function fallback(status: number): string {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ago, bytes, cost, tokens, weakest } from "./format";
+import { bytes, cost, tokens, weakest } from "./format";
 
 it.each([[0, "$0.00"], [0.00001, "< $0.0001"], [0.00421, "$0.0042"], [0.314, "$0.31"], [2.1, "$2.10"]])("cost %d", (usd, want) => expect(cost(usd)).toBe(want));
 it.each([[0, "0 tokens"], [1, "1 token"], [1843, "1,843 tokens"]])("tokens %d", (n, want) => expect(tokens(n)).toBe(want));
@@ -9,11 +9,4 @@ it("the weaker confidence is the one shown", () => {
   expect(weakest("low", "high")).toBe("low");
   expect(weakest("high", undefined)).toBe("high");
   expect(weakest(undefined, undefined)).toBeUndefined();
-});
-it("ago", () => {
-  const now = Date.parse("2026-11-21T12:00:00Z");
-  expect(ago("2026-11-21T11:59:40Z", now)).toBe("just now");
-  expect(ago("2026-11-21T11:15:00Z", now)).toBe("45 min ago");
-  expect(ago("2026-11-21T08:00:00Z", now)).toBe("4 h ago");
-  expect(ago("nonsense", now)).toBe("");
 });

@@ -23,13 +23,3 @@ export function weakest(a: Confidence | undefined, b: Confidence | undefined): C
   const known = [a, b].filter((c): c is Confidence => c !== undefined && order.includes(c));
   return known.sort((x, y) => order.indexOf(x) - order.indexOf(y))[0];
 }
-
-export function ago(iso: string | undefined, now = Date.now()): string {
-  const then = iso ? Date.parse(iso) : Number.NaN;
-  if (Number.isNaN(then)) return "";
-  const minutes = Math.floor((now - then) / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
-  return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
-}

@@ -1,0 +1,400 @@
+// Conversations with the offline engine and the documents that come with it: the
+// eight checks of S0's section 3.7 by name, answers to questions in every way,
+// tools and their approval (S3's checklist), branches, and what must stay smooth
+// and harmless.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
+import { startStack } from "./stack.mjs";
+import { assertSoon, conversation, history, many, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
+
+const BOTH = "Summarize and audit the remote work policy";
+const P2025 = "Remote Work and Customer Data Policy 2025";
+const P2024 = "Remote Work and Customer Data Policy 2024";
+const EMAIL = "We work from home on five days a week and send customer data to private mail addresses.";
+
+let stack;
+let browser;
+let page;
+let context;
+let faults;
+
+before(async () => {
+  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
+});
+
+after(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+const open = async (look = desktop) => {
+  await context?.close();
+  ({ page, context, faults } = await newPage(browser, stack.url, look));
+  await watchProgress(page);
+  await page.goto("/");
+};
+
+beforeEach(() => open());
+afterEach(async () => {
+  assert.deepEqual(faults, []);
+  await context.close();
+  context = undefined;
+});
+
+const choice = (name, on = page) => assist(on).getByRole("button", { name, exact: true });
+const asks = (words, on = page) => assist(on).getByText(words).waitFor();
+const gone = (on = page) => assist(on).waitFor({ state: "detached" });
+
+describe("the checks of 3.7", () => {
+  it("1 and 2: an ambiguous message brings PalAssist with the documents; a choice brings the statuses back, then the answer", async () => {
+    await ask(page, "Summarize the remote work policy");
+    await choice(P2025).waitFor();
+    await choice(P2024).waitFor();
+    await choice("All of these").waitFor();
+    await progress(page).getByText(/./).waitFor({ state: "detached" });
+    await shot(page, "50-which-document");
+    await page.evaluate(() => void (window.progress.length = 0));
+    await choice(P2025).click();
+    await gone();
+    const got = await answer(page, 1);
+    assert.match(await got.textContent(), new RegExp(`Which document would you like to summarize\\?.*${P2025}`));
+    await got.locator("[data-citation]").first().waitFor();
+    const lines = (await page.evaluate(() => window.progress)).map(([words]) => words);
+    assert.ok(lines.some(Boolean), "nothing was shown of what went on");
+    assert.equal(lines.at(-1), "", "it is gone with the end of the turn");
+    await shot(page, "51-summary");
+  });
+
+  it("3: several actions bring buttons; one is picked and carried out", async () => {
+    await ask(page, "Summarize and compare the remote work policies");
+    await asks("I can only perform one action at a time");
+    await choice("Summarize").waitFor();
+    await choice("Compare").click();
+    await gone();
+    await answers(page).or(assist(page)).first().waitFor();
+  });
+
+  it("4: a question for text is answered in the composer", async () => {
+    await ask(page, "Audit this email: we work from home every day");
+    await asks("Please enter the text");
+    await composer(page).and(page.locator(":focus")).waitFor();
+    await shot(page, "52-enter-text");
+    await ask(page, EMAIL);
+    await gone();
+    await answers(page).or(assist(page)).first().waitFor();
+    await conversation(page).getByText(EMAIL).waitFor();
+  });
+
+  it("5 and 8: Cancel ends it without an answer, and the next message begins afresh at once", async () => {
+    await ask(page, BOTH);
+    await choice("Cancel").click();
+    await ask(page, "How many days a week may employees work remotely?");
+    const got = answers(page).filter({ hasText: "three days per week" });
+    await got.waitFor();
+    await many(assist(page), 0);
+    await many(yours(page), 2);
+    await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
+  });
+
+  it("6: a reload while it asks asks again, and the answer carries on", async () => {
+    await ask(page, BOTH);
+    await choice("Summarize").waitFor();
+    await page.reload();
+    await asks("I can only perform one action at a time");
+    await choice("Summarize").click();
+    await choice(P2025).click();
+    await gone();
+    await answer(page, 1);
+    await page.reload();
+    const got = await answer(page, 1);
+    assert.match(await got.textContent(), /one action at a time.*Summarize.*Which document.*2025/s);
+    await many(assist(page), 0);
+  });
+
+  it("7: questions in a row: action, document, text, answer", async () => {
+    await ask(page, BOTH);
+    await choice("Audit").click();
+    await asks("Which document would you like to audit against?");
+    await choice(P2025).click();
+    await asks("Please enter the text");
+    await ask(page, EMAIL);
+    await gone();
+    const text = await (await answer(page, 1)).textContent();
+    assert.match(text, /customer data/i);
+    await shot(page, "53-audit");
+  });
+});
+
+describe("a question", () => {
+  it("answered in one tab is gone in the other, which shows the answer", async () => {
+    await ask(page, BOTH);
+    await choice("Summarize").waitFor();
+    const tab = await context.newPage();
+    await tab.goto(page.url());
+    await choice("Summarize", tab).click();
+    await choice(P2025, tab).click();
+    await answer(tab, 1);
+    await answer(page, 1);
+    await gone();
+    await tab.close();
+  });
+
+  it("when little is found: Tag documents opens the mention list and resumes nothing until it is sent", async () => {
+    await ask(page, "zebra quasar xylophone?");
+    await choice("Continue anyway").waitFor();
+    await shot(page, "54-little-found");
+    await choice("Tag specific documents").click();
+    await page.getByRole("listbox").waitFor();
+    assert.equal((await history(page)).active_turn?.status, "interrupted");
+    await page.keyboard.press("Backspace");
+    await mention(page, P2025);
+    await composer(page).press("Enter");
+    await gone();
+    await answers(page).or(assist(page)).first().waitFor();
+  });
+
+  it("when little is found: Continue anyway answers", async () => {
+    await ask(page, "zebra quasar xylophone?");
+    await choice("Continue anyway").click();
+    await answer(page, 1);
+  });
+
+  it("is answered and cancelled with the keyboard alone", async () => {
+    await ask(page, BOTH);
+    await choice("Summarize").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await choice("Cancel").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Enter");
+    await gone();
+    await composer(page).and(page.locator(":focus")).waitFor();
+    await ask(page, BOTH);
+    await choice("Summarize").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Escape");
+    await gone();
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+  });
+});
+
+describe("a tool with side effects", () => {
+  const card = () => page.getByRole("region", { name: "Tool generate_image" });
+  const picture = () => conversation(page).locator("img[src^='/api/attachments/']");
+
+  it("waits for approval, also after a reload, and shows its picture", async () => {
+    await startWithTools(page, "draw a cat in a hat");
+    await asks("May I run generate_image?");
+    await page.reload();
+    await asks("May I run generate_image?");
+    await shot(page, "55-approval");
+    await choice("Approve").click();
+    await picture().waitFor();
+    await many(picture(), 1);
+    await card().and(page.locator("[data-tool-state=done]")).waitFor();
+    await card().getByRole("button").click();
+    await card().getByRole("group", { name: "Arguments" }).getByText("a cat in a hat").waitFor();
+    await card().getByRole("group", { name: "Result" }).waitFor();
+    await shot(page, "56-picture");
+    await page.reload();
+    await picture().waitFor();
+    await many(picture(), 1);
+  });
+
+  it("runs with the arguments that a person has changed; what is no JSON is not sent", async () => {
+    await startWithTools(page, "draw a cat in a hat");
+    const args = assist(page).getByRole("textbox", { name: "Arguments" });
+    await args.fill("{");
+    await choice("Approve").click();
+    await assist(page).getByText("This is not valid JSON yet.").waitFor();
+    await args.fill('{"prompt":"a dog in a coat"}');
+    await choice("Approve").click();
+    await picture().waitFor();
+    await conversation(page).getByText("Approved with changes").waitFor();
+  });
+
+  it("does not run when it is rejected, and the reason is told", async () => {
+    await startWithTools(page, "draw a cat in a hat");
+    await assist(page).getByRole("textbox", { name: /^Reason/ }).fill("no hats please");
+    await choice("Reject").click();
+    await gone();
+    await card().and(page.locator("[data-tool-state=denied]")).waitFor();
+    await answer(page, 1);
+    await many(picture(), 0);
+  });
+});
+
+describe("branches", () => {
+  const versions = () => page.getByRole("group", { name: "Versions" });
+  const edit = async (from, to) => {
+    const mine = yours(page).filter({ hasText: from });
+    await mine.hover();
+    await mine.getByRole("button", { name: "Edit message" }).click();
+    const box = page.getByRole("textbox", { name: "Edited text" });
+    await box.fill(to);
+    await box.press("Enter");
+  };
+
+  it("an edited message is another version; both stay, also over a reload, and a message goes on from the one shown", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await edit("How many days", "Who may work remotely?");
+    await answers(page).filter({ hasText: "probation" }).waitFor();
+    await many(yours(page), 1);
+    await versions().getByText("2/2").waitFor();
+    await shot(page, "57-versions");
+    await page.reload();
+    await versions().getByText("2/2").waitFor();
+    await versions().getByRole("button", { name: "Earlier version" }).click();
+    await yours(page).filter({ hasText: "How many days" }).waitFor();
+    await answers(page).filter({ hasText: "three days per week" }).waitFor();
+    await ask(page, "What about customer data on private addresses?");
+    await answer(page, 2);
+    await many(yours(page).filter({ hasText: "How many days" }), 1);
+    const { messages } = await history(page);
+    assert.deepEqual(messages.filter((m) => m.role === "user").map((m) => m.content), ["How many days a week may employees work remotely?", "What about customer data on private addresses?"]);
+  });
+
+  it("another answer is a version beside the first", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await answers(page).first().hover();
+    await page.getByRole("button", { name: "Another answer" }).click();
+    await versions().getByText("2/2").waitFor();
+    await answer(page, 1);
+    await many(yours(page), 1);
+    await assertSoon(async () => Object.values((await history(page)).branches).some((b) => b.length === 2), "two turns in one place");
+  });
+
+  it("an edit can be given up", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await yours(page).hover();
+    await page.getByRole("button", { name: "Edit message" }).click();
+    await page.keyboard.press("Escape");
+    await yours(page).getByText("How many days").waitFor();
+    await many(versions(), 0);
+  });
+});
+
+describe("an answer", () => {
+  it("says when it was written, how sure it is and what it took, can be copied, and its citations open where they stand", async () => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stack.url });
+    await ask(page, "How many days a week may employees work remotely?");
+    const got = await answer(page, 1);
+    await got.getByText(/(high|medium|low) confidence/).waitFor();
+    await got.getByText(/[\d,]+ tokens · \$/).waitFor();
+    await got.locator("time").waitFor();
+    await yours(page).locator("time").waitFor();
+    await got.hover();
+    await got.getByRole("button", { name: "Copy answer" }).click();
+    await got.getByRole("button", { name: "Copied" }).waitFor();
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /three days per week/);
+    await got.locator("[data-citation]").first().click();
+    const mark = page.getByRole("region", { name: /^Text of/ }).locator("mark");
+    assert.match(await mark.textContent(), /three days per week/);
+    await shot(page, "58-passage");
+    await page.locator("[data-announcer]").getByText("three days per week").waitFor({ state: "attached" });
+  });
+});
+
+/** A thread as the server would give it, with whatever one likes in it. */
+async function pretend(messages, atOnce = messages.length) {
+  const id = crypto.randomUUID();
+  await page.route(`**/api/ui/chat/${id}?*`, (route) => {
+    const before = new URL(route.request().url()).searchParams.get("before");
+    const end = before ? messages.findIndex((m) => m.id === before) : messages.length;
+    const from = Math.max(0, end - atOnce);
+    return route.fulfill({ json: { id, messages: messages.slice(from, end), more: from > 0 } });
+  });
+  await page.route(`**/api/chat/history/${id}?*`, (route) =>
+    route.fulfill({ json: { thread_id: id, messages: [{ turn_id: messages.at(-1).metadata.turn_id }], pending_interrupt: null, active_turn: null, branches: {} } }),
+  );
+  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // never answered: nothing happens elsewhere
+  await page.route(`**/api/conversations/${id}`, (route) => route.fulfill({ json: { id, title: "Pretended", created_at: new Date().toISOString() } }));
+  await page.goto(`/chat/${id}`);
+  return id;
+}
+
+const told = (n, text) => ({ id: `u${n}`, role: "user", metadata: { turn_id: `t${n}` }, parts: [{ type: "text", text }] });
+const said = (n, text, more = []) => ({ id: `t${n}`, role: "assistant", metadata: { turn_id: `t${n}`, finished_reason: "stop" }, parts: [...more, { type: "text", text, state: "done" }] });
+
+describe("the page", () => {
+  it("is smooth with 2,000 messages", async () => {
+    const messages = [];
+    for (let i = 0; i < 1000; i++) messages.push(told(i, `Question ${i}: ${"what about this ".repeat(1 + (i % 5))}?`), said(i, `Answer ${i}.\n\n- one\n- two **bold** \`code\`\n\n${"Some words that fill a line. ".repeat(3 + (i % 9))}`));
+    await page.addInitScript(() => {
+      window.long = [];
+      new PerformanceObserver((list) => window.long.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask", buffered: true });
+    });
+    await pretend(messages);
+    await conversation(page).getByText("Answer 999.").waitFor();
+    await answers(page).nth(5).waitFor();
+    const drawn = await page.locator("[data-role]").count();
+    assert.ok(drawn < 150, `${drawn} messages are in the page`);
+    await page.evaluate(() => void (window.long.length = 0));
+    await conversation(page).hover();
+    for (let i = 0; i < 20; i++) await page.mouse.wheel(0, -2500);
+    await conversation(page).getByText(/Answer [4-9]\d\d\./).first().waitFor();
+    const long = await page.evaluate(() => window.long);
+    console.log(`2,000 messages: ${drawn} drawn, long tasks while scrolling: ${long.map(Math.round).join(", ") || "none"}`);
+    await page.getByRole("button", { name: "Go to the end" }).click();
+    await conversation(page).getByText("Answer 999.").waitFor();
+  });
+
+  it("reads older messages when the reader goes up, and what is read stays in its place", async () => {
+    const messages = [];
+    for (let i = 0; i < 60; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(10)}`));
+    await pretend(messages, 40);
+    await conversation(page).getByText("Answer 59.").waitFor();
+    await conversation(page).hover();
+    const older = conversation(page).getByText("Answer 40.");
+    for (let i = 0; i < 100 && !(await older.isVisible()); i++) await page.mouse.wheel(0, -500);
+    await older.waitFor();
+    await page.mouse.wheel(0, -100_000);
+    await conversation(page).getByText(/Answer 3\d\./).first().waitFor({ state: "attached" });
+    for (let i = 0; i < 100 && !(await conversation(page).getByText("Question 0?").isVisible()); i++) {
+      await page.mouse.wheel(0, -2000);
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+    }
+    await conversation(page).getByText("Question 0?").waitFor();
+  });
+
+  it("keeps hostile words, titles and results what they are: text", async () => {
+    const evil = "<img src=x onerror=alert(1)><script>alert(2)</script>";
+    const links = "[run](javascript:alert(3)) ![track](https://evil.example/p.png) <https://example.org>";
+    const tool = { type: `tool-look`, toolCallId: "c1", state: "output-available", input: { path: evil }, output: `${evil}\n![x](https://evil.example/y.png)` };
+    const source = { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: evil, providerMetadata: { palaver: { n: 1, quote: evil, doc_id: "d" } } };
+    const picture = { type: "file", mediaType: "image/png", url: "https://evil.example/z.png" };
+    page.on("dialog", () => faults.push("a dialog"));
+    await pretend([told(1, evil), said(1, `${evil}\n\n${links} [1]`, [tool, source, picture])]);
+    await answers(page).getByText("<script>").first().waitFor();
+    assert.equal(await conversation(page).locator("script, img, iframe").count(), 0);
+    assert.equal(await conversation(page).locator("a[href^='javascript']").count(), 0);
+    const card = page.getByRole("region", { name: "Tool look" });
+    await card.getByRole("button").click();
+    await card.getByRole("group", { name: "Result" }).getByText("onerror").waitFor();
+    await shot(page, "59-hostile");
+  });
+
+  for (const [name, look] of Object.entries({ desktop, dark, phone })) {
+    it(`has nothing that axe objects to, and fits, on the ${name}`, async () => {
+      await open(look);
+      await ask(page, "How many days a week may employees work remotely?");
+      await answer(page, 1);
+      await shot(page, `60-${name}-answer`);
+      assert.deepEqual(await axe(page), []);
+      await ask(page, BOTH);
+      await choice("Audit").waitFor();
+      await shot(page, `61-${name}-question`);
+      assert.deepEqual(await axe(page), []);
+      await choice("Cancel").click();
+      await gone();
+      await startWithTools(page, "draw a cat in a hat");
+      await asks("May I run generate_image?");
+      await shot(page, `62-${name}-approval`);
+      assert.deepEqual(await axe(page), []);
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wider <= 0, `the page is ${wider} px wider than the ${name}`);
+    });
+  }
+});

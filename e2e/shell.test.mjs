@@ -1,0 +1,777 @@
+// Everything round the conversation: how one begins, the composer, the list of
+// conversations, the documents, and that all of it works by keyboard, on a
+// phone, in the dark and for a screen reader.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import { answer, answers, ask, assist, axe, composer, dark, documents, mention, newPage, openDocuments, phone, ready, sendButton, shot, startBrowser, upload } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
+const KB = 1000;
+
+let stack;
+let browser;
+let page;
+let context;
+let faults;
+
+before(async () => {
+  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
+});
+
+after(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+/** Each test is a new person, whose page has had no fault in the end. */
+const eachANewPerson = (look) => {
+  beforeEach(async () => {
+    ({ page, context, faults } = await newPage(browser, stack.url, look));
+  });
+  afterEach(async (t) => {
+    if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
+    const seen = [...faults];
+    await context.close();
+    assert.deepEqual(seen, []);
+  });
+};
+
+/** The browser's own note of an answer that the test provokes is no fault. */
+const expectRefusal = (status) => {
+  const keep = faults.push.bind(faults);
+  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
+};
+
+/** Asks until it is so; the test's own limit ends it. */
+async function until(so) {
+  while (!(await so())) await page.evaluate(() => new Promise(requestAnimationFrame));
+}
+
+/** Waits for an answer, or for a question back. */
+const replied = (p) => answers(p).or(assist(p)).filter({ visible: true }).first().waitFor();
+
+const yours = () => page.getByRole("article", { name: "You" });
+const conversations = () => page.getByRole("navigation", { name: "Conversations" });
+const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
+
+/** A notice goes by itself, but not from under the pointer. */
+const hold = (words) => page.getByText(words).hover();
+
+async function fromMenu(title, item) {
+  await row(title).hover();
+  await row(title).getByRole("button", { name: /^More about/ }).click();
+  await page.getByRole("menuitem", { name: item }).click();
+}
+
+/** The bodies that the page posts to an address, from now on. */
+function posts(path) {
+  const bodies = [];
+  page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === path && bodies.push(r.postDataJSON()));
+  return bodies;
+}
+
+describe("the welcome page", () => {
+  eachANewPerson();
+
+  it("takes a message to its own thread, whose title it becomes", async () => {
+    await page.goto("/");
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    await shot(page, "shell-01-welcome");
+    await ask(page, "When is the capital plan submitted?");
+    await page.waitForURL(/\/chat\/[0-9a-f-]{36}$/);
+    await answer(page, 1);
+    assert.equal(await yours().count(), 1);
+    await row("When is the capital plan submitted?").waitFor();
+    await page.waitForFunction(() => document.title.startsWith("When is the capital plan submitted?"));
+    await page.reload();
+    await answer(page, 1);
+    assert.equal(await yours().count(), 1);
+  });
+
+  it("takes pictures and files along", async () => {
+    await page.goto("/");
+    const sent = posts("/api/ui/chat");
+    await page.locator("form input[type=file]").setInputFiles([
+      { name: "station.png", mimeType: "image/png", buffer: PNG },
+      { name: "Tide table.md", mimeType: "text/markdown", buffer: Buffer.from("# Tide table\n\nHigh tide is at noon on the first of May.\n") },
+    ]);
+    await composer(page).locator(".mention", { hasText: "Tide table" }).waitFor();
+    await page.getByRole("img", { name: "station.png" }).waitFor();
+    await composer(page).pressSequentially("says high tide is when?");
+    await shot(page, "shell-02-attachments");
+    await openDocuments(page);
+    await ready(page, "Tide table");
+    await composer(page).press("Enter");
+    await page.waitForURL(/\/chat\//);
+    await yours().getByRole("img").waitFor();
+    assert.match(await yours().textContent(), /@Tide table says high tide is when\?/);
+    await (await answer(page, 1)).getByText(/noon/).first().waitFor();
+    assert.equal(sent.length, 1);
+    assert.equal(sent[0].tagged_doc_ids.length, 1);
+    assert.equal(sent[0].tiptap_json.type, "doc");
+  });
+
+  it("sends its message again when the page is loaded before anybody has taken it, and not a second time", async () => {
+    await page.route("**/api/ui/chat", () => {}); // it never arrives
+    await page.goto("/");
+    await composer(page).fill("Where does the message go?");
+    const tried = page.waitForRequest("**/api/ui/chat");
+    await composer(page).press("Enter");
+    await tried;
+    await page.unroute("**/api/ui/chat");
+    await page.reload();
+    await yours().getByText("Where does the message go?").waitFor();
+    await replied(page);
+    await page.reload();
+    await replied(page);
+    assert.equal(await yours().count(), 1);
+  });
+
+  it("lets a person choose who answers: the documents, or the assistant with its tools", async () => {
+    await page.goto("/");
+    const sent = posts("/api/ui/chat");
+    await page.getByRole("button", { name: "Answers come from: Documents" }).click();
+    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).click();
+    await page.getByRole("button", { name: "Answers come from: Assistant with tools" }).waitFor();
+    await ask(page, "What about liquidity?");
+    await replied(page);
+    assert.equal(sent[0].agent, "assistant");
+    assert.equal(await page.getByRole("button", { name: /^Answers come from/ }).count(), 0, "it is kept for the thread");
+  });
+
+  it("offers ways to begin with the documents that are there", async () => {
+    await page.goto("/");
+    await page.getByRole("list", { name: "Ways to begin" }).getByRole("button", { name: /^Compare/ }).click();
+    assert.equal(await composer(page).locator(".mention").count(), 3);
+    assert.match(await composer(page).textContent(), /^@Compare @.+ and @/);
+    const sent = posts("/api/ui/chat");
+    await composer(page).press("Enter");
+    await answer(page, 1);
+    assert.equal(sent[0].action, "compare");
+    assert.equal(sent[0].tagged_doc_ids.length, 2);
+  });
+
+  it("accepts typing after at most 350 kB of JavaScript, and so does a thread", async () => {
+    const loaded = [];
+    page.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.body().then((b) => gzipSync(b).length)));
+    const size = async () => (await Promise.all(loaded)).reduce((a, b) => a + b, 0);
+    await page.goto("/");
+    await composer(page).fill("Hello");
+    const first = await size();
+    assert.ok(first < 350 * KB, `the welcome page loads ${first} bytes`);
+    await composer(page).fill("");
+    await ask(page, "What about liquidity?");
+    await replied(page);
+    const thread = page.url();
+    loaded.length = 0;
+    const again = await context.newPage();
+    await again.route("**/Markdown-*.js", () => {}); // the composer does not wait for it
+    again.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.body().then((b) => gzipSync(b).length)));
+    await again.goto(thread);
+    await composer(again).fill("Hello");
+    const second = await size();
+    assert.ok(second < 350 * KB, `a thread loads ${second} bytes`);
+  });
+});
+
+describe("the composer", () => {
+  eachANewPerson();
+
+  it("sends with Enter, breaks the line with Shift+Enter, grows, and does not send what is blank", async () => {
+    await page.goto("/");
+    const sent = posts("/api/ui/chat");
+    for (const blank of ["", "   ", "\u00a0"]) {
+      await composer(page).fill(blank);
+      assert.equal(await sendButton(page).isDisabled(), true);
+      await composer(page).press("Enter");
+    }
+    await composer(page).press("Shift+Enter");
+    await composer(page).press("Enter");
+    assert.equal(new URL(page.url()).pathname, "/");
+    await composer(page).fill("");
+    const height = () => composer(page).evaluate((el) => el.getBoundingClientRect().height);
+    const before = await height();
+    await composer(page).pressSequentially("line one");
+    for (const line of ["line two", "line three", "line four"]) {
+      await composer(page).press("Shift+Enter");
+      await composer(page).pressSequentially(line);
+    }
+    assert.ok((await height()) > before + 20, "the box has grown");
+    assert.equal(sent.length, 0);
+    await composer(page).press("Enter");
+    await page.waitForURL(/\/chat\//);
+    await yours().waitFor();
+    assert.match(await yours().textContent(), /line one\nline two\nline three\nline four/);
+    assert.equal(sent.length, 1);
+  });
+
+  it("mentions documents, actions and sets by keyboard, grouped, and sends what they are", async () => {
+    await page.goto("/");
+    await composer(page).pressSequentially("@");
+    const list = page.getByRole("listbox", { name: "What to mention" });
+    await list.waitFor();
+    assert.deepEqual(await list.getByRole("group").evaluateAll((all) => all.map((g) => g.getAttribute("aria-label"))), ["Documents", "Actions", "Web"]);
+    assert.equal(await list.getByRole("option", { name: /Web search/ }).getAttribute("aria-disabled"), "true");
+    await shot(page, "shell-03-mentions");
+
+    const active = () => composer(page).evaluate((el) => document.getElementById(el.getAttribute("aria-activedescendant"))?.textContent);
+    const first = await active();
+    await composer(page).press("ArrowDown");
+    assert.notEqual(await active(), first);
+    await composer(page).press("ArrowUp");
+    assert.equal(await active(), first);
+    await composer(page).press("Escape");
+    await list.waitFor({ state: "detached" });
+    assert.equal(await composer(page).textContent(), "@");
+
+    await composer(page).fill("");
+    const sent = posts("/api/ui/chat");
+    await mention(page, "Summarize");
+    await mention(page, "Supplier Contract with Brightwater");
+    await composer(page).pressSequentially("in short");
+    await composer(page).press("Enter");
+    await answer(page, 1);
+    assert.equal(sent[0].action, "summarize");
+    assert.equal(sent[0].tagged_doc_ids.length, 1);
+    const [node] = sent[0].tiptap_json.content[0].content;
+    assert.deepEqual([node.type, node.attrs.category, node.attrs.id], ["mention", "action", "summarize"]);
+    assert.match(await yours().textContent(), /Summarize @Supplier Contract with Brightwater in short/);
+  });
+
+  it("takes an address for an address, and Enter sends when the list has nothing", async () => {
+    await page.goto("/");
+    await composer(page).pressSequentially("write to me@example.org about @nobody there");
+    assert.equal(await page.getByRole("option").count(), 0);
+    await composer(page).press("Enter");
+    await page.waitForURL(/\/chat\//);
+  });
+
+  it("keeps its draft over a reload, one for each thread", async () => {
+    await page.goto("/");
+    await composer(page).pressSequentially("half a ");
+    await mention(page, "Supplier Contract with Brightwater");
+    await composer(page).pressSequentially("question");
+    await page.reload();
+    await composer(page).locator(".mention").waitFor();
+    assert.match(await composer(page).textContent(), /^half a @Supplier Contract with Brightwater question$/);
+    await composer(page).fill("What about liquidity?");
+    await composer(page).press("Enter");
+    await page.waitForURL(/\/chat\//);
+    await answer(page, 1);
+    await composer(page).fill("a later thought");
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    assert.equal(await composer(page).textContent(), "");
+    await page.goBack();
+    await answer(page, 1);
+    assert.equal(await composer(page).textContent(), "a later thought");
+    await page.reload();
+    await composer(page).getByText("a later thought").waitFor();
+  });
+
+  it("takes files that are pasted or dropped, shows how far they have come, and says what is wrong with one", async () => {
+    await page.goto("/");
+    const give = (how, files) =>
+      page.evaluate(
+        ([type, list]) => {
+          const data = new DataTransfer();
+          for (const f of list) data.items.add(new File([Uint8Array.from(atob(f.bytes), (c) => c.charCodeAt(0))], f.name, { type: f.type }));
+          const event = type === "paste" ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }) : new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true });
+          (type === "paste" ? document.querySelector(".composer-text") : document.querySelector("main")).dispatchEvent(event);
+        },
+        [how, files.map((f) => ({ ...f, bytes: f.bytes.toString("base64") }))],
+      );
+    let arrive;
+    const arrival = new Promise((resolve) => (arrive = resolve));
+    await page.route("**/api/attachments", async (route) => {
+      await arrival;
+      await route.continue();
+    });
+    await composer(page).click();
+    await give("paste", [{ name: "pasted.png", type: "image/png", bytes: PNG }]);
+    await page.getByRole("progressbar", { name: "Uploading pasted.png" }).waitFor();
+    await composer(page).pressSequentially("Look");
+    assert.equal(await sendButton(page).isDisabled(), true, "it waits for the picture");
+    arrive();
+    await page.getByRole("img", { name: "pasted.png" }).waitFor();
+    assert.equal(await sendButton(page).isDisabled(), false);
+
+    await give("dragenter", [{ name: "x.png", type: "image/png", bytes: PNG }]);
+    await page.getByText("Drop to add to your message").waitFor();
+    expectRefusal(415);
+    await give("drop", [
+      { name: "Kayak rules.txt", type: "text/plain", bytes: Buffer.from("Kayaks are returned before sunset.") },
+      { name: "odd.bin", type: "application/octet-stream", bytes: Buffer.from([0, 1, 2]) },
+    ]);
+    await page.getByText("Drop to add to your message").waitFor({ state: "detached" });
+    await composer(page).locator(".mention", { hasText: "Kayak rules" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "odd.bin: " }).waitFor();
+    await page.getByRole("button", { name: "Remove odd.bin" }).click();
+    await page.getByRole("button", { name: "Remove pasted.png" }).click();
+    assert.equal(await page.getByRole("list", { name: "Attachments" }).count(), 0);
+  });
+
+  it("pastes text as plain text, and counts a message that is too long", async () => {
+    await page.goto("/");
+    const paste = (text, html) =>
+      page.evaluate(
+        ([plain, rich]) => {
+          const data = new DataTransfer();
+          data.setData("text/plain", plain);
+          data.setData("text/html", rich);
+          document.querySelector(".composer-text").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        },
+        [text, html],
+      );
+    await composer(page).click();
+    await paste("one\ntwo <b>", '<p><span data-type="mention" data-id="x" data-label="Fake">fake</span></p>');
+    assert.equal(await composer(page).locator(".mention").count(), 0);
+    assert.equal(await composer(page).innerText(), "one\ntwo <b>");
+    await composer(page).fill("");
+    await paste("a".repeat(32_001), "");
+    await page.getByText("32,001 of 32,000 characters").waitFor();
+    assert.equal(await sendButton(page).isDisabled(), true);
+    await composer(page).press("Backspace");
+    await page.getByText("32,000 of 32,000 characters").waitFor();
+    assert.equal(await sendButton(page).isDisabled(), false);
+  });
+});
+
+describe("the list of conversations", () => {
+  eachANewPerson();
+
+  const begin = async (text) => {
+    await page.goto("/");
+    await ask(page, text);
+    await page.waitForURL(/\/chat\//);
+    await replied(page);
+    await row(text).waitFor();
+    return page.url();
+  };
+
+  it("finds, renames and opens them, and says when each was last active", async () => {
+    const first = await begin("What about liquidity?");
+    await begin("What about outsourcing?");
+    assert.equal(await conversations().getByRole("link").count(), 2);
+    assert.match(await row("outsourcing").locator("time").textContent(), /^(now|\d+ min)$/);
+    await conversations().getByRole("heading", { name: /Today|Yesterday/ }).waitFor();
+
+    await fromMenu("liquidity", "Rename");
+    const title = page.getByRole("textbox", { name: "Title" });
+    await title.fill("Dropped");
+    await title.press("Escape");
+    await row("liquidity").waitFor();
+    await fromMenu("liquidity", "Rename");
+    await title.fill("Ratios & <b>limits</b>");
+    await title.press("Enter");
+    await row("Ratios & <b>limits</b>").waitFor();
+
+    await page.getByRole("searchbox", { name: "Search conversations" }).fill("ratios");
+    await row("outsourcing").waitFor({ state: "detached" });
+    await row("Ratios").getByRole("link").click();
+    await page.waitForURL(first);
+    await yours().getByText("What about liquidity?").waitFor();
+    await page.getByRole("heading", { name: "Ratios & <b>limits</b>" }).waitFor();
+    await page.getByRole("searchbox").fill("no such words");
+    await page.getByText("No conversation holds these words.").waitFor();
+    await page.getByRole("searchbox").press("Escape");
+    await row("outsourcing").waitFor();
+    await page.reload();
+    await row("Ratios").waitFor();
+    await page.goBack();
+    await yours().getByText("What about outsourcing?").waitFor();
+  });
+
+  it("deletes one, which can be taken back, and else is gone", async () => {
+    const url = await begin("What about liquidity?");
+    await fromMenu("liquidity", "Delete");
+    await hold("was deleted");
+    await row("liquidity").waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    await shot(page, "shell-04-deleted");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("was deleted").waitFor({ state: "detached" });
+    await row("liquidity").waitFor();
+    await page.waitForURL(url);
+    await replied(page);
+
+    await fromMenu("liquidity", "Delete");
+    await hold("was deleted");
+    const gone = page.waitForResponse((r) => r.request().method() === "DELETE");
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    assert.equal((await gone).status(), 204);
+    await page.reload();
+    await page.getByText("Your conversations will be listed here.").waitFor();
+  });
+
+  it("deletes one also when the page is left before the time is up", async () => {
+    await begin("What about liquidity?");
+    await fromMenu("liquidity", "Delete");
+    await row("liquidity").waitFor({ state: "detached" });
+    await page.reload();
+    await until(async () => (await (await page.request.get("/api/conversations")).json()).items.length === 0);
+    await page.reload();
+    await page.getByText("Your conversations will be listed here.").waitFor();
+  });
+
+  it("says that it cannot be read, and tries again", async () => {
+    expectRefusal(500);
+    await page.route("**/api/conversations?*", (route) => route.fulfill({ status: 500, json: { error: { code: "internal", message: "Something went wrong." } } }));
+    await page.goto("/");
+    await conversations().getByText("Something went wrong.").waitFor();
+    await page.unroute("**/api/conversations?*");
+    await conversations().getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Your conversations will be listed here.").waitFor();
+  });
+});
+
+describe("the documents panel", () => {
+  eachANewPerson();
+
+  const note = (n) => ({ name: `Note ${n}.md`, mimeType: "text/markdown", buffer: Buffer.from(`# Note ${n}\n\nThe number of this note is ${n}.\n`) });
+
+  it("takes several at once, reads them, shows their text, and deletes them", async () => {
+    await page.goto("/");
+    await openDocuments(page);
+    await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([1, 2, 3, 4].map(note));
+    for (const n of [1, 2, 3, 4]) await ready(page, `Note ${n}`);
+    await shot(page, "shell-05-documents");
+    await page.getByRole("button", { name: "Read Note 3" }).click();
+    await page.getByRole("region", { name: "Text of Note 3" }).getByText("The number of this note is 3.").waitFor();
+    await page.getByRole("button", { name: "Back to all documents" }).click();
+
+    await documents(page).filter({ hasText: "Note 2" }).hover();
+    await page.getByRole("button", { name: "Delete Note 2" }).click();
+    await hold("was deleted");
+    await documents(page).filter({ hasText: "Note 2" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("was deleted").waitFor({ state: "detached" });
+    await documents(page).filter({ hasText: "Note 2" }).waitFor();
+    await page.getByRole("button", { name: "Delete Note 2" }).click();
+    await hold("was deleted");
+    const gone = page.waitForResponse((r) => r.request().method() === "DELETE");
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    assert.equal((await gone).status(), 204);
+    await page.reload();
+    await openDocuments(page);
+    await ready(page, "Note 1");
+    assert.equal(await documents(page).filter({ hasText: "Note 2" }).count(), 0);
+  });
+
+  it("says what cannot be read, and what is being read", async () => {
+    await page.goto("/");
+    await openDocuments(page);
+    expectRefusal(415);
+    await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([{ name: "picture.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) }]);
+    const refused = page.getByRole("alert").filter({ hasText: "picture.bin: " });
+    await refused.waitFor();
+    await refused.getByRole("button", { name: "Dismiss picture.bin" }).click();
+    await refused.waitFor({ state: "detached" });
+
+    const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
+    const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file holds no text." };
+    await page.route("**/api/documents?*", (route) => route.fulfill({ json: { items: [doc, broken] } }));
+    await page.reload();
+    await openDocuments(page);
+    await documents(page).filter({ hasText: "Slow one" }).getByText("Being read, 40 %").waitFor();
+    await documents(page).filter({ hasText: "Broken one" }).getByText("The file holds no text.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Read Slow one" }).isDisabled(), true);
+  });
+
+  it("makes sets, which can be mentioned, changes and deletes them", async () => {
+    await page.goto("/");
+    for (const n of [1, 2]) {
+      await upload(page, note(n).name, note(n).buffer.toString());
+      await ready(page, `Note ${n}`);
+    }
+    await page.getByRole("tab", { name: "Sets" }).click();
+    await page.getByRole("button", { name: "New set" }).click();
+    const dialog = page.getByRole("dialog", { name: "New set" });
+    assert.equal(await dialog.getByRole("button", { name: "Save" }).isDisabled(), true);
+    await dialog.getByLabel("Name").fill("All notes");
+    await dialog.getByRole("checkbox", { name: "Note 1" }).check();
+    await shot(page, "shell-06-set");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const set = page.getByRole("list", { name: "Sets" }).getByRole("listitem").filter({ hasText: "All notes" });
+    await set.getByText("Note 1").waitFor();
+    await set.getByRole("button", { name: "Edit All notes" }).click();
+    await page.getByRole("checkbox", { name: "Note 2" }).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await set.getByText(/Note 1, Note 2|Note 2, Note 1/).waitFor();
+
+    const sent = posts("/api/ui/chat");
+    await composer(page).pressSequentially("What is the number ");
+    await mention(page, "All notes");
+    await composer(page).press("Enter");
+    await page.waitForURL(/\/chat\//);
+    await replied(page);
+    assert.equal(sent[0].tagged_set_ids.length, 1);
+
+    await set.getByRole("button", { name: "Delete All notes" }).click();
+    await hold("was deleted");
+    await set.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    await page.reload();
+    await openDocuments(page);
+    await page.getByRole("tab", { name: "Sets" }).click();
+    await page.getByText("A set is a name for several documents").waitFor();
+    assert.equal(await set.count(), 0);
+  });
+
+  it("shows which documents the conversation knows", async () => {
+    await page.goto("/");
+    await upload(page, note(7).name, note(7).buffer.toString());
+    await ready(page, "Note 7");
+    await composer(page).pressSequentially("Summarize ");
+    await mention(page, "Note 7");
+    await composer(page).press("Enter");
+    await answer(page, 1);
+    await page.getByRole("region", { name: "In this conversation" }).getByRole("button", { name: "Note 7" }).click();
+    await page.getByRole("region", { name: "Text of Note 7" }).waitFor();
+  });
+
+  it("shows a hostile title and a hostile text as what they are", async () => {
+    await page.goto("/");
+    const evil = `<img src=x onerror="window.bad=1"><script>window.bad=1</script>`;
+    const made = await page.request.post("/api/documents", { data: { title: evil, text: `${evil} stands here.` } });
+    assert.equal(made.status(), 202);
+    await page.reload();
+    await openDocuments(page);
+    await ready(page, evil);
+    await page.getByRole("button", { name: `Read ${evil}` }).click();
+    await page.getByText(`${evil} stands here.`).waitFor();
+    await composer(page).pressSequentially("Summarize ");
+    await mention(page, evil);
+    await composer(page).press("Enter");
+    await replied(page);
+    assert.equal(await page.evaluate(() => window.bad), undefined);
+    assert.equal(await page.locator("img[src=x]").count(), 0);
+  });
+});
+
+describe("a part that cannot be fetched", () => {
+  eachANewPerson();
+
+  it("says so in its place, and the rest goes on", async () => {
+    await page.route("**/DocumentsPanel-*.js", (route) => route.abort());
+    await page.goto("/");
+    await page.getByRole("button", { name: /^Documents/ }).click();
+    await page.getByText("This part of the page could not be shown.").waitFor();
+    await composer(page).fill("Still here");
+    await page.unroute("**/DocumentsPanel-*.js");
+    await page.getByRole("button", { name: "Load the page again" }).click();
+    await composer(page).getByText("Still here").waitFor();
+    await openDocuments(page);
+    const provoked = /ERR_FAILED|Failed to fetch dynamically|This part of the page failed/;
+    faults.splice(0, faults.length, ...faults.filter((f) => !provoked.test(f)));
+  });
+});
+
+describe("the look", () => {
+  eachANewPerson();
+
+  it("is light or dark as chosen, and stays so after a reload and in the other tab", async () => {
+    await page.goto("/");
+    const other = await context.newPage();
+    await other.goto("/");
+    const paper = (p) => p.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper(page);
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
+    await other.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light, { polling: 100 }); // it draws no frames behind the other
+    await page.reload();
+    await composer(page).waitFor();
+    assert.notEqual(await paper(page), light);
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("menuitemradio", { name: "Like the system" }).click();
+    await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor === was, light);
+  });
+});
+
+for (const [name, look] of Object.entries({ light: undefined, dark })) {
+  describe(`axe, ${name}`, () => {
+    eachANewPerson(look);
+
+    it("finds nothing wrong with the shell in any of its states", async () => {
+      const check = async (state) => assert.deepEqual(await axe(page), [], state);
+      await page.goto("/");
+      await composer(page).pressSequentially("@");
+      await page.getByRole("listbox").waitFor();
+      await check("mentions");
+      await composer(page).press("Escape");
+      await composer(page).fill("What about liquidity?");
+      await check("welcome");
+      await composer(page).press("Enter");
+      await replied(page);
+      await check("thread");
+      await shot(page, `shell-07-thread-${name}`);
+      await openDocuments(page);
+      await check("documents");
+      await page.getByRole("tab", { name: "Sets" }).click();
+      await page.getByRole("button", { name: "New set" }).click();
+      await page.getByRole("dialog").waitFor();
+      await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
+      await check("dialog");
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Light or dark" }).click();
+      await page.getByRole("menu").waitFor();
+      await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
+      await check("menu");
+      await page.keyboard.press("Escape");
+      await fromMenu("liquidity", "Delete");
+      await hold("was deleted");
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+      await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
+      await check("notice");
+    });
+  });
+}
+
+describe("by keyboard alone", () => {
+  eachANewPerson();
+
+  /** Tabs until the element of that role and name has the focus. */
+  const tabTo = async (role, name) => {
+    const target = page.getByRole(role, { name });
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press("Tab");
+      if (await target.evaluateAll((all) => all.includes(document.activeElement))) return;
+    }
+    assert.fail(`no way to ${role} ${name}`);
+  };
+
+  it("a person asks, renames, deletes, takes it back, and opens and closes the documents", async () => {
+    await page.goto("/");
+    await page.waitForFunction(() => document.activeElement?.classList.contains("composer-text")); // the first page is for writing
+    await page.keyboard.type("What about liquidity?");
+    await page.keyboard.press("Enter");
+    await replied(page);
+    await row("liquidity").waitFor();
+
+    await tabTo("button", /^More about What about/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Title");
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("By keyboard");
+    await page.keyboard.press("Enter");
+    await row("By keyboard").waitFor();
+
+    await tabTo("button", /^Documents/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary", { name: "Documents" }).waitFor();
+    await tabTo("tab", "Documents");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "New set" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("complementary", { name: "Documents" }).waitFor({ state: "detached" });
+    assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ""), /Documents/);
+
+    await tabTo("button", "More about By keyboard");
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Delete" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await row("By keyboard").waitFor({ state: "detached" });
+    await page.keyboard.press("F6"); // to the notices
+    await tabTo("button", "Undo");
+    await page.keyboard.press("Enter");
+    await row("By keyboard").waitFor();
+  });
+});
+
+describe("on a phone", () => {
+  eachANewPerson(phone);
+
+  it("everything is there and nothing is wider than the screen", async () => {
+    const narrow = async (state) => assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${state} is too wide`);
+    await page.goto("/");
+    await composer(page).waitFor();
+    await narrow("welcome");
+    await shot(page, "shell-08-phone");
+    await ask(page, "What about liquidity?");
+    await replied(page);
+    await narrow("thread");
+    await page.getByRole("button", { name: "Conversations" }).click();
+    const drawer = page.getByRole("dialog", { name: "Conversations" });
+    await drawer.getByRole("link", { name: /liquidity/ }).waitFor();
+    await shot(page, "shell-09-phone-conversations");
+    await drawer.getByRole("button", { name: "New conversation" }).click();
+    await drawer.waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    await page.getByRole("button", { name: /^Documents/ }).click();
+    const panel = page.getByRole("dialog", { name: "Documents" });
+    await panel.getByRole("button", { name: /^Read / }).first().click();
+    await panel.getByRole("region", { name: /^Text of/ }).waitFor();
+    await narrow("documents");
+    await shot(page, "shell-10-phone-document");
+    await panel.getByRole("button", { name: "Close Documents" }).click();
+    await panel.waitFor({ state: "detached" });
+    assert.deepEqual(await axe(page), []);
+  });
+});
+
+describe("while a turn runs", () => {
+  let model;
+  let slow;
+
+  before(async () => {
+    // A sentence that goes on until somebody ends it.
+    model = await startSlowModel(Array.from({ length: 10_000 }, (_, i) => `Word${i} `), 40);
+    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow" });
+  });
+
+  after(async () => {
+    await slow?.stop();
+    await model?.stop();
+  });
+
+  beforeEach(async () => {
+    ({ page, context, faults } = await newPage(browser, slow.url));
+    await page.goto("/");
+    await ask(page, "What about liquidity?");
+    await page.getByText("Word3 ").waitFor();
+  });
+
+  afterEach(async () => {
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+
+  const interrupted = () => page.getByText("Response interrupted", { exact: true });
+
+  it("Esc stops it, but not while a list or a dialog is what Esc would close", async () => {
+    await composer(page).pressSequentially("@");
+    await page.getByRole("listbox").waitFor();
+    await composer(page).press("Escape");
+    await page.getByRole("listbox").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("menu").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    assert.equal(await interrupted().count(), 0);
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await composer(page).press("Escape");
+    await interrupted().waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  });
+
+  it("Enter talks over it, Ctrl+Enter waits for its end, and writing is never forbidden", async () => {
+    const sent = posts("/api/ui/chat");
+    await composer(page).pressSequentially("And outsourcing?");
+    await shot(page, "shell-11-running");
+    await composer(page).press("ControlOrMeta+Enter");
+    await composer(page).pressSequentially("No, capital!");
+    await composer(page).press("Enter");
+    await interrupted().first().waitFor();
+    assert.deepEqual(sent.map((b) => b.on_busy).sort(), ["enqueue", "supersede"]);
+    assert.equal(await composer(page).textContent(), "");
+    await page.getByRole("button", { name: "Stop" }).click();
+  });
+});

@@ -1,0 +1,351 @@
+// What a person with an open page sees while a slow model writes: the eleven
+// checks of S0's section 1.7 by name, words as they come, a stop that keeps them,
+// a message that talks over or waits, and a reload, a cut, a silence and a crash
+// that lose nothing.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, askTagging, composer, newPage, shot, startBrowser } from "./browser.mjs";
+import { startFront } from "./front.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, watchProgress, writing, yours } from "./thread.mjs";
+
+const TITLE = "Lighthouse notes";
+const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
+const QUESTION = "When does the lighthouse keeper wind the clock?";
+const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
+const STEP_MS = 30;
+const HELD = 8; // words that stand while the model is held
+
+let stack;
+let browser;
+let model;
+let front;
+let page;
+let context;
+let faults;
+
+before(async () => {
+  model = await startSlowModel(PIECES, STEP_MS);
+  const settings = { LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_RETRY_BUDGET: "1s", LLM_FIRST_BYTE_TIMEOUT: "120s" };
+  [stack, browser] = await Promise.all([startStack(settings), startBrowser()]);
+  front = await startFront(stack.url);
+});
+
+after(async () => {
+  await browser?.close();
+  await front?.stop();
+  await stack?.stop();
+  await model?.stop();
+});
+
+beforeEach(async () => {
+  ({ page, context, faults } = await newPage(browser, front.url));
+  await watchProgress(page);
+  await page.goto("/");
+  await addDocument(page, TITLE, `# ${TITLE}\n\n${QUOTE} Visitors are welcome on Sundays.\n`);
+});
+
+afterEach(async () => {
+  front.mend();
+  Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity });
+  await context.close();
+});
+
+/** Waits until the answer being written holds its n-th word. */
+const written = (n, on = page) => writing(on).getByText(`Word${n} `).waitFor();
+const whole = (text) => {
+  for (let i = 0; i < 30; i++) assert.equal(text.split(`Word${i} `).length, 2, `Word${i} stands once in: ${text}`);
+  assert.match(text, /at seven/);
+};
+/** Asks, and has the answer stop in the middle until it is let go on. */
+const begin = async () => {
+  model.hold = HELD;
+  await ask(page, QUESTION);
+  await written(HELD - 1);
+};
+const goOn = () => {
+  model.hold = Infinity;
+};
+const finished = async () => {
+  await begin();
+  goOn();
+  return answer(page, 1);
+};
+
+describe("the checks of 1.7", () => {
+  it("1 to 6: the message is there at once, the statuses follow each other for at least 300 ms each, and the answer takes their place", async () => {
+    model.hold = HELD; // the end of the turn would clear the statuses that are still to be shown
+    await ask(page, QUESTION);
+    await page.waitForURL(/\/chat\//);
+    const mine = yours(page).getByText(QUESTION);
+    await mine.waitFor();
+    const box = await mine.boundingBox();
+    const room = await conversation(page).boundingBox();
+    assert.ok(box.x > room.x + room.width / 2 - box.width, "it stands at the right");
+    await progress(page).getByText(/\.\.\.$/).waitFor();
+    await shot(page, "30-progress");
+    await progress(page).getByText("Researching your question...").waitFor();
+    goOn();
+    whole(await (await answer(page, 1)).textContent());
+    await progress(page).getByText(/./).waitFor({ state: "detached" });
+    const lines = (await page.evaluate(() => window.progress)).filter(([words]) => words !== "Thinking...");
+    const order = ["Clarifying intent...", "Finding documents...", "Validating request...", "Researching your question..."];
+    assert.deepEqual(lines.map(([words]) => words).filter((words) => order.includes(words)), order);
+    for (let i = 1; i < lines.length; i++) {
+      const [words, since] = lines[i - 1];
+      // Drawing takes its time, before as well as after; the pace itself has a test of its own.
+      if (order.includes(words) && words !== order.at(-1)) assert.ok(lines[i][1] - since >= 200, `"${words}" stood for ${lines[i][1] - since} ms`);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it("7: a mentioned document is shown as a pill while it is found", async () => {
+    await askTagging(page, "What does ", TITLE, " say about the clock?");
+    await page.getByRole("list", { name: "Documents found" }).getByText(TITLE).waitFor();
+    await shot(page, "31-documents-found");
+    await answer(page, 1);
+  });
+
+  it("8: words come one by one, not all at once", async () => {
+    await begin();
+    assert.doesNotMatch(await writing(page).textContent(), new RegExp(`Word${HELD}`));
+    model.hold = 2 * HELD;
+    await written(2 * HELD - 1);
+    assert.doesNotMatch(await writing(page).textContent(), /Word29/);
+    goOn();
+    await answer(page, 1);
+  });
+
+  it("9: with the server gone a message ends in plain words, and is sent once when it is back", async () => {
+    await finished();
+    front.cut();
+    await ask(page, "And when do visitors come?");
+    await progress(page).getByText(/Reconnecting/).waitFor();
+    await shot(page, "32-server-gone");
+    front.mend();
+    whole(await (await answer(page, 2)).textContent());
+    const { messages } = await history(page);
+    assert.equal(messages.filter((m) => m.role === "user").length, 2);
+  });
+
+  it("10: leaving in the middle leaves no error behind, and the turn goes on", async () => {
+    await begin();
+    const url = page.url();
+    await page.getByRole("button", { name: "New conversation" }).or(page.getByRole("link", { name: "New conversation" })).first().click();
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    assert.deepEqual(faults, []);
+    goOn();
+    await page.goto(url);
+    whole(await (await answer(page, 1)).textContent());
+  });
+
+  it("11: a message while another is answered ends that one cleanly", async () => {
+    await begin();
+    await ask(page, "And when do visitors come?");
+    await interrupted(page).waitFor();
+    goOn();
+    whole(await (await answer(page, 2)).textContent());
+    await page.reload();
+    await answer(page, 2);
+    await many(yours(page), 2);
+    assert.match(await answers(page).first().textContent(), /Word0 Word1 .*Response interrupted/s);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("a person can", () => {
+  it("stop before the first word: the turn ends, nothing is left hanging", async () => {
+    model.hold = 0;
+    await ask(page, QUESTION);
+    await stop(page).click();
+    await stop(page).waitFor({ state: "detached" });
+    await conversation(page).getByText(/Stopped\.|Response interrupted/).waitFor();
+    await page.reload();
+    await conversation(page).getByText(/Stopped\.|Response interrupted/).waitFor();
+  });
+
+  it("stop with Escape: what was written stays, and says so", async () => {
+    await begin();
+    await shot(page, "33-writing");
+    await page.keyboard.press("Escape");
+    await interrupted(page).waitFor();
+    assert.match(await answers(page).first().textContent(), /Word0 Word1 /);
+    await page.reload();
+    await interrupted(page).waitFor();
+    await many(answers(page), 1);
+    await shot(page, "34-stopped");
+  });
+
+  it("let a message wait for the end of the answer, also over a reload, and take one back", async () => {
+    await begin();
+    const waiting = page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
+    for (const text of ["And when do visitors come?", "Never mind this one"]) {
+      await composer(page).fill(text);
+      await composer(page).press("Control+Enter");
+      await waiting.filter({ hasText: text }).waitFor();
+    }
+    await shot(page, "35-waiting");
+    await waiting.filter({ hasText: "Never mind" }).getByRole("button", { name: "Take back" }).click();
+    await page.reload();
+    await waiting.filter({ hasText: "visitors" }).waitFor();
+    await written(HELD - 1);
+    await many(waiting, 1);
+    goOn();
+    const later = yours(page).filter({ hasText: "visitors" });
+    await later.waitFor();
+    whole(await answers(page).first().textContent());
+    whole(await answers(page).last().filter({ hasText: "at seven" }).textContent());
+    await many(interrupted(page), 0);
+    await many(waiting, 0);
+  });
+
+  it("reload while it is written: the same answer goes on, and is there once", async () => {
+    await begin();
+    await page.reload();
+    await written(HELD - 1);
+    goOn();
+    whole(await (await answer(page, 1)).textContent());
+    await many(yours(page), 1);
+  });
+
+  it("watch it in a second tab, and stop it there", async () => {
+    await begin();
+    const tab = await context.newPage();
+    await tab.goto(page.url());
+    await written(HELD - 1, tab);
+    await stop(tab).click();
+    await interrupted(tab).waitFor();
+    await interrupted(page).waitFor();
+    await tab.close();
+  });
+
+  it("read in a second tab what was asked in the first after it was opened", async () => {
+    await finished();
+    const tab = await context.newPage();
+    await tab.goto(page.url());
+    await answer(tab, 1);
+    await ask(page, "And when do visitors come?");
+    await yours(tab).getByText("visitors").waitFor();
+    whole(await (await answer(tab, 2)).textContent());
+    await tab.close();
+  });
+});
+
+describe("nothing is lost when", () => {
+  it("the network is cut and comes back", async () => {
+    await begin();
+    front.cut();
+    await progress(page).getByText(/Reconnecting/).waitFor();
+    assert.match(await writing(page).textContent(), /Word0 Word1/, "what was there stays");
+    await shot(page, "36-reconnecting");
+    goOn();
+    front.mend();
+    whole(await (await answer(page, 1)).textContent());
+    await many(yours(page), 1);
+  });
+
+  it("no byte comes for 30 s", async () => {
+    await context.close();
+    ({ page, context, faults } = await newPage(browser, front.url));
+    await page.clock.install();
+    await page.goto("/");
+    await addDocument(page, TITLE, `# ${TITLE}\n\n${QUOTE}\n`);
+    await begin();
+    front.freeze();
+    await page.clock.fastForward(31_000);
+    await progress(page).getByText(/Reconnecting/).waitFor();
+    goOn();
+    front.mend();
+    await page.clock.fastForward(2_000);
+    whole(await (await answer(page, 1)).textContent());
+  });
+
+  it("the server crashes: the open page goes on to the whole answer, once", async () => {
+    await begin();
+    await stack.kill();
+    await progress(page).getByText(/Reconnecting/).waitFor();
+    goOn();
+    await stack.start();
+    const got = answers(page).first();
+    await got.waitFor({ timeout: 90_000 });
+    whole(await got.textContent());
+    await got.locator("[data-citation]").click();
+    assert.equal(await page.getByRole("region", { name: /^Text of/ }).locator("mark").textContent(), QUOTE);
+    await page.reload();
+    await answer(page, 1);
+    await many(answers(page), 1);
+    await many(yours(page), 1);
+  });
+
+  it("the model fails: plain words, and Try again gives another answer to the same message", async () => {
+    model.failing = true;
+    await ask(page, QUESTION);
+    const bar = page.getByRole("alert").filter({ hasText: "The model" });
+    await bar.waitFor({ timeout: 60_000 });
+    await shot(page, "37-model-failed");
+    model.failing = false;
+    await bar.getByRole("button", { name: "Try again" }).click();
+    whole(await (await answer(page, 1)).textContent());
+    await many(yours(page), 1);
+    await page.getByRole("group", { name: "Versions" }).getByText("2/2").waitFor();
+  });
+
+  it("the history cannot be read: it says so, and reads it when asked again", async () => {
+    await finished();
+    let broken = true;
+    await page.route("**/api/ui/chat/*", (route) => (broken ? route.fulfill({ status: 500, json: { error: { code: "internal", message: "Something went wrong on our side." } } }) : route.continue()));
+    await page.reload();
+    await page.getByText("The conversation could not be opened.").waitFor();
+    await shot(page, "38-history-failed");
+    broken = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await answer(page, 1);
+  });
+
+  it("messages come too fast: the wait is counted down, and the retry is the same message", async () => {
+    await finished();
+    let refused = 0;
+    const bodies = [];
+    await page.route("**/api/ui/chat", (route) => {
+      bodies.push(route.request().postData());
+      return refused++ === 0 ? route.fulfill({ status: 429, headers: { "Retry-After": "3" }, json: { error: { code: "rate_limited", message: "Too many messages." } } }) : route.continue();
+    });
+    await ask(page, "And when do visitors come?");
+    const again = page.getByRole("button", { name: /^Try again/ });
+    await page.getByRole("button", { name: /Try again in \d s/ }).waitFor();
+    await shot(page, "39-too-fast");
+    assert.equal(await again.isDisabled(), true);
+    await page.getByRole("button", { name: "Try again", exact: true }).click();
+    await answer(page, 2);
+    assert.equal(bodies.length, 2);
+    assert.equal(bodies[0], bodies[1]);
+    await assertSoon(async () => (await history(page)).messages.filter((m) => m.role === "user").length === 2, "two messages");
+  });
+});
+
+describe("an answer of 20,000 tokens", () => {
+  it("is followed to its end while the page stays at hand", async () => {
+    const line = "Some **words** of a long answer with `code` in them, and more words that fill the line up.";
+    const part = (i) => `## Part ${i}\n\n${line} ${line}\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`js\nconst part = ${i};\n\`\`\`\n\n`;
+    model.pieces = [...Array.from({ length: 220 }, (_, i) => part(i)).join("").match(/[^]{1,200}/g), "and the clock is wound at seven [1]."];
+    model.hold = 10;
+    await page.evaluate(() => {
+      window.long = [];
+      new PerformanceObserver((list) => window.long.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" });
+    });
+    await ask(page, QUESTION);
+    await writing(page).getByRole("heading", { name: "Part 0" }).waitFor();
+    model.hold = Infinity;
+    await writing(page).getByRole("heading", { name: "Part 40" }).waitFor({ timeout: 60_000 });
+    await composer(page).pressSequentially("I can type");
+    await composer(page).getByText("I can type").waitFor();
+    const got = answers(page).first();
+    await got.waitFor({ timeout: 120_000 });
+    await got.getByText("at seven").waitFor();
+    await got.getByText("at seven").and(page.locator(":visible")).waitFor();
+    const long = (await page.evaluate(() => window.long)).sort((a, b) => b - a);
+    console.log(`an answer of ${model.pieces.join("").length} characters: ${long.length} long tasks, the longest ${long.slice(0, 5).join(", ")} ms`);
+    await shot(page, "40-long-answer");
+  });
+});

@@ -1,0 +1,30 @@
+import { ApiError, unreachable } from "./http";
+
+interface Options {
+  /** The share that has been sent, 0 to 1. */
+  onProgress: (share: number) => void;
+  signal: AbortSignal;
+}
+
+/** Posts a file as the part "file". fetch cannot tell how much of a body has been sent; XMLHttpRequest can. */
+export function sendFile<T>(path: string, file: File, { onProgress, signal }: Options): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const xhr = new XMLHttpRequest();
+    const form = new FormData();
+    form.append("file", file, file.name);
+    xhr.open("POST", path);
+    xhr.responseType = "json";
+    xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
+    xhr.onload = () => (xhr.status < 300 ? resolve(xhr.response as T) : reject(refusal(xhr)));
+    xhr.onerror = () => reject(unreachable());
+    xhr.onabort = () => reject(new DOMException("aborted", "AbortError"));
+    signal.addEventListener("abort", () => xhr.abort(), { once: true });
+    xhr.send(form);
+  });
+}
+
+function refusal(xhr: XMLHttpRequest): ApiError {
+  const error = (xhr.response as { error?: { code?: unknown; message?: unknown } } | null)?.error;
+  const text = (v: unknown, or: string) => (typeof v === "string" && v ? v : or);
+  return new ApiError(xhr.status, text(error?.code, ""), text(error?.message, "It could not be uploaded. Please try again."));
+}

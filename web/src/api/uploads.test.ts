@@ -1,0 +1,88 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { ApiError } from "./http";
+import { sendFile } from "./upload";
+import { Uploads } from "./uploads";
+
+vi.mock("./upload", () => ({ sendFile: vi.fn() }));
+const sent = vi.mocked(sendFile);
+
+/** Uploads that end when the test says so. */
+interface Open {
+  name: string;
+  end: (answer: unknown) => void;
+  fail: (err: unknown) => void;
+  progress: (share: number) => void;
+}
+let open: Open[];
+
+beforeEach(() => {
+  open = [];
+  sent.mockImplementation((_path, file, { onProgress, signal }) =>
+    new Promise((end, fail) => {
+      signal.addEventListener("abort", () => fail(new DOMException("aborted", "AbortError")));
+      open.push({ name: file.name, end: end as (answer: unknown) => void, fail, progress: onProgress });
+    }),
+  );
+});
+
+const file = (name: string, size = 3) => new File(["x".repeat(size)], name);
+
+describe("uploads", () => {
+  it("tell how far a file has come, and go when it has been taken", async () => {
+    const uploads = new Uploads();
+    const seen = vi.fn();
+    uploads.subscribe(seen);
+    const done = uploads.send("/x", file("a.md"), 10);
+    open[0]!.progress(0.5);
+    expect(uploads.items()).toMatchObject([{ name: "a.md", progress: 0.5 }]);
+    open[0]!.end({ id: "1" });
+    expect(await done).toEqual({ id: "1" });
+    expect(uploads.items()).toEqual([]);
+    expect(seen).toHaveBeenCalled();
+  });
+
+  it("send three at a time, the others after them", async () => {
+    const uploads = new Uploads();
+    const all = ["a", "b", "c", "d"].map((name) => uploads.send("/x", file(name), 10));
+    expect(open.map((o) => o.name)).toEqual(["a", "b", "c"]);
+    open[1]!.end({});
+    await all[1];
+    await vi.waitFor(() => expect(open.map((o) => o.name)).toEqual(["a", "b", "c", "d"]));
+  });
+
+  it("say why a file was refused, until that is dismissed", async () => {
+    const uploads = new Uploads();
+    const done = uploads.send("/x", file("a.bin"), 10);
+    open[0]!.fail(new ApiError(415, "unsupported_type", "It cannot be read."));
+    expect(await done).toBeNull();
+    expect(uploads.items()).toMatchObject([{ name: "a.bin", error: "It cannot be read." }]);
+    uploads.dismiss(uploads.items()[0]!.key);
+    expect(uploads.items()).toEqual([]);
+  });
+
+  it("do not send what is too large", async () => {
+    const uploads = new Uploads();
+    expect(await uploads.send("/x", file("big", 11), 10)).toBeNull();
+    expect(open).toEqual([]);
+    expect(uploads.items()[0]?.error).toContain("larger");
+  });
+
+  it("take a file back", async () => {
+    const uploads = new Uploads();
+    const done = uploads.send("/x", file("a"), 10);
+    uploads.dismiss(uploads.items()[0]!.key);
+    expect(await done).toBeNull();
+    expect(uploads.items()).toEqual([]);
+  });
+
+  it("never send what was taken back while it waited", async () => {
+    const uploads = new Uploads();
+    const first = ["a", "b", "c"].map((name) => uploads.send("/x", file(name), 10));
+    const last = uploads.send("/x", file("d"), 10);
+    uploads.dismiss(uploads.items().find((u) => u.name === "d")!.key);
+    open[0]!.end({});
+    await first[0];
+    expect(await last).toBeNull();
+    expect(open.map((o) => o.name)).toEqual(["a", "b", "c"]);
+  });
+});

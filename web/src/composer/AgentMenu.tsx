@@ -1,0 +1,25 @@
+import { BookOpenText, ChevronDown, Wrench } from "lucide-react";
+import { Menu, MenuChoice } from "../ui/Menu";
+import type { Outgoing } from "./types";
+
+export type Agent = NonNullable<Outgoing["agent"]>;
+
+const agents = [
+  { value: "documents", label: "Documents", icon: BookOpenText },
+  { value: "assistant", label: "Assistant with tools", icon: Wrench },
+] as const;
+
+/** Who answers in a new conversation: the one that reads documents, or the one that has tools. */
+export function AgentMenu({ value, onChange }: { value: Agent; onChange: (agent: Agent) => void }) {
+  const { label, icon: Glyph } = agents.find((a) => a.value === value)!;
+  const trigger = (
+    <button type="button" aria-label={`Answers come from: ${label}`} className="inline-flex h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink">
+      <Glyph aria-hidden className="size-4" /> {label} <ChevronDown aria-hidden className="size-3.5" />
+    </button>
+  );
+  return (
+    <Menu trigger={trigger} align="start" side="top">
+      <MenuChoice label="Who answers" value={value} options={[...agents]} onChange={onChange} />
+    </Menu>
+  );
+}

@@ -1,0 +1,53 @@
+import { Upload } from "lucide-react";
+import { useEffect, useState } from "react";
+import { createPortal } from "react-dom";
+
+/** Files that are dropped anywhere on the page go along with the message; a part of the page that takes them itself says so by preventDefault. */
+export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const carriesFiles = (e: DragEvent) => e.dataTransfer?.types.includes("Files") ?? false;
+    const enter = (e: DragEvent) => {
+      if (!carriesFiles(e)) return;
+      setOver(!e.defaultPrevented);
+      e.preventDefault();
+    };
+    const leave = (e: DragEvent) => {
+      if (e.relatedTarget === null) setOver(false);
+    };
+    const drop = (e: DragEvent) => {
+      setOver(false);
+      if (!carriesFiles(e) || e.defaultPrevented) return;
+      e.preventDefault();
+      onFiles([...(e.dataTransfer?.files ?? [])]);
+    };
+    // ProseMirror, too, prevents the default of a drop on the text: it is ours all the same.
+    const dropOnText = (e: DragEvent) => {
+      if (e.target instanceof Element && e.target.closest(".composer-text") && carriesFiles(e)) {
+        e.preventDefault();
+        e.stopPropagation();
+        setOver(false);
+        onFiles([...(e.dataTransfer?.files ?? [])]);
+      }
+    };
+    window.addEventListener("drop", dropOnText, { capture: true });
+    window.addEventListener("dragenter", enter);
+    window.addEventListener("dragover", enter);
+    window.addEventListener("dragleave", leave);
+    window.addEventListener("drop", drop);
+    return () => {
+      window.removeEventListener("drop", dropOnText, { capture: true });
+      window.removeEventListener("dragenter", enter);
+      window.removeEventListener("dragover", enter);
+      window.removeEventListener("dragleave", leave);
+      window.removeEventListener("drop", drop);
+    };
+  }, [onFiles]);
+  if (!over) return null;
+  return createPortal(
+    <div className="pointer-events-none fixed inset-3 z-50 flex items-center justify-center gap-3 rounded-3xl border-2 border-dashed border-accent bg-accent-soft text-lg font-medium text-accent opacity-95">
+      <Upload aria-hidden className="size-6" /> Drop to add to your message
+    </div>,
+    document.body,
+  );
+}

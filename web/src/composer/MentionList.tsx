@@ -1,0 +1,76 @@
+import { FileText, Globe, Layers, Zap, type LucideIcon } from "lucide-react";
+import { useEffect, useLayoutEffect, useRef, useState, type MouseEvent } from "react";
+import type { Category, Group, Mentionable } from "./mentions";
+
+const icons: Record<Category, LucideIcon> = { document: FileText, set: Layers, action: Zap, web: Globe };
+
+interface Props {
+  id: string;
+  groups: Group[];
+  /** Counted through all groups. */
+  active: number;
+  onPick: (m: Mentionable) => void;
+}
+
+export const optionId = (list: string, at: number): string => `${list}-${at}`;
+
+const MOST_PX = 420;
+const MARGIN_PX = 16;
+const HEADER_PX = 56; // of the page, under which the list would be cut off
+
+const keepFocus = (e: MouseEvent) => e.preventDefault(); // in the text
+
+/** The list under an "@": the text keeps the focus and moves the active option. */
+export function MentionList({ id, groups, active, onPick }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState({ above: true, height: MOST_PX });
+
+  // On the side of the composer that has more room, and no higher than that.
+  useLayoutEffect(() => {
+    const form = frame.current!.parentElement!.getBoundingClientRect();
+    const above = form.top - HEADER_PX - MARGIN_PX;
+    const below = innerHeight - form.bottom - MARGIN_PX;
+    setRoom({ above: above >= below, height: Math.min(MOST_PX, Math.max(above, below)) });
+  }, []);
+
+  useEffect(() => {
+    frame.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [active, room]);
+
+  let at = 0;
+  return (
+    <div ref={frame} className={`absolute left-0 z-20 w-full max-w-md overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
+      <div id={id} role="listbox" aria-label="What to mention" tabIndex={0} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className="overflow-y-auto p-1">
+        {groups.map((group) => (
+          <div key={group.name} role="group" aria-label={group.name}>
+            <p aria-hidden className="px-3 pt-2 pb-1 text-xs font-medium text-muted">
+              {group.name}
+            </p>
+            {group.items.map((item) => (
+              <Option key={item.id} id={optionId(id, at)} item={item} active={at++ === active} onPick={onPick} />
+            ))}
+          </div>
+        ))}
+        {groups.length === 0 && <p className="px-3 py-2 text-sm text-muted">Nothing has this name.</p>}
+      </div>
+    </div>
+  );
+}
+
+function Option({ id, item, active, onPick }: { id: string; item: Mentionable; active: boolean; onPick: (m: Mentionable) => void }) {
+  const Glyph = icons[item.category];
+  return (
+    <div
+      id={id}
+      role="option"
+      aria-selected={active}
+      aria-disabled={item.disabled}
+      className={`flex items-center gap-2.5 rounded-lg px-3 py-1.5 text-sm ${item.disabled ? "text-muted" : "cursor-pointer"} ${active ? "bg-accent-soft" : item.disabled ? "" : "hover:bg-sunken"}`}
+      onMouseDown={() => !item.disabled && onPick(item)}
+    >
+      <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
+      <span className="min-w-0 flex-1 truncate">{item.label}</span>
+      {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
+    </div>
+  );
+}

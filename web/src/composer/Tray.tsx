@@ -1,0 +1,52 @@
+import { CircleAlert, FileText, X } from "lucide-react";
+import type { Upload } from "../api/uploads";
+import type { Attachment } from "./types";
+
+interface Props {
+  attachments: Attachment[];
+  uploads: readonly Upload[];
+  onRemove: (id: string) => void;
+  onDismiss: (key: number) => void;
+}
+
+/** What goes along with the message, and what is still on its way. */
+export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
+  if (attachments.length + uploads.length === 0) return null;
+  return (
+    <ul aria-label="Attachments" className="flex flex-wrap gap-2 px-3 pt-3">
+      {attachments.map((a) => (
+        <li key={a.id} className="relative">
+          <img src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
+          <Remove name={a.name} onClick={() => onRemove(a.id)} className="absolute -top-1.5 -right-1.5" />
+        </li>
+      ))}
+      {uploads.map((u) => (
+        <li
+          key={u.key}
+          {...(u.error && { role: "alert" })}
+          className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}
+        >
+          {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
+          <span className="min-w-0">
+            <span className="block truncate">{u.error ? `${u.name}: ${u.error}` : u.name}</span>
+            {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
+          </span>
+          <Remove name={u.name} onClick={() => onDismiss(u.key)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Remove({ name, onClick, className = "" }: { name: string; onClick: () => void; className?: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={`Remove ${name}`}
+      onClick={onClick}
+      className={`inline-flex size-6 shrink-0 items-center justify-center rounded-full border border-line bg-surface text-muted hover:text-ink ${className}`}
+    >
+      <X aria-hidden className="size-3.5" />
+    </button>
+  );
+}

@@ -1,0 +1,38 @@
+import { read, readJSON, write } from "../lib/storage";
+import type { Node } from "./outgoing";
+import type { Attachment } from "./types";
+
+/** What stands in a composer that has not been sent. */
+export interface Draft {
+  doc: Node;
+  attachments: Attachment[];
+}
+
+const PREFIX = "palaver.draft.";
+const INDEX = "palaver.drafts";
+const MOST = 40;
+
+const name = (threadId: string | null) => threadId ?? "new";
+
+/** The names of the kept drafts, the oldest first. */
+function index(): string[] {
+  const value = readJSON(localStorage, INDEX);
+  return Array.isArray(value) ? value.filter((v) => typeof v === "string") : [];
+}
+
+/** Keeps a draft over a reload, or forgets it (null). The oldest of many go. */
+export function saveDraft(threadId: string | null, draft: Draft | null): void {
+  const id = name(threadId);
+  if (!draft && read(localStorage, PREFIX + id) === null) return;
+  write(localStorage, PREFIX + id, draft && JSON.stringify(draft));
+  const names = index().filter((n) => n !== id);
+  if (draft) names.push(id);
+  for (const old of names.splice(0, Math.max(0, names.length - MOST))) write(localStorage, PREFIX + old, null);
+  write(localStorage, INDEX, JSON.stringify(names));
+}
+
+export function readDraft(threadId: string | null): Draft | null {
+  const value = readJSON(localStorage, PREFIX + name(threadId)) as Partial<Draft> | null;
+  if (value?.doc?.type !== "doc" || !Array.isArray(value.attachments)) return null;
+  return { doc: value.doc, attachments: value.attachments.filter((a) => typeof a?.id === "string" && typeof a.url === "string") };
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import type { Doc, DocSet } from "../api/types";
+import { groupsOf, mentionables, step } from "./mentions";
+
+const document = (id: string, title: string, status: Doc["status"] = "ready"): Doc => ({ id, title, status, source_type: "text", bytes: 1, chunks: 1, public: false });
+const docs = [document("d1", "Remote work policy"), document("d2", "Work safety"), document("d3", "Broken", "failed"), document("d4", "New", "processing")];
+const sets: DocSet[] = [{ id: "s1", name: "Work things", doc_ids: ["d1", "d2"] }];
+const all = mentionables(docs, sets, true);
+const labels = (query: string, used: string[] = []) => groupsOf(all, query, new Set(used) as never).map((g) => [g.name, ...g.items.map((i) => i.label)]);
+
+describe("what can be mentioned", () => {
+  it("is grouped: documents, sets, actions, web search", () => {
+    expect(labels("")).toEqual([
+      ["Documents", "Remote work policy", "Work safety", "New"],
+      ["Sets", "Work things"],
+      ["Actions", "Summarize", "Inquire", "Compare", "Audit"],
+      ["Web", "Web search"],
+    ]);
+  });
+
+  it("is found by every word; what begins with the words comes first", () => {
+    expect(labels("work")).toEqual([["Documents", "Work safety", "Remote work policy"], ["Sets", "Work things"]]);
+    expect(labels("policy remote")).toEqual([["Documents", "Remote work policy"]]);
+    expect(labels("nothing like it")).toEqual([]);
+  });
+
+  it("leaves out an action and web search once they are there, and documents that could not be read", () => {
+    expect(labels("", ["action", "web"]).map(([name]) => name)).toEqual(["Documents", "Sets"]);
+    expect(labels("broken")).toEqual([]);
+  });
+
+  it("shows web search that is not configured, and cannot pick it", () => {
+    const [web] = groupsOf(mentionables([], [], false), "web", new Set());
+    expect(web?.items).toMatchObject([{ label: "Web search", disabled: true, note: "not configured" }]);
+  });
+});
+
+describe("the arrow keys", () => {
+  const item = (id: string, disabled = false) => ({ category: "document" as const, id, label: id, disabled });
+
+  it("go round the ends and past what cannot be picked", () => {
+    const items = [item("a"), item("b", true), item("c")];
+    expect([step(items, 0, 1), step(items, 2, 1), step(items, 0, -1)]).toEqual([2, 0, 2]);
+    expect(step(items, -1, 1)).toBe(0);
+  });
+
+  it("find nothing in a list without anything to pick", () => {
+    expect([step([], 0, 1), step([item("a", true)], -1, 1)]).toEqual([-1, -1]);
+  });
+});

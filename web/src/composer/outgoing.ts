@@ -1,0 +1,97 @@
+import type { Action } from "../api/types";
+import type { Category } from "./mentions";
+
+/** A node of the composer's document, as TipTap's getJSON gives it. */
+export interface Node {
+  type?: string;
+  text?: string;
+  attrs?: Record<string, unknown>;
+  content?: Node[];
+}
+
+export interface Mention {
+  id: string;
+  category: Category;
+  label: string;
+}
+
+export const emptyDoc: Node = { type: "doc", content: [{ type: "paragraph" }] };
+
+const str = (v: unknown): string => (typeof v === "string" ? v : "");
+
+function mentionOf(node: Node): Mention | null {
+  if (node.type !== "mention") return null;
+  const category = str(node.attrs?.category) as Category;
+  return { id: str(node.attrs?.id), category, label: str(node.attrs?.label) || str(node.attrs?.id) };
+}
+
+/** The mentions of a document, each once, in order. */
+export function mentionsOf(doc: Node): Mention[] {
+  const found = new Map<string, Mention>();
+  const walk = (node: Node) => {
+    const m = mentionOf(node);
+    if (m?.id) found.set(`${m.category}:${m.id}`, found.get(`${m.category}:${m.id}`) ?? m);
+    node.content?.forEach(walk);
+  };
+  walk(doc);
+  return [...found.values()];
+}
+
+/**
+ * The document as a model reads it: documents and sets by their names, an
+ * action as the verb that it is. The wish to search the web travels beside the
+ * text, and leaves no trace in it.
+ */
+export function textOf(doc: Node): string {
+  const inline = (node: Node): string => {
+    if (node.type === "text") return node.text ?? "";
+    if (node.type === "hardBreak") return "\n";
+    const m = mentionOf(node);
+    if (!m) return (node.content ?? []).map(inline).join("");
+    if (m.category === "web") return "";
+    return m.category === "action" ? m.label : `@${m.label}`;
+  };
+  const paragraphs = (doc.content ?? []).map(inline).join("\n");
+  const hasWeb = mentionsOf(doc).some((m) => m.category === "web");
+  const text = hasWeb ? paragraphs.replace(/ {2,}/g, " ").replace(/ ([.,;:?!])/g, "$1") : paragraphs;
+  return text.trim();
+}
+
+export interface Said {
+  text: string;
+  tiptap: Node;
+  taggedDocIds: string[];
+  taggedSetIds: string[];
+  action?: Action;
+  webSearch: boolean;
+}
+
+/** What a document says, read from its words and its mentions. */
+export function said(doc: Node): Said {
+  const mentions = mentionsOf(doc);
+  const ids = (category: Category) => mentions.filter((m) => m.category === category).map((m) => m.id);
+  const action = ids("action")[0] as Action | undefined;
+  return {
+    text: textOf(doc),
+    tiptap: doc,
+    taggedDocIds: ids("document"),
+    taggedSetIds: ids("set"),
+    ...(action && { action }),
+    webSearch: ids("web").length > 0,
+  };
+}
+
+/** Plain text as a document: a line break stays one. */
+export function docOf(text: string): Node {
+  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  const content = lines.flatMap((line, i): Node[] => [...(i > 0 ? [{ type: "hardBreak" }] : []), ...(line ? [{ type: "text", text: line }] : [])]);
+  return { type: "doc", content: [{ type: "paragraph", ...(content.length > 0 && { content }) }] };
+}
+
+/** An action on documents: "@Compare @this and @that". */
+export function suggestion(verb: string, docs: readonly { id: string; title: string }[]): Node {
+  const node = (id: string, label: string, category: Category): Node => ({ type: "mention", attrs: { id, label, category, mentionSuggestionChar: "@" } });
+  const content = [node(verb.toLowerCase(), verb, "action")];
+  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? " and " : " " }, node(d.id, d.title, "document")));
+  return { type: "doc", content: [{ type: "paragraph", content: [...content, { type: "text", text: " " }] }] };
+}

@@ -1,0 +1,58 @@
+import type { Ref } from "react";
+import type { Action } from "../api/types";
+
+/** A picture that is already on the server: POST /api/attachments has answered. */
+export interface Attachment {
+  id: string;
+  url: string;
+  mime: string;
+  name: string;
+}
+
+/**
+ * What the composer hands over when a person sends: the words as text and as
+ * a TipTap document, what was mentioned in them, and the pictures. It is JSON,
+ * so that a message that waits for its thread survives a reload.
+ */
+export interface Outgoing {
+  /** The message as plain text; a mention stands in it as "@title". Never blank, but for a message of pictures alone. */
+  text: string;
+  /** The TipTap document, for tiptap_json. */
+  tiptap: object;
+  taggedDocIds: string[];
+  taggedSetIds: string[];
+  action?: Action;
+  webSearch: boolean;
+  attachments: Attachment[];
+  /** What is to happen to a turn that runs: talk over it, or wait for its end. */
+  onBusy: "supersede" | "enqueue";
+  /** Who answers; chosen with the first message of a conversation, then kept by the server. */
+  agent?: "documents" | "assistant";
+}
+
+/** Puts the caret into the composer, and with "mentions" opens the list of documents to mention. */
+export interface ComposerHandle {
+  focus(): void;
+  mention(): void;
+  /** Replaces what stands in the composer. */
+  fill(text: string): void;
+  /** Replaces it by an action on documents, all mentioned. */
+  suggest(verb: string, docs: readonly { id: string; title: string }[]): void;
+}
+
+export interface ComposerProps {
+  /** Whose draft this is; null: the welcome page. */
+  threadId: string | null;
+  /** A turn runs: it can be stopped (button, Esc), and a message talks over it or waits for its end. */
+  busy: boolean;
+  /** The stop was sent and its end is awaited. */
+  stopping?: boolean;
+  /** Nothing can be typed now; the words say what to do instead, as "Choose an answer above". */
+  disabled?: boolean | string;
+  /** The message answers a question: words and mentions only. */
+  answering?: boolean;
+  placeholder?: string;
+  onSend(out: Outgoing): void;
+  onStop(): void;
+  ref?: Ref<ComposerHandle>;
+}

@@ -1,0 +1,55 @@
+import { useCallback, useState, useSyncExternalStore } from "react";
+import { Uploads } from "../api/uploads";
+import { useConfig } from "../api/useConfig";
+import { addDocument, DOCUMENT_TYPES } from "../documents/library";
+import type { Attachment } from "./types";
+
+const PICTURES = ["image/jpeg", "image/png", "image/webp"];
+const PICTURE_BYTES = 10 << 20;
+const MOST_PICTURES = 8;
+
+export const ACCEPTED = `${DOCUMENT_TYPES},${PICTURES.join(",")}`;
+
+interface Made {
+  id: string;
+  url: string;
+}
+
+/**
+ * The files of a message. A picture goes along with it; anything else becomes a
+ * document of the library, which the message then mentions.
+ */
+export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; title: string }) => void) {
+  const [uploads] = useState(() => new Uploads());
+  const [attachments, setAttachments] = useState(initial);
+  const items = useSyncExternalStore(uploads.subscribe, uploads.items);
+  const { maxUpload } = useConfig();
+
+  const add = useCallback(
+    (files: Iterable<File>, pictures: number) => {
+      let room = MOST_PICTURES - pictures;
+      for (const file of files) {
+        if (!PICTURES.includes(file.type)) {
+          void addDocument(uploads, file, maxUpload).then((doc) => doc && onDocument(doc));
+        } else if (room-- <= 0) {
+          uploads.refuse(file.name, `a message takes ${MOST_PICTURES} pictures.`);
+        } else {
+          void uploads.send<Made>("/api/attachments", file, PICTURE_BYTES).then((made) => {
+            if (made) setAttachments((all) => [...all, { id: made.id, url: made.url, mime: file.type, name: file.name }]);
+          });
+        }
+      }
+    },
+    [uploads, maxUpload, onDocument],
+  );
+
+  return {
+    attachments,
+    uploads: items,
+    sending: items.some((u) => !u.error),
+    add: useCallback((files: Iterable<File>) => add(files, attachments.length), [add, attachments.length]),
+    remove: useCallback((id: string) => setAttachments((all) => all.filter((a) => a.id !== id)), []),
+    dismiss: uploads.dismiss,
+    clear: useCallback(() => setAttachments([]), []),
+  };
+}

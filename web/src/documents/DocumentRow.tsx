@@ -1,0 +1,62 @@
+import { CircleAlert, FileText, LoaderCircle, Trash2 } from "lucide-react";
+import type { Doc } from "../api/types";
+import { bytes } from "../lib/format";
+import { IconButton } from "../ui/Button";
+import { deleteLater } from "../ui/gone";
+import { documentPath, refreshLibrary } from "./library";
+
+interface Props {
+  doc: Doc;
+  onOpen: (doc: { id: string; title: string }) => void;
+}
+
+const kinds: Record<string, string> = { txt: "Text", text: "Text", md: "Markdown", markdown: "Markdown", html: "HTML", pdf: "PDF" };
+
+export function DocumentRow({ doc, onOpen }: Props) {
+  const remove = () =>
+    deleteLater({ path: documentPath(doc.id), words: `“${doc.title}” was deleted.`, onDeleted: () => void refreshLibrary() });
+  const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
+  const look = doc.status === "failed" ? "text-bad" : doc.status === "processing" ? "animate-spin text-accent" : "text-muted";
+  return (
+    <li data-status={doc.status} className="group relative flex items-start gap-3 rounded-lg py-2 pr-1 pl-2 hover:bg-sunken">
+      <Glyph aria-hidden className={`mt-0.5 size-4 shrink-0 ${look}`} />
+      <div className="min-w-0 flex-1">
+        <button
+          type="button"
+          disabled={doc.status !== "ready"}
+          className="block w-full truncate text-left text-sm font-medium after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent"
+          onClick={() => onOpen(doc)}
+        >
+          <span className="sr-only">Read </span>
+          {doc.title}
+        </button>
+        <State doc={doc} />
+      </div>
+      {!doc.public && (
+        <IconButton
+          label={`Delete ${doc.title}`}
+          icon={Trash2}
+          size="small"
+          className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          onClick={remove}
+        />
+      )}
+    </li>
+  );
+}
+
+function State({ doc }: { doc: Doc }) {
+  if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error || "It could not be read."}</span>;
+  if (doc.status === "processing") {
+    return (
+      <span role="status" className="block text-xs text-muted">
+        Being read{doc.progress ? `, ${doc.progress} %` : ""}
+      </span>
+    );
+  }
+  return (
+    <span className="block text-xs text-muted">
+      {kinds[doc.source_type] ?? doc.source_type} · {bytes(doc.bytes)}
+    </span>
+  );
+}

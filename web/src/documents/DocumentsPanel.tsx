@@ -1,0 +1,98 @@
+import { Tabs } from "@base-ui/react/tabs";
+import { useState } from "react";
+import { wordsOf } from "../api/query";
+import type { Doc } from "../api/types";
+import { useConversation } from "../shell/conversations";
+import { Button } from "../ui/Button";
+import { DocumentRow } from "./DocumentRow";
+import { useKnown } from "./known";
+import { useLibrary } from "./library";
+import { Preview } from "./Preview";
+import { SetsTab } from "./SetsTab";
+import { UploadBox } from "./UploadBox";
+
+const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-colors hover:text-ink data-active:bg-surface data-active:text-ink data-active:shadow-soft";
+
+/** What can be asked about. */
+export function DocumentsPanel({ threadId }: { threadId: string | null }) {
+  const library = useLibrary();
+  const known = useKnown(threadId, useConversation(threadId) !== null);
+  const [opened, setOpened] = useState<{ id: string; title: string } | null>(null);
+  if (opened) return <Preview doc={opened} onBack={() => setOpened(null)} />;
+  return (
+    <Tabs.Root defaultValue="documents" className="flex min-h-0 flex-1 flex-col">
+      <Tabs.List className="mx-5 flex shrink-0 gap-1 self-start rounded-lg bg-sunken p-1">
+        <Tabs.Tab value="documents" className={tab}>
+          Documents
+        </Tabs.Tab>
+        <Tabs.Tab value="sets" className={tab}>
+          Sets
+        </Tabs.Tab>
+      </Tabs.List>
+      <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-4 pb-6">
+        {library.error && !library.loaded && (
+          <div role="alert" className="mb-4 space-y-2 text-sm">
+            <p className="text-bad">{wordsOf(library.error)}</p>
+            <Button onClick={library.retry}>Try again</Button>
+          </div>
+        )}
+        <Tabs.Panel value="documents" className="outline-none">
+          <UploadBox />
+          {known.length > 0 && <Known known={known} onOpen={setOpened} />}
+          <Documents docs={library.docs} loaded={library.loaded} onOpen={setOpened} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sets" className="outline-none">
+          <SetsTab docs={library.docs} sets={library.sets} />
+        </Tabs.Panel>
+      </div>
+    </Tabs.Root>
+  );
+}
+
+const heading = "mt-6 mb-1 text-xs font-medium text-muted";
+
+interface Openable {
+  onOpen: (doc: { id: string; title: string }) => void;
+}
+
+function Known({ known, onOpen }: Openable & { known: { id: string; title: string }[] }) {
+  return (
+    <section aria-label="In this conversation">
+      <h3 className={heading}>In this conversation</h3>
+      <ul className="flex flex-wrap gap-1.5 pt-1">
+        {known.map((d) => (
+          <li key={d.id} className="max-w-full">
+            <button type="button" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline" onClick={() => onOpen(d)}>
+              {d.title}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Documents({ docs, loaded, onOpen }: Openable & { docs: Doc[]; loaded: boolean }) {
+  const own = docs.filter((d) => !d.public);
+  const shared = docs.filter((d) => d.public);
+  if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">There is no document yet.</p>;
+  return (
+    <>
+      {[
+        { name: "Yours", items: own },
+        { name: "For everyone", items: shared },
+      ]
+        .filter((g) => g.items.length > 0)
+        .map((g) => (
+          <section key={g.name} aria-label={g.name}>
+            <h3 className={heading}>{g.name}</h3>
+            <ul aria-label={`Documents: ${g.name}`} className="-mx-2">
+              {g.items.map((d) => (
+                <DocumentRow key={d.id} doc={d} onOpen={onOpen} />
+              ))}
+            </ul>
+          </section>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { Layers, Pencil, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import type { Doc, DocSet } from "../api/types";
+import { Button, IconButton } from "../ui/Button";
+import { deleteLater } from "../ui/gone";
+import { refreshLibrary, setPath } from "./library";
+import { SetDialog } from "./SetDialog";
+
+/** Documents that are asked about together. */
+export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
+  const [editing, setEditing] = useState<DocSet | "new" | null>(null);
+  const titles = new Map(docs.map((d) => [d.id, d.title]));
+  return (
+    <>
+      <Button icon={Plus} onClick={() => setEditing("new")} disabled={docs.length === 0}>
+        New set
+      </Button>
+      {sets.length === 0 && <p className="mt-4 text-sm text-muted">A set is a name for several documents: mention it with @, and all of them are read.</p>}
+      <ul aria-label="Sets" className="-mx-2 mt-3">
+        {sets.map((set) => (
+          <li key={set.id} className="flex items-start gap-3 rounded-lg py-2 pr-1 pl-2 hover:bg-sunken">
+            <Layers aria-hidden className="mt-1 size-4 shrink-0 text-muted" />
+            <span className="min-w-0 flex-1">
+              <span className="block truncate text-sm font-medium">{set.name}</span>
+              <span className="line-clamp-2 text-xs text-muted">{set.doc_ids.map((id) => titles.get(id) ?? "a deleted document").join(", ") || "No document"}</span>
+            </span>
+            <IconButton label={`Edit ${set.name}`} icon={Pencil} size="small" onClick={() => setEditing(set)} />
+            <IconButton
+              label={`Delete ${set.name}`}
+              icon={Trash2}
+              size="small"
+              onClick={() => deleteLater({ path: setPath(set.id), words: `“${set.name}” was deleted. Its documents stay.`, onDeleted: () => void refreshLibrary() })}
+            />
+          </li>
+        ))}
+      </ul>
+      {editing && <SetDialog set={editing === "new" ? null : editing} docs={docs} onClose={() => setEditing(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { CircleAlert, FileText, Upload, X } from "lucide-react";
+import { useRef, useState, useSyncExternalStore } from "react";
+import type { Upload as Sent } from "../api/uploads";
+import { useConfig } from "../api/useConfig";
+import { IconButton } from "../ui/Button";
+import { addDocument, DOCUMENT_TYPES, panelUploads } from "./library";
+
+/** Takes files, chosen or dropped, and shows how far they have come. */
+export function UploadBox() {
+  const { maxUpload } = useConfig();
+  const uploads = useSyncExternalStore(panelUploads.subscribe, panelUploads.items);
+  const picker = useRef<HTMLInputElement>(null);
+  const [over, setOver] = useState(false);
+  const add = (files: Iterable<File>) => {
+    for (const file of files) void addDocument(panelUploads, file, maxUpload);
+  };
+  return (
+    <>
+      <div
+        onDragOver={(e) => {
+          e.preventDefault(); // not for the message
+          setOver(true);
+        }}
+        onDragEnter={(e) => e.preventDefault()}
+        onDragLeave={() => setOver(false)}
+        onDrop={(e) => {
+          e.preventDefault();
+          setOver(false);
+          add(e.dataTransfer.files);
+        }}
+      >
+        <button
+          type="button"
+          className={`flex w-full flex-col items-center gap-1 rounded-xl border border-dashed px-4 py-5 text-sm transition-colors ${over ? "border-accent bg-accent-soft" : "border-edge hover:border-accent hover:bg-accent-soft"}`}
+          onClick={() => picker.current?.click()}
+        >
+          <span className="flex items-center gap-2 font-medium">
+            <Upload aria-hidden className="size-4 text-accent" /> Add documents
+          </span>
+          <span className="text-xs text-muted">Text, Markdown, HTML or PDF, up to {Math.floor(maxUpload / (1 << 20))} MB each</span>
+        </button>
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          accept={DOCUMENT_TYPES}
+          aria-label="Add documents"
+          hidden
+          onChange={(e) => {
+            add([...(e.target.files ?? [])]);
+            e.target.value = ""; // the same file may be chosen again
+          }}
+        />
+      </div>
+      {uploads.length > 0 && (
+        <ul aria-label="Uploads" className="mt-3 space-y-2">
+          {uploads.map((u) => (
+            <UploadRow key={u.key} upload={u} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function UploadRow({ upload: u }: { upload: Sent }) {
+  const Glyph = u.error ? CircleAlert : FileText;
+  return (
+    <li {...(u.error && { role: "alert" })} className={`flex items-center gap-3 rounded-lg py-1.5 pr-1 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
+      <Glyph aria-hidden className="size-4 shrink-0" />
+      <span className="min-w-0 flex-1">
+        <span className={u.error ? "block" : "block truncate"}>{u.error ? `${u.name}: ${u.error}` : u.name}</span>
+        {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-full" {...(u.progress !== null && { value: u.progress })} />}
+      </span>
+      <IconButton label={u.error ? `Dismiss ${u.name}` : `Cancel ${u.name}`} icon={X} size="small" className="text-inherit" onClick={() => panelUploads.dismiss(u.key)} />
+    </li>
+  );
+}

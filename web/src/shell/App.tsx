@@ -1,0 +1,133 @@
+import { FolderOpen, PanelLeft } from "lucide-react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { refreshKnown } from "../documents/known";
+import { useLibrary } from "../documents/library";
+import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
+import { IconButton } from "../ui/Button";
+import { Drawer } from "../ui/Dialog";
+import { Toaster } from "../ui/toast";
+import { useMedia } from "../ui/useMedia";
+import { Boundary } from "./Boundary";
+import { titleOf } from "./ConversationRow";
+import { refreshConversations, useConversation } from "./conversations";
+import { dropPending, pendingOf } from "./pending";
+import { Sidebar } from "./Sidebar";
+import { useRoute, type Go } from "./useRoute";
+import { Welcome } from "./Welcome";
+
+// Drawn when they are needed: the composer of the welcome page is not kept waiting for them.
+const readThread = () => import("../thread/Thread").then((m) => ({ default: m.Thread }));
+const Thread = lazy(readThread);
+const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
+
+const PANEL = "documents";
+const PREFETCH_MS = 500;
+
+export function App() {
+  const [threadId, go] = useRoute();
+  useEffect(() => {
+    const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // there when the first message is sent
+    return () => clearTimeout(soon);
+  }, []);
+  return (
+    <Asides>
+      <div className="flex h-full">
+        <SidebarColumn current={threadId} onOpen={go} />
+        <main className="flex h-full min-w-0 flex-1 flex-col">
+          <Header threadId={threadId} onOpen={go} />
+          <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} /> : <Welcome onStart={go} />}</Boundary>
+        </main>
+        <AsideSlot />
+        <Aside name={PANEL} title="Documents">
+          <Boundary>
+            <Suspense>
+              <DocumentsPanel threadId={threadId} />
+            </Suspense>
+          </Boundary>
+        </Aside>
+      </div>
+      <Toaster />
+    </Asides>
+  );
+}
+
+function Brand() {
+  return (
+    <span className="flex items-center gap-2.5 text-[1.05rem] font-semibold tracking-tight">
+      <img src="/favicon.svg" alt="" width="24" height="24" /> Palaver
+    </span>
+  );
+}
+
+const useRoomy = () => useMedia("(min-width: 768px)");
+
+function SidebarColumn({ current, onOpen }: { current: string | null; onOpen: Go }) {
+  if (!useRoomy()) return null;
+  return (
+    <div className="flex h-full w-68 shrink-0 flex-col border-r border-line bg-sunken/50">
+      <p className="flex h-14 shrink-0 items-center px-5">
+        <Brand />
+      </p>
+      <Sidebar current={current} onOpen={onOpen} />
+    </div>
+  );
+}
+
+function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
+  const roomy = useRoomy();
+  const aside = useAside();
+  const { docs } = useLibrary();
+  const [drawer, setDrawer] = useState(false);
+  const conversation = useConversation(threadId);
+  const title = threadId ? titleOf(conversation) : "";
+
+  useEffect(() => {
+    document.title = title ? `${title} · Palaver` : "Palaver";
+  }, [title]);
+
+  const openFromDrawer: Go = (id, how) => {
+    setDrawer(false);
+    onOpen(id, how);
+  };
+
+  const shown = aside.open === PANEL;
+  return (
+    <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
+      {!roomy && <IconButton label="Conversations" icon={PanelLeft} onClick={() => setDrawer(true)} />}
+      {!roomy && !threadId && <Brand />}
+      <h1 className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>
+      <button
+        type="button"
+        aria-expanded={shown}
+        className="ml-auto inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink"
+        onClick={() => (shown ? aside.close() : aside.show(PANEL))}
+      >
+        <FolderOpen aria-hidden className="size-4" />
+        <span className="max-sm:sr-only">Documents</span>
+        {docs.length > 0 && <span className="tabular-nums">{docs.length}</span>}
+      </button>
+      {!roomy && drawer && (
+        <Drawer title="Conversations" side="left" onClose={() => setDrawer(false)}>
+          <Sidebar current={threadId} onOpen={openFromDrawer} />
+        </Drawer>
+      )}
+    </header>
+  );
+}
+
+// A turn that begins, pauses or ends changes its title, order and state, and what it knows.
+const onActivity = () => {
+  void refreshConversations();
+  void refreshKnown();
+};
+
+/** One conversation, and the message that the welcome page has left for it. */
+function Conversation({ threadId }: { threadId: string }) {
+  const [first] = useState(() => pendingOf(threadId));
+  const onFirstAccepted = useCallback(() => dropPending(threadId), [threadId]);
+  return (
+    <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
+      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,23 @@
+import { Component, type ErrorInfo, type ReactNode } from "react";
+import { Button } from "../ui/Button";
+
+/** Keeps a fault in one part of the page (or a part that could not be fetched) from taking the rest with it. */
+export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError = () => ({ failed: true });
+
+  override componentDidCatch(error: unknown, info: ErrorInfo) {
+    console.error("This part of the page failed.", error, info.componentStack);
+  }
+
+  override render() {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <div role="alert" className="m-auto max-w-sm space-y-3 p-6 text-center">
+        <p>This part of the page could not be shown. What you have written and received is kept.</p>
+        <Button onClick={() => location.reload()}>Load the page again</Button>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import { useEffect, useRef } from "react";
+import { wordsOf } from "../api/query";
+import { Button } from "../ui/Button";
+import { ConversationRow } from "./ConversationRow";
+import { useConversations } from "./conversations";
+import { byAge } from "./groups";
+import type { Go } from "./useRoute";
+
+interface Props {
+  q: string;
+  current: string | null;
+  onOpen: Go;
+}
+
+export function ConversationList({ q, current, onOpen }: Props) {
+  const list = useConversations(q);
+  const end = useRef<HTMLDivElement>(null);
+
+  // The next page is fetched when its place comes into view.
+  const { hasNextPage, fetchNextPage, isFetchingNextPage } = list;
+  useEffect(() => {
+    if (!hasNextPage || isFetchingNextPage || !end.current) return;
+    const seen = new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && void fetchNextPage());
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  return (
+    <nav aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
+      {list.isError && list.items.length === 0 && (
+        <div role="alert" className="space-y-2 px-2 py-3 text-sm text-muted">
+          <p>{wordsOf(list.error)}</p>
+          <Button onClick={() => void list.refetch()}>Try again</Button>
+        </div>
+      )}
+      {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? "No conversation holds these words." : "Your conversations will be listed here."}</p>}
+      {byAge(list.items).map((group) => (
+        <section key={group.name} aria-label={group.name}>
+          <h2 className="px-2 pt-4 pb-1 text-xs font-medium text-muted">{group.name}</h2>
+          <ul className="space-y-px">
+            {group.items.map((c) => (
+              <ConversationRow key={c.id} conversation={c} current={c.id === current} onOpen={onOpen} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      <div ref={end} className="h-px" />
+    </nav>
+  );
+}

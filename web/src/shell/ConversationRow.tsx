@@ -1,0 +1,119 @@
+import { Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import type { Conversation } from "../api/types";
+import { IconButton } from "../ui/Button";
+import { deleteLater } from "../ui/gone";
+import { Menu, MenuItem } from "../ui/Menu";
+import { conversationPath, refreshConversations, rename } from "./conversations";
+import { since } from "./groups";
+import type { Go } from "./useRoute";
+
+interface Props {
+  conversation: Conversation;
+  current: boolean;
+  onOpen: Go;
+}
+
+export const titleOf = (c: Conversation | null): string => c?.title || "New conversation";
+
+export function ConversationRow({ conversation: c, current, onOpen }: Props) {
+  const [renaming, setRenaming] = useState(false);
+  const title = titleOf(c);
+
+  const remove = () => {
+    if (current) onOpen(null, "replace");
+    deleteLater({
+      path: conversationPath(c.id),
+      words: `“${short(title)}” was deleted.`,
+      onUndo: () => current && onOpen(c.id, "replace"),
+      onDeleted: () => void refreshConversations(),
+    });
+  };
+
+  if (renaming) return <Rename conversation={c} onDone={() => setRenaming(false)} />;
+  return (
+    <li className={`group relative rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
+      <a
+        href={`/chat/${c.id}`}
+        aria-current={current ? "page" : undefined}
+        title={title}
+        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:pr-9"
+        onClick={(e) => {
+          if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // a new tab
+          e.preventDefault();
+          onOpen(c.id);
+        }}
+      >
+        <span className="min-w-0 flex-1 truncate">{title}</span>
+        <State conversation={c} />
+      </a>
+      <Menu
+        trigger={
+          <IconButton
+            label={`More about ${title}`}
+            icon={Ellipsis}
+            size="small"
+            className="absolute top-0.5 right-0.5 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-popup-open:opacity-100 pointer-coarse:opacity-100"
+          />
+        }
+      >
+        <MenuItem icon={Pencil} onSelect={() => setRenaming(true)}>
+          Rename
+        </MenuItem>
+        <MenuItem icon={Trash2} danger onSelect={remove}>
+          Delete
+        </MenuItem>
+      </Menu>
+    </li>
+  );
+}
+
+/** What a conversation is doing; idle, when it was last active. */
+function State({ conversation: c }: { conversation: Conversation }) {
+  if (c.status === "running") return <span className="shimmer shrink-0 text-xs">answering</span>;
+  if (c.status === "interrupted") return <span className="shrink-0 text-xs text-warn">asks you</span>;
+  const last = c.last_message_at;
+  return (
+    <time dateTime={last} title={last && new Date(last).toLocaleString()} className="shrink-0 text-xs text-muted group-focus-within:invisible group-hover:invisible pointer-coarse:visible">
+      {since(last)}
+    </time>
+  );
+}
+
+const short = (s: string) => (s.length > 40 ? `${s.slice(0, 39)}…` : s);
+
+function Rename({ conversation: c, onDone }: { conversation: Conversation; onDone: () => void }) {
+  const [title, setTitle] = useState(c.title);
+  const input = useRef<HTMLInputElement>(null);
+  const done = useRef(false);
+  // After the menu has given the focus back.
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => input.current?.select());
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  const save = (keep: boolean) => {
+    if (done.current) return; // Enter, then the blur that follows
+    done.current = true;
+    const next = title.trim();
+    if (keep && next !== "" && next !== c.title) void rename(c.id, next).finally(onDone);
+    else onDone();
+  };
+  return (
+    <li>
+      <input
+        ref={input}
+        aria-label="Title"
+        value={title}
+        maxLength={200}
+        className="h-8 w-full rounded-lg border border-accent bg-surface px-2 text-sm outline-none"
+        onChange={(e) => setTitle(e.target.value)}
+        onBlur={() => save(true)}
+        onKeyDown={(e) => {
+          if (e.key !== "Enter" && e.key !== "Escape") return;
+          e.preventDefault();
+          save(e.key === "Enter");
+        }}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,85 @@
+import { Monitor, Moon, Search, SquarePen, Sun, X } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { useConfig } from "../api/useConfig";
+import { IconButton } from "../ui/Button";
+import { Menu, MenuChoice } from "../ui/Menu";
+import { ConversationList } from "./ConversationList";
+import { useTheme, type Theme } from "./theme";
+import type { Go } from "./useRoute";
+
+interface Props {
+  current: string | null;
+  onOpen: Go;
+}
+
+/** The conversations, and what holds for all of them. */
+export function Sidebar({ current, onOpen }: Props) {
+  const [search, setSearch] = useState("");
+  const q = useDeferredValue(search.trim());
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="space-y-2 px-3 pb-2">
+        <button
+          type="button"
+          className="flex h-9 w-full items-center gap-2.5 rounded-lg border border-line bg-surface px-3 text-sm font-medium shadow-soft transition-colors hover:border-edge"
+          onClick={() => onOpen(null)}
+        >
+          <SquarePen aria-hidden className="size-4 text-accent" /> New conversation
+        </button>
+        <div className="relative">
+          <Search aria-hidden className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
+          <input
+            type="search"
+            aria-label="Search conversations"
+            placeholder="Search"
+            value={search}
+            maxLength={200}
+            onChange={(e) => setSearch(e.target.value)}
+            onKeyDown={(e) => {
+              if (e.key !== "Escape" || search === "") return;
+              e.preventDefault(); // it does not stop the answer, too
+              setSearch("");
+            }}
+            className="h-9 w-full rounded-lg bg-sunken pr-9 pl-9 text-sm outline-offset-0 placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
+          />
+          {search !== "" && <IconButton label="Clear the search" icon={X} size="small" className="absolute top-0.5 right-0.5" onClick={() => setSearch("")} />}
+        </div>
+      </div>
+      <ConversationList q={q} current={current} onOpen={onOpen} />
+      <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
+        <ModelLine />
+        <ThemeMenu />
+      </footer>
+    </div>
+  );
+}
+
+function ModelLine() {
+  const { offline, modelLabel } = useConfig();
+  if (!offline) return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{modelLabel}</p>;
+  return (
+    <details className="relative min-w-0 flex-1 text-xs text-muted">
+      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink">Offline engine, no model</summary>
+      <p className="absolute bottom-full left-0 z-20 mb-2 w-64 rounded-xl border border-line bg-surface p-4 text-sm text-ink shadow-float">
+        Answers are made of sentences quoted from your documents. To have a language model write them, set OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY or LLM_BASE_URL and start
+        Palaver again.
+      </p>
+    </details>
+  );
+}
+
+const themes = [
+  { value: "system", label: "Like the system", icon: Monitor },
+  { value: "light", label: "Light", icon: Sun },
+  { value: "dark", label: "Dark", icon: Moon },
+] as const;
+
+function ThemeMenu() {
+  const [theme, choose] = useTheme();
+  const icon = themes.find((t) => t.value === theme)!.icon;
+  return (
+    <Menu side="top" trigger={<IconButton label="Light or dark" icon={icon} />}>
+      <MenuChoice<Theme> label="Light or dark" value={theme} options={[...themes]} onChange={choose} />
+    </Menu>
+  );
+}

@@ -1,0 +1,60 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getJSON, post, request } from "../api/http";
+import { queries, wordsOf } from "../api/query";
+import type { Conversation, Page } from "../api/types";
+import { useGone } from "../ui/gone";
+import { toast } from "../ui/toast";
+import { pendingOf } from "./pending";
+
+const KEY = ["conversations"];
+const PAGE = 40;
+const BUSY_MS = 4_000;
+const enc = encodeURIComponent;
+
+const path = (id: string) => `/api/conversations/${enc(id)}`;
+
+/** The conversations that a search finds (all: ""), the latest first, page by page. */
+export function useConversations(q: string) {
+  const gone = useGone();
+  const list = useInfiniteQuery({
+    queryKey: [...KEY, "list", q],
+    queryFn: ({ pageParam, signal }) => getJSON<Page<Conversation>>(`/api/conversations?limit=${PAGE}&q=${enc(q)}&cursor=${enc(pageParam)}`, { signal }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor,
+    placeholderData: keepPreviousData,
+    // Other tabs may be talking, too.
+    refetchInterval: (query) => (query.state.data?.pages[0]?.items?.some((c) => c.status === "running") ? BUSY_MS : false),
+  });
+  const items = list.data?.pages.flatMap((p) => p.items ?? []) ?? [];
+  return { ...list, items: items.filter((c) => !gone.has(path(c.id))) };
+}
+
+/**
+ * One conversation; null when there is none of that id, or not yet. The list
+ * mostly knows it: what the welcome page has just begun does not exist until
+ * its first message is taken, and is then in the list.
+ */
+export function useConversation(id: string | null): Conversation | null {
+  const list = useConversations("");
+  const listed = list.items.find((c) => c.id === id);
+  const { data } = useQuery({
+    queryKey: [...KEY, "one", id],
+    queryFn: ({ signal }) => getJSON<Conversation>(path(id!), { signal }),
+    enabled: id !== null && list.isSuccess && !listed && !pendingOf(id),
+  });
+  return listed ?? data ?? null;
+}
+
+/** To be called when a turn begins, pauses or ends: title, order and state may have changed. */
+export const refreshConversations = (): Promise<void> => queries.invalidateQueries({ queryKey: KEY });
+
+export async function rename(id: string, title: string): Promise<void> {
+  try {
+    await request(path(id), { ...post({ title }), method: "PATCH" });
+  } catch (err) {
+    toast.error(wordsOf(err));
+  }
+  await refreshConversations();
+}
+
+export const conversationPath = path;

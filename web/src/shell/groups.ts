@@ -1,0 +1,39 @@
+import type { Conversation } from "../api/types";
+
+export interface Group {
+  name: string;
+  items: Conversation[];
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** Conversations by when they were last active; the order of the list stays. */
+export function byAge(items: readonly Conversation[], now = new Date()): Group[] {
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
+  const name = (c: Conversation) => {
+    const at = Date.parse(c.last_message_at ?? c.created_at);
+    if (at >= today) return "Today";
+    if (at >= today - DAY) return "Yesterday";
+    if (at >= today - 7 * DAY) return "Last 7 days";
+    if (at >= today - 30 * DAY) return "Last 30 days";
+    return "Older";
+  };
+  const groups: Group[] = [];
+  for (const c of items) {
+    const last = groups.at(-1);
+    if (last && last.name === name(c)) last.items.push(c);
+    else groups.push({ name: name(c), items: [c] });
+  }
+  return groups;
+}
+
+/** How long ago, in as little as a narrow column holds: "now", "5 min", "3 h", "12 Nov". */
+export function since(iso: string | undefined, now = Date.now()): string {
+  const then = iso ? Date.parse(iso) : Number.NaN;
+  if (Number.isNaN(then)) return "";
+  const minutes = Math.floor((now - then) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}

@@ -1,0 +1,110 @@
+import { RotateCw } from "lucide-react";
+import { memo, useMemo } from "react";
+import type { Citation } from "../api/types";
+import { IconButton } from "../ui/Button";
+import { CopyButton } from "./CopyButton";
+import { Footnote, Time } from "./Footnote";
+import { answerText, citationsOf, picturesOf, shown, textOf, toolOf } from "./parts";
+import { Prose } from "./Prose";
+import { Sources } from "./Sources";
+import { ToolCard } from "./ToolCard";
+import type { Message, Part } from "./types";
+
+interface Props {
+  message: Message;
+  writing: boolean;
+  /** It is the last: a question that nobody has answered stands above the composer. */
+  last: boolean;
+  locked: boolean;
+  onCite: (c: Citation) => void;
+  onRegenerate: (turn: string) => void;
+}
+
+/** All that came of a turn, in the order in which it came. */
+export const AssistantMessage = memo(function AssistantMessage({ message, writing, last, locked, onCite, onRegenerate }: Props) {
+  const meta = message.metadata ?? {};
+  const citations = useMemo(() => (writing || meta.interrupted ? undefined : citationsOf(message)), [message, writing, meta.interrupted]);
+  const text = textOf(message);
+  const pictures = picturesOf(message).filter((p) => !text.includes(p.url));
+  const waits = meta.finished_reason === "interrupted" && !writing;
+  const parts = shown(message);
+  const say = (p: Part, i: number) => <Piece key={i} part={p} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && i === parts.length - 1} onCite={onCite} />;
+  return (
+    <article aria-label={writing ? "Palaver is writing" : "Palaver"} aria-busy={writing} className="group">
+      {parts.map(say)}
+      {pictures.length > 0 && (
+        <ul aria-label="Pictures" className="mt-3 flex flex-wrap gap-3">
+          {pictures.map((p) => (
+            <li key={p.url}>
+              <a href={p.url} target="_blank" rel="noopener noreferrer">
+                <img src={p.url} alt="Generated picture" loading="lazy" className="max-h-96 max-w-full rounded-xl border border-line" />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {citations && <Sources citations={citations} onCite={onCite} />}
+      {!writing && <Ending message={message} text={text} />}
+      {!writing && !waits && (
+        <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+          <Footnote meta={meta} />
+          <Time at={meta.created_at} />
+          <span className="-my-1 -ml-2 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+            {text && <CopyButton text={text} label="Copy answer" />}
+            {meta.turn_id && <IconButton size="small" icon={RotateCw} label="Another answer" disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
+          </span>
+        </footer>
+      )}
+    </article>
+  );
+});
+
+interface PieceProps {
+  part: Part;
+  over: boolean;
+  open: boolean;
+  writing: boolean;
+  citations: Citation[] | undefined;
+  onCite: (c: Citation) => void;
+}
+
+const quiet = "my-3 border-l-2 border-line pl-3 text-sm text-muted";
+
+function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
+  const tool = toolOf(part);
+  if (tool) return <ToolCard part={tool} over={over} />;
+  switch (part.type) {
+    case "text":
+      return part.text ? (
+        <div className="not-first:mt-3">
+          <Prose text={part.text} citations={citations} writing={writing} onCite={onCite} />
+        </div>
+      ) : null;
+    case "data-notice":
+      return <p className={quiet}>{part.data.message}</p>;
+    case "data-interrupt": {
+      if (open && !part.data.answered) return null;
+      const said = answerText(part.data);
+      return (
+        <div className={quiet}>
+          <p>{part.data.message}</p>
+          {said && <p className="mt-0.5 font-medium text-ink">{said}</p>}
+        </div>
+      );
+    }
+    default:
+      return null;
+  }
+}
+
+/** How a turn ended that did not end by itself. */
+function Ending({ message, text }: { message: Message; text: string }) {
+  const { finished_reason: reason, interrupted_reason: why } = message.metadata ?? {};
+  if (reason !== "cancelled" && reason !== "error") return null;
+  if (text.trim() === "") return <p className="text-sm text-muted italic">{reason === "error" ? "No answer could be given." : why === "superseded" ? "Not answered: you went on." : "Stopped."}</p>;
+  return (
+    <p className="mt-3">
+      <span className="inline-flex items-center rounded-full bg-warn-soft px-2.5 py-0.5 text-xs font-medium text-warn">Response interrupted</span>
+    </p>
+  );
+}

@@ -1,0 +1,24 @@
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import { IconButton } from "../ui/Button";
+
+interface Props {
+  versions: string[];
+  turn: string;
+  disabled: boolean;
+  onShow: (turn: string) => void;
+}
+
+/** Goes through the versions of an exchange: edited messages and other answers. */
+export function BranchPicker({ versions, turn, disabled, onShow }: Props) {
+  const at = versions.indexOf(turn);
+  if (versions.length < 2 || at < 0) return null;
+  return (
+    <span role="group" aria-label="Versions" className="inline-flex items-center tabular-nums">
+      <IconButton size="small" icon={ChevronLeft} label="Earlier version" disabled={disabled || at === 0} onClick={() => onShow(versions[at - 1]!)} />
+      <span aria-label={`Version ${at + 1} of ${versions.length}`}>
+        {at + 1}/{versions.length}
+      </span>
+      <IconButton size="small" icon={ChevronRight} label="Later version" disabled={disabled || at === versions.length - 1} onClick={() => onShow(versions[at + 1]!)} />
+    </span>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Citation } from "../api/types";
+
+const look = "ml-0.5 inline-flex h-[1.35em] min-w-[1.45em] items-center justify-center rounded-md bg-accent-soft px-1 align-[0.1em] text-xs font-semibold text-accent no-underline!";
+
+/** A citation's number in an answer: opens its passage, or its page. */
+export function CitationChip({ n, citation, onOpen }: { n: number; citation?: Citation; onOpen: (c: Citation) => void }) {
+  if (!citation) return <span className={look}>{n}</span>;
+  const label = `Citation ${n}: ${citation.title}`;
+  if (citation.source === "web") {
+    if (!isWeb(citation.url)) return <span className={look}>{n}</span>;
+    return (
+      <a className={`${look} hover:bg-accent hover:text-accent-ink`} href={citation.url} target="_blank" rel="noopener noreferrer" aria-label={`${label} (opens in a new tab)`} title={citation.title}>
+        {n}
+      </a>
+    );
+  }
+  return (
+    <button type="button" className={`${look} hover:bg-accent hover:text-accent-ink`} aria-label={label} title={citation.title} data-citation={n} onClick={() => onOpen(citation)}>
+      {n}
+    </button>
+  );
+}
+
+export const isWeb = (url: string | undefined): boolean => /^https?:\/\//i.test(url ?? "");

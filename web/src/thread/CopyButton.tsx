@@ -1,0 +1,29 @@
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+import { IconButton } from "../ui/Button";
+
+/** Copies a text. Browsers allow it on secure pages only; elsewhere a selection does it. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    if (!(await write(text))) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return <IconButton size="small" icon={copied ? Check : Copy} label={copied ? "Copied" : label} onClick={() => void copy()} />;
+}
+
+async function write(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}

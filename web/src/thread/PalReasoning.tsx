@@ -1,0 +1,49 @@
+import { FileText, Globe, Sparkles } from "lucide-react";
+import type { DocRef } from "../api/types";
+import type { Status } from "./types";
+import { usePaced } from "./usePaced";
+
+interface Props {
+  running: boolean;
+  writing: boolean;
+  stopping: boolean;
+  trouble: string;
+  statuses: Status[];
+  docs: DocRef[];
+}
+
+const none: Status[] = [];
+
+/** What the turn is doing, one line at a time, with the documents it found. Its place is kept while a turn runs, so that nothing moves. */
+export function PalReasoning({ running, writing, stopping, trouble, statuses, docs }: Props) {
+  const paced = usePaced(running ? statuses : none);
+  const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
+  const line = !running ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (writing ? "" : "Thinking..."));
+  return (
+    <div className={running ? "min-h-7" : undefined}>
+      <div role="status" aria-label="Progress">
+        {line && (
+          <p className="flex items-center gap-2 text-sm font-medium">
+            <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
+            <span className="shimmer min-w-0">{line}</span>
+          </p>
+        )}
+      </div>
+      {running && docs.length > 0 && (
+        <ul aria-label="Documents found" className="mt-2 flex flex-wrap gap-1.5">
+          {docs.map((d) => (
+            <li key={d.id} className="pill text-muted">
+              <FileText aria-hidden className="size-3.5 shrink-0" />
+              <span className="truncate">{d.title}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {query && (
+        <p className="mt-2 flex items-center gap-1.5 text-sm text-muted italic">
+          <Globe aria-hidden className="size-4 shrink-0" /> “{query}”
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import { useEffect, useState, type ComponentType } from "react";
+import type { MarkdownProps } from "./Markdown";
+
+let Markdown: ComponentType<MarkdownProps> | null = null;
+
+const read = async () => {
+  Markdown = (await import("./Markdown")).default;
+};
+
+/** Fetches what shows markdown before the first answer needs it. */
+export const prepareProse = (): void => void read();
+
+/** Markdown; its bare words until what shows it has come. (Suspense would show those for a moment each time.) */
+export function Prose(props: MarkdownProps) {
+  const [Ready, setReady] = useState(() => Markdown);
+  useEffect(() => {
+    if (!Ready) void read().then(() => setReady(() => Markdown));
+  }, [Ready]);
+  return Ready ? <Ready {...props} /> : <p className="whitespace-pre-wrap">{props.text}</p>;
+}

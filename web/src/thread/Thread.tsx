@@ -1,0 +1,187 @@
+import { useChat } from "@ai-sdk/react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import type { Citation } from "../api/types";
+import { Composer } from "../composer/Composer";
+import type { ComposerHandle, Outgoing } from "../composer/types";
+import { Aside, useAside } from "../ui/Aside";
+import { Button } from "../ui/Button";
+import { Announcer } from "./Announcer";
+import { Messages } from "./Messages";
+import { PalAssist } from "./PalAssist";
+import { PalReasoning } from "./PalReasoning";
+import { docsOf, pendingQuestion } from "./parts";
+import { ProblemBar } from "./ProblemBar";
+import { prepareProse } from "./Prose";
+import { ThreadStore, type Callbacks } from "./store";
+import "./thread.css";
+import type { Message, Question, ResumeValue } from "./types";
+import { Waiting } from "./Waiting";
+
+const PassagePanel = lazy(() => import("./PassagePanel"));
+
+interface Props extends Callbacks {
+  threadId: string;
+  /** The message that begins the conversation. Sent again after a reload it joins its turn. */
+  first?: Outgoing;
+}
+
+/** One conversation: its messages, what its turn is doing or asks, and the composer. */
+export function Thread(props: Props) {
+  return <Conversation key={props.threadId} {...props} />;
+}
+
+/** Often enough to be smooth, and seldom enough for a long answer. */
+const THROTTLE_MS = 50;
+
+function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
+  const callbacks = useRef<Callbacks>({});
+  callbacks.current = { onActivity, onFirstAccepted };
+  const [store] = useState(
+    () =>
+      new ThreadStore(threadId, {
+        onActivity: () => callbacks.current.onActivity?.(),
+        onFirstAccepted: () => callbacks.current.onFirstAccepted?.(),
+      }),
+  );
+  const begin = useRef(first);
+  useEffect(() => {
+    store.start(begin.current);
+    prepareProse();
+    return () => store.stopAll();
+  }, [store]);
+
+  const view = useSyncExternalStore(store.subscribe, store.snapshot);
+  const { messages, status } = useChat<Message>({ chat: store.chat, throttle: THROTTLE_MS });
+  const streaming = status === "submitted" || status === "streaming";
+  const busy = streaming || view.away;
+  const last = messages.at(-1);
+  const question = busy ? null : pendingQuestion(messages);
+  const writing = busy && last?.role === "assistant";
+
+  const aside = useAside();
+  const [cited, setCited] = useState<Citation | null>(null);
+  const { show } = aside;
+  const onCite = useCallback(
+    (c: Citation) => {
+      setCited(c);
+      show("passage");
+    },
+    [show],
+  );
+
+  if (view.load === "missing") return <Notice>This conversation does not exist. It may have been deleted.</Notice>;
+  if (view.load === "failed") {
+    return (
+      <Notice>
+        <p role="alert">The conversation could not be opened. {view.loadProblem}</p>
+        <Button className="mt-4" onClick={() => void store.load()}>
+          Try again
+        </Button>
+      </Notice>
+    );
+  }
+
+  return (
+    <>
+      {view.load === "loading" ? (
+        <Skeleton />
+      ) : (
+        <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite}>
+          <PalReasoning running={busy} writing={writing && hasText(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
+        </Messages>
+      )}
+      <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
+        {view.problem && <ProblemBar problem={view.problem} onRetry={() => store.retry()} onDismiss={() => store.dismiss()} />}
+        <Waiting queued={view.queued} onRemove={(id) => void store.unqueue(id)} onRetry={(id) => store.requeue(id)} />
+        <Dock store={store} threadId={threadId} question={question} busy={busy} stopping={view.stopping} />
+      </div>
+      <Announcer message={busy || question ? undefined : last} />
+      {cited && (
+        <Aside name="passage" title={cited.title}>
+          <Suspense fallback={<p className="px-5 py-3 text-sm text-muted">Opening the document...</p>}>
+            <PassagePanel citation={cited} />
+          </Suspense>
+        </Aside>
+      )}
+    </>
+  );
+}
+
+const hasText = (m: Message | undefined): boolean => m?.parts.some((p) => p.type === "text" && p.text !== "") ?? false;
+
+interface DockProps {
+  store: ThreadStore;
+  threadId: string;
+  question: Question | null;
+  busy: boolean;
+  stopping: boolean;
+}
+
+/** Where a person writes, or answers. */
+function Dock({ store, threadId, question, busy, stopping }: DockProps) {
+  const composer = useRef<ComposerHandle>(null);
+  const [taggingFor, setTaggingFor] = useState("");
+  const tagging = question !== null && question.interrupt_id === taggingFor;
+  const typed = question?.interrupt_type === "text_input" || tagging;
+
+  // The caret goes to where the answer is typed, and back when a question is gone.
+  const asked = question?.interrupt_id;
+  const had = useRef(asked);
+  useEffect(() => {
+    if (typed && !tagging) composer.current?.focus();
+    else if (!asked && had.current) composer.current?.focus();
+    had.current = asked;
+  }, [asked, typed, tagging]);
+
+  const answer = (value: ResumeValue) => question && void store.answer(question, value);
+  const onSend = (out: Outgoing) => {
+    if (!question) return void store.send(out);
+    answer({
+      type: question.interrupt_type,
+      value: tagging ? "tag_docs" : out.text.trim() || null,
+      ...(Object.keys(out.tiptap).length > 0 && { tiptap_json: out.tiptap }),
+      ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
+      ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
+    });
+  };
+  return (
+    <>
+      {question && (
+        <PalAssist
+          key={question.interrupt_id}
+          question={question}
+          tagging={tagging}
+          onAnswer={answer}
+          onTag={() => {
+            setTaggingFor(question.interrupt_id);
+            setTimeout(() => composer.current?.mention()); // once it is enabled
+          }}
+        />
+      )}
+      <Composer
+        ref={composer}
+        threadId={threadId}
+        busy={busy}
+        stopping={stopping}
+        disabled={question !== null && !typed && "Please choose one of the answers above."}
+        answering={typed}
+        {...(typed && { placeholder: tagging ? "Type @ to tag the documents to look in." : "Type your answer, or @ to tag a document." })}
+        onSend={onSend}
+        onStop={() => void store.stop()}
+      />
+    </>
+  );
+}
+
+const Notice = ({ children }: { children: React.ReactNode }) => <div className="m-auto max-w-md px-6 text-center text-muted">{children}</div>;
+
+function Skeleton() {
+  return (
+    <div role="status" className="mx-auto w-full max-w-3xl flex-1 space-y-6 px-4 pt-6 sm:px-6">
+      <span className="sr-only">Opening the conversation...</span>
+      {["ml-auto h-11 w-1/2", "h-4 w-11/12", "h-4 w-4/5", "h-4 w-2/3", "ml-auto h-11 w-2/5", "h-4 w-5/6", "h-4 w-3/4"].map((shape, i) => (
+        <div key={i} aria-hidden className={`animate-pulse rounded-xl bg-sunken motion-reduce:animate-none ${shape}`} />
+      ))}
+    </div>
+  );
+}

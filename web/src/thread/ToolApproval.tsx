@@ -1,0 +1,105 @@
+import { Wrench } from "lucide-react";
+import { useId, useState } from "react";
+import { Button } from "../ui/Button";
+import { decide, draftOf, problemOf, type Draft } from "./approval";
+import type { AskedCall, Decision } from "./types";
+
+interface Props {
+  calls: AskedCall[];
+  onDecide: (decisions: Decision[]) => void;
+  onCancel: () => void;
+}
+
+/** Tool calls that run only when a person says so; the arguments of some can be changed first. */
+export function ToolApproval({ calls, onDecide, onCancel }: Props) {
+  const [drafts, setDrafts] = useState<Draft[]>(() => calls.map(draftOf));
+  const [tried, setTried] = useState(false);
+  const one = calls.length === 1;
+  const edit = (i: number, change: Partial<Draft>) => setDrafts(drafts.map((d, at) => (at === i ? { ...d, ...change } : d)));
+  const send = (all?: Decision["decision"]) => {
+    const said = all ? drafts.map((d) => ({ ...d, decision: all })) : drafts;
+    const decisions = decide(calls, said);
+    if (!decisions) return setTried(true);
+    onDecide(decisions);
+  };
+  return (
+    <div className="space-y-3">
+      {calls.map((call, i) => (
+        <Call key={call.id} call={call} draft={drafts[i]!} choose={!one} tried={tried} onChange={(change) => edit(i, change)} />
+      ))}
+      <div className="flex flex-wrap gap-2">
+        <Button variant="primary" onClick={() => send(one ? "approved" : undefined)}>
+          {one ? "Approve" : "Send decisions"}
+        </Button>
+        {one && <Button onClick={() => send("rejected")}>Reject</Button>}
+        <Button variant="plain" onClick={onCancel}>
+          Cancel
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface CallProps {
+  call: AskedCall;
+  draft: Draft;
+  /** Several are asked about: each is decided on its own. */
+  choose: boolean;
+  tried: boolean;
+  onChange: (change: Partial<Draft>) => void;
+}
+
+function Call({ call, draft, choose, tried, onChange }: CallProps) {
+  const id = useId();
+  const wrong = call.editable && draft.decision === "approved" ? draft.problem : "";
+  return (
+    <fieldset className="rounded-xl border border-line p-3">
+      <legend className="flex items-center gap-1.5 px-1 font-mono text-[0.8125rem] font-medium">
+        <Wrench aria-hidden className="size-3.5 text-muted" /> {call.name}
+      </legend>
+      <label htmlFor={`${id}-args`} className="text-xs font-medium text-muted">
+        Arguments
+      </label>
+      <textarea
+        id={`${id}-args`}
+        readOnly={!call.editable}
+        spellCheck={false}
+        rows={Math.min(10, Math.max(2, draft.text.split("\n").length))}
+        value={draft.text}
+        aria-invalid={wrong !== "" || undefined}
+        aria-describedby={wrong ? `${id}-wrong` : undefined}
+        onChange={(e) => onChange({ text: e.target.value, problem: problemOf(e.target.value) })}
+        className="mt-1 block w-full resize-y rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-relaxed focus:border-accent read-only:text-muted aria-invalid:border-bad"
+      />
+      {wrong && (
+        <p id={`${id}-wrong`} role={tried ? "alert" : undefined} className="mt-1 text-xs text-bad">
+          {wrong}
+        </p>
+      )}
+      {choose && (
+        <div role="radiogroup" aria-label={`Decision about ${call.name}`} className="mt-2 flex gap-4 text-sm">
+          {(["approved", "rejected"] as const).map((v) => (
+            <label key={v} className="inline-flex items-center gap-1.5">
+              <input type="radio" name={`${id}-decision`} className="accent-accent" checked={draft.decision === v} onChange={() => onChange({ decision: v })} />
+              {v === "approved" ? "Approve" : "Reject"}
+            </label>
+          ))}
+        </div>
+      )}
+      <div className="mt-2 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-muted">
+        <label className="inline-flex items-center gap-1.5">
+          <input type="checkbox" className="accent-accent" checked={draft.remember} onChange={(e) => onChange({ remember: e.target.checked })} />
+          Do not ask again for this tool here
+        </label>
+        <input
+          aria-label={`Reason for rejecting ${call.name}`}
+          placeholder="Reason, if you reject"
+          value={draft.reason}
+          maxLength={1000}
+          onChange={(e) => onChange({ reason: e.target.value })}
+          className="h-8 min-w-40 flex-1 rounded-lg border border-line bg-surface px-2.5 text-ink placeholder:text-muted focus:border-accent"
+        />
+      </div>
+    </fieldset>
+  );
+}

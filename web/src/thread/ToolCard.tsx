@@ -1,0 +1,65 @@
+import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { toolName, type ToolPart } from "./parts";
+
+const ToolDetails = lazy(() => import("./ToolDetails"));
+
+const states = {
+  running: { label: "Running", icon: LoaderCircle, look: "text-accent animate-spin motion-reduce:animate-none" },
+  asks: { label: "Waits for your approval", icon: Hand, look: "text-warn" },
+  done: { label: "Done", icon: Check, look: "text-good" },
+  failed: { label: "Failed", icon: CircleAlert, look: "text-bad" },
+  denied: { label: "Rejected", icon: Ban, look: "text-muted" },
+} as const;
+
+function stateOf(p: ToolPart): keyof typeof states {
+  switch (p.state) {
+    case "approval-requested":
+      return "asks";
+    case "output-available":
+      return "done";
+    case "output-error":
+      return "failed";
+    case "output-denied":
+      return "denied";
+    case "approval-responded":
+      return p.approval?.approved === false ? "denied" : "running";
+    default:
+      return "running";
+  }
+}
+
+/** A tool call: what it is and how it stands, and on demand with what and what came of it. */
+export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
+  const [open, setOpen] = useState(false);
+  const state = stateOf(part);
+  const { label, icon: Glyph, look } = states[over && state === "running" ? "failed" : state];
+  const name = toolName(part);
+  return (
+    <section aria-label={`Tool ${name}`} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} className="flex w-full items-center gap-2.5 px-3.5 py-2.5 text-left text-sm hover:bg-sunken">
+        <Wrench aria-hidden className="size-4 shrink-0 text-muted" />
+        <span className="min-w-0 truncate font-mono text-[0.8125rem] font-medium">{name}</span>
+        <Brief input={part.input} />
+        <span className="ml-auto inline-flex shrink-0 items-center gap-1.5 text-xs text-muted">
+          <Glyph aria-hidden className={`size-3.5 ${look}`} />
+          {over && state === "running" ? "Not finished" : label}
+        </span>
+        <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
+      </button>
+      {open && (
+        <Suspense fallback={null}>
+          <ToolDetails part={part} />
+        </Suspense>
+      )}
+    </section>
+  );
+}
+
+/** The arguments in a few words, for a closed card. */
+function Brief({ input }: { input: unknown }) {
+  if (typeof input !== "object" || input === null) return null;
+  const words = Object.values(input).flatMap((v) => (typeof v === "string" || typeof v === "number" || typeof v === "boolean" ? [String(v)] : []));
+  if (words.length === 0) return null;
+  return <span className="hidden min-w-0 truncate text-xs text-muted sm:inline">{words.join(", ").slice(0, 200)}</span>;
+}

@@ -1,0 +1,40 @@
+import type { ToolPart } from "./parts";
+
+const MOST = 20_000;
+
+/** What a tool was called with and what came of it, as plain text whatever it is. */
+export default function ToolDetails({ part }: { part: ToolPart }) {
+  return (
+    <div className="space-y-3 border-t border-line px-3.5 py-3">
+      <Piece title="Arguments" value={part.input ?? {}} />
+      {part.state === "output-available" && <Piece title="Result" value={part.output} />}
+      {part.state === "output-error" && <Piece title="Error" value={part.errorText} />}
+      {part.state === "output-denied" && part.approval?.reason && <Piece title="Reason" value={part.approval.reason} />}
+    </div>
+  );
+}
+
+function Piece({ title, value }: { title: string; value: unknown }) {
+  const text = pretty(value);
+  return (
+    <div>
+      <h4 className="text-xs font-medium text-muted">{title}</h4>
+      <pre tabIndex={0} role="group" aria-label={title} className="mt-1 max-h-72 overflow-auto rounded-lg bg-sunken px-3 py-2 text-xs leading-relaxed whitespace-pre-wrap">
+        {text.slice(0, MOST)}
+        {text.length > MOST && `\n… ${(text.length - MOST).toLocaleString("en")} more characters`}
+      </pre>
+    </div>
+  );
+}
+
+/** JSON in lines, also when it stands in a text; anything else as it is. */
+function pretty(value: unknown): string {
+  if (typeof value !== "string") return JSON.stringify(value, null, 2) ?? "";
+  const text = value.trim();
+  if (!/^[[{]/.test(text)) return value;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return value;
+  }
+}

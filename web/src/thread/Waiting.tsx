@@ -1,0 +1,21 @@
+import { Clock, RotateCw, X } from "lucide-react";
+import { IconButton } from "../ui/Button";
+import type { Queued } from "./store";
+
+/** Messages that wait for the running turn to end. */
+export function Waiting({ queued, onRemove, onRetry }: { queued: Queued[]; onRemove: (id: string) => void; onRetry: (id: string) => void }) {
+  if (queued.length === 0) return null;
+  return (
+    <ul aria-label="Waiting messages" className="mb-3 space-y-1.5">
+      {queued.map((q) => (
+        <li key={q.id} className="flex items-center gap-2.5 rounded-xl border border-dashed border-line bg-surface py-1 pr-1 pl-3.5 text-sm">
+          <Clock aria-hidden className="size-4 shrink-0 text-muted" />
+          <span className="min-w-0 flex-1 truncate">{q.text}</span>
+          <span className={`shrink-0 text-xs ${q.failed ? "text-bad" : "text-muted"}`}>{q.failed ? `Not sent. ${q.failed}` : "Next"}</span>
+          {q.failed && <IconButton size="small" icon={RotateCw} label="Send again" onClick={() => onRetry(q.id)} />}
+          <IconButton size="small" icon={X} label="Take back" onClick={() => onRemove(q.id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,172 @@
+import { ApiError, errorOf } from "../api/http";
+
+/** The server pings every 15 s, so this much silence means a dead connection. */
+export const SILENCE_MS = 30_000;
+
+/** Waits between tries to reach the server, in ms; after the last one a person decides. */
+export const BACKOFF_MS = [400, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000];
+
+/** A connection that broke, or could not be made. The turn it showed goes on without it. */
+export class ConnectionLost extends Error {
+  constructor(
+    message: string,
+    /** Whether the server had begun to answer, so that it has the request. */
+    readonly answered: boolean,
+  ) {
+    super(message);
+    this.name = "ConnectionLost";
+  }
+}
+
+export interface Hooks {
+  /** A try has failed and another follows; "" when the server answers again. */
+  onTrouble(why: string): void;
+  /** The server has taken the request. */
+  onAnswer(res: Response): void;
+}
+
+/**
+ * A fetch for event streams that a person can rely on. The same request is
+ * tried again while the server cannot be reached: a turn has its client's name,
+ * so a second try joins it. A stream that falls silent, or ends without
+ * [DONE], breaks with ConnectionLost instead of looking like a short answer.
+ * A refusal is an ApiError.
+ */
+export class Connection {
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly hooks: Hooks,
+    private readonly backoff: readonly number[] = BACKOFF_MS,
+    private readonly silence = SILENCE_MS,
+  ) {}
+
+  /** Ends a wait between tries: the network is back. */
+  hurry(): void {
+    this.wake?.();
+  }
+
+  readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const outer = init?.signal ?? undefined;
+    for (let tries = 0; ; tries++) {
+      const quiet = new Quiet(this.silence, outer);
+      let why: string;
+      try {
+        const res = await fetch(input, { ...init, signal: quiet.signal });
+        if (res.ok) {
+          this.hooks.onTrouble("");
+          this.hooks.onAnswer(res);
+          if (res.status === 204 || !res.body) {
+            quiet.end();
+            return res;
+          }
+          return new Response(watched(res.body, quiet), { status: res.status, headers: res.headers });
+        }
+        quiet.end();
+        const refusal = await errorOf(res);
+        if (!refusal.transient) {
+          this.hooks.onTrouble("");
+          throw refusal;
+        }
+        why = refusal.message;
+      } catch (err) {
+        quiet.end();
+        if (err instanceof ApiError || outer?.aborted) throw err;
+        why = quiet.silent ? "The server does not answer." : "The server cannot be reached.";
+      }
+      const wait = this.backoff[tries];
+      if (wait === undefined) throw new ConnectionLost(why, false);
+      this.hooks.onTrouble(why);
+      await this.pause(wait, outer);
+    }
+  };
+
+  /** Waits, unless the network comes back or the request is given up. */
+  pause(ms: number, signal?: AbortSignal | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        this.wake = undefined;
+        if (signal?.aborted) reject(new DOMException("The request was given up.", "AbortError"));
+        else resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener("abort", done);
+      this.wake = done;
+    });
+  }
+}
+
+/** Aborts a request that no byte has come for in a while. */
+class Quiet {
+  private readonly controller = new AbortController();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  silent = false;
+
+  constructor(
+    private readonly ms: number,
+    private readonly outer: AbortSignal | undefined,
+  ) {
+    if (outer?.aborted) this.controller.abort();
+    outer?.addEventListener("abort", this.forward);
+    this.touch();
+  }
+
+  private readonly forward = () => this.controller.abort();
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  touch(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.silent = true;
+      this.controller.abort();
+    }, this.ms);
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.outer?.removeEventListener("abort", this.forward);
+  }
+
+  /** The error that a broken body means to its reader. */
+  explain(err: unknown): unknown {
+    if (this.outer?.aborted) return err;
+    return new ConnectionLost(this.silent ? "Nothing was heard from the server for 30 seconds." : "The connection was lost.", true);
+  }
+}
+
+const DONE = "data: [DONE]";
+
+/** A body whose end and silence are looked after. */
+function watched(body: ReadableStream<Uint8Array>, quiet: Quiet): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let tail = "";
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          quiet.touch();
+          tail = (tail + decoder.decode(value, { stream: true })).slice(-64);
+          controller.enqueue(value);
+          return;
+        }
+        quiet.end();
+        if (tail.includes(DONE)) controller.close();
+        else controller.error(new ConnectionLost("The connection was lost.", true));
+      } catch (err) {
+        quiet.end();
+        controller.error(quiet.explain(err));
+      }
+    },
+    async cancel(reason) {
+      quiet.end();
+      await reader.cancel(reason).catch(() => undefined);
+    },
+  });
+}

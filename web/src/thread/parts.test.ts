@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { adopt, answered, answerText, citationsOf, ownPicture, pendingQuestion, picturesOf, textOf, turnAt, unanswered } from "./parts";
+import type { Message, Metadata, Question } from "./types";
+
+const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
+const user = (id: string, metadata: Metadata = {}): Message => ({ id, role: "user", metadata, parts: [{ type: "text", text: id }] });
+const answer = (turn: string, metadata: Metadata = {}, parts: Message["parts"] = []): Message => ({ id: turn, role: "assistant", metadata: { turn_id: turn, ...metadata }, parts });
+const asks = answer("t1", { finished_reason: "interrupted" }, [{ type: "data-interrupt", id: "t1.q1", data: question }]);
+
+describe("pendingQuestion", () => {
+  it("is the open question of the last answer", () => expect(pendingQuestion([user("u"), asks])).toEqual(question));
+  it("is gone once answered here", () => expect(pendingQuestion(answered([user("u"), asks], "t1.q1", { type: "action_choice", value: "audit" }))).toBeNull());
+  it("is back when the answer was refused", () => expect(pendingQuestion(unanswered(answered([asks], "t1.q1", undefined), "t1.q1"))).toEqual({ ...question, answer: undefined }));
+  it("is gone with its turn", () => expect(pendingQuestion([{ ...asks, metadata: { turn_id: "t1", finished_reason: "cancelled" } }])).toBeNull());
+  it("is gone when a message follows", () => expect(pendingQuestion([asks, user("u2")])).toBeNull());
+});
+
+describe("answerText", () => {
+  const said = (answer: Question["answer"], over: Partial<Question> = {}) => answerText({ ...question, answered: true, answer, ...over });
+  it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" })).toBe("Audit"));
+  it("free text", () => expect(said({ type: "text_input", value: "the contract" }, { options: undefined })).toBe("the contract"));
+  it("tags", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Tagged documents"));
+  it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Cancelled"));
+  it("decisions", () =>
+    expect(said({ type: "tool_approval", value: null, decisions: [{ id: "1", decision: "approved" }, { id: "2", decision: "approved", arguments: {} }, { id: "3", decision: "rejected", reason: "no" }] })).toBe("Approved, Approved with changes, Rejected: no"));
+});
+
+it("a text that was begun anew is left out", () => {
+  const m = answer("t", {}, [
+    { type: "text", text: "half", providerMetadata: { palaver: { superseded: true } } },
+    { type: "text", text: "whole" },
+  ]);
+  expect(textOf(m)).toBe("whole");
+});
+
+it("citations are read from sources, and only well-made ones", () => {
+  const m = answer("t", {}, [
+    { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "Rules", providerMetadata: { palaver: { n: 1, quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4 } } },
+    { type: "source-url", sourceId: "s2", url: "https://e.org", title: "E", providerMetadata: { palaver: { n: 2, quote: "w" } } },
+    { type: "source-document", sourceId: "s3", mediaType: "text/plain", title: "Forged" },
+  ]);
+  expect(citationsOf(m)).toEqual([
+    { n: 1, source: "document", title: "Rules", quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4 },
+    { n: 2, source: "web", title: "E", url: "https://e.org", quote: "w" },
+  ]);
+});
+
+it.each([
+  ["/api/attachments/abc-1", true],
+  ["/api/attachments/../me", false],
+  ["/api/attachments/..", false],
+  ["https://evil.example/api/attachments/a", false],
+  ["//evil.example/a", false],
+  ["data:image/png;base64,xx", false],
+  [undefined, false],
+])("picture %s", (url, want) => expect(ownPicture(url)).toBe(want));
+
+it("pictures from elsewhere are not shown", () =>
+  expect(picturesOf(answer("t", {}, [{ type: "file", url: "https://evil.example/x.png", mediaType: "image/png" }, { type: "file", url: "/api/attachments/1", mediaType: "image/*" }]))).toEqual([{ url: "/api/attachments/1", mime: "image/*" }]));
+
+it("a person's message learns its turn from its answer", () => {
+  const messages = [user("u1", { turn_id: "t0" }), answer("t0"), user("u2"), answer("t1"), user("u3")];
+  expect(messages.map((_, i) => turnAt(messages, i))).toEqual(["t0", "t0", "t1", "t1", undefined]);
+});
+
+describe("adopt", () => {
+  it("keeps the ids by which messages are already shown", () => {
+    const local = [user("mine", { client_turn_id: "c1", created_at: "2026-01-01" }), answer("t1")];
+    const server = [user("t1:1", { turn_id: "t1" }), answer("t1", { finished_reason: "stop" }), user("t2:1", { turn_id: "t2" })];
+    const got = adopt(local, server);
+    expect(got.map((m) => m.id)).toEqual(["mine", "t1", "t2:1"]);
+    expect(got[0]?.metadata).toMatchObject({ turn_id: "t1", created_at: "2026-01-01", client_turn_id: "c1" });
+    expect(got[1]?.metadata?.finished_reason).toBe("stop");
+  });
+  it("knows a message that has no answer yet by its name", () => expect(adopt([user("mine", { client_turn_id: "c1" })], [user("t1:1", { turn_id: "t1", client_turn_id: "c1" })])[0]?.id).toBe("mine"));
+});

@@ -1,0 +1,128 @@
+import { isToolUIPart, type DynamicToolUIPart, type ToolUIPart } from "ai";
+import type { Citation, DocRef } from "../api/types";
+import type { Message, Part, Question } from "./types";
+
+export type ToolPart = ToolUIPart | DynamicToolUIPart;
+
+export const toolOf = (p: Part): ToolPart | null => (isToolUIPart(p) ? (p as ToolPart) : null);
+export const toolName = (p: ToolPart): string => (p.type === "dynamic-tool" ? p.toolName : p.type.slice("tool-".length));
+
+/** A text that a worker's end made void: the answer was begun anew after it. */
+const superseded = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
+
+function ours(p: Part): Record<string, unknown> {
+  const meta = "providerMetadata" in p ? (p.providerMetadata as { palaver?: unknown } | undefined)?.palaver : undefined;
+  return typeof meta === "object" && meta !== null ? (meta as Record<string, unknown>) : {};
+}
+
+/** The parts that a person is to see, in their order. */
+export const shown = (m: Message): Part[] => m.parts.filter((p) => !superseded(p));
+
+/** A message's words. */
+export const textOf = (m: Message): string =>
+  shown(m)
+    .flatMap((p) => (p.type === "text" ? [p.text] : []))
+    .join("\n\n");
+
+/** What an answer cites, by number. */
+export function citationsOf(m: Message): Citation[] {
+  const out: Citation[] = [];
+  for (const p of m.parts) {
+    if (p.type !== "source-document" && p.type !== "source-url") continue;
+    const o = ours(p);
+    if (typeof o.n !== "number") continue;
+    const quote = typeof o.quote === "string" ? o.quote : "";
+    if (p.type === "source-url") out.push({ n: o.n, source: "web", title: p.title ?? p.url, url: p.url, quote });
+    else out.push({ n: o.n, source: "document", title: p.title, quote, ...place(o) });
+  }
+  return out;
+}
+
+function place(o: Record<string, unknown>): Partial<Citation> {
+  const text = (v: unknown) => (typeof v === "string" ? v : undefined);
+  const number = (v: unknown) => (typeof v === "number" ? v : undefined);
+  return { doc_id: text(o.doc_id), chunk_id: text(o.chunk_id), start: number(o.start), end: number(o.end) };
+}
+
+export interface Picture {
+  url: string;
+  mime: string;
+}
+
+/** Pictures of a message: only ours, whatever a stream says. */
+export const picturesOf = (m: Message): Picture[] => m.parts.flatMap((p) => (p.type === "file" && ownPicture(p.url) ? [{ url: p.url, mime: p.mediaType }] : []));
+
+export const ownPicture = (url: string | undefined): boolean => url !== undefined && /^\/api\/attachments\/[A-Za-z0-9_.:-]{1,128}$/.test(url) && !url.endsWith("/..");
+
+/** The question that a conversation waits on: the last one of its last answer, while nobody has answered it and its turn is not over. */
+export function pendingQuestion(messages: readonly Message[]): Question | null {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return null;
+  const over = last.metadata?.finished_reason;
+  if (over !== undefined && over !== "interrupted") return null;
+  const part = last.parts.findLast((p) => p.type === "data-interrupt");
+  return part?.type === "data-interrupt" && !part.data.answered ? part.data : null;
+}
+
+/** The documents that a turn has found last. */
+export function docsOf(m: Message | undefined): DocRef[] {
+  const part = m?.parts.findLast((p) => p.type === "data-docs");
+  return part?.type === "data-docs" ? part.data.docs : [];
+}
+
+/** Notes on the page that a question has been answered, before the server says so. */
+export function answered(messages: Message[], id: string, answer: Question["answer"]): Message[] {
+  return messages.map((m) => {
+    if (!m.parts.some((p) => p.type === "data-interrupt" && p.data.interrupt_id === id)) return m;
+    return { ...m, parts: m.parts.map((p) => (p.type === "data-interrupt" && p.data.interrupt_id === id ? { ...p, data: { ...p.data, answered: true, answer } } : p)) };
+  });
+}
+
+/** The reverse, when the server did not take the answer. */
+export function unanswered(messages: Message[], id: string): Message[] {
+  return messages.map((m) => {
+    if (!m.parts.some((p) => p.type === "data-interrupt" && p.data.interrupt_id === id)) return m;
+    return { ...m, parts: m.parts.map((p) => (p.type === "data-interrupt" && p.data.interrupt_id === id ? { ...p, data: { ...p.data, answered: false, answer: undefined } } : p)) };
+  });
+}
+
+/** What a person said to a question, as a conversation shows it; "" when it says nothing by itself. */
+export function answerText(q: Question): string {
+  const a = q.answer;
+  if (!a) return "";
+  if (a.type === "cancel") return "Cancelled";
+  if (a.decisions) return a.decisions.map((d) => `${d.decision === "approved" ? (d.arguments ? "Approved with changes" : "Approved") : "Rejected"}${d.reason ? `: ${d.reason}` : ""}`).join(", ");
+  const option = q.options?.find((o) => o.id === a.value);
+  if (option && option.id !== "tag_docs") return option.label;
+  if (option || !a.value) return a.tagged_doc_ids?.length || a.tagged_set_ids?.length ? "Tagged documents" : (option?.label ?? "");
+  return a.value;
+}
+
+/** The turn that a message belongs to. */
+export const turnOf = (m: Message | undefined): string | undefined => m?.metadata?.turn_id;
+
+/** The turn of the message at i: a person's newest message learns it from its answer. */
+export function turnAt(messages: readonly Message[], i: number): string | undefined {
+  const m = messages[i];
+  const next = messages[i + 1];
+  return turnOf(m) ?? (m?.role === "user" && next?.role === "assistant" ? turnOf(next) : undefined);
+}
+
+/**
+ * The messages that the server has, under the ids that this page already shows
+ * them by, so that nothing on the page moves when it learns the truth.
+ */
+export function adopt(local: readonly Message[], server: Message[]): Message[] {
+  const known = new Map<string, Message>();
+  local.forEach((m, i) => {
+    const turn = turnAt(local, i);
+    if (turn && !known.has(`${m.role} ${turn}`)) known.set(`${m.role} ${turn}`, m);
+    if (m.metadata?.client_turn_id) known.set(`named ${m.metadata.client_turn_id}`, m);
+  });
+  return server.map((m) => {
+    const mine = known.get(`${m.role} ${turnOf(m)}`) ?? (m.role === "user" ? known.get(`named ${m.metadata?.client_turn_id}`) : undefined);
+    if (!mine) return m;
+    const metadata = { ...m.metadata, created_at: m.metadata?.created_at ?? mine.metadata?.created_at, client_turn_id: m.metadata?.client_turn_id ?? mine.metadata?.client_turn_id };
+    return { ...m, id: mine.id, metadata };
+  });
+}

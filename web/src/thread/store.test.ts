@@ -1,0 +1,338 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Outgoing } from "../composer/types";
+import { pendingQuestion, textOf } from "./parts";
+import { ThreadStore } from "./store";
+import { ROOT } from "./tree";
+
+const THREAD = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11";
+const out = (text: string, over: Partial<Outgoing> = {}): Outgoing => ({ text, tiptap: {}, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments: [], onBusy: "supersede", ...over });
+
+type Chunk = Record<string, unknown>;
+const start = (turn: string): Chunk[] => [{ type: "start", messageId: turn, messageMetadata: { turn_id: turn } }, { type: "start-step" }];
+const say = (text: string): Chunk[] => [
+  { type: "text-start", id: "text-1" },
+  { type: "text-delta", id: "text-1", delta: text },
+  { type: "text-end", id: "text-1" },
+];
+const end = (meta: Chunk = { finished_reason: "stop" }, reason = "stop"): Chunk[] => [{ type: "message-metadata", messageMetadata: meta }, { type: "finish-step" }, { type: "finish", finishReason: reason }];
+const question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
+const ask: Chunk[] = [{ type: "data-interrupt", id: "t1.q1", data: question }, ...end({ finished_reason: "interrupted" }, "other")];
+
+/** What the server says to a request: a whole stream, one that breaks, one that the test ends, or a refusal. */
+type Answer = { chunks: Chunk[]; then?: "done" | "cut" | "wait" } | { status: number; body?: unknown; headers?: Record<string, string> } | "down";
+
+interface Call {
+  what: string;
+  body: Record<string, unknown>;
+}
+
+/** A server that answers requests in turn, by what they are. */
+class Server {
+  calls: Call[] = [];
+  answers: Record<string, Answer[]> = {};
+  finish: (() => void)[] = [];
+  list: unknown[] = [];
+  state: Record<string, unknown> = { messages: [], pending_interrupt: null, active_turn: null, branches: {} };
+
+  on(what: string, ...answers: Answer[]) {
+    (this.answers[what] ??= []).push(...answers);
+    return this;
+  }
+
+  readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const url = String(input);
+    const method = init.method ?? "GET";
+    const what = url.includes("/api/chat/stream/")
+      ? "watch"
+      : url.includes("/api/chat/history/")
+        ? "state"
+        : url.includes("/api/chat/cancel")
+          ? "cancel"
+          : method === "POST"
+            ? "post"
+            : url.endsWith("/stream")
+              ? "attach"
+              : "list";
+    const body = init.body ? (JSON.parse(String(init.body)) as Record<string, unknown>) : {};
+    if (what !== "watch") this.calls.push({ what, body });
+    const given = this.answers[what]?.shift();
+    if (!given) {
+      if (what === "state") return Response.json(this.state);
+      if (what === "list") return Response.json({ messages: this.list });
+      if (what === "cancel") return Response.json({ status: "cancelling" }, { status: 202 });
+      if (what === "watch") return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
+      throw new Error(`a ${what} too many`);
+    }
+    if (given === "down") throw new TypeError("Failed to fetch");
+    if ("status" in given) return new Response(given.status === 204 ? null : JSON.stringify(given.body ?? {}), { status: given.status, headers: given.headers ?? {} });
+    const encoder = new TextEncoder();
+    const { chunks, then = "done" } = given;
+    const stream = new ReadableStream<Uint8Array>({
+      start: (c) => {
+        init.signal?.addEventListener("abort", () => {
+          try {
+            c.error(new DOMException("aborted", "AbortError"));
+          } catch {
+            // It has ended already.
+          }
+        });
+        for (const chunk of chunks) c.enqueue(encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`));
+        const done = () => {
+          c.enqueue(encoder.encode("data: [DONE]\n\n"));
+          c.close();
+        };
+        if (then === "done") done();
+        else if (then === "cut") c.close();
+        else this.finish.push(done);
+      },
+    });
+    return new Response(stream, { headers: { "X-Turn-Id": "t1" } });
+  };
+
+  posts() {
+    return this.calls.filter((c) => c.what === "post").map((c) => c.body);
+  }
+}
+
+let server: Server;
+let store: ThreadStore;
+
+beforeEach(() => {
+  server = new Server();
+  vi.stubGlobal("fetch", server.fetch);
+  vi.stubGlobal("window", new EventTarget());
+  vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
+  store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
+});
+afterEach(() => {
+  store.stopAll();
+  vi.unstubAllGlobals();
+});
+
+const until = (what: () => void) => vi.waitFor(what, { timeout: 10_000, interval: 2 });
+const idle = () => until(() => expect(store.busy).toBe(false));
+const texts = () => store.chat.messages.map((m) => `${m.role}: ${textOf(m)}`);
+
+describe("a new conversation", () => {
+  it("sends its first message under a name that a reload repeats", async () => {
+    server.on("post", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
+    store.start(out("Hi"));
+    await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Hello."]));
+    expect(server.posts()).toEqual([{ id: THREAD, trigger: "submit-message", message: { id: `first:${THREAD}`, role: "user", parts: [{ type: "text", text: "Hi" }] }, client_turn_id: `first:${THREAD}`, on_busy: "supersede" }]);
+  });
+
+  it("tells that it has been accepted", async () => {
+    const accepted = vi.fn();
+    store = new ThreadStore(THREAD, { onFirstAccepted: accepted });
+    server.on("post", { chunks: [...start("t1"), ...end()] });
+    store.start(out("Hi"));
+    await until(() => expect(accepted).toHaveBeenCalled());
+  });
+});
+
+describe("a retry", () => {
+  it("of a message that may or may not have arrived is the same message", async () => {
+    server.on("post", "down", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
+    store.start(out("Hi"));
+    await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Hello."]));
+    const [a, b] = server.posts();
+    expect(a).toEqual(b);
+  });
+
+  it("by hand is too", async () => {
+    server.on("post", "down", "down", "down", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
+    store.start(out("Hi"));
+    await until(() => expect(store.snapshot().problem?.retry).toBe("same"));
+    store.retry();
+    await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Hello."]));
+    expect(new Set(server.posts().map((b) => b.client_turn_id)).size).toBe(1);
+  });
+
+  it("after 429 waits as long as the server says", async () => {
+    server.on("post", { status: 429, headers: { "Retry-After": "40" } });
+    store.start(out("Hi"));
+    await until(() => expect(store.snapshot().problem?.until).toBeGreaterThan(Date.now() + 30_000));
+    store.retry();
+    expect(server.posts()).toHaveLength(1);
+  });
+
+  it("after the model failed is another answer, not another message", async () => {
+    const failed = { finished_reason: "error", error: { code: "model_unavailable", message: "The model did not answer.", retryable: true } };
+    server.on("post", { chunks: [...start("t1"), ...say("Half"), { type: "message-metadata", messageMetadata: failed }, { type: "finish-step" }, { type: "error", errorText: "The model did not answer." }, { type: "finish", finishReason: "error" }] });
+    store.start(out("Hi"));
+    await until(() => expect(store.snapshot().problem).toEqual({ message: "The model did not answer.", retry: "again" }));
+    expect(texts()).toEqual(["user: Hi", "assistant: Half"]);
+    server.on("post", { chunks: [...start("t2"), ...say("Whole."), ...end()] });
+    store.retry();
+    await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Whole."]));
+    expect(server.posts()[1]).toMatchObject({ trigger: "regenerate-message", messageId: "t1" });
+  });
+});
+
+describe("a stream that breaks", () => {
+  it("is attached to again, and the message is whole and there once", async () => {
+    server.on("post", { chunks: [...start("t1"), { type: "text-start", id: "text-1" }, { type: "text-delta", id: "text-1", delta: "One " }], then: "cut" });
+    server.on("attach", { chunks: [...start("t1"), ...say("One two."), ...end()] });
+    store.start(out("Hi"));
+    await until(() => expect(texts()).toEqual(["user: Hi", "assistant: One two."]));
+    await idle();
+    expect(server.calls.map((c) => c.what).slice(0, 2)).toEqual(["post", "attach"]);
+  });
+
+  it("of a turn that ended meanwhile is read from the history", async () => {
+    server.on("post", { chunks: start("t1"), then: "cut" });
+    server.on("attach", { status: 204 });
+    server.list = [
+      { id: "t1:1", role: "user", metadata: { turn_id: "t1" }, parts: [{ type: "text", text: "Hi" }] },
+      { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "All of it." }] },
+    ];
+    store.start(out("Hi"));
+    await until(() => expect(texts()).toEqual(["user: Hi", "assistant: All of it."]));
+    await idle();
+  });
+
+  it("for good leaves the choice to the person", async () => {
+    server.on("post", { chunks: [...start("t1"), ...say("Half")], then: "cut" });
+    server.on("attach", "down", "down", "down");
+    store.start(out("Hi"));
+    await until(() => expect(store.snapshot().problem?.retry).toBe("reload"));
+    expect(texts()).toEqual(["user: Hi", "assistant: Half"]);
+    expect(store.busy).toBe(false);
+  });
+});
+
+describe("a conversation that is opened", () => {
+  const history = [
+    { id: "t1:1", role: "user", metadata: { turn_id: "t1" }, parts: [{ type: "text", text: "One" }] },
+    { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "First." }] },
+  ];
+
+  it("follows the running turn, and keeps what waits behind it apart", async () => {
+    server.list = [...history, { id: "t2:1", role: "user", metadata: { turn_id: "t2" }, parts: [{ type: "text", text: "Two" }] }, { id: "t3:1", role: "user", metadata: { turn_id: "t3" }, parts: [{ type: "text", text: "Three" }] }];
+    server.state = { ...server.state, active_turn: { turn_id: "t2", status: "running" } };
+    server.on("attach", { chunks: [...start("t2"), ...say("Second.")], then: "wait" });
+    store.start();
+    await until(() => expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two", "assistant: Second."]));
+    expect(store.snapshot().queued).toMatchObject([{ text: "Three", turnId: "t3" }]);
+    expect(store.busy).toBe(true);
+  });
+
+  it("shows the question that waits, and does not ask for its stream", async () => {
+    server.list = [history[0], { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "interrupted" }, parts: [{ type: "data-interrupt", id: "t1.q1", data: question }] }];
+    server.state = { ...server.state, active_turn: { turn_id: "t1", status: "interrupted" } };
+    store.start();
+    await until(() => expect(pendingQuestion(store.chat.messages)?.interrupt_id).toBe("t1.q1"));
+    await idle();
+    expect(server.calls.some((c) => c.what === "attach")).toBe(false);
+  });
+
+  it("that does not exist is missing, and one that cannot be read says so", async () => {
+    server.on("list", { status: 404 }).on("state", { status: 404 });
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("missing"));
+    server.on("list", { status: 500 });
+    await store.load();
+    expect(store.snapshot()).toMatchObject({ load: "failed" });
+    server.list = history;
+    await store.load();
+    expect(store.snapshot().load).toBe("ready");
+  });
+
+  it("goes on from another branch when that is shown", async () => {
+    server.list = history;
+    server.state = { ...server.state, branches: { [ROOT]: ["t1", "t2"] } };
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("ready"));
+    await store.show("t1");
+    server.on("post", { chunks: [...start("t3"), ...end()] });
+    await store.send(out("Next"));
+    expect(server.posts()[0]).toMatchObject({ parent_checkpoint_id: "t1" });
+  });
+
+  it("edits a message in its place", async () => {
+    server.list = history;
+    server.state = { ...server.state, branches: { [ROOT]: ["t1"] } };
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("ready"));
+    server.on("post", { chunks: [...start("t2"), ...say("Other."), ...end()] });
+    await store.edit("t1", "Edited");
+    expect(texts()).toEqual(["user: Edited", "assistant: Other."]);
+    expect(server.posts()[0]).toMatchObject({ parent_checkpoint_id: ROOT, message: { parts: [{ type: "text", text: "Edited" }] } });
+  });
+});
+
+describe("a question", () => {
+  beforeEach(async () => {
+    server.on("post", { chunks: [...start("t1"), ...ask] });
+    store.start(out("Summarize and audit"));
+    await until(() => expect(pendingQuestion(store.chat.messages)).toMatchObject({ interrupt_id: "t1.q1" }));
+    await idle();
+  });
+
+  it("is answered in the same message", async () => {
+    server.on("post", { chunks: [{ type: "start", messageId: "t1", messageMetadata: { turn_id: "t1" } }, { type: "start-step" }, ...say("Audited."), ...end()] });
+    await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "audit" });
+    expect(texts()).toEqual(["user: Summarize and audit", "assistant: Audited."]);
+    expect(server.posts()[1]).toMatchObject({ id: THREAD, resume: { interrupt_id: "t1.q1", resume_value: { type: "action_choice", value: "audit" } } });
+    expect(pendingQuestion(store.chat.messages)).toBeNull();
+  });
+
+  it("comes back when its answer was refused", async () => {
+    server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "No option." } } });
+    await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "x" });
+    expect(pendingQuestion(store.chat.messages)).not.toBeNull();
+    expect(store.snapshot().problem?.message).toBe("No option.");
+  });
+
+  it("that was answered elsewhere is gone", async () => {
+    server.on("post", { status: 400, body: { error: { code: "no_pending_interrupt", message: "x" } } });
+    server.list = [{ id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "Done elsewhere." }] }];
+    await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "audit" });
+    await until(() => expect(texts()).toEqual(["assistant: Done elsewhere."]));
+    expect(store.snapshot().problem).toBeNull();
+  });
+});
+
+describe("while a turn runs", () => {
+  beforeEach(async () => {
+    server.on("post", { chunks: [...start("t1"), { type: "text-start", id: "text-1" }, { type: "text-delta", id: "text-1", delta: "Half" }], then: "wait" });
+    store.start(out("One"));
+    await until(() => expect(texts()).toEqual(["user: One", "assistant: Half"]));
+  });
+
+  it("a message talks over it, and what was written stays, marked", async () => {
+    server.on("post", { chunks: [...start("t2"), ...say("Second."), ...end()] });
+    await store.send(out("Two"));
+    expect(texts()).toEqual(["user: One", "assistant: Half", "user: Two", "assistant: Second."]);
+    expect(store.chat.messages[1]?.metadata).toMatchObject({ interrupted: true, interrupted_reason: "superseded" });
+    expect(server.posts()[1]).toMatchObject({ on_busy: "supersede" });
+  });
+
+  it("a message waits behind it when it is told to", async () => {
+    server.on("post", { chunks: start("t2"), then: "wait" });
+    await store.send(out("Two", { onBusy: "enqueue" }));
+    expect(store.snapshot().queued).toMatchObject([{ text: "Two", turnId: "t1" }]);
+    expect(server.posts()[1]).toMatchObject({ on_busy: "enqueue" });
+    expect(texts()).toEqual(["user: One", "assistant: Half"]);
+  });
+
+  it("a waiting message that the server did not take can be sent again, as itself", async () => {
+    server.on("post", { status: 429 }, { chunks: start("t2"), then: "wait" });
+    await store.send(out("Two", { onBusy: "enqueue" }));
+    const [q] = store.snapshot().queued;
+    expect(q?.failed).toBeTruthy();
+    store.requeue(q!.id);
+    await until(() => expect(store.snapshot().queued[0]?.failed).toBeUndefined());
+    expect(server.posts()[2]).toEqual(server.posts()[1]);
+  });
+
+  it("Stop names the turn and waits for its end", async () => {
+    await store.stop();
+    expect(server.calls.at(-1)).toMatchObject({ what: "cancel", body: { thread_id: THREAD, turn_id: "t1" } });
+    expect(store.snapshot().stopping).toBe(true);
+    expect(store.busy).toBe(true);
+    for (const finish of server.finish) finish();
+    await idle();
+    await until(() => expect(store.snapshot().stopping).toBe(false));
+  });
+});

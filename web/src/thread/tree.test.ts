@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { endOf, isNewest, parentOf, ROOT, versionsOf } from "./tree";
+
+// t1 ── t2 ── t4
+//   └── t3 (edited t2) ── t5
+const branches = { [ROOT]: ["t1"], t1: ["t2", "t3"], t2: ["t4"], t3: ["t5"] };
+
+it("knows what a turn follows", () => {
+  expect(parentOf(branches, "t1")).toBe(ROOT);
+  expect(parentOf(branches, "t3")).toBe("t1");
+  expect(parentOf(branches, "t9")).toBeUndefined();
+});
+it("knows the versions of an exchange", () => {
+  expect(versionsOf(branches, "t2")).toEqual(["t2", "t3"]);
+  expect(versionsOf(branches, "t1")).toEqual(["t1"]);
+  expect(versionsOf(branches, "t9")).toEqual(["t9"]);
+});
+it("goes to the newest end of a branch", () => {
+  expect(endOf(branches, "t2")).toBe("t4");
+  expect(endOf(branches, "t1")).toBe("t5");
+  expect(endOf(branches, "t5")).toBe("t5");
+});
+it("does not go round in a tree that bites itself", () => expect(endOf({ a: ["b"], b: ["a"] }, "a")).toBe("a"));
+it("knows the newest turn", () => {
+  expect(isNewest(branches, "t5")).toBe(true);
+  expect(isNewest(branches, "t4")).toBe(false);
+  expect(isNewest({}, "t1")).toBe(true);
+});

@@ -1,0 +1,36 @@
+// A conversation's turns form a tree: an edited message and another answer are
+// turns beside the one they replace. The server tells it as checkpoint → the
+// checkpoints that follow it, oldest first.
+
+export type Branches = Record<string, string[]>;
+
+export const ROOT = "root";
+
+/** The turn that a turn follows; ROOT for a first one, undefined for an unknown one. */
+export function parentOf(branches: Branches, turn: string): string | undefined {
+  for (const [parent, children] of Object.entries(branches)) if (children.includes(turn)) return parent;
+  return undefined;
+}
+
+/** A turn and those in its place, oldest first. */
+export function versionsOf(branches: Branches, turn: string): string[] {
+  const parent = parentOf(branches, turn);
+  return parent === undefined ? [turn] : branches[parent]!;
+}
+
+/** The newest end of the conversation that goes through a turn. */
+export function endOf(branches: Branches, turn: string): string {
+  const seen = new Set<string>();
+  for (let at = turn; ; ) {
+    const next = branches[at]?.at(-1);
+    if (next === undefined || seen.has(at)) return at;
+    seen.add(at);
+    at = next;
+  }
+}
+
+/** Whether a turn is the newest end of the conversation, which a message follows when it names no place. */
+export function isNewest(branches: Branches, turn: string): boolean {
+  const all = Object.values(branches).flat();
+  return all.length === 0 || all.reduce((a, b) => (b > a ? b : a)) <= turn;
+}

@@ -1,0 +1,70 @@
+import type { UIMessage } from "ai";
+import type { Action, Citation, Confidence, DocRef, ResumeValue as NativeResumeValue } from "../api/types";
+
+/** What the server says about a message beside its parts (docs/api.md, the AI SDK dialect). */
+export interface Metadata {
+  thread_id?: string;
+  turn_id?: string;
+  created_at?: string;
+  /** The id that the server has for the message. */
+  server_id?: string;
+  /** Of this page's own messages: the name under which they were sent. */
+  client_turn_id?: string;
+  finished_reason?: "stop" | "cancelled" | "error" | "interrupted";
+  interrupted?: boolean;
+  interrupted_reason?: string;
+  error?: { code: string; message: string; retryable: boolean };
+  action?: Action;
+  inference_confidence?: Confidence;
+  retrieval_confidence?: Confidence;
+  tokens_used?: number;
+  cost_usd?: number;
+}
+
+export interface Status {
+  node: string;
+  message: string;
+  web_query?: string;
+}
+
+/** A tool call that a person is asked about. */
+export interface AskedCall {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  editable: boolean;
+}
+
+export interface Decision {
+  id: string;
+  decision: "approved" | "rejected";
+  arguments?: Record<string, unknown>;
+  reason?: string;
+  remember?: boolean;
+}
+
+export type ResumeValue = NativeResumeValue & { tiptap_json?: object; decisions?: Decision[] };
+
+/** A question that its turn waits on, or waited on. */
+export interface Question {
+  interrupt_id: string;
+  interrupt_type: "action_choice" | "doc_choice" | "text_input" | "retrieval_low" | "tool_approval" | string;
+  message: string;
+  options?: { id: string; label: string }[];
+  tool_calls?: AskedCall[];
+  turn_id: string;
+  answered: boolean;
+  answer?: ResumeValue;
+}
+
+type Data = {
+  status: Status;
+  docs: { node: string; docs: DocRef[] };
+  interrupt: Question;
+  notice: { code: string; message: string };
+};
+
+export type Message = UIMessage<Metadata, Data>;
+export type Part = Message["parts"][number];
+
+export type { Citation };

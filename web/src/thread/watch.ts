@@ -1,0 +1,64 @@
+import { openStream, type EventStream } from "../api/stream";
+import { ApiError } from "../api/http";
+import { BACKOFF_MS } from "./connection";
+
+type Open = (path: string, signal: AbortSignal) => Promise<EventStream | null>;
+
+/**
+ * Watches a conversation in which this page does nothing: a turn begun, or a
+ * question answered, in another tab or by another client. It tells of the first
+ * thing that happens, then it is over.
+ */
+export class Watch {
+  private controller: AbortController | undefined;
+
+  constructor(
+    private readonly thread: string,
+    private readonly changed: () => void,
+    private readonly open: Open = (path, signal) => openStream(path, {}, signal),
+    private readonly backoff: readonly number[] = BACKOFF_MS,
+  ) {}
+
+  /** asked is the open question, whose turn the stream tells again up to it. looked is called whenever the watch begins anew, so that nothing is missed between. */
+  start(asked: string | undefined, looked: () => void): void {
+    this.stop();
+    this.controller = new AbortController();
+    void this.run(this.controller.signal, asked, looked);
+  }
+
+  stop(): void {
+    this.controller?.abort();
+    this.controller = undefined;
+  }
+
+  private async run(signal: AbortSignal, asked: string | undefined, looked: () => void): Promise<void> {
+    for (let tries = 0; !signal.aborted; ) {
+      try {
+        const stream = await this.open(`/api/chat/stream/${encodeURIComponent(this.thread)}?follow=thread&stream_tokens=false`, signal);
+        if (signal.aborted || !stream) return;
+        looked();
+        let told = asked === undefined;
+        for await (const event of stream.events) {
+          if (signal.aborted) return;
+          tries = 0;
+          if (told) return this.changed();
+          told = event.type === "interrupt" && event.interrupt_id === asked;
+        }
+      } catch (err) {
+        if (signal.aborted) return;
+        if (err instanceof ApiError && !err.transient) return; // not there, or not for us
+      }
+      await sleep(this.backoff[Math.min(tries++, this.backoff.length - 1)] ?? 0, signal);
+    }
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { X } from "lucide-react";
+import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { createPortal } from "react-dom";
+import { IconButton } from "./Button";
+import { Drawer } from "./Dialog";
+import { useMedia } from "./useMedia";
+
+interface AsideState {
+  /** The panel that is shown, by name. */
+  open: string | null;
+  show(name: string): void;
+  close(): void;
+  slot: HTMLElement | null;
+  setSlot(slot: HTMLElement | null): void;
+}
+
+const Context = createContext<AsideState | null>(null);
+
+/** Which panel stands beside the conversation: one at a time. */
+export function useAside(): AsideState {
+  const state = use(Context);
+  if (!state) throw new Error("useAside: outside of Asides");
+  return state;
+}
+
+export function Asides({ children }: { children: ReactNode }) {
+  const [open, show] = useState<string | null>(null);
+  const [slot, setSlot] = useState<HTMLElement | null>(null);
+  const state = useMemo<AsideState>(() => ({ open, slot, show, setSlot, close: () => show(null) }), [open, slot]);
+  return <Context value={state}>{children}</Context>;
+}
+
+/** Where a panel stands when there is room for it. */
+export const AsideSlot = () => <div ref={useAside().setSlot} className="contents" />;
+
+interface Props {
+  name: string;
+  title: string;
+  children: ReactNode;
+}
+
+/** A panel beside the conversation while it is the one that is shown; over the page where there is no room. */
+export function Aside({ name, title, children }: Props) {
+  const { open, close, slot } = useAside();
+  const wide = useMedia("(min-width: 1024px)");
+  if (open !== name) return null;
+  if (!wide) {
+    return (
+      <Drawer title={title} side="right" onClose={close}>
+        {children}
+      </Drawer>
+    );
+  }
+  return slot && createPortal(<Column title={title} onClose={close} children={children} />, slot);
+}
+
+function Column({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The focus goes along, and back to where it was.
+  useEffect(() => {
+    const before = document.activeElement;
+    heading.current?.focus({ preventScroll: true });
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
+  }, []);
+  return (
+    <aside
+      aria-label={title}
+      className="flex h-full w-[26rem] shrink-0 flex-col border-l border-line bg-surface"
+      onKeyDown={(e) => {
+        if (e.key !== "Escape" || e.defaultPrevented) return;
+        e.stopPropagation();
+        onClose();
+      }}
+    >
+      <header className="flex h-14 shrink-0 items-center justify-between gap-2 pr-3 pl-5">
+        <h2 ref={heading} tabIndex={-1} className="min-w-0 truncate text-base font-semibold outline-none">
+          {title}
+        </h2>
+        <IconButton label={`Close ${title}`} icon={X} onClick={onClose} />
+      </header>
+      {children}
+    </aside>
+  );
+}

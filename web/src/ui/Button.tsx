@@ -1,0 +1,52 @@
+import type { LucideIcon } from "lucide-react";
+import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
+
+type Native = ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement> };
+
+const looks = {
+  primary: "bg-accent text-accent-ink hover:bg-accent-strong",
+  outline: "border border-line bg-surface hover:border-edge hover:bg-sunken",
+  plain: "text-muted hover:bg-sunken hover:text-ink",
+  danger: "bg-bad text-bad-ink hover:opacity-90",
+} as const;
+
+interface Props extends Native {
+  variant?: keyof typeof looks;
+  icon?: LucideIcon;
+  children: ReactNode;
+}
+
+export function Button({ variant = "outline", icon: Glyph, className = "", children, ...rest }: Props) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={`inline-flex h-9 shrink-0 items-center justify-center gap-2 rounded-lg px-3.5 text-sm font-medium transition-colors disabled:opacity-50 ${looks[variant]} ${className}`}
+    >
+      {Glyph && <Glyph aria-hidden className="size-4 shrink-0" />}
+      {children}
+    </button>
+  );
+}
+
+interface IconProps extends Omit<Native, "children"> {
+  /** Its name: said to screen readers, shown on hover. */
+  label: string;
+  icon: LucideIcon;
+  size?: "small" | "normal";
+}
+
+export function IconButton({ label, icon: Glyph, size = "normal", className = "", ...rest }: IconProps) {
+  const box = size === "small" ? "size-8 rounded-md" : "size-9 rounded-lg";
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      {...rest}
+      className={`inline-flex shrink-0 items-center justify-center text-muted transition-colors hover:bg-sunken hover:text-ink disabled:pointer-events-none disabled:opacity-40 ${box} ${className}`}
+    >
+      <Glyph aria-hidden className={size === "small" ? "size-4" : "size-[1.15rem]"} />
+    </button>
+  );
+}

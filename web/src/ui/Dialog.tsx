@@ -1,0 +1,53 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { IconButton } from "./Button";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+const backdrop = "fixed inset-0 z-40 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0";
+
+/** A question over the page; Esc and a click beside it close it. */
+export function Dialog({ title, onClose, children }: Props) {
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={backdrop} />
+        <Base.Popup className="fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-surface p-5 shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0">
+          <Base.Title className="text-base font-semibold">{title}</Base.Title>
+          <div className="mt-4">{children}</div>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+interface DrawerProps extends Props {
+  side: "left" | "right";
+}
+
+/** A panel that slides over the page from one side, where there is no room beside it. */
+export function Drawer({ title, side, onClose, children }: DrawerProps) {
+  const place =
+    side === "left"
+      ? "left-0 w-[min(19rem,85vw)] data-ending-style:-translate-x-full data-starting-style:-translate-x-full"
+      : "right-0 w-[min(30rem,100vw)] data-ending-style:translate-x-full data-starting-style:translate-x-full";
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={backdrop} />
+        <Base.Popup className={`fixed inset-y-0 z-50 flex flex-col bg-surface shadow-float outline-none transition-transform duration-200 ease-out ${place}`}>
+          <header className="flex items-center justify-between gap-2 py-3 pr-3 pl-5">
+            <Base.Title className="min-w-0 truncate text-base font-semibold">{title}</Base.Title>
+            <Base.Close render={<IconButton label={`Close ${title}`} icon={X} />} />
+          </header>
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

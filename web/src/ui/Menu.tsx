@@ -1,0 +1,68 @@
+import { Menu as Base } from "@base-ui/react/menu";
+import { Check, type LucideIcon } from "lucide-react";
+import type { ReactElement, ReactNode } from "react";
+
+interface Props {
+  /** The button that opens it. */
+  trigger: ReactElement;
+  align?: "start" | "end";
+  side?: "top" | "bottom";
+  children: ReactNode;
+}
+
+export function Menu({ trigger, align = "end", side = "bottom", children }: Props) {
+  return (
+    <Base.Root modal={false}>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner align={align} side={side} sideOffset={4} className="z-50">
+          <Base.Popup className="min-w-40 rounded-xl border border-line bg-surface p-1 text-sm shadow-float outline-none transition duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0">
+            {children}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 outline-none select-none data-highlighted:bg-sunken";
+
+interface ItemProps {
+  icon: LucideIcon;
+  onSelect: () => void;
+  danger?: boolean;
+  children: ReactNode;
+}
+
+export function MenuItem({ icon: Glyph, onSelect, danger, children }: ItemProps) {
+  return (
+    <Base.Item className={`${row} ${danger ? "text-bad" : ""}`} onClick={onSelect}>
+      <Glyph aria-hidden className="size-4 shrink-0" />
+      {children}
+    </Base.Item>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  value: T;
+  options: { value: T; label: string; icon: LucideIcon }[];
+  onChange: (value: T) => void;
+}
+
+/** One of several, the chosen one marked. */
+export function MenuChoice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
+  return (
+    <Base.RadioGroup aria-label={label} value={value} onValueChange={(v) => onChange(v as T)}>
+      {options.map(({ value: v, label: text, icon: Glyph }) => (
+        <Base.RadioItem key={v} value={v} className={row} closeOnClick>
+          <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
+          {text}
+          <Base.RadioItemIndicator className="ml-auto">
+            <Check aria-hidden className="size-4 text-accent" />
+          </Base.RadioItemIndicator>
+        </Base.RadioItem>
+      ))}
+    </Base.RadioGroup>
+  );
+}

@@ -1,0 +1,64 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { ApiError, request } from "../api/http";
+import { deleteLater } from "./gone";
+import { toast } from "./toast";
+
+vi.mock("../api/http", async (original) => ({ ...(await original<object>()), request: vi.fn() }));
+vi.mock("./toast", () => ({ toast: Object.assign(vi.fn(), { error: vi.fn() }) }));
+
+const sent = vi.mocked(request);
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  sent.mockResolvedValue(new Response());
+});
+
+let last = 0;
+/** A deletion of something new, and the words that stand for it. */
+function deletion() {
+  const d = { path: `/api/things/${++last}`, words: "It was deleted.", onUndo: vi.fn(), onDeleted: vi.fn() };
+  deleteLater(d);
+  const options = vi.mocked(toast).mock.lastCall![1]!;
+  return { ...d, undo: () => options.action!.onClick(), end: () => options.onClose!() };
+}
+
+describe("a deletion", () => {
+  it("is sent when its words have gone, once", async () => {
+    const d = deletion();
+    expect(sent).not.toHaveBeenCalled();
+    d.end();
+    d.end();
+    await vi.waitFor(() => expect(d.onDeleted).toHaveBeenCalledOnce());
+    expect(sent).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true });
+  });
+
+  it("that was taken back is never sent", () => {
+    const d = deletion();
+    d.undo();
+    d.end();
+    expect(d.onUndo).toHaveBeenCalledOnce();
+    expect(sent).not.toHaveBeenCalled();
+  });
+
+  it("is sent at once when the page is left", () => {
+    const fetched = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response());
+    const d = deletion();
+    dispatchEvent(new Event("pagehide"));
+    expect(fetched).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true });
+    d.end();
+    expect(sent).not.toHaveBeenCalled();
+  });
+
+  it("that is refused says so; of what is gone already it does not", async () => {
+    sent.mockRejectedValueOnce(new ApiError(503, "", "Not now."));
+    deletion().end();
+    await vi.waitFor(() => expect(toast.error).toHaveBeenCalledWith(expect.stringContaining("Not now.")));
+    vi.mocked(toast.error).mockClear();
+    sent.mockRejectedValueOnce(new ApiError(404, "", ""));
+    const d = deletion();
+    d.end();
+    await vi.waitFor(() => expect(d.onDeleted).toHaveBeenCalled());
+    expect(toast.error).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,68 @@
+import { Toast } from "@base-ui/react/toast";
+import { X } from "lucide-react";
+import { IconButton } from "./Button";
+
+const manager = Toast.createToastManager();
+
+interface Options {
+  action?: { label: string; onClick: () => void };
+  /** In milliseconds. */
+  timeout?: number;
+  /** When it has gone, whatever ended it. */
+  onClose?: () => void;
+}
+
+function add(text: string, type: "note" | "error", { action, timeout = 6000, onClose }: Options = {}) {
+  const id: string = manager.add({
+    description: text,
+    type,
+    timeout,
+    priority: type === "error" ? "high" : "low",
+    ...(onClose && { onClose }),
+    ...(action && {
+      actionProps: {
+        children: action.label,
+        onClick: () => {
+          action.onClick();
+          manager.close(id);
+        },
+      },
+    }),
+  });
+}
+
+/** A short word at the edge of the page, which goes by itself. */
+export const toast = Object.assign((text: string, options?: Options) => add(text, "note", options), {
+  error: (text: string, options?: Options) => add(text, "error", options),
+});
+
+/** Where the words of toast() appear. */
+export function Toaster() {
+  return (
+    <Toast.Provider toastManager={manager}>
+      <Toast.Portal>
+        <Toast.Viewport aria-label="Notices" className="fixed right-4 bottom-4 left-4 z-60 flex flex-col items-end gap-2 sm:left-auto sm:w-88">
+          <List />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  );
+}
+
+function List() {
+  const { toasts } = Toast.useToastManager();
+  return toasts.map((t) => (
+    <Toast.Root
+      key={t.id}
+      toast={t}
+      swipeDirection={["right", "down"]}
+      className="w-full rounded-xl border border-line bg-surface shadow-float transition duration-200 data-ending-style:translate-y-2 data-ending-style:opacity-0 data-limited:hidden data-starting-style:translate-y-2 data-starting-style:opacity-0 data-[type=error]:border-bad"
+    >
+      <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">
+        <Toast.Description className="min-w-0 flex-1 py-1" />
+        {t.actionProps && <Toast.Action className="shrink-0 rounded-md px-2.5 py-1.5 font-medium text-accent hover:bg-accent-soft" />}
+        <Toast.Close aria-hidden={false} render={<IconButton label="Dismiss" icon={X} size="small" />} />
+      </Toast.Content>
+    </Toast.Root>
+  ));
+}
