@@ -179,7 +179,7 @@ var operations = []operation{
 	{route: "POST /api/document-sets", group: groupDocuments, about: "Makes a set.",
 		body: dialect.Shape{Value: setBody{}, Needs: []string{"name"}}, answers: givesNew(setJSON{})},
 	{route: "PUT /api/document-sets/:id", group: groupDocuments, about: "Replaces a set.",
-		body: dialect.Shape{Value: setBody{}}, answers: gives(setJSON{})},
+		body: dialect.Shape{Value: setBody{}, Needs: []string{"name"}}, answers: gives(setJSON{})},
 	{route: "DELETE /api/document-sets/:id", group: groupDocuments, about: "Removes a set, not its documents.", answers: givesNothing()},
 	{route: "POST /api/attachments", group: groupDocuments, about: "Takes a picture (JPEG, PNG or WebP) for a message that is still to be sent.",
 		file: true, answers: givesNew(attachmentJSON{}), errors: []int{http.StatusTooManyRequests}},

@@ -47,7 +47,7 @@ func newOpenAPI(auth string) (openAPI, error) {
 	d := &documented{schemas: newSchemas()}
 	d.doc = &openapi3.T{
 		OpenAPI: "3.1.0",
-		Info:    &openapi3.Info{Title: "Palaver", Version: mcpVersion, Description: aboutAPI, License: &openapi3.License{Name: "See LICENSE"}},
+		Info:    &openapi3.Info{Title: "Palaver", Version: mcpVersion, Description: aboutAPI, License: &openapi3.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
 		Servers: openapi3.Servers{{URL: "/"}},
 		Paths:   openapi3.NewPaths(),
 		Components: &openapi3.Components{Schemas: d.schemas.made, Responses: openapi3.ResponseBodies{}, Headers: documentedHeaders(),

@@ -226,9 +226,11 @@ func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3
 		name = strings.TrimSuffix(name, "Chunk") + camel(shape.Name)
 		m.made[name] = openapi3.NewSchemaRef("", s)
 	}
-	s.Required = append(s.Required, shape.Needs...)
 	for _, field := range shape.Needs {
 		s.Properties[field] = notNull(s.Properties[field])
+		if !slices.Contains(s.Required, field) { // two bodies may be of one type
+			s.Required = append(s.Required, field)
+		}
 	}
 	if shape.Type != "" {
 		s.Properties["type"] = openapi3.NewSchemaRef("", &openapi3.Schema{Type: &openapi3.Types{"string"}, Const: shape.Type})

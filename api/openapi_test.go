@@ -97,6 +97,9 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
+	anew, err := newOpenAPI(AuthAnonymous) // as another process makes it
+	require.NoError(t, err)
+	require.Equal(t, tag, anew.etag)
 	strict := setup(t, func(d *Deps) { d.Config.AuthMode = AuthRequired })
 	doc := strict.client().call(200, "GET", "/openapi.json", nil)
 	security, err := json.Marshal(doc["security"])

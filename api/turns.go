@@ -55,7 +55,8 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.Request,
 	}
 	if unsaved {
-		request.Unsaved = &row
+		turn = row // which is changed below
+		request.Unsaved = &turn
 	}
 	id, err := s.Threads.Submit(ctx, request)
 	if err != nil {

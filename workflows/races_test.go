@@ -442,7 +442,7 @@ func TestADatabaseAwayWhenATurnBeginsDelaysItAndThenFailsIt(t *testing.T) {
 }
 
 func unsaved(message string) workflows.SubmitRequest {
-	return workflows.SubmitRequest{RunID: "r1", Client: message[:1], Unsaved: &activities.Unsaved{
+	return workflows.SubmitRequest{RunID: "r1", RequestID: "request-1", Client: message[:1], Unsaved: &activities.Unsaved{
 		ClientTurnID: message[:1], Content: chat.Content{Message: message, Agent: chat.AgentAssistant}}}
 }
 
@@ -467,6 +467,7 @@ func TestAMessageTakenWithoutTheDatabaseRunsOnWhatItHasAndIsSavedAtItsEnd(t *tes
 	require.Equal(t, "a message", s.thinks[0].Unsaved.Content.Message, "the model is asked with what there is")
 	require.Equal(t, "a message", p.endings[0].Unsaved.Content.Message, "settling writes it")
 	require.Equal(t, "r1", p.endings[0].RunID)
+	require.Equal(t, "request-1", p.endings[0].RequestID)
 	require.Zero(t, p.calls["MarkRunning"]+p.calls["MarkInterrupted"])
 }
 
