@@ -2,7 +2,7 @@ import { EditorContent, useEditor, useEditorState } from "@tiptap/react";
 import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
 import { useCallback, useEffect, useId, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
-import { useLibrary } from "../documents/library";
+import { refreshLibrary, useLibrary } from "../documents/library";
 import { IconButton } from "../ui/Button";
 import { AgentMenu, type Agent } from "./AgentMenu";
 import "./composer.css";
@@ -81,6 +81,11 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
       return { doc, text: textOf(doc), used: usedBy(doc) };
     },
   });
+
+  const asks = asking !== null;
+  useEffect(() => {
+    if (asks) void refreshLibrary(); // a document may have come by another tab, or by the API
+  }, [asks]);
 
   const all = useMemo(() => mentionables(library.docs, library.sets, config.webSearch), [library.docs, library.sets, config.webSearch]);
   const groups = useMemo(() => {
