@@ -94,6 +94,10 @@ bench: standalone ## Measure first event, first token, turns per second, fairnes
 	@go run ./bench/fairness -server bin/palaver-standalone
 	@go run ./bench/stop -server bin/palaver-standalone
 
+.PHONY: bench-page
+bench-page: standalone e2e/node_modules/.installed ## Measure the page in a browser: opening, scrolling, typing while an answer is written (ROUNDS=5)
+	@CHROMIUM=$$(scripts/chromium) node bench/page/page.mjs
+
 .PHONY: chaos
 chaos: build ## Kill and cut off everything at random while people talk, on both stores: about 20 minutes (CHAOS="-short")
 	@go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both $(CHAOS)

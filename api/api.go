@@ -68,9 +68,10 @@ type Deps struct {
 	// Ready checks what the API does not know of itself, by name (temporal…);
 	// nil values are well.
 	Ready func(context.Context) map[string]error
-	// Optional is what some answers use and others do without, by name
-	// (mcp:files…): what is down shows under /readyz, which stays ready.
-	Optional func() map[string]error
+	// Optional is the state of what some answers use and others do without, by name
+	// (mcp:files…): "ok", "starting" or "down". It shows under /readyz, which stays
+	// ready.
+	Optional func() map[string]string
 	// Stop ends open streams when it is closed, so that the server can shut down.
 	Stop <-chan struct{}
 	// Metrics is served under /metrics; a registry of its own by default.

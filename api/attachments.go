@@ -1,12 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"image"
-	_ "image/jpeg"
-	_ "image/png"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -16,23 +12,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
-	_ "golang.org/x/image/webp"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/pictures"
 )
 
 // Limits of a picture, and of those that a caller has uploaded and not sent.
 const (
-	maxPicture     = 10 << 20
-	maxPictureSide = 16_384
-	maxPixels      = 64 << 20
+	maxPicture     = pictures.MaxBytes
 	maxUnused      = 64
 	maxUnusedBytes = 128 << 20
 	unusedPause    = time.Hour // some of them are removed by then
 )
-
-var pictureTypes = map[string]string{"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
 var (
 	errPictureSize   = tooLarge("The picture is larger than the 10 MB allowed.")
@@ -67,9 +59,6 @@ func (s *server) createAttachment(c *gin.Context) error {
 
 // keepPicture stores a picture that no message uses yet.
 func (s *server) keepPicture(ctx context.Context, a chat.Attachment, raw []byte) error {
-	if len(raw) > maxPicture {
-		return errPictureSize
-	}
 	kind, err := pictureType(raw)
 	if err != nil {
 		return err
@@ -85,19 +74,16 @@ func (s *server) keepPicture(ctx context.Context, a chat.Attachment, raw []byte)
 	return s.Store.PutAttachment(ctx, a, raw)
 }
 
-// pictureType is what the bytes say that they are, whatever the client calls
-// them. Only the header is decoded, so a picture that unfolds into gigabytes
-// costs nothing.
+// pictureType is what the bytes say that they are.
 func pictureType(raw []byte) (string, error) {
-	header, format, err := image.DecodeConfig(bytes.NewReader(raw))
-	kind, known := pictureTypes[format]
+	kind, err := pictures.Type(raw)
 	switch {
-	case err != nil || !known:
-		return "", errPictureKind
-	case header.Width < 1 || header.Height < 1:
-		return "", errPictureKind
-	case header.Width > maxPictureSide || header.Height > maxPictureSide || header.Width*header.Height > maxPixels:
+	case errors.Is(err, pictures.ErrSize):
+		return "", errPictureSize
+	case errors.Is(err, pictures.ErrSides):
 		return "", errPictureSides
+	case err != nil:
+		return "", errPictureKind
 	}
 	return kind, nil
 }

@@ -194,6 +194,54 @@ func TestWithoutTheDatabaseOnlyOnesOwnOpenThreadTakesMessagesThatNameNothingStor
 	}
 }
 
+func TestWithoutTheDatabaseAnEditAndAnotherAnswerAreRefusedAndNeverAppended(t *testing.T) {
+	t.Parallel()
+	b, store := setupCut(t)
+	c := b.client()
+	first := c.post(someThread, nil, said("u1", "One"))
+	answered := first.chunks()[0]["messageId"]
+	c.post(someThread, nil, said("u1", "One"), replied(answered), said("u2", "Two")).chunks()
+	turn := first.res.Header.Get("X-Turn-Id")
+	store.cut.Store(true)
+	native := func(parent string) m {
+		return m{"message": "x", "thread_id": someThread, "parent_checkpoint_id": parent}
+	}
+	s3 := func(checkpoint string) m {
+		return m{"message": m{"role": "human", "content": "x"}, "thread_id": someThread, "checkpoint_id": checkpoint}
+	}
+	v2 := func(parent string) m {
+		return m{"message": "x", "session_id": someThread, "client_turn_id": "c", "stream_run_id": "r", "parent_checkpoint_id": parent}
+	}
+	ui := func(extra m) m {
+		extra["id"], extra["messages"] = someThread, []m{said("u1", "One"), replied(answered), said("u2", "Two, edited")}
+		return extra
+	}
+	for name, call := range map[string]struct {
+		path string
+		body m
+	}{
+		"native: after a turn":          {"/api/chat", native(turn)},
+		"native: the first message":     {"/api/chat", native("root")},
+		"LangGraph: after a turn":       {"/api/v1/chat/stream", s3(turn)},
+		"LangGraph: the first message":  {"/api/v1/chat/stream", s3("root")},
+		"agent v2: after a turn":        {"/api/agent/v2/stream", v2(turn)},
+		"agent v2: the first message":   {"/api/agent/v2/stream", v2("root")},
+		"AI SDK: edit":                  {"/api/ui/chat", ui(m{"trigger": "submit-message", "messageId": "u2"})},
+		"AI SDK: regenerate":            {"/api/ui/chat", ui(m{"trigger": "regenerate-message"})},
+		"AI SDK: regenerate an answer":  {"/api/ui/chat", ui(m{"trigger": "regenerate-message", "messageId": answered})},
+		"AI SDK: a place of one's own":  {"/api/ui/chat", ui(m{"trigger": "submit-message", "parent_checkpoint_id": turn})},
+		"AI SDK: the first, by its own": {"/api/ui/chat", ui(m{"trigger": "submit-message", "parent_checkpoint_id": "root"})},
+	} {
+		body := c.call(503, "POST", call.path, call.body)
+		if errorCode(body) != chat.CodeDatabase || !strings.Contains(body["error"].(m)["message"].(string), "database cannot be reached") {
+			t.Errorf("%s: %v", name, body)
+		}
+	}
+	if n := b.engine.submitCount(); n != 2 {
+		t.Errorf("%d submits", n)
+	}
+}
+
 func TestWithoutTheDatabaseATurnIsFoundStoppedAndFollowedByItsThread(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]func(turnID string) map[string]any{

@@ -482,8 +482,17 @@ func TestHistoryShowsAConversation(t *testing.T) {
 		last["checkpoint_id"] != second || last["parent_checkpoint_id"] != first || last["metadata"] == nil {
 		t.Errorf("last message: %v", last)
 	}
-	if got := len(c.call(200, "GET", "/api/chat/history/"+someThread+"?limit=1", nil)["messages"].([]any)); got != 1 {
-		t.Errorf("limit 1 gives %d", got)
+	page := "/api/chat/history/" + someThread + "?limit=3"
+	newest := c.call(200, "GET", page, nil)
+	if got := newest["messages"].([]any); len(got) != 3 || newest["more"] != true || got[2].(m)["id"] != last["id"] {
+		t.Errorf("limit 3: %v", newest)
+	}
+	earlier := c.call(200, "GET", page+"&before="+newest["messages"].([]any)[0].(m)["id"].(string), nil)
+	if got := earlier["messages"].([]any); len(got) != 1 || earlier["more"] != false || got[0].(m)["id"] != messages[0].(m)["id"] {
+		t.Errorf("what is before: %v", earlier)
+	}
+	if all := c.call(200, "GET", "/api/chat/history/"+someThread+"?limit=4", nil); len(all["messages"].([]any)) != 4 || all["more"] != false {
+		t.Errorf("limit 4: %v", all)
 	}
 	empty := c.call(201, "POST", "/api/conversations", map[string]any{"title": "Empty"})
 	if h := c.call(200, "GET", "/api/chat/history/"+empty["id"].(string), nil); len(h["messages"].([]any)) != 0 {

@@ -35,6 +35,14 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
+// tellWait says in an answer without headers of its own how many seconds to wait,
+// where that helps.
+func (p *problem) tellWait(answer map[string]any) {
+	if p.wait > 0 {
+		answer["retry_after"] = seconds(p.wait)
+	}
+}
+
 var (
 	errNotFound        = &problem{status: http.StatusNotFound, code: chat.CodeNotFound, message: "There is nothing here by that id."}
 	errMethod          = &problem{status: http.StatusMethodNotAllowed, code: chat.CodeMethod, message: "This path knows other methods."}
@@ -160,9 +168,7 @@ func (s *server) fail(c *gin.Context, err error) {
 	if p.status == http.StatusUnauthorized {
 		c.Header("WWW-Authenticate", "Bearer")
 	}
-	if p.wait > 0 {
-		c.Header("Retry-After", seconds(p.wait))
-	}
+	rateHeaders{c.Writer.Header()}.retryAfter(p.wait)
 	var out errorJSON
 	e := &out.Error
 	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.code, p.message, requestID(c), p.details, p.turnID

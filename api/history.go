@@ -46,6 +46,7 @@ type historyJSON struct {
 	PendingInterrupt json.RawMessage     `json:"pending_interrupt"`
 	ActiveTurn       *activeTurnJSON     `json:"active_turn"`
 	Branches         map[string][]string `json:"branches"`
+	More             bool                `json:"more"` // earlier ones exist: ask with before, the id of the first message here
 }
 
 // The workflow is asked for its pending question no longer than this; history
@@ -69,11 +70,15 @@ func (s *server) history(c *gin.Context) error {
 	if head != "" {
 		head = chat.TurnOf(head)
 	}
-	h, err := s.Store.History(ctx, who.ID, thread, head, before, n)
+	h, err := s.Store.History(ctx, who.ID, thread, head, before, n+1)
 	if err != nil {
 		return err
 	}
-	out := historyJSON{ThreadID: thread, Messages: make([]messageJSON, 0, len(h.Messages)), Branches: h.Branches}
+	more := len(h.Messages) > n
+	if more {
+		h.Messages = h.Messages[1:]
+	}
+	out := historyJSON{ThreadID: thread, Messages: make([]messageJSON, 0, len(h.Messages)), Branches: h.Branches, More: more}
 	if out.Branches == nil {
 		out.Branches = map[string][]string{}
 	}

@@ -200,12 +200,19 @@ func (r rateHeaders) show(now limiter.Context) {
 	}
 	r.h.Set("RateLimit-Limit", strconv.FormatInt(now.Limit, 10))
 	r.h.Set("RateLimit-Remaining", strconv.FormatInt(now.Remaining, 10))
-	r.h.Set("RateLimit-Reset", seconds(time.Until(time.Unix(now.Reset, 0))))
+	r.h.Set("RateLimit-Reset", strconv.Itoa(seconds(time.Until(time.Unix(now.Reset, 0)))))
 }
 
-// seconds is a wait as headers say it: whole, and never too short.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
+// retryAfter says how long to wait; zero says nothing.
+func (r rateHeaders) retryAfter(wait time.Duration) {
+	if r.h != nil && wait > 0 {
+		r.h.Set("Retry-After", strconv.Itoa(seconds(wait)))
+	}
+}
+
+// seconds is a wait as clients are told it: whole, and never too short.
+func seconds(d time.Duration) int {
+	return max(1, int(math.Ceil(d.Seconds())))
 }
 
 // underWay counts what each caller has open in this process.

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -10,7 +13,10 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/require"
 	"github.com/ulule/limiter/v3"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 func limited(l Limits) func(*Deps) { return func(d *Deps) { d.Config.Limits = l } }
@@ -224,4 +230,44 @@ func FuzzForwardedFor(f *testing.F) {
 			_ = household(a)
 		}
 	})
+}
+
+func TestAnMCPClientIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"message":"hello"}}}`
+	for way, told := range map[string]func(answer string) any{
+		"/mcp/rpc": func(answer string) any {
+			var out struct{ Error struct{ Data map[string]any } }
+			require.NoError(t, json.Unmarshal([]byte(answer), &out), answer)
+			require.Equal(t, chat.CodeRateLimited, out.Error.Data["code"])
+			return out.Error.Data["retry_after"]
+		},
+		"/mcp": func(answer string) any {
+			result := dataOf(t, answer)[0]["result"].(map[string]any)
+			require.Equal(t, true, result["isError"])
+			told := result["structuredContent"].(map[string]any)
+			require.Equal(t, chat.CodeRateLimited, told["error"])
+			return told["retry_after"]
+		},
+	} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, limited(Limits{Turns: perHour(1)}))
+			b.client().ask(hello()).rest()
+			res := b.client().send("POST", way, ask)
+			require.Equal(t, 200, res.StatusCode)
+			answer, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			wait := told(string(answer))
+			require.GreaterOrEqual(t, wait, any(1.0))
+			require.Equal(t, fmt.Sprint(wait), res.Header.Get("Retry-After"))
+
+			busy := setup(t, limited(Limits{Streams: 1}))
+			busy.engine.script = waiting
+			c := busy.client()
+			c.id()
+			c.ask(hello()).until("status")
+			refused(t, c.send("POST", way, ask))
+		})
+	}
 }

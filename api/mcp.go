@@ -39,7 +39,9 @@ func (s *server) newMCP() http.Handler {
 			result, err := s.runOffer(in, o, req.Params.Arguments, progress(ctx, req))
 			if err != nil { // the model that called is told, so that it can do better
 				p := describe(err)
-				result = says(p.message+problemsOf(p), map[string]any{"error": p.code})
+				told := map[string]any{"error": p.code}
+				p.tellWait(told)
+				result = says(p.message+problemsOf(p), told)
 				result.IsError = true
 			}
 			return result, nil
@@ -95,7 +97,9 @@ func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, te
 			err = errors.New("panic")
 		}
 		if err != nil && in.ctx.Err() == nil {
-			if p := describe(err); p.status >= http.StatusInternalServerError {
+			p := describe(err)
+			in.who.rate.retryAfter(p.wait)
+			if p.status >= http.StatusInternalServerError {
 				s.Log.Error("offered tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.code, "error", err)
 			}
 		}
@@ -113,7 +117,7 @@ func (s *server) mcp(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := checkMessages(raw); err != nil { // the SDK's own words tell of its insides
+		if err := checkMessage(raw); err != nil { // the SDK's own words tell of its insides
 			return err
 		}
 		c.Request.Body = io.NopCloser(bytes.NewReader(raw))

@@ -34,7 +34,8 @@ type rpcResponse struct {
 
 // rpc answers S1's form of MCP: one JSON-RPC 2.0 request in, one response out.
 // Whatever is wrong with the request itself comes back as a JSON-RPC error with
-// status 200; who may not ask at all has had a plain HTTP error.
+// status 200; who may not ask at all, or has too many streams open, has had a
+// plain HTTP error.
 func (s *server) rpc(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
@@ -103,26 +104,23 @@ func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall 
 	return out, true
 }
 
-// checkMessages looks at the form of a message, or of a batch of them, that a
-// client sends to MCP's streamable HTTP. Unlike at /mcp/rpc it may be an answer,
-// which names no method.
-func checkMessages(raw []byte) error {
+// checkMessage looks at the form of a message that a client sends to MCP's
+// streamable HTTP. Unlike at /mcp/rpc it may be an answer, which names no method.
+// Batches have left the protocol, and the SDK would answer the first of one only.
+func checkMessage(raw []byte) error {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
 		return invalid("body", "must be valid JSON")
 	}
-	batch := []json.RawMessage{raw}
-	if raw[0] == '[' && (json.Unmarshal(raw, &batch) != nil || len(batch) == 0) {
+	if raw[0] == '[' {
+		return invalid("body", "must be one JSON-RPC 2.0 message, not a batch")
+	}
+	var m rpcRequest
+	if json.Unmarshal(raw, &m) != nil || m.Version != "2.0" || !rpcID(m.ID) {
 		return invalid("body", "must be a JSON-RPC 2.0 message")
 	}
-	for _, message := range batch {
-		var m rpcRequest
-		if json.Unmarshal(message, &m) != nil || m.Version != "2.0" || !rpcID(m.ID) {
-			return invalid("body", "must be a JSON-RPC 2.0 message")
-		}
-		if m.Params != nil && m.Params[0] != '{' && string(m.Params) != "null" {
-			return invalid("params", "must be an object")
-		}
+	if m.Params != nil && m.Params[0] != '{' && string(m.Params) != "null" {
+		return invalid("params", "must be an object")
 	}
 	return nil
 }
@@ -160,6 +158,7 @@ func rpcError(err error, requestID string) *jsonrpc.Error {
 		e.Code = codeServer
 	}
 	data := map[string]any{"code": p.code, "request_id": requestID}
+	p.tellWait(data)
 	if len(p.details) > 0 {
 		data["details"] = p.details
 	}

@@ -424,7 +424,7 @@ func TestAMalformedMessageToMCPIsRefusedInOurWords(t *testing.T) {
 		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:                        "body",
 		`{"jsonrpc":"2.0","id":1,"method":5}`:                              "body",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`:        "params",
-		`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[{}]}]`:   "params",
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`:                       "body",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"params"}`: "params",
 	} {
 		out := b.client().call(400, "POST", "/mcp", body, "Authorization", bearerOf(t, "ann"))["error"].(map[string]any)
@@ -495,8 +495,8 @@ func TestPalaverCanUsePalaver(t *testing.T) {
 func TestReadyzNamesAnMCPServerThatIsDownAndStaysReady(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
-		d.Optional = func() map[string]error {
-			return map[string]error{"mcp:files": errors.New("inner secret"), "mcp:search": nil}
+		d.Optional = func() map[string]string {
+			return map[string]string{"mcp:files": "down", "mcp:search": "ok", "mcp:crm": "starting"}
 		}
 	})
 	got := b.client().call(200, "GET", "/readyz", nil)
@@ -505,6 +505,7 @@ func TestReadyzNamesAnMCPServerThatIsDownAndStaysReady(t *testing.T) {
 	parts := got["parts"].(map[string]any)
 	require.Equal(t, "down", parts["mcp:files"])
 	require.Equal(t, "ok", parts["mcp:search"])
+	require.Equal(t, "starting", parts["mcp:crm"], "it was not asked yet, so nobody knows")
 }
 
 func FuzzRPC(f *testing.F) {

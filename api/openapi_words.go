@@ -79,6 +79,7 @@ var words = map[string]word{
 	"RPCRequestBody.jsonrpc":            {enum: values("2.0")},
 	"RPCResponse.jsonrpc":               {enum: values("2.0")},
 	"Ready.down":                        {about: "The parts that are down."},
+	"Ready.parts":                       {about: "Each part and its state: ok, down, starting (not asked yet), none (as configured); of the model, its provider."},
 	"Ready.status":                      {enum: values("ready", "unavailable")},
 	"RenameBody.title":                  {max: maxTitle},
 	"RepoVersion.updated_at":            {about: "Seconds since 1970."},

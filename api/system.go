@@ -96,10 +96,9 @@ func (s *server) ready(c *gin.Context) {
 		status, word = http.StatusServiceUnavailable, "unavailable"
 	}
 	if s.Optional != nil {
-		for part, err := range s.Optional() {
-			parts[part] = "ok"
-			if err != nil {
-				parts[part] = "down"
+		for part, state := range s.Optional() {
+			parts[part] = state
+			if state == "down" {
 				down = append(down, part)
 			}
 		}

@@ -284,27 +284,27 @@ func (s *server) getUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	logs, err := s.logsOf(ctx, who.ID, h.Messages)
+	if err != nil {
+		return err
+	}
+	attached, err := s.attachedTo(ctx, who.ID, logs)
+	if err != nil {
+		return err
+	}
 	more := len(h.Messages) > n
 	messages := []aisdk.Message{}
 	for _, m := range h.Messages {
 		if m.Role != "user" || len(messages) > 0 && messages[len(messages)-1].Metadata["turn_id"] == m.TurnID {
 			continue // answers and questions stand in the assistant's message
 		}
-		turn, err := s.Store.Turn(ctx, who.ID, m.TurnID)
-		if err != nil {
-			return err
+		log, known := logs[m.TurnID]
+		turn := log.Turn
+		if !known || m.Content != turn.Content.Message {
+			continue // deleted since, or an answer whose message lies before the limit
 		}
-		if m.Content != turn.Content.Message {
-			continue // an answer whose message lies before the limit
-		}
-		var pictures []chat.Attachment
-		if ids := turn.Content.Attachments; len(ids) > 0 {
-			if pictures, err = s.Store.AttachmentsByID(ctx, who.ID, ids); err != nil {
-				return err
-			}
-		}
-		messages = append(messages, aisdk.UserMessage(m, pictures))
-		events, err := s.eventsOfUI(ctx, turn)
+		messages = append(messages, aisdk.UserMessage(m, picturesOf(turn, attached)))
+		events, err := s.eventsOfUI(ctx, log)
 		if err != nil {
 			return err
 		}
@@ -317,13 +317,57 @@ func (s *server) getUI(c *gin.Context) error {
 	return nil
 }
 
+// logsOf are the turns of messages with their logs, by id.
+func (s *server) logsOf(ctx context.Context, owner string, messages []chat.Message) (map[string]db.TurnLog, error) {
+	var ids []string
+	for _, m := range messages {
+		if len(ids) == 0 || ids[len(ids)-1] != m.TurnID {
+			ids = append(ids, m.TurnID)
+		}
+	}
+	list, err := s.Store.Logs(ctx, owner, ids)
+	logs := make(map[string]db.TurnLog, len(list))
+	for _, l := range list {
+		logs[l.Turn.ID] = l
+	}
+	return logs, err
+}
+
+// attachedTo are the pictures of all turns, by id.
+func (s *server) attachedTo(ctx context.Context, owner string, logs map[string]db.TurnLog) (map[string]chat.Attachment, error) {
+	var ids []string
+	for _, l := range logs {
+		ids = append(ids, l.Turn.Content.Attachments...)
+	}
+	attached := make(map[string]chat.Attachment, len(ids))
+	if len(ids) == 0 {
+		return attached, nil
+	}
+	list, err := s.Store.AttachmentsByID(ctx, owner, ids)
+	for _, a := range list {
+		attached[a.ID] = a
+	}
+	return attached, err
+}
+
+// picturesOf are a turn's, in their order, without those that are gone.
+func picturesOf(t chat.Turn, attached map[string]chat.Attachment) []chat.Attachment {
+	var pictures []chat.Attachment
+	for _, id := range t.Content.Attachments {
+		if a, there := attached[id]; there {
+			pictures = append(pictures, a)
+		}
+	}
+	return pictures
+}
+
 // eventsOfUI are the events of a turn that is over, or that waits for a person;
 // of any other the client gets the stream.
-func (s *server) eventsOfUI(ctx context.Context, t chat.Turn) ([]chat.Event, error) {
-	events, err := s.Store.Events(ctx, t.Owner, t.ID, 0)
-	if !notFound(err) {
-		return events, err
+func (s *server) eventsOfUI(ctx context.Context, l db.TurnLog) ([]chat.Event, error) {
+	if len(l.Events) > 0 {
+		return l.Events, nil
 	}
+	t := l.Turn
 	ask, cancel := context.WithTimeout(ctx, pendingPatience)
 	defer cancel()
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)

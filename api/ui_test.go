@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -627,6 +628,27 @@ func TestAConversationAsMessages(t *testing.T) {
 	}
 	if got := field(c.call(400, "GET", "/api/ui/chat/a%20b", nil)); got != "id" {
 		t.Errorf("field %q", got)
+	}
+}
+
+func TestALoadedMessageSaysHowItWasWrittenAndThatItWasTakenBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	doc := map[string]any{"type": "doc", "content": []any{map[string]any{"type": "paragraph"}}}
+	c.post("x", map[string]any{"tiptap_json": doc}, said("u1", "One")).chunks()
+	c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{"messageId": "u2"})
+	c.post("x", nil, said("u2", "Two")).chunks()
+	messages := c.loaded("x")
+	meta := func(i int) map[string]any { return messages[i]["metadata"].(map[string]any) }
+	if got := meta(0)["tiptap_json"]; !reflect.DeepEqual(got, doc) {
+		t.Errorf("tiptap_json %v", got)
+	}
+	if got, none := meta(2)["tiptap_json"]; none {
+		t.Errorf("a message without a document has %v", got)
+	}
+	if _, answered := meta(1)["never_began"]; answered || meta(3)["never_began"] != true || meta(3)["interrupted_reason"] != "user_cancelled" {
+		t.Errorf("%v, %v", meta(1), meta(3))
 	}
 }
 

@@ -155,6 +155,9 @@ func TestABadValueIsOneLineThatNamesItsVariable(t *testing.T) {
 		{"LangSmith's address", map[string]string{"LANGSMITH_ENDPOINT": "smith"}, []string{"LANGSMITH_ENDPOINT:", "https://"}},
 		{"tracing by another word", map[string]string{"LANGSMITH_TRACING": "perhaps"}, []string{"langsmith-tracing"}},
 		{"traces with half of the content", map[string]string{"TRACE_CONTENT": "some"}, []string{"TRACE_CONTENT:", "on, off"}},
+		{"traces to no URL", map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT:", "http:// or https://"}},
+		{"traces to a path", map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "/v1/traces"}, []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:", "http:// or https://"}},
+		{"traces over gRPC", map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "grpc://collector:4317"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT:", "http:// or https://"}},
 		{"traces by another protocol", map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, []string{"OTEL_EXPORTER_OTLP_PROTOCOL:", "http/protobuf"}},
 		{"a temperature too high", map[string]string{"LLM_TEMP_CHAT": "3"}, []string{"LLM_TEMP_CHAT:", "0 to 2"}},
 		{"an answer of nothing", map[string]string{"LLM_CHAT_MAX_TOKENS": "0"}, []string{"LLM_CHAT_MAX_TOKENS:"}},
@@ -293,6 +296,14 @@ func TestLoggerFollowsLevelAndFormat(t *testing.T) {
 	assert.NotContains(t, out.String(), "quiet")
 	assert.Contains(t, out.String(), `"msg":"heard"`)
 	assert.True(t, strings.HasPrefix(out.String(), "{"))
+}
+
+func TestDurationsInTheLogNameTheirUnit(t *testing.T) {
+	for format, want := range map[string]string{"json": `"took_ms":1234.567,"bytes":7`, "text": `took_ms=1234.567 bytes=7`} {
+		var out bytes.Buffer
+		(&config.Config{LogLevel: "info", LogFormat: format}).Logger(&out).Info("request", "took", 1234567*time.Microsecond, "bytes", 7)
+		assert.Contains(t, out.String(), want)
+	}
 }
 
 func TestTheExampleTellsOfLangSmithWhatOnePuttingItOnMustKnow(t *testing.T) {

@@ -48,15 +48,26 @@ func loadDotEnv(path string) error {
 	return refuse(path, "not readable; every line must be NAME=value or begin with #")
 }
 
-// Logger writes at LOG_LEVEL in LOG_FORMAT to w.
+// Logger writes at LOG_LEVEL in LOG_FORMAT to w. Durations, those of libraries
+// too, are numbers of milliseconds under a key that says so: took becomes
+// took_ms.
 func (c *Config) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked by Validate
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: inMilliseconds}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// inMilliseconds gives a duration its unit: as JSON it would be a bare number of
+// nanoseconds.
+func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)
 }
 
 // variable is one setting as its struct tags describe it.

@@ -1,6 +1,9 @@
 package config
 
-import "os"
+import (
+	"os"
+	"strings"
+)
 
 func (c *Config) checkTraces() error {
 	if err := oneOf("TRACE_CONTENT", c.TraceContent, "on", "off"); err != nil {
@@ -8,6 +11,12 @@ func (c *Config) checkTraces() error {
 	}
 	if err := address("LANGSMITH_ENDPOINT", c.LangSmithEndpoint, "http", "https"); err != nil {
 		return err
+	}
+	// The exporter's own variables: what it cannot use it passes over in silence.
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
+		if err := address(name, strings.TrimSpace(os.Getenv(name)), "http", "https"); err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
 		if v := os.Getenv(name); v != "" {

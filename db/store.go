@@ -164,6 +164,10 @@ type Turns interface {
 	// ErrNotFound while the turn is open.
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 
+	// Logs reads several turns at once, in the order of ids and without unknown
+	// ones: what a page of a conversation needs.
+	Logs(ctx context.Context, owner string, ids []string) ([]TurnLog, error)
+
 	// CountOpenTurns counts an owner's turns at work or waiting for it: accepted or
 	// running, and those sent within the last minute that no workflow has accepted
 	// yet. One that waits for a person is none of them. here are those of the
@@ -194,6 +198,12 @@ type Turns interface {
 	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
 	// OpenTurns lists accepted turns that are not settled, oldest first.
 	OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error)
+}
+
+// TurnLog is a turn and, once it is settled, its events.
+type TurnLog struct {
+	Turn   chat.Turn
+	Events []chat.Event
 }
 
 // UnusedFor is how long a picture is kept that no message uses.

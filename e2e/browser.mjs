@@ -19,7 +19,7 @@ export const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor:
 /** A page of a new person (or of the one whose storage state is given). faults collects errors, policy violations and requests to other hosts. */
 export async function newPage(browser, url, options = desktop) {
   const context = await browser.newContext({ baseURL: url, ...options });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(120_000); // a machine may have much else to do
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (err) => faults.push(`error: ${err.message}`));

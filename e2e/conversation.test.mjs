@@ -3,9 +3,9 @@
 // tools and their approval (S3's checklist), branches, and what must stay smooth
 // and harmless.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
-import { startStack } from "./stack.mjs";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, newPage, phone, shot } from "./browser.mjs";
+import { browser, stack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
 
 const BOTH = "Summarize and audit the remote work policy";
@@ -13,20 +13,11 @@ const P2025 = "Remote Work and Customer Data Policy 2025";
 const P2024 = "Remote Work and Customer Data Policy 2024";
 const EMAIL = "We work from home on five days a week and send customer data to private mail addresses.";
 
-let stack;
-let browser;
 let page;
 let context;
 let faults;
 
-before(async () => {
-  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
-});
-
-after(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+useStack();
 
 const open = async (look = desktop) => {
   await context?.close();
@@ -84,6 +75,14 @@ describe("the checks of 3.7", () => {
     await gone();
     await answers(page).or(assist(page)).first().waitFor();
     await conversation(page).getByText(EMAIL).waitFor();
+  });
+
+  it("a question for text is cancelled by Esc where it is answered", async () => {
+    await ask(page, "Audit this email: we work from home every day");
+    await asks("Please enter the text");
+    await composer(page).press("Escape");
+    await gone();
+    await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
   });
 
   it("5 and 8: Cancel ends it without an answer, and the next message begins afresh at once", async () => {
@@ -162,6 +161,8 @@ describe("a question", () => {
 
   it("is answered and cancelled with the keyboard alone", async () => {
     await ask(page, BOTH);
+    await assist(page).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Tab");
     await choice("Summarize").and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
@@ -170,7 +171,7 @@ describe("a question", () => {
     await gone();
     await composer(page).and(page.locator(":focus")).waitFor();
     await ask(page, BOTH);
-    await choice("Summarize").and(page.locator(":focus")).waitFor();
+    await assist(page).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Escape");
     await gone();
     await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
@@ -181,7 +182,7 @@ describe("a tool with side effects", () => {
   const card = () => page.getByRole("region", { name: "Tool generate_image" });
   const picture = () => conversation(page).locator("img[src^='/api/attachments/']");
 
-  it("waits for approval, also after a reload, and shows its picture", async () => {
+  it("S3: generate_image waits for approval, a refresh meanwhile brings the question back, and approving goes on to the picture", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await asks("May I run generate_image?");
     await page.reload();
@@ -191,7 +192,7 @@ describe("a tool with side effects", () => {
     await picture().waitFor();
     await many(picture(), 1);
     await card().and(page.locator("[data-tool-state=done]")).waitFor();
-    await card().getByRole("button").click();
+    await card().getByRole("button").press("Enter");
     await card().getByRole("group", { name: "Arguments" }).getByText("a cat in a hat").waitFor();
     await card().getByRole("group", { name: "Result" }).waitFor();
     await shot(page, "56-picture");
@@ -212,7 +213,7 @@ describe("a tool with side effects", () => {
     await conversation(page).getByText("Approved with changes").waitFor();
   });
 
-  it("does not run when it is rejected, and the reason is told", async () => {
+  it("S3: rejecting goes on without running it, and the reason is told", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await assist(page).getByRole("textbox", { name: /^Reason/ }).fill("no hats please");
     await choice("Reject").click();
@@ -234,7 +235,7 @@ describe("branches", () => {
     await box.press("Enter");
   };
 
-  it("an edited message is another version; both stay, also over a reload, and a message goes on from the one shown", async () => {
+  it("S3: an edited message is another version; both stay, also over a reload, and a message goes on from the one shown", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await edit("How many days", "Who may work remotely?");
@@ -254,7 +255,7 @@ describe("branches", () => {
     assert.deepEqual(messages.filter((m) => m.role === "user").map((m) => m.content), ["How many days a week may employees work remotely?", "What about customer data on private addresses?"]);
   });
 
-  it("another answer is a version beside the first", async () => {
+  it("S3: another answer is a version beside the first, also over a reload", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await answers(page).first().hover();
@@ -263,6 +264,9 @@ describe("branches", () => {
     await answer(page, 1);
     await many(yours(page), 1);
     await assertSoon(async () => Object.values((await history(page)).branches).some((b) => b.length === 2), "two turns in one place");
+    await page.reload();
+    await versions().getByText("2/2").waitFor();
+    await answer(page, 1);
   });
 
   it("an edit can be given up", async () => {
@@ -339,6 +343,20 @@ describe("the page", () => {
     console.log(`2,000 messages: ${drawn} drawn, long tasks while scrolling: ${long.map(Math.round).join(", ") || "none"}`);
     await page.getByRole("button", { name: "Go to the end" }).click();
     await conversation(page).getByText("Answer 999.").waitFor();
+  });
+
+  it("shows an opened tool card as it was when the reader comes back to it from far away", async () => {
+    const tool = { type: "tool-look", toolCallId: "c1", state: "output-available", input: { path: "/a" }, output: "found" };
+    const messages = [];
+    for (let i = 0; i < 40; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(30)}`, i === 39 ? [tool] : []));
+    await pretend(messages);
+    const card = page.getByRole("region", { name: "Tool look" });
+    await card.getByRole("button").click();
+    await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
+    await conversation(page).hover();
+    while ((await card.count()) > 0) await page.mouse.wheel(0, -1000);
+    await page.getByRole("button", { name: "Go to the end" }).click();
+    await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
   });
 
   it("reads older messages when the reader goes up, and what is read stays in its place", async () => {

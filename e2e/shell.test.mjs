@@ -3,28 +3,19 @@
 // phone, in the dark and for a screen reader.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { gzipSync } from "node:zlib";
-import { answer, answers, ask, assist, axe, composer, dark, documents, mention, newPage, openDocuments, phone, ready, sendButton, shot, startBrowser, upload } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, dark, documents, mention, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
+import { browser, stack, useStack } from "./suite.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
 const KB = 1000;
 
-let stack;
-let browser;
 let page;
 let context;
 let faults;
 
-before(async () => {
-  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
-});
-
-after(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+useStack();
 
 /** Each test is a new person, whose page has had no fault in the end. */
 const eachANewPerson = (look) => {
@@ -91,7 +82,7 @@ describe("the welcome page", () => {
     assert.equal(await yours().count(), 1);
   });
 
-  it("takes pictures and files along", async () => {
+  it("S3: takes a message with a picture and a file to /chat/:id", async () => {
     await page.goto("/");
     const sent = posts("/api/ui/chat");
     await page.locator("form input[type=file]").setInputFiles([
@@ -107,16 +98,18 @@ describe("the welcome page", () => {
     await composer(page).press("Enter");
     await page.waitForURL(/\/chat\//);
     await yours().getByRole("img").waitFor();
-    assert.match(await yours().textContent(), /@Tide table says high tide is when\?/);
+    assert.match(await yours().textContent(), /Tide table says high tide is when\?/);
     await (await answer(page, 1)).getByText(/noon/).first().waitFor();
     assert.equal(sent.length, 1);
     assert.equal(sent[0].tagged_doc_ids.length, 1);
     assert.equal(sent[0].tiptap_json.type, "doc");
   });
 
-  it("sends its message again when the page is loaded before anybody has taken it, and not a second time", async () => {
+  it("S3: /chat/:id sends the pending message and its picture again when it is loaded before anybody has taken them, and not a second time", async () => {
     await page.route("**/api/ui/chat", () => {}); // it never arrives
     await page.goto("/");
+    await page.locator("form input[type=file]").setInputFiles({ name: "station.png", mimeType: "image/png", buffer: PNG });
+    await page.getByRole("img", { name: "station.png" }).waitFor();
     await composer(page).fill("Where does the message go?");
     const tried = page.waitForRequest("**/api/ui/chat");
     await composer(page).press("Enter");
@@ -128,6 +121,7 @@ describe("the welcome page", () => {
     await page.reload();
     await replied(page);
     assert.equal(await yours().count(), 1);
+    assert.equal(await yours().getByRole("img").count(), 1);
   });
 
   it("lets a person choose who answers: the documents, or the assistant with its tools", async () => {
@@ -156,7 +150,7 @@ describe("the welcome page", () => {
 
   it("accepts typing after at most 350 kB of JavaScript, and so does a thread", async () => {
     const loaded = [];
-    page.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.body().then((b) => gzipSync(b).length)));
+    page.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.request().sizes().then((s) => s.responseBodySize)));
     const size = async () => (await Promise.all(loaded)).reduce((a, b) => a + b, 0);
     await page.goto("/");
     await composer(page).fill("Hello");
@@ -169,7 +163,7 @@ describe("the welcome page", () => {
     loaded.length = 0;
     const again = await context.newPage();
     await again.route("**/Markdown-*.js", () => {}); // the composer does not wait for it
-    again.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.body().then((b) => gzipSync(b).length)));
+    again.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.request().sizes().then((s) => s.responseBodySize)));
     await again.goto(thread);
     await composer(again).fill("Hello");
     const second = await size();
@@ -208,6 +202,19 @@ describe("the composer", () => {
     assert.equal(sent.length, 1);
   });
 
+  it("sends all that was typed, also when Enter follows before it is drawn", async () => {
+    await page.goto("/");
+    const sent = posts("/api/ui/chat");
+    await composer(page).click();
+    await page.evaluate(async () => {
+      document.execCommand("insertText", false, "Quick words");
+      await null; // the editor has seen it, and nothing is drawn yet
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 13, bubbles: true, cancelable: true }));
+    });
+    await yours().getByText("Quick words", { exact: true }).waitFor();
+    assert.equal(sent[0].message.parts[0].text, "Quick words");
+  });
+
   it("mentions documents, actions and sets by keyboard, grouped, and sends what they are", async () => {
     await page.goto("/");
     await composer(page).pressSequentially("@");
@@ -238,7 +245,7 @@ describe("the composer", () => {
     assert.equal(sent[0].tagged_doc_ids.length, 1);
     const [node] = sent[0].tiptap_json.content[0].content;
     assert.deepEqual([node.type, node.attrs.category, node.attrs.id], ["mention", "action", "summarize"]);
-    assert.match(await yours().textContent(), /Summarize @Supplier Contract with Brightwater in short/);
+    assert.match(await yours().textContent(), /Summarize Supplier Contract with Brightwater in short/);
   });
 
   it("takes an address for an address, and Enter sends when the list has nothing", async () => {
@@ -468,7 +475,7 @@ describe("the documents panel", () => {
     await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([{ name: "picture.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) }]);
     const refused = page.getByRole("alert").filter({ hasText: "picture.bin: " });
     await refused.waitFor();
-    await refused.getByRole("button", { name: "Dismiss picture.bin" }).click();
+    await page.getByRole("button", { name: "Dismiss picture.bin" }).click();
     await refused.waitFor({ state: "detached" });
 
     const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
@@ -683,6 +690,37 @@ describe("by keyboard alone", () => {
     await tabTo("button", "Undo");
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor();
+  });
+
+  it("shortcuts go to the search, a new conversation and the message, and there is a list of them", async () => {
+    const focused = (selector) => page.waitForFunction((s) => document.activeElement?.matches(s), selector);
+    await page.goto("/");
+    await focused(".composer-text");
+    await page.keyboard.type("What about liquidity?");
+    await page.keyboard.press("Enter");
+    await replied(page);
+    await focused(".composer-text"); // the next message can be written at once
+
+    await page.keyboard.press("Control+k");
+    await focused("[type=search]");
+    await page.keyboard.press("Shift+Escape");
+    await focused(".composer-text");
+    await page.keyboard.press("Control+Shift+O");
+    await page.waitForURL(/\/$/);
+    await focused(".composer-text");
+    await page.keyboard.press("Control+/");
+    const list = page.getByRole("dialog", { name: "Keyboard" });
+    await list.getByText("Search conversations").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "shell-12-keyboard");
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+
+    await page.getByText("Palaver", { exact: true }).click(); // Tab goes on from here; only the first stop is before it
+    await page.keyboard.press("Shift+Tab");
+    await page.getByRole("button", { name: "Skip to the message" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Enter");
+    await focused(".composer-text");
   });
 });
 

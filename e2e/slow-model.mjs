@@ -1,6 +1,7 @@
 // An OpenAI-compatible model over real HTTP that says one sentence per step, so
 // that a turn lasts as long as a test needs. The passages it is given must hold
 // what it quotes.
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
 const chunk = (delta, finish = null) => ({ id: "c1", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta, finish_reason: finish }] });
@@ -10,11 +11,17 @@ const usage = { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 };
 const structured = {
   intent_classification: { action: "inquire", confidence: "high", enable_web_search: false, multi_action_detected: false, actions: ["inquire"], reasoning: "a question" },
   document_resolution: { resolved_uuids: [], unresolved_names: [], inference_confidence: "high", has_implicit_refs: false, reasoning: "no document is named" },
+  web_query: { query: "zebra quasar xylophone" },
 };
 
-/** Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers with an error of its own. */
+const callOf = ({ name, args = {} }, index) => ({ index, id: `call-${randomUUID()}`, type: "function", function: { name, arguments: JSON.stringify(args) } });
+
+/**
+ * Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers
+ * with an error of its own. Each entry of calls, a list of {name, args}, is asked for once, after the pieces.
+ */
 export async function startSlowModel(pieces, stepMs) {
-  const model = { pieces, failing: false, hold: Infinity };
+  const model = { pieces, failing: false, hold: Infinity, calls: [], thinkMs: 0 };
   const server = createServer(async (req, res) => {
     let raw = "";
     for await (const part of req) raw += part;
@@ -24,6 +31,7 @@ export async function startSlowModel(pieces, stepMs) {
       return res.end(JSON.stringify({ error: { message: "out of order" } }));
     }
     const fixed = structured[body.response_format?.json_schema?.name];
+    if (fixed) await new Promise((resolve) => setTimeout(resolve, model.thinkMs));
     if (!body.stream) {
       const message = { role: "assistant", content: JSON.stringify(fixed ?? {}) };
       res.writeHead(200, { "Content-Type": "application/json" });
@@ -31,6 +39,7 @@ export async function startSlowModel(pieces, stepMs) {
     }
     const send = (data) => res.write(`data: ${JSON.stringify(data)}\n\n`);
     res.writeHead(200, { "Content-Type": "text/event-stream" });
+    const calls = body.tools ? model.calls.shift()?.map(callOf) : undefined;
     const todo = fixed ? [JSON.stringify(fixed)] : [...model.pieces];
     const timer = setInterval(
       () => {
@@ -38,7 +47,8 @@ export async function startSlowModel(pieces, stepMs) {
         const piece = todo.shift();
         if (piece !== undefined) return send(chunk({ content: piece }));
         clearInterval(timer);
-        send(chunk({}, "stop"));
+        if (calls) send(chunk({ tool_calls: calls }));
+        send(chunk({}, calls ? "tool_calls" : "stop"));
         send({ ...chunk({}), choices: [], usage });
         res.end("data: [DONE]\n\n");
       },

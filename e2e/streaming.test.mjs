@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   front.mend();
-  Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity });
+  Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity, thinkMs: 0 });
   await context.close();
 });
 
@@ -107,6 +107,43 @@ describe("the checks of 1.7", () => {
     await answer(page, 1);
   });
 
+  it("the statuses never scroll the page, nor do the documents found", async () => {
+    await page.setViewportSize({ width: 1280, height: 420 }); // the first answer is more than fits
+    await finished();
+    Object.assign(model, { hold: 0, thinkMs: 500 }); // the documents come when the message has long been scrolled to
+    await askTagging(page, "What does ", TITLE, " say about the clock?");
+    await progress(page).getByText("Clarifying intent...").waitFor();
+    await page.evaluate(() => {
+      const box = document.querySelector(".conversation");
+      const found = () => document.querySelector("[aria-label='Documents found']") !== null;
+      window.tops = [];
+      const note = () => {
+        window.tops.push([found(), Math.round(box.scrollTop)]);
+        requestAnimationFrame(note);
+      };
+      note();
+    });
+    await page.getByRole("list", { name: "Documents found" }).getByText(TITLE).waitFor();
+    await progress(page).getByText("Researching your question...").waitFor();
+    const tops = await page.evaluate(() => window.tops);
+    const last = tops.findIndex(([found]) => found) - 1;
+    assert.ok(last >= 0 && tops[last][1] > 0, "it can be scrolled, and the documents came later");
+    assert.deepEqual([...new Set(tops.slice(last).map(([, top]) => top))], [tops[last][1]]);
+    goOn();
+    await answer(page, 2);
+  });
+
+  it("the status stands still for who wants less motion", async () => {
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    model.hold = 0;
+    await ask(page, QUESTION);
+    const line = progress(page).locator(".shimmer");
+    await line.waitFor();
+    assert.equal(await line.evaluate((el) => getComputedStyle(el).animationName), "none");
+    goOn();
+    await answer(page, 1);
+  });
+
   it("8: words come one by one, not all at once", async () => {
     await begin();
     assert.doesNotMatch(await writing(page).textContent(), new RegExp(`Word${HELD}`));
@@ -155,16 +192,6 @@ describe("the checks of 1.7", () => {
 });
 
 describe("a person can", () => {
-  it("stop before the first word: the turn ends, nothing is left hanging", async () => {
-    model.hold = 0;
-    await ask(page, QUESTION);
-    await stop(page).click();
-    await stop(page).waitFor({ state: "detached" });
-    await conversation(page).getByText(/Stopped\.|Response interrupted/).waitFor();
-    await page.reload();
-    await conversation(page).getByText(/Stopped\.|Response interrupted/).waitFor();
-  });
-
   it("stop with Escape: what was written stays, and says so", async () => {
     await begin();
     await shot(page, "33-writing");
@@ -281,11 +308,10 @@ describe("nothing is lost when", () => {
   it("the model fails: plain words, and Try again gives another answer to the same message", async () => {
     model.failing = true;
     await ask(page, QUESTION);
-    const bar = page.getByRole("alert").filter({ hasText: "The model" });
-    await bar.waitFor({ timeout: 60_000 });
+    await page.getByRole("alert").filter({ hasText: "The model" }).waitFor({ timeout: 60_000 });
     await shot(page, "37-model-failed");
     model.failing = false;
-    await bar.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("button", { name: "Try again" }).click();
     whole(await (await answer(page, 1)).textContent());
     await many(yours(page), 1);
     await page.getByRole("group", { name: "Versions" }).getByText("2/2").waitFor();

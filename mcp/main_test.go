@@ -109,7 +109,7 @@ func (r *rig) until(what string, ok func(state) bool) state {
 				return s
 			}
 		case <-deadline:
-			r.t.Fatalf("%s never was so: %v", what, r.Ready())
+			r.t.Fatalf("%s never was so: %v", what, r.States())
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -92,6 +93,8 @@ func (r *rig) again(name, arguments string) tools.Result {
 	return tools.Result{}
 }
 
+func keeping(o *Options) { o.Pictures = &gallery{} }
+
 func checkEverything(r *rig) {
 	t := r.t
 	require.Contains(t, r.names(), "every__echo")
@@ -99,6 +102,8 @@ func checkEverything(r *rig) {
 	require.Contains(t, r.run("every__get-sum", `{"a":2,"b":40}`).Content, "42")
 	image := r.run("every__get-tiny-image", `{}`)
 	require.Contains(t, image.Content, "[image, image/png, ")
+	require.Len(t, image.Attachments, 1)
+	require.Contains(t, image.Content, chat.AttachmentURL(image.Attachments[0]))
 	require.NotContains(t, image.Content, "iVBOR")
 	require.Contains(t, r.run("every__get-structured-content", `{"location":"New York"}`).Content, "temperature")
 	require.Contains(t, r.run("every__get-resource-links", `{"count":2}`).Content, "[resource ")
@@ -117,14 +122,14 @@ func TestARealServerOverHTTP(t *testing.T) {
 	t.Parallel()
 	n := port(t)
 	everything(t, n)
-	r := setup(t, nil, Server{Name: "every", Transport: HTTP, URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", n)})
+	r := setup(t, keeping, Server{Name: "every", Transport: HTTP, URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", n)})
 	r.up("every")
 	checkEverything(r)
 }
 
 func TestARealServerOverStandardStreams(t *testing.T) {
 	t.Parallel()
-	r := setup(t, nil, Server{Name: "every", Transport: Stdio, Command: []string{"node", script(t, "server-everything"), "stdio"}})
+	r := setup(t, keeping, Server{Name: "every", Transport: Stdio, Command: []string{"node", script(t, "server-everything"), "stdio"}})
 	r.up("every")
 	checkEverything(r)
 }
@@ -182,20 +187,20 @@ func TestAServerThatIsDownHoldsNobodyUpAndIsFoundWhenItComes(t *testing.T) {
 	t.Parallel()
 	n := port(t)
 	r := setup(t, nil, Server{Name: "every", Transport: HTTP, URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", n)})
-	require.Error(t, r.Ready()["mcp:every"])
+	require.NotEqual(t, "ok", r.States()["mcp:every"])
 	require.Empty(t, r.names())
 	r.down("every")
 
 	stop := everything(t, n)
 	r.up("every")
-	require.Equal(t, map[string]error{"mcp:every": nil}, r.Ready())
+	require.Equal(t, map[string]string{"mcp:every": "ok"}, r.States())
 	require.False(t, r.run("every__echo", `{"message":"x"}`).IsError)
 
 	stop()
 	gone := r.again("every__echo", `{"message":"x"}`)
 	require.Equal(t, tools.Result{Content: "The tool's server cannot be reached right now. Nothing was done.", IsError: true}, gone)
 	r.down("every")
-	require.Error(t, r.Ready()["mcp:every"])
+	require.Equal(t, "down", r.States()["mcp:every"])
 
 	everything(t, n)
 	r.up("every")

@@ -1,13 +1,19 @@
 package mcp
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"log/slog"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/pictures"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -15,17 +21,31 @@ const maxResult = 1 << 20 // bytes of what a tool returns
 
 const cutNote = "\n[The result was longer and is cut here.]"
 
-// read is a server's result as a model reads it. Texts are joined; of what is no
-// text it says that it is there. Structured content counts where there is
-// nothing else, as servers send it as text too.
-func read(r *sdk.CallToolResult) tools.Result {
+// reader makes what a model reads of a server's result.
+type reader struct {
+	pictures tools.Pictures // nil: none are kept
+	call     tools.Call
+	log      *slog.Logger
+
+	kept []string // ids
+	left int      // bytes that may still be kept
+}
+
+// read joins texts; of what is no text it says that it is there. Pictures are
+// kept, so that the page shows them, unless the tool has failed. Structured
+// content counts where there is nothing else, as servers send it as text too.
+func (p *reader) read(ctx context.Context, r *sdk.CallToolResult) tools.Result {
 	if r.NeedsInput() {
 		return failure("The tool wants to ask back, which is not possible here. Give it everything it needs in its arguments.")
+	}
+	p.left = pictures.MaxBytes
+	if r.IsError {
+		p.pictures = nil
 	}
 	var parts []string
 	size := 0
 	for _, c := range r.Content {
-		text := describe(c)
+		text := p.describe(ctx, c)
 		parts = append(parts, text)
 		if size += len(text); size > maxResult {
 			break
@@ -36,18 +56,21 @@ func read(r *sdk.CallToolResult) tools.Result {
 			parts = append(parts, string(raw))
 		}
 	}
-	out := tools.Result{Content: clean(strings.Join(parts, "\n"), maxResult), IsError: r.IsError}
+	out := tools.Result{Content: clean(strings.Join(parts, "\n"), maxResult), IsError: r.IsError, Attachments: p.kept}
 	if out.Content == "" {
 		out.Content = "(no content)"
 	}
 	return out
 }
 
-func describe(c sdk.Content) string {
+func (p *reader) describe(ctx context.Context, c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:
 		return c.Text
 	case *sdk.ImageContent:
+		if id, kind := p.keep(ctx, c.Data); id != "" {
+			return "[image, " + kind + ", " + strconv.Itoa(len(c.Data)) + " bytes, shown to the person]\n![picture](" + chat.AttachmentURL(id) + ")"
+		}
 		return binary("image", c.MIMEType, len(c.Data))
 	case *sdk.AudioContent:
 		return binary("audio", c.MIMEType, len(c.Data))
@@ -63,6 +86,27 @@ func describe(c sdk.Content) string {
 		return binary("resource "+c.Resource.URI, c.Resource.MIMEType, len(c.Resource.Blob))
 	}
 	return "[content of another kind]"
+}
+
+// keep stores a picture and returns its id and what its bytes say it is; no id
+// when it is none, or more than a result may bring, or cannot be stored: the
+// result stands all the same, since the tool has run.
+func (p *reader) keep(ctx context.Context, data []byte) (id, kind string) {
+	kind, err := pictures.Type(data)
+	if p.pictures == nil || err != nil || len(data) > p.left || len(p.kept) == chat.MaxAttachments {
+		return "", ""
+	}
+	// A call that is sent again brings the same pictures, or others.
+	sum := sha256.Sum256(data)
+	id = tools.PictureID(p.call.ID + "." + strconv.Itoa(len(p.kept)) + "." + hex.EncodeToString(sum[:]))
+	a := chat.Attachment{ID: id, Owner: p.call.Owner, ThreadID: p.call.ThreadID, MIME: kind, Bytes: len(data)}
+	if err := tools.KeepPicture(ctx, p.pictures, a, data); err != nil {
+		p.log.Warn("a picture of a tool's result was not kept", "error", err)
+		return "", ""
+	}
+	p.kept = append(p.kept, id)
+	p.left -= len(data)
+	return id, kind
 }
 
 // binary stands for content that a model cannot read here.

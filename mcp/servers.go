@@ -26,8 +26,10 @@ type Options struct {
 	Servers []Server // as Parse returns them
 	Secret  string   // signs the tokens by which servers know the owner of a call; empty: none are sent
 	Guard   *guard.Guard
-	Version string // of this program, as servers are told
-	Log     *slog.Logger
+	// Pictures keeps those that results bring; nil: they are only named.
+	Pictures tools.Pictures
+	Version  string // of this program, as servers are told
+	Log      *slog.Logger
 }
 
 // Servers are connections to MCP servers, and the tools these offer. Safe for
@@ -58,7 +60,7 @@ func open(o Options, p pace, told func(server string, err error)) *Servers {
 	ctx, stop := context.WithCancel(context.Background())
 	all := &Servers{base: o.Guard.Transport(), stop: stop}
 	for _, cfg := range o.Servers {
-		s := &server{cfg: cfg, pace: p, told: told, log: o.Log.With("part", "mcp", "server", cfg.Name),
+		s := &server{cfg: cfg, pace: p, told: told, pictures: o.Pictures, log: o.Log.With("part", "mcp", "server", cfg.Name),
 			look: make(chan struct{}, 1), err: errNotYet}
 		s.link = s.dial(all.base, o)
 		all.all = append(all.all, s)
@@ -80,13 +82,21 @@ func (a *Servers) Tools(context.Context, string) []tools.Tool {
 	return out
 }
 
-// Ready is the state of every server under "mcp:<name>"; nil is well.
-func (a *Servers) Ready() map[string]error {
-	out := map[string]error{}
+// States is the state of every server under "mcp:<name>": "ok", "down", or
+// "starting" until its first answer, or the lack of one.
+func (a *Servers) States() map[string]string {
+	out := map[string]string{}
 	for _, s := range a.all {
+		state := "down"
 		s.mu.Lock()
-		out["mcp:"+s.cfg.Name] = s.err
+		switch s.err {
+		case nil:
+			state = "ok"
+		case errNotYet:
+			state = "starting"
+		}
 		s.mu.Unlock()
+		out["mcp:"+s.cfg.Name] = state
 	}
 	return out
 }
@@ -109,12 +119,13 @@ var errNotYet = errors.New("not connected yet")
 
 // server is one server.
 type server struct {
-	cfg  Server
-	link link
-	pace pace
-	log  *slog.Logger
-	told func(string, error)
-	look chan struct{} // ask for the tools soon
+	cfg      Server
+	link     link
+	pace     pace
+	log      *slog.Logger
+	pictures tools.Pictures
+	told     func(string, error)
+	look     chan struct{} // ask for the tools soon
 
 	mu    sync.Mutex
 	tools []tools.Tool
@@ -292,13 +303,14 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	result, err := s.link.call(limited, c, tool)
+	log := s.log.With("tool", tool, "call", c.ID, "turn", c.TurnID, "thread", c.ThreadID)
 	if err == nil {
-		return read(result), nil
+		r := reader{pictures: s.pictures, call: c, log: log}
+		return r.read(ctx, result), nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return tools.Result{}, ctx.Err()
 	}
-	log := s.log.With("tool", tool, "call", c.ID, "turn", c.TurnID, "thread", c.ThreadID)
 	var status *statusError
 	answer, answered := answerIn(err)
 	switch {

@@ -10,17 +10,20 @@ import (
 
 // Scores from which retrieval counts as sure, and as worth an answer.
 const (
-	HighScore   = 0.62
+	HighScore   = 0.8
 	MediumScore = 0.38
 )
 
 // Parts of a score: how much of the question one passage covers, one sentence,
-// and the best passages together.
+// and the best passages together. Words that meet in one sentence are about one
+// thing; scattered over several they may be about anything.
 const (
-	passagePart  = 0.5
-	sentencePart = 0.3
+	passagePart  = 0.4
+	sentencePart = 0.4
 	unionPart    = 0.2
-	looked       = 5 // passages that count
+	looked       = 5    // passages that count
+	commonScore  = 0.6  // the most that common words alone are worth
+	commonShare  = 0.25 // of all passages; words in more of them are common
 )
 
 // generic words ask for something without saying about what.
@@ -72,9 +75,16 @@ func (w weights) of(word string) float64 {
 	return math.Log(1 + (float64(w.total)-n+0.5)/(n+0.5))
 }
 
+// common reports whether a word stands in so many of the passages that finding
+// it says nothing. One passage is never many.
+func (w weights) common(word string) bool {
+	return float64(w.counts[word]) > max(1, commonShare*float64(w.total))
+}
+
 // question is what a query asks about: stems and how telling each is.
 type question struct {
 	weight map[string]float64
+	common map[string]bool
 	sum    float64
 }
 
@@ -84,13 +94,13 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 	if err != nil {
 		return question{}, err
 	}
-	q := question{weight: map[string]float64{}}
+	q := question{weight: map[string]float64{}, common: map[string]bool{}}
 	for _, word := range words {
 		stem := sentence.Stem(word)
 		if _, seen := q.weight[stem]; seen || generic[stem] {
 			continue
 		}
-		q.weight[stem] = w.of(word)
+		q.weight[stem], q.common[stem] = w.of(word), w.common(word)
 		q.sum += q.weight[stem]
 	}
 	return q, nil
@@ -103,7 +113,7 @@ func (q question) of(docs []chat.Document) question {
 	for _, d := range docs {
 		add(names, stemSet(d.Title))
 	}
-	rest := question{weight: map[string]float64{}}
+	rest := question{weight: map[string]float64{}, common: q.common}
 	for stem, weight := range q.weight {
 		if !names[stem] && !kinds[stem] {
 			rest.weight[stem] = weight
@@ -156,7 +166,10 @@ func (q question) share(stems map[string]bool) float64 {
 	return covered / q.sum
 }
 
-// score says how well the best hits speak of what is asked, from 0 to 1.
+// score says how well the best hits speak of what is asked, from 0 to 1. "How
+// many customers does the bank have?" is not answered by customers and bank,
+// which stand on every page of a bank's rules: without a rarer word the score
+// stays below HighScore.
 func (q question) score(hits []chat.Hit) float64 {
 	union := map[string]bool{}
 	best, bestSentence := 0.0, 0.0
@@ -172,7 +185,22 @@ func (q question) score(hits []chat.Hit) float64 {
 			bestSentence = max(bestSentence, q.share(stems))
 		}
 	}
-	return passagePart*best + sentencePart*bestSentence + unionPart*q.share(union)
+	score := passagePart*best + sentencePart*bestSentence + unionPart*q.share(union)
+	if !q.telling(union) {
+		return min(score, commonScore)
+	}
+	return score
+}
+
+// telling reports whether a word that is asked for and is not common is among
+// the stems.
+func (q question) telling(stems map[string]bool) bool {
+	for stem := range q.weight {
+		if stems[stem] && !q.common[stem] {
+			return true
+		}
+	}
+	return false
 }
 
 func stemSet(s string) map[string]bool {

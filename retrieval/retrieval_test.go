@@ -112,6 +112,8 @@ func TestConfidenceOfLabelledQuestions(t *testing.T) {
 		"May customer data be sent to a private electronic mail address?":             chat.High,
 		"What is the notice period for terminating the agreement?":                    chat.High,
 		"When may an institution pay dividends?":                                      chat.High,
+		"What does the circular say about the liquidity coverage ratio?":              chat.High, // the README's first question
+		"What is the minimum common equity tier 1 ratio?":                             chat.High,
 		"What is the leverage ratio limit for subsidiaries?":                          chat.Medium,
 		"Who approves printing of documents with customer names at home on weekends?": chat.Medium,
 		"What is the capital of France?":                                              chat.Low,
@@ -130,6 +132,60 @@ func TestConfidenceOfLabelledQuestions(t *testing.T) {
 		if s.Score < 0 || s.Score > 1 {
 			t.Errorf("score %v: %q", s.Score, question)
 		}
+	}
+}
+
+// That its words can be found does not make a question answered: none of these is.
+func TestSharedWordsAloneAreNoSureAnswer(t *testing.T) {
+	b := setup(t)
+	b.samples()
+	big := setup(t)
+	big.samples()
+	big.add("handbook", "Handbook", long(400, "holidays"))
+	for _, c := range []struct {
+		question string
+		want     chat.Confidence // among the samples
+	}{
+		{"What is the capital of France?", chat.Low},
+		{"When was the bank founded?", chat.Low},
+		{"What is the minimum salary of employees?", chat.Low},
+		{"What is the capital requirement for banks in France?", chat.Medium},
+		{"How many days per week may employees work on the moon?", chat.Medium},
+		// All of these words are there, in sentences about different things.
+		{"What is the telephone number of the supplier?", chat.Medium},
+		{"How many days of annual leave do employees get?", chat.Medium},
+		{"What does the supplier pay its employees?", chat.Medium},
+		{"What is the stress level of the management board?", chat.Medium},
+		{"What is the period of notice for employees?", chat.Medium},
+		{"What is the fee for a customer account?", chat.Medium},
+		{"What is the first day of July?", chat.Medium},
+	} {
+		if s := b.choose(chat.Inquire, c.question); s.Confidence != c.want {
+			t.Errorf("%s (%.2f), want %s: %q", s.Confidence, s.Score, c.want, c.question)
+		}
+		if s := big.choose(chat.Inquire, c.question); s.Confidence == chat.High {
+			t.Errorf("high (%.2f) among many passages: %q", s.Score, c.question)
+		}
+	}
+}
+
+// Words that stand on every page of a library say nothing about a question.
+func TestCommonWordsAloneAreNoSureAnswer(t *testing.T) {
+	b := setup(t)
+	b.samples()
+	one := setup(t)
+	one.add("note", "Note", "The bank counts its customers. Employees work at the bank.")
+	for question, want := range map[string]chat.Confidence{
+		"How many customers does the bank have?": chat.Medium,
+		"How many employees work at the bank?":   chat.Medium,
+		"Where must customer data be stored?":    chat.High, // "stored" is rarer
+	} {
+		if s := b.choose(chat.Inquire, question); s.Confidence != want {
+			t.Errorf("%s (%.2f), want %s: %q", s.Confidence, s.Score, want, question)
+		}
+	}
+	if s := one.choose(chat.Inquire, "How many employees work at the bank?"); s.Confidence != chat.High {
+		t.Errorf("%s (%.2f): in a library of one passage no word is common", s.Confidence, s.Score)
 	}
 }
 

@@ -76,7 +76,7 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
 	if roles.Worker { // before the API, which shows the state of its servers
 		var err error
-		if p.mcp, err = openMCP(parts.Config, parts.Log); err != nil {
+		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
 			return nil, err
 		}
 	}
@@ -156,11 +156,11 @@ func (p *Process) startAPI(listener net.Listener) error {
 		},
 		Log:   p.parts.Log,
 		Ready: func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
-		Optional: func() map[string]error {
+		Optional: func() map[string]string {
 			if p.mcp == nil {
 				return nil
 			}
-			return p.mcp.Ready()
+			return p.mcp.States()
 		},
 		Stop:    p.stopping,
 		Metrics: p.metrics,

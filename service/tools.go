@@ -17,7 +17,7 @@ import (
 const version = "1.0.0"
 
 // openMCP connects to the MCP servers of the settings, in the background.
-func openMCP(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
+func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.Parse(cfg.MCPServers)
 	if err != nil {
 		return nil, fmt.Errorf("MCP_SERVERS: %w", err)
@@ -26,7 +26,7 @@ func openMCP(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ALLOW_PRIVATE_ADDRESSES: %w", err)
 	}
-	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Version: version, Log: log}), nil
+	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Pictures: pictures, Version: version, Log: log}), nil
 }
 
 // toolBox is what agents may use. Own tools go before those of servers.

@@ -8,29 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
-
-// Pictures keeps what tools draw.
-type Pictures interface {
-	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
-	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
-}
-
-// pictureNamespace makes the id of a picture from the call that drew it.
-var pictureNamespace = uuid.MustParse("0b0c6f0e-4b8e-5d53-8f0a-3c1c7be1a2d4")
-
-// PictureID is the id of the picture that a call draws: always the same one.
-func PictureID(callID string) string { return uuid.NewSHA1(pictureNamespace, []byte(callID)).String() }
 
 const (
 	paintTimeout = 2 * time.Minute
 	maxPicture   = 20 << 20
-	keepAgain    = 250 * time.Millisecond
 )
 
 // GenerateImage draws a picture, keeps it and says where it is served. It costs
@@ -78,27 +62,11 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 				return Result{Content: "The provider sent no usable picture.", IsError: true, Usage: usage}, nil
 			}
 			a := chat.Attachment{ID: id, Owner: c.Owner, ThreadID: c.ThreadID, MIME: picture.MIME, Bytes: len(picture.Data)}
-			if err := keep(ctx, pictures, a, picture.Data); err != nil {
+			if err := KeepPicture(ctx, pictures, a, picture.Data); err != nil {
 				return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
 			}
 			return drawn(id, in.Prompt, placeholder, usage), nil
 		},
-	}
-}
-
-// keep stores a picture that was paid for: it waits for a database that is away
-// as long as the call may take.
-func keep(ctx context.Context, pictures Pictures, a chat.Attachment, data []byte) error {
-	for {
-		err := pictures.PutAttachment(ctx, a, data)
-		if !errors.Is(err, db.ErrUnavailable) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(keepAgain):
-		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzhttp"
 )
 
 //go:embed all:dist
@@ -19,13 +21,22 @@ var dist embed.FS
 // under /assets have a hash of their content in their names and may be cached
 // for good; the page itself is asked for each time. Anything else is 404, so
 // that a mistyped address of the API does not answer with a page. In a binary
-// built without the page, / says so with 503.
+// built without the page, / says so with 503. Whoever takes gzip gets it.
 func Handler() http.Handler {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
 		panic(err) // only an invalid path can do this, and it is a constant
 	}
-	return handler{files}
+	return compressed(handler{files})
+}
+
+// compressed is by gzip only: zstd at its quickest would send more.
+func compressed(h http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false))
+	if err != nil {
+		panic(err) // only an invalid option can do this, and it is a constant
+	}
+	return wrap(h)
 }
 
 type handler struct{ files fs.FS }

@@ -61,6 +61,26 @@ func TestPathsAndTheirCaching(t *testing.T) {
 	}
 }
 
+func TestScriptsAreSentCompressed(t *testing.T) {
+	script := strings.Repeat("export const answer = 42;\n", 1000)
+	h := compressed(handler{fstest.MapFS{"assets/index-abc123.js": {Data: []byte(script)}}})
+	for accepts, want := range map[string]string{"gzip, deflate, br, zstd": "gzip", "": ""} {
+		req := httptest.NewRequest("GET", "/assets/index-abc123.js", nil)
+		req.Header.Set("Accept-Encoding", accepts)
+		res := httptest.NewRecorder()
+		h.ServeHTTP(res, req)
+		if got := res.Header().Get("Content-Encoding"); res.Code != 200 || got != want || res.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %d, %v", accepts, res.Code, res.Header())
+		}
+		if small := res.Body.Len() < len(script)/10; small != (want != "") {
+			t.Errorf("%q: %d bytes", accepts, res.Body.Len())
+		}
+		if got := res.Header().Get("Cache-Control"); got != forGood {
+			t.Errorf("%q: cache control %q", accepts, got)
+		}
+	}
+}
+
 func TestABinaryWithoutThePageSaysSo(t *testing.T) {
 	res := get(handler{fstest.MapFS{".gitkeep": {}}}, "GET", "/")
 	if res.Code != http.StatusServiceUnavailable || !strings.Contains(res.Body.String(), "has not been built") {

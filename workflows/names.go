@@ -12,7 +12,7 @@ const (
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated
-	SignalResume  = "resume"   // chat.ResumeValue; one that does not fit is dropped with a notice
+	SignalResume  = "resume"   // chat.ResumeValue; one that does not fit, or cannot be read, is dropped with a notice
 	SignalCancel  = "cancel"   // chat.Cancel
 	QueryProgress = "progress" // (turn id, after n) → chat.Progress
 	QueryThread   = "thread"   // chat.ThreadState

@@ -164,6 +164,19 @@ func TestARollbackWhileTheTurnIsSettledFollowsItInstead(t *testing.T) {
 
 // Stops in the queue.
 
+func TestAStopOfTheRunningTurnLeavesThoseBehindItWhichBeginInTheirOrder(t *testing.T) {
+	p := newPlay(t, asking())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, func() {
+		p.script.intent = perfect().intent
+		p.cancel("t1")
+	})
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed", "t3 completed"}, statuses(p.endings))
+}
+
 func TestATurnStoppedInTheQueueEndsAtOnceAndComesAfterTheOneItWaitedFor(t *testing.T) {
 	s := asking()
 	p := newPlay(t, s)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -327,7 +328,7 @@ func (t *thread) drain(ctx workflow.Context) {
 		t.cancel(ctx, v)
 	}
 	for {
-		var v chat.ResumeValue
+		var v converter.RawValue // received as anything else, one that cannot be read would be dropped by the SDK
 		if !t.resumes.ReceiveAsync(&v) {
 			break
 		}
@@ -455,8 +456,16 @@ func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 	return nil
 }
 
-func (t *thread) signalled(ctx workflow.Context, v chat.ResumeValue) {
-	if err := t.mayResume(ctx, ResumeRequest{Value: v}); err != nil {
+// signalled takes an answer that came from a shell. One that cannot be read, or
+// does not fit, is dropped with a notice, and the question stays open.
+func (t *thread) signalled(ctx workflow.Context, raw converter.RawValue) {
+	var v chat.ResumeValue
+	err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &v)
+	if err == nil {
+		err = t.mayResume(ctx, ResumeRequest{Value: v})
+	}
+	if err != nil {
+		workflow.GetLogger(ctx).Warn("a resume signal was ignored", "error", err)
 		if t.turn != nil {
 			t.turn.notice(ctx, chat.NoticeResumeIgnored)
 		}

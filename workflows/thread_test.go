@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -395,6 +397,45 @@ func TestAResumeFromAShellThatDoesNotFitIsDroppedWithANotice(t *testing.T) {
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	require.Contains(t, story(p.endings[0].Log), "notice "+chat.NoticeResumeIgnored)
 	require.Equal(t, chat.Summarize, p.endings[0].Action)
+}
+
+func TestAResumeFromAShellThatCannotBeReadIsDroppedWithANotice(t *testing.T) {
+	for name, signal := range map[string]any{
+		"a text":             "summarize",
+		"a list":             []string{"summarize"},
+		"a number as value":  map[string]any{"type": "action_choice", "value": 7},
+		"a list as value":    map[string]any{"type": "action_choice", "value": []string{"summarize"}},
+		"null":               nil,
+		"nothing in it":      map[string]any{},
+		"no JSON":            shelled("json/plain", `{"type":`),
+		"another encoding":   shelled("text/plain", `{"type":"action_choice","value":"summarize"}`),
+		"no payload at all":  shelled("", ""),
+		"bytes, not encoded": []byte(`{"type":"action_choice","value":"summarize"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlay(t, asking())
+			p.submitAt(0, "t1", chat.Supersede)
+			p.at(1, func() { p.env.SignalWorkflow(workflows.SignalResume, signal) })
+			p.at(2, func() {
+				now := p.progress("t1", 0)
+				require.True(t, now.Waiting, "the question stays open")
+				require.Equal(t, chat.NoticeResumeIgnored, now.Entries[len(now.Entries)-1].Code)
+			})
+			p.at(3, func() { p.env.SignalWorkflow(workflows.SignalResume, answer(chat.ActionChoice, "summarize")) })
+			p.run()
+			require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+			require.Equal(t, chat.Summarize, p.endings[0].Action)
+		})
+	}
+}
+
+// shelled is a payload as Temporal's command line can send it.
+func shelled(encoding, data string) converter.RawValue {
+	p := &commonpb.Payload{Data: []byte(data)}
+	if encoding != "" {
+		p.Metadata = map[string][]byte{converter.MetadataEncoding: []byte(encoding)}
+	}
+	return converter.NewRawValue(p)
 }
 
 func TestAHintIsGivenForEveryEntry(t *testing.T) {

@@ -290,6 +290,10 @@ var blind = map[string]func(b *bundle, stranger string, p property) (int, error)
 		number, bytes, err := b.store.UnusedAttachments(b.ctx, stranger)
 		return number + int(bytes), err
 	},
+	"Logs": func(b *bundle, stranger string, p property) (int, error) {
+		logs, err := b.store.Logs(b.ctx, stranger, []string{p.settled.ID, p.open.ID})
+		return len(logs), err
+	},
 	"CountOpenTurns": func(b *bundle, stranger string, p property) (int, error) {
 		here, busy, err := b.store.CountOpenTurns(b.ctx, stranger, p.open.ThreadID)
 		return here + busy, err
@@ -348,6 +352,7 @@ func (b *bundle) picture(p property) []any {
 	see(b.store.Texts(b.ctx, b.owner, p.open.ID))
 	see(b.store.Draft(b.ctx, b.owner, p.open.ID, 1))
 	see(b.store.Events(b.ctx, b.owner, p.settled.ID, 0))
+	see(b.store.Logs(b.ctx, b.owner, []string{p.settled.ID}))
 	see(b.store.History(b.ctx, b.owner, b.thread, "", "", 10))
 	see(b.store.Registry(b.ctx, b.owner, b.thread, p.settled.ID))
 	see(b.store.OpenTurns(b.ctx, b.owner, b.thread))

@@ -331,6 +331,25 @@ var settleTests = []test{
 		b.NoError(err)
 		b.Equal(chat.TurnCompleted, got.Status)
 	}},
+	{"the logs of several turns come together, in the order asked for; an open one has none, an unknown one is left out", func(b *bundle) {
+		over := b.running("over", chat.RootCheckpoint)
+		s := b.ending(over, "x")
+		b.settle(s)
+		open := b.running("open", over.ID)
+		logs, err := b.store.Logs(b.ctx, b.owner, []string{open.ID, uuid.NewString(), over.ID})
+		b.NoError(err)
+		b.Len(logs, 2)
+		for i, id := range []string{open.ID, over.ID} {
+			turn, err := b.store.Turn(b.ctx, b.owner, id)
+			b.NoError(err)
+			b.Equal(turn, logs[i].Turn)
+		}
+		b.Empty(logs[0].Events)
+		b.Equal(append(s.Events, s.Terminal), logs[1].Events)
+		none, err := b.store.Logs(b.ctx, b.owner, nil)
+		b.NoError(err)
+		b.Empty(none)
+	}},
 	{"the log can be read from any event on, once the turn is settled", func(b *bundle) {
 		t := b.running("hello", chat.RootCheckpoint)
 		_, err := b.store.Events(b.ctx, b.owner, t.ID, 0)

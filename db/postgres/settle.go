@@ -202,6 +202,39 @@ func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ 
 	return events, nil
 }
 
+func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.TurnLog, err error) {
+	ctx, end := s.few(ctx, "read logs")
+	defer end(&err)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.q.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
+	if err != nil {
+		return nil, err
+	}
+	// Read after the turns: what has settled in between only has its events already.
+	logged, err := s.q.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: ids})
+	if err != nil {
+		return nil, err
+	}
+	events := map[string][]chat.Event{}
+	for _, row := range logged {
+		e, err := event(row.Event)
+		if err != nil {
+			return nil, err
+		}
+		events[row.TurnID] = append(events[row.TurnID], e)
+	}
+	logs := make([]db.TurnLog, len(rows))
+	for i, row := range rows {
+		if logs[i].Turn, err = turn(row); err != nil {
+			return nil, err
+		}
+		logs[i].Events = events[row.ID]
+	}
+	return inOrder(ids, logs, func(l db.TurnLog) string { return l.Turn.ID }, func(l db.TurnLog) db.TurnLog { return l }), nil
+}
+
 func event(text string) (e chat.Event, err error) {
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return chat.Event{}, fmt.Errorf("stored event: %w", err)

@@ -21,7 +21,7 @@ func (s *Store) wrap(operation string, err *error) {
 	case e == nil, record.IsDomain(e):
 	case errors.Is(e, sql.ErrNoRows):
 		*err = db.ErrNotFound
-	case errors.Is(e, context.Canceled), errors.Is(e, context.DeadlineExceeded):
+	case errors.Is(e, context.Canceled):
 		*err = fmt.Errorf("%s: %w", operation, e)
 	case s.closed.Load(), unavailable(e):
 		*err = fmt.Errorf("%s: %w: %w", operation, db.ErrUnavailable, e)
@@ -32,7 +32,8 @@ func (s *Store) wrap(operation string, err *error) {
 
 // unavailable reports whether trying again later can help.
 func unavailable(err error) bool {
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+	// Whose time ran out has a database that did not answer in it.
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	switch code(err) & 0xff {

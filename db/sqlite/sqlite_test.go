@@ -288,6 +288,15 @@ func TestALockedDatabaseIsUnavailable(t *testing.T) {
 	require.NoError(t, s.PutProfile(t.Context(), "o", chat.Profile{}))
 }
 
+func TestADatabaseThatDoesNotAnswerInTimeIsUnavailable(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	_, err := s.ListConversations(ctx, "o", "", "", 10)
+	require.ErrorIs(t, err, db.ErrUnavailable)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
 func TestACancelledCallSaysSo(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx, cancel := context.WithCancel(t.Context())

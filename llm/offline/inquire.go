@@ -15,6 +15,7 @@ var (
 	asksDefinition = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
 	hasNumber      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
 	refersBack     = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
+	ofDocument     = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + nameNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
 	defines        = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
 )
 
@@ -69,6 +70,16 @@ func pick(passages []llm.Passage, picked []scored) []llm.Passage {
 	return out
 }
 
+// tellsFigure reports whether a sentence has a figure that the question does not
+// give itself, as in "tier 1".
+func tellsFigure(text, question string) bool {
+	given := map[string]bool{}
+	for _, w := range strings.Fields(question) {
+		given[strings.Trim(w, ".,;:?!")] = true
+	}
+	return slices.ContainsFunc(figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
+}
+
 type scored struct {
 	sent
 	score float64
@@ -77,10 +88,17 @@ type scored struct {
 // rank orders the sentences that answer a question, the best first, by BM25 of
 // the question's words in the sentence and, at less weight, in its heading and
 // title. Sentences that hold too little of what is asked are left out. The words
-// of titles count only when nothing else is asked.
+// of titles, and "the circular", count only when nothing else is asked. Where a
+// section's heading is what is asked, the section's first sentence states it and
+// the others go into details; of a thing that is to be explained, the sentence
+// that opens with it does.
 func (p *pool) rank(question string, passages []llm.Passage, titles string) []scored {
 	const k, b = 1.2, 0.6
+	kind := p.vocab.query(strings.Join(ofDocument.FindAllString(question, -1), " "))
 	q := p.vocab.query(question)
+	if rest := q.without(kind); len(rest) > 0 {
+		q = rest
+	}
 	if rest := q.without(p.vocab.query(titles)); len(rest) > 0 {
 		q = rest
 	}
@@ -138,21 +156,34 @@ func (p *pool) rank(question string, passages []llm.Passage, titles string) []sc
 				score += e.weight * tf * (k + 1) / (tf + k*(1-b+b*float64(len(s.vec))/length))
 			}
 		}
+		about := headed > 0.99*asked // the heading is what is asked
+		if about {
+			covered = asked
+		}
 		if covered < least*asked {
 			continue
 		}
 		score *= 0.5 + covered/asked
-		if headed > 0.99*asked { // the heading is what is asked
+		if about {
 			score *= 1.8
+			if s.first {
+				score *= 1.5
+			}
 		}
-		if number && len(figures(s.text)) > 0 {
+		if number && tellsFigure(s.text, question) {
 			score *= 1.6
 		}
-		if definition && defines.MatchString(s.text) {
+		if at := defines.FindStringIndex(s.text); definition && at != nil {
 			score *= 1.25
+			if len(q.without(p.vocab.query(s.text[:at[0]]))) == 0 {
+				score *= 2.5
+			}
 		}
 		if strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, ":") {
 			score *= 0.6
+		}
+		if len(kind.without(title)) < len(kind) { // it is from such a document
+			score *= 1.3
 		}
 		if best > 0 {
 			score *= 1 + 0.2*passages[s.passage].Score/best

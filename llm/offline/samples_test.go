@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/palaver-chat/palaver/llm"
@@ -46,4 +47,46 @@ func TestTheSampleDocumentsShowWhatTheEngineCanDo(t *testing.T) {
 		"Differs: two days / three days", "Differs: 24 hours / four hours", "Differs: may / forbidden", "Agrees")
 	has(t, answer(t, llm.TaskInquire, llm.Facts{Message: "What is the liquidity coverage ratio?", Passages: circular}),
 		"at least 100 per cent of its net cash outflows")
+}
+
+// The first sentence of an answer is what people read.
+func TestAnAnswerLeadsWithTheSentenceThatStatesTheMatter(t *testing.T) {
+	const title = "Circular 2025/04: Capital, Liquidity and Outsourcing"
+	circular := sample(t, 1, "circular", "circular-2025-04.md")
+	for i := range circular {
+		circular[i].Title = title
+	}
+	named := []llm.Document{{ID: "circular", Title: title}}
+	const coverage = "An institution shall hold high-quality liquid assets that cover at least 100 per cent"
+	for _, c := range []struct {
+		question string
+		docs     []llm.Document // resolved from the question
+		want     string
+	}{
+		{"What does the circular say about the liquidity coverage ratio?", named, coverage}, // the README's first question
+		{"What does the circular say about the liquidity coverage ratio?", nil, coverage},
+		{"What is the liquidity coverage ratio?", nil, coverage},
+		{"Tell me about the liquidity coverage ratio", named, coverage},
+		{"liquidity coverage ratio", nil, coverage},
+		// What is asked of a matter stands in another section than the matter itself.
+		{"When must the liquidity coverage ratio be reported?", named, "The liquidity coverage ratio shall be reported every month"},
+		{"What does the circular say about exit plans?", named, "For each critical function that is outsourced, an institution shall maintain an exit plan"},
+		{"What is the countercyclical buffer?", nil, "The Board sets a countercyclical buffer of between 0 and 2.5 per cent"},
+		{"What does the circular say about the leverage ratio?", named, "The leverage ratio of an institution"},
+		// "The circular" says where to look.
+		{"What does the circular say about dividends?", nil, "An institution that does not meet its combined buffer requirement shall not pay dividends"},
+		{"Does the circular require a register?", nil, "An institution shall keep a register"},
+		// What defines a thing opens with it.
+		{"What is outsourcing?", nil, `"Outsourcing" means any arrangement`},
+		{"What is a critical function?", nil, `"Critical function" means a function whose failure`},
+		// The 1 of "tier 1" is no answer to how much.
+		{"What is the minimum ratio of common equity tier 1?", named, "An institution shall hold at all times common equity tier 1 capital of at least 4.5 per cent"},
+		{"How high is the fine?", nil, "The Board may impose a fine of up to 5 per cent"},
+	} {
+		got := answer(t, llm.TaskInquire, llm.Facts{Message: c.question, Passages: circular, Documents: c.docs})
+		first, _, _ := strings.Cut(got, "\n")
+		if _, quoted, _ := strings.Cut(first, ": “"); !strings.HasPrefix(quoted, c.want) {
+			t.Errorf("%q (%d documents) leads with\n%s\nwant\n%s", c.question, len(c.docs), first, c.want)
+		}
+	}
 }

@@ -15,7 +15,8 @@ type sent struct {
 	marker  int    // the passage's number; 0 for the message's own text
 	text    string // verbatim
 	heading string
-	order   int // place among all sentences
+	first   bool // right under its heading
+	order   int  // place among all sentences
 	vec     vector
 }
 
@@ -35,10 +36,10 @@ func gather(passages []llm.Passage, normal func(string) string) *pool {
 	p := &pool{}
 	seen := map[string]bool{}
 	for i, x := range passages {
-		heading := strings.TrimSpace(x.Heading)
+		heading, first := strings.TrimSpace(x.Heading), false
 		for _, s := range sentence.Sentences(x.Text) {
 			if s.Heading {
-				heading = s.Text
+				heading, first = s.Text, true
 				continue
 			}
 			same := x.DocID + "\x00" + strings.Join(strings.Fields(s.Text), " ")
@@ -46,7 +47,8 @@ func gather(passages []llm.Passage, normal func(string) string) *pool {
 				continue
 			}
 			seen[same] = true
-			p.sents = append(p.sents, sent{passage: i, marker: x.N, text: s.Text, heading: heading, order: len(p.sents)})
+			p.sents = append(p.sents, sent{passage: i, marker: x.N, text: s.Text, heading: heading, first: first, order: len(p.sents)})
+			first = false
 		}
 	}
 	p.weigh(normal)

@@ -87,10 +87,13 @@ func TestAShellResumesATurnWhileAPageWatches(t *testing.T) {
 	require.Equal(t, "interrupt", last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}})).Type)
 	page := c.attach("follow=turn")
 	page.until(isType("interrupt"))
+	signal := func(input any) {
+		require.NoError(t, s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalResume, input))
+	}
 	value := "summarize"
-	err := s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "",
-		workflows.SignalResume, chat.ResumeValue{Type: chat.ActionChoice, Value: &value})
-	require.NoError(t, err)
+	signal(value) // no answer, which the page is told
+	require.Equal(t, chat.NoticeResumeIgnored, page.until(isType("notice")).Code)
+	signal(chat.ResumeValue{Type: chat.ActionChoice, Value: &value})
 	require.Equal(t, chat.Summarize, page.until(terminal).Action)
 }
 

@@ -3,6 +3,7 @@ package aisdk
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,13 +45,14 @@ type Approval struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// UserMessage is what a person wrote, under the id that the history gives it.
+// UserMessage is what a person wrote, under the id that the history gives it. Of
+// its metadata, tiptap_json is as the client sent it.
 func UserMessage(m chat.Message, pictures []chat.Attachment) Message {
 	out := Message{ID: m.ID, Role: "user", Parts: []Part{}, Metadata: map[string]any{
 		"turn_id": m.TurnID, "created_at": m.CreatedAt.UTC().Format(time.RFC3339Nano)}}
-	for _, name := range []string{"stream_run_id", "client_turn_id"} {
-		if id := m.Metadata[name]; id != nil {
-			out.Metadata[name] = id
+	for _, name := range []string{"stream_run_id", "client_turn_id", "tagged_doc_ids", "tiptap_json"} {
+		if value := m.Metadata[name]; value != nil {
+			out.Metadata[name] = value
 		}
 	}
 	if m.Parent != "" {
@@ -79,7 +81,21 @@ func AssistantMessage(s dialect.Stream, events []chat.Event) Message {
 	for _, c := range t.take() {
 		f.fold(c)
 	}
+	if neverBegan(events) {
+		m.Metadata["never_began"] = true
+	}
 	return m
+}
+
+// neverBegan reports whether a turn was cancelled while it still waited for the
+// one before it: nothing is in its log but its place in the tree and its end.
+func neverBegan(events []chat.Event) bool {
+	if n := len(events); n == 0 || events[n-1].Type != chat.EventCancelled {
+		return false
+	}
+	return !slices.ContainsFunc(events, func(e chat.Event) bool {
+		return e.Type != chat.EventTurnStarted && e.Type != chat.EventCancelled
+	})
 }
 
 // folding puts a message together from chunks, as the client does.
@@ -135,5 +151,8 @@ func (f *folding) result(c chunk, state string) {
 	p.State, p.Output, p.ErrorText = state, c.Output, c.ErrorText
 	if v := c.verdict; v != nil {
 		p.Approval = &Approval{ID: v.approvalID, Approved: &v.approved, Reason: v.reason}
+		if v.approved && len(v.arguments) > 0 {
+			p.Input = v.arguments // what it ran with
+		}
 	}
 }

@@ -47,6 +47,7 @@ type verdict struct {
 	approvalID string
 	approved   bool
 	reason     string
+	arguments  json.RawMessage // a person's, instead of the model's
 }
 
 // question is an interrupt as data-interrupt shows it.
@@ -410,7 +411,7 @@ func (t *translation) decide(e chat.Event) {
 	t.asked[q.ID] = q
 	for _, d := range e.Resume.Decisions {
 		if c := t.calls[d.ID]; c != nil {
-			c.verdict = &verdict{approvalID: ApprovalID(q.ID, d.ID), approved: d.Decision == chat.Approved, reason: d.Reason}
+			c.verdict = &verdict{approvalID: ApprovalID(q.ID, d.ID), approved: d.Decision == chat.Approved, reason: d.Reason, arguments: d.Arguments}
 		}
 	}
 }

@@ -188,9 +188,35 @@ func TestAMessageOfTheHistoryIsWhatAClientHasPutTogether(t *testing.T) {
 	if err != nil || !strings.Contains(string(raw), `"parts":[{"type":"step-start"}]`) {
 		t.Errorf("%s, %v", raw, err)
 	}
-	user, err := json.Marshal(UserMessage(chat.Message{ID: "t.m0", Content: "x", TurnID: "t"}, []chat.Attachment{{ID: "p", MIME: "image/png"}}))
-	if err != nil || string(user) != `{"id":"t.m0","role":"user","metadata":{"created_at":"0001-01-01T00:00:00Z","turn_id":"t"},"parts":[{"type":"file","url":"/api/attachments/p","mediaType":"image/png"},{"type":"text","text":"x"}]}` {
+	user, err := json.Marshal(UserMessage(chat.Message{ID: "t.m0", Content: "x", TurnID: "t", Metadata: map[string]any{"tiptap_json": map[string]any{"type": "doc"}}}, []chat.Attachment{{ID: "p", MIME: "image/png"}}))
+	if err != nil || string(user) != `{"id":"t.m0","role":"user","metadata":{"created_at":"0001-01-01T00:00:00Z","tiptap_json":{"type":"doc"},"turn_id":"t"},"parts":[{"type":"file","url":"/api/attachments/p","mediaType":"image/png"},{"type":"text","text":"x"}]}` {
 		t.Errorf("%s, %v", user, err)
+	}
+}
+
+func TestACallOfTheHistorySaysWithWhatItRan(t *testing.T) {
+	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
+	for want, d := range map[string]chat.Decision{
+		`{"a":2}`: {ID: "2", Decision: chat.Approved, Arguments: json.RawMessage(`{"a":2}`)},
+		`{"a":1}`: {ID: "2", Decision: chat.Approved},
+	} {
+		m := AssistantMessage(to, []chat.Event{{Type: chat.EventTurnStarted}, toolCall("2"), approval(asked), decision(d), toolResult("2", "x", false)})
+		if got := string(m.Parts[1].Input); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestAMessageThatWasTakenBackWhileItWaitedSaysSo(t *testing.T) {
+	started, cancelled := chat.Event{Type: chat.EventTurnStarted}, chat.Event{Type: chat.EventCancelled, Reason: chat.UserCancelled}
+	for want, events := range map[string][]chat.Event{
+		"taken back": {started, cancelled},
+		"stopped":    {started, status(chat.NodeModel), cancelled},
+		"asked":      {started, status(chat.NodeModel)},
+	} {
+		if got := AssistantMessage(to, events).Metadata["never_began"] == true; got != (want == "taken back") {
+			t.Errorf("%s: %v", want, got)
+		}
 	}
 }
 

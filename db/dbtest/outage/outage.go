@@ -200,6 +200,10 @@ func (o *store) ListSets(ctx context.Context, owner, cursor string, limit int) (
 	return one(o, func() (db.Page[chat.DocumentSet], error) { return o.Store.ListSets(ctx, owner, cursor, limit) })
 }
 
+func (o *store) Logs(ctx context.Context, owner string, ids []string) ([]db.TurnLog, error) {
+	return one(o, func() ([]db.TurnLog, error) { return o.Store.Logs(ctx, owner, ids) })
+}
+
 func (o *store) MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error {
 	return o.none(func() error { return o.Store.MarkTurn(ctx, owner, id, s, parent) })
 }

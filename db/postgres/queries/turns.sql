@@ -10,6 +10,9 @@ WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_tur
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
+-- name: TurnsByID :many
+SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
+
 -- name: TurnByClientID :one
 SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
 
@@ -65,6 +68,10 @@ WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
 
 -- A share of the turn's row makes these two wait for a settle under way, and a
 -- settle for them: what is written to an open turn is written before its end.
+
+-- name: EventsOfTurns :many
+SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
+WHERE e.turn_id = ANY(@ids::text[]) AND t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
 
 -- name: PutText :execrows
 INSERT INTO turn_texts (turn_id, key, text)

@@ -208,6 +208,41 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 	return items, nil
 }
 
+const eventsOfTurns = `-- name: EventsOfTurns :many
+SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
+WHERE e.turn_id = ANY($1::text[]) AND t.owner = $2 AND t.settled_at > 0 ORDER BY e.turn_id, e.n
+`
+
+type EventsOfTurnsParams struct {
+	Ids   []string
+	Owner string
+}
+
+type EventsOfTurnsRow struct {
+	TurnID string
+	Event  string
+}
+
+func (q *Queries) EventsOfTurns(ctx context.Context, arg EventsOfTurnsParams) ([]EventsOfTurnsRow, error) {
+	rows, err := q.db.Query(ctx, eventsOfTurns, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EventsOfTurnsRow
+	for rows.Next() {
+		var i EventsOfTurnsRow
+		if err := rows.Scan(&i.TurnID, &i.Event); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const head = `-- name: Head :one
 SELECT id FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND NOT hidden
@@ -840,6 +875,52 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Approvals,
 	)
 	return i, err
+}
+
+const turnsByID = `-- name: TurnsByID :many
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+`
+
+type TurnsByIDParams struct {
+	Ids   []string
+	Owner string
+}
+
+func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
+	rows, err := q.db.Query(ctx, turnsByID, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const waitingMessages = `-- name: WaitingMessages :many

@@ -10,6 +10,10 @@ WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_tur
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
+-- name: TurnsByID :many
+SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j JOIN turns t ON t.id = j.value
+WHERE t.owner = @owner ORDER BY j.key;
+
 -- name: TurnByClientID :one
 SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
 
@@ -61,6 +65,11 @@ SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 -- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
+
+-- name: EventsOfTurns :many
+SELECT e.turn_id, e.event FROM json_each(CAST(@ids AS TEXT)) j
+JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
+WHERE t.owner = @owner AND t.settled_at > 0 ORDER BY j.key, e.n;
 
 -- name: PutText :execrows
 INSERT INTO turn_texts (turn_id, key, text)

@@ -138,6 +138,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
 	}
+	if q.eventsOfTurnsStmt, err = db.PrepareContext(ctx, eventsOfTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query EventsOfTurns: %w", err)
+	}
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
 	}
@@ -290,6 +293,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.turnOfMessageStmt, err = db.PrepareContext(ctx, turnOfMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnOfMessage: %w", err)
+	}
+	if q.turnsByIDStmt, err = db.PrepareContext(ctx, turnsByID); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnsByID: %w", err)
 	}
 	if q.unnameConversationStmt, err = db.PrepareContext(ctx, unnameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query UnnameConversation: %w", err)
@@ -511,6 +517,11 @@ func (q *Queries) Close() error {
 	if q.eventsAfterStmt != nil {
 		if cerr := q.eventsAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing eventsAfterStmt: %w", cerr)
+		}
+	}
+	if q.eventsOfTurnsStmt != nil {
+		if cerr := q.eventsOfTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing eventsOfTurnsStmt: %w", cerr)
 		}
 	}
 	if q.failDocumentStmt != nil {
@@ -768,6 +779,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnOfMessageStmt: %w", cerr)
 		}
 	}
+	if q.turnsByIDStmt != nil {
+		if cerr := q.turnsByIDStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnsByIDStmt: %w", cerr)
+		}
+	}
 	if q.unnameConversationStmt != nil {
 		if cerr := q.unnameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unnameConversationStmt: %w", cerr)
@@ -890,6 +906,7 @@ type Queries struct {
 	draftStmt                   *sql.Stmt
 	dropUntakenTurnStmt         *sql.Stmt
 	eventsAfterStmt             *sql.Stmt
+	eventsOfTurnsStmt           *sql.Stmt
 	failDocumentStmt            *sql.Stmt
 	forgetCountStmt             *sql.Stmt
 	headStmt                    *sql.Stmt
@@ -941,6 +958,7 @@ type Queries struct {
 	turnByRunIDStmt             *sql.Stmt
 	turnCancelledStmt           *sql.Stmt
 	turnOfMessageStmt           *sql.Stmt
+	turnsByIDStmt               *sql.Stmt
 	unnameConversationStmt      *sql.Stmt
 	unusedAttachmentsStmt       *sql.Stmt
 	updateSetStmt               *sql.Stmt
@@ -994,6 +1012,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		draftStmt:                   q.draftStmt,
 		dropUntakenTurnStmt:         q.dropUntakenTurnStmt,
 		eventsAfterStmt:             q.eventsAfterStmt,
+		eventsOfTurnsStmt:           q.eventsOfTurnsStmt,
 		failDocumentStmt:            q.failDocumentStmt,
 		forgetCountStmt:             q.forgetCountStmt,
 		headStmt:                    q.headStmt,
@@ -1045,6 +1064,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnByRunIDStmt:             q.turnByRunIDStmt,
 		turnCancelledStmt:           q.turnCancelledStmt,
 		turnOfMessageStmt:           q.turnOfMessageStmt,
+		turnsByIDStmt:               q.turnsByIDStmt,
 		unnameConversationStmt:      q.unnameConversationStmt,
 		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
 		updateSetStmt:               q.updateSetStmt,

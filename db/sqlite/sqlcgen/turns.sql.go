@@ -213,6 +213,45 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 	return items, nil
 }
 
+const eventsOfTurns = `-- name: EventsOfTurns :many
+SELECT e.turn_id, e.event FROM json_each(CAST(?1 AS TEXT)) j
+JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
+WHERE t.owner = ?2 AND t.settled_at > 0 ORDER BY j.key, e.n
+`
+
+type EventsOfTurnsParams struct {
+	Ids   string
+	Owner string
+}
+
+type EventsOfTurnsRow struct {
+	TurnID string
+	Event  string
+}
+
+func (q *Queries) EventsOfTurns(ctx context.Context, arg EventsOfTurnsParams) ([]EventsOfTurnsRow, error) {
+	rows, err := q.query(ctx, q.eventsOfTurnsStmt, eventsOfTurns, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EventsOfTurnsRow
+	for rows.Next() {
+		var i EventsOfTurnsRow
+		if err := rows.Scan(&i.TurnID, &i.Event); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const head = `-- name: Head :one
 SELECT id FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND hidden = 0
@@ -851,6 +890,56 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Approvals,
 	)
 	return i, err
+}
+
+const turnsByID = `-- name: TurnsByID :many
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
+WHERE t.owner = ?2 ORDER BY j.key
+`
+
+type TurnsByIDParams struct {
+	Ids   string
+	Owner string
+}
+
+func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
+	rows, err := q.query(ctx, q.turnsByIDStmt, turnsByID, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const waitingMessages = `-- name: WaitingMessages :many

@@ -29,16 +29,12 @@ export async function errorOf(res: Response): Promise<ApiError> {
   } catch {
     // Not JSON: a proxy's page, never shown to a person.
   }
-  const wait = Number(res.headers.get("Retry-After")) || 0;
-  if (res.status === 429) {
-    const when = wait > 0 ? `in ${wait} second${wait === 1 ? "" : "s"}` : "in a moment";
-    message = `That was a little fast. Please try again ${when}.`;
-  }
-  return new ApiError(res.status, code, message || fallback(res.status), wait);
+  return new ApiError(res.status, code, message || fallback(res.status), Number(res.headers.get("Retry-After")) || 0);
 }
 
 function fallback(status: number): string {
   if (status === 404) return "This was not found. It may have been deleted.";
+  if (status === 429) return "That was a little fast. Please try again in a moment.";
   if (status === 413) return "This is too large.";
   if (status === 502 || status === 503 || status === 504) return "The server is not ready. Please try again in a moment.";
   return `The server answered with an error (${status}). Please try again.`;

@@ -11,4 +11,10 @@ export const queries = new QueryClient({
   },
 });
 
+/** Asks anew what is shown of a list. TanStack Query would take a first answer that is still on its way for a new one. */
+export async function refresh(queryKey: string[]): Promise<void> {
+  await queries.cancelQueries({ queryKey });
+  await queries.invalidateQueries({ queryKey });
+}
+
 export const wordsOf = (err: unknown): string => (err instanceof ApiError ? err.message : "Something went wrong. Please try again.");

@@ -1,9 +1,7 @@
 import { ApiError, request } from "./http";
 import { SSEParser } from "./sse";
 import type { TurnEvent } from "./types";
-
-/** The server pings every 15 s, so this much silence means a dead connection. */
-export const SILENCE_MS = 30_000;
+import { SILENCE_MS, Watchdog } from "./watchdog";
 
 export interface EventStream {
   turnId: string | null;
@@ -16,17 +14,17 @@ export interface EventStream {
  * ends with ApiError code "silent".
  */
 export async function openStream(path: string, init: RequestInit, signal: AbortSignal, silenceMs = SILENCE_MS): Promise<EventStream | null> {
-  const watch = new Watchdog(signal, silenceMs);
+  const watch = new Watchdog(silenceMs, signal);
   try {
     const res = await request(path, { ...init, signal: watch.signal });
     if (res.status === 204 || !res.body) {
-      watch.done();
+      watch.end();
       return null;
     }
     return { turnId: res.headers.get("X-Turn-Id"), events: read(res.body, watch) };
   } catch (err) {
-    watch.done();
-    throw watch.explain(err);
+    watch.end();
+    throw explain(err, watch);
   }
 }
 
@@ -47,9 +45,9 @@ async function* read(body: ReadableStream<Uint8Array>, watch: Watchdog): AsyncGe
       }
     }
   } catch (err) {
-    throw watch.explain(err);
+    throw explain(err, watch);
   } finally {
-    watch.done();
+    watch.end();
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -65,41 +63,8 @@ export function decode(data: string): TurnEvent | null {
   return null;
 }
 
-class Watchdog {
-  private readonly controller = new AbortController();
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private silent = false;
-  private readonly forward = () => this.controller.abort();
-
-  constructor(
-    private readonly outer: AbortSignal,
-    private readonly ms: number,
-  ) {
-    if (outer.aborted) this.controller.abort();
-    outer.addEventListener("abort", this.forward);
-    this.touch();
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  touch(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.silent = true;
-      this.controller.abort();
-    }, this.ms);
-  }
-
-  done(): void {
-    clearTimeout(this.timer);
-    this.outer.removeEventListener("abort", this.forward);
-  }
-
-  explain(err: unknown): unknown {
-    if (this.silent) return new ApiError(0, "silent", "Nothing was heard from the server for 30 seconds.");
-    if (err instanceof ApiError || this.outer.aborted) return err;
-    return new ApiError(0, "cut", "The connection was lost.");
-  }
+function explain(err: unknown, watch: Watchdog): unknown {
+  if (watch.silent) return new ApiError(0, "silent", "Nothing was heard from the server for 30 seconds.");
+  if (err instanceof ApiError || watch.givenUp) return err;
+  return new ApiError(0, "cut", "The connection was lost.");
 }

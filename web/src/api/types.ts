@@ -51,54 +51,11 @@ export type CancelledEvent = Base & { type: "cancelled"; reason: string; partial
 export type ErrorEvent = Base & { type: "error"; message: string; code: string; retryable?: boolean; partial?: string; turn_id?: string };
 export type TurnEvent = StatusEvent | TokenEvent | NoticeEvent | ResponseEvent | InterruptEvent | CancelledEvent | ErrorEvent;
 
-export interface MessageMetadata {
-  citations?: Citation[] | null;
-  action?: Action;
-  inference_confidence?: Confidence;
-  retrieval_confidence?: Confidence;
-  tokens_used?: number;
-  cost_usd?: number;
-  interrupted?: boolean;
-  interrupted_reason?: string;
-  finished_reason?: string;
-}
-
-export interface Message {
-  id: string;
-  role: "user" | "assistant" | "system";
-  content: string;
-  turn_id?: string;
-  metadata?: MessageMetadata | null;
-}
-
-export interface History {
-  thread_id: string;
-  messages: Message[] | null;
-  pending_interrupt: Interrupt | null;
-  active_turn: { turn_id: string; status: string } | null;
-}
-
-export interface SubmitBody {
-  thread_id: string;
-  client_turn_id: string;
-  message: string;
-  tagged_doc_ids?: string[];
-  tagged_set_ids?: string[];
-  action?: Action;
-  enable_web_search?: boolean;
-}
-
 export interface ResumeValue {
   type: string;
   value: string | null;
   tagged_doc_ids?: string[];
   tagged_set_ids?: string[];
-}
-
-export interface ResumeBody {
-  thread_id: string;
-  interrupt_id: string;
-  resume_value: ResumeValue;
 }
 
 export interface Conversation {
@@ -107,6 +64,8 @@ export interface Conversation {
   created_at: string;
   last_message_at?: string;
   status?: string;
+  /** The documents that it has come to know; in the answer about one conversation only. */
+  documents?: DocRef[] | null;
 }
 
 export interface Doc {

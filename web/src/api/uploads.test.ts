@@ -75,6 +75,15 @@ describe("uploads", () => {
     expect(uploads.items()).toEqual([]);
   });
 
+  it("are taken back all at once, also those that wait", async () => {
+    const uploads = new Uploads();
+    const all = ["a", "b", "c", "d"].map((name) => uploads.send("/x", file(name), 10));
+    uploads.abort();
+    expect(await Promise.all(all)).toEqual([null, null, null, null]);
+    expect(open).toHaveLength(3);
+    expect(uploads.items()).toEqual([]);
+  });
+
   it("never send what was taken back while it waited", async () => {
     const uploads = new Uploads();
     const first = ["a", "b", "c"].map((name) => uploads.send("/x", file(name), 10));

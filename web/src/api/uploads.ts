@@ -1,4 +1,3 @@
-import { ApiError } from "./http";
 import { sendFile } from "./upload";
 import { wordsOf } from "./query";
 
@@ -47,7 +46,7 @@ export class Uploads {
       return answer;
     } catch (err) {
       if (err instanceof DOMException && err.name === "AbortError") this.dismiss(key);
-      else this.fail(key, err instanceof ApiError ? err.message : wordsOf(err));
+      else this.fail(key, wordsOf(err));
       return null;
     } finally {
       this.aborts.delete(key);
@@ -67,6 +66,11 @@ export class Uploads {
     this.aborts.get(key)?.abort();
     this.set(this.list.filter((u) => u.key !== key));
   };
+
+  /** Takes back all that is on its way. */
+  abort(): void {
+    for (const abort of this.aborts.values()) abort.abort();
+  }
 
   private fail(key: number, error: string): null {
     this.update(key, { error, progress: null });

@@ -2,14 +2,24 @@ import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
 
-/** Files that are dropped anywhere on the page go along with the message; a part of the page that takes them itself says so by preventDefault. */
-export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
+interface Props {
+  /** null: files are not taken now. */
+  onFiles: ((files: File[]) => void) | null;
+}
+
+/**
+ * Files that are dropped anywhere on the page go along with the message; a part
+ * of the page that takes them itself says so by preventDefault. None opens in
+ * place of the page, as the browser would have it, also when it is not taken.
+ */
+export function DropZone({ onFiles }: Props) {
   const [over, setOver] = useState(false);
   useEffect(() => {
     const carriesFiles = (e: DragEvent) => e.dataTransfer?.types.includes("Files") ?? false;
     const enter = (e: DragEvent) => {
       if (!carriesFiles(e)) return;
-      setOver(!e.defaultPrevented);
+      setOver(onFiles !== null && !e.defaultPrevented);
+      if (onFiles === null && !e.defaultPrevented) e.dataTransfer!.dropEffect = "none";
       e.preventDefault();
     };
     const leave = (e: DragEvent) => {
@@ -19,7 +29,7 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
       setOver(false);
       if (!carriesFiles(e) || e.defaultPrevented) return;
       e.preventDefault();
-      onFiles([...(e.dataTransfer?.files ?? [])]);
+      onFiles?.([...(e.dataTransfer?.files ?? [])]);
     };
     // ProseMirror, too, prevents the default of a drop on the text: it is ours all the same.
     const dropOnText = (e: DragEvent) => {
@@ -27,7 +37,7 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
         e.preventDefault();
         e.stopPropagation();
         setOver(false);
-        onFiles([...(e.dataTransfer?.files ?? [])]);
+        onFiles?.([...(e.dataTransfer?.files ?? [])]);
       }
     };
     window.addEventListener("drop", dropOnText, { capture: true });

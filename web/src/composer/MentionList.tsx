@@ -1,8 +1,6 @@
-import { FileText, Globe, Layers, Zap, type LucideIcon } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState, type MouseEvent } from "react";
-import type { Category, Group, Mentionable } from "./mentions";
-
-const icons: Record<Category, LucideIcon> = { document: FileText, set: Layers, action: Zap, web: Globe };
+import { icons } from "./icons";
+import type { Group, Mentionable } from "./mentions";
 
 interface Props {
   id: string;
@@ -15,8 +13,15 @@ interface Props {
 export const optionId = (list: string, at: number): string => `${list}-${at}`;
 
 const MOST_PX = 420;
+const LEAST_PX = 120;
 const MARGIN_PX = 16;
 const HEADER_PX = 56; // of the page, under which the list would be cut off
+
+/** What cuts off the list at its end. */
+function scrollerOf(el: Element): Element | null {
+  for (let at = el.parentElement; at; at = at.parentElement) if (/auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
+  return null;
+}
 
 const keepFocus = (e: MouseEvent) => e.preventDefault(); // in the text
 
@@ -25,12 +30,14 @@ export function MentionList({ id, groups, active, onPick }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ above: true, height: MOST_PX });
 
-  // On the side of the composer that has more room, and no higher than that.
+  // On the side of the form that has more room, and no higher than that.
   useLayoutEffect(() => {
-    const form = frame.current!.parentElement!.getBoundingClientRect();
-    const above = form.top - HEADER_PX - MARGIN_PX;
-    const below = innerHeight - form.bottom - MARGIN_PX;
-    setRoom({ above: above >= below, height: Math.min(MOST_PX, Math.max(above, below)) });
+    const form = frame.current!.parentElement!;
+    const { top, bottom } = form.getBoundingClientRect();
+    const end = scrollerOf(form)?.getBoundingClientRect().bottom ?? innerHeight;
+    const above = top - HEADER_PX - MARGIN_PX;
+    const below = end - bottom - MARGIN_PX;
+    setRoom({ above: above >= below, height: Math.min(MOST_PX, Math.max(above, below, LEAST_PX)) });
   }, []);
 
   useEffect(() => {

@@ -1,4 +1,4 @@
-import { read, readJSON, write } from "../lib/storage";
+import { local } from "../lib/storage";
 import type { Node } from "./outgoing";
 import type { Attachment } from "./types";
 
@@ -16,23 +16,23 @@ const name = (threadId: string | null) => threadId ?? "new";
 
 /** The names of the kept drafts, the oldest first. */
 function index(): string[] {
-  const value = readJSON(localStorage, INDEX);
+  const value = local.readJSON(INDEX);
   return Array.isArray(value) ? value.filter((v) => typeof v === "string") : [];
 }
 
 /** Keeps a draft over a reload, or forgets it (null). The oldest of many go. */
 export function saveDraft(threadId: string | null, draft: Draft | null): void {
   const id = name(threadId);
-  if (!draft && read(localStorage, PREFIX + id) === null) return;
-  write(localStorage, PREFIX + id, draft && JSON.stringify(draft));
+  if (!draft && local.read(PREFIX + id) === null) return;
+  local.write(PREFIX + id, draft && JSON.stringify(draft));
   const names = index().filter((n) => n !== id);
   if (draft) names.push(id);
-  for (const old of names.splice(0, Math.max(0, names.length - MOST))) write(localStorage, PREFIX + old, null);
-  write(localStorage, INDEX, JSON.stringify(names));
+  for (const old of names.splice(0, Math.max(0, names.length - MOST))) local.write(PREFIX + old, null);
+  local.write(INDEX, JSON.stringify(names));
 }
 
 export function readDraft(threadId: string | null): Draft | null {
-  const value = readJSON(localStorage, PREFIX + name(threadId)) as Partial<Draft> | null;
+  const value = local.readJSON(PREFIX + name(threadId)) as Partial<Draft> | null;
   if (value?.doc?.type !== "doc" || !Array.isArray(value.attachments)) return null;
   return { doc: value.doc, attachments: value.attachments.filter((a) => typeof a?.id === "string" && typeof a.url === "string") };
 }

@@ -5,7 +5,7 @@ import { Mention } from "@tiptap/extension-mention";
 import { Paragraph } from "@tiptap/extension-paragraph";
 import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
-import type { Mentionable } from "./mentions";
+import { mentionNode, type Mention as Mentioned } from "./outgoing";
 
 /** An "@" that is being written. */
 export interface Asking {
@@ -13,14 +13,16 @@ export interface Asking {
   range: Range;
 }
 
-/** What the composer wants to know of its editor, always the newest. */
+/** What an editor tells the field that it stands in, and asks of it. */
 export interface Listener {
   onAsk(asking: Asking | null): void;
   /** Whether the list under an "@" takes a key. */
   onListKey(event: KeyboardEvent): boolean;
   onEnter(queue: boolean): void;
   onEscape(): void;
+  onPaste(data: DataTransfer): void;
   placeholder(): string;
+  attributes(): Record<string, string>;
 }
 
 const AtMention = Mention.extend({
@@ -83,10 +85,10 @@ export function extensions(listener: () => Listener) {
 }
 
 /** Puts a mention in the place of the "@" that asked for it, or at the caret. */
-export function mention(editor: Editor, { id, label, category }: Mentionable, range?: Range): void {
+export function mention(editor: Editor, what: Mentioned, range?: Range): void {
   const at = range ?? { from: editor.state.selection.from, to: editor.state.selection.to };
   const after = editor.state.doc.textBetween(at.to, Math.min(at.to + 1, editor.state.doc.content.size), "\n", "\n");
-  const node = { type: "mention", attrs: { id, label, category, mentionSuggestionChar: "@" } };
+  const node = mentionNode(what);
   editor
     .chain()
     .focus()

@@ -18,12 +18,14 @@ export interface Group {
   items: Mentionable[];
 }
 
-const actions: Mentionable[] = [
+export const actions: readonly Mentionable[] = [
   { category: "action", id: "summarize", label: "Summarize" },
   { category: "action", id: "inquire", label: "Inquire" },
   { category: "action", id: "compare", label: "Compare" },
   { category: "action", id: "audit", label: "Audit" },
 ];
+
+export const web: Mentionable = { category: "web", id: "web_search", label: "Web search" };
 
 const MOST_DOCUMENTS = 6;
 const MOST_SETS = 4;
@@ -36,7 +38,7 @@ export function mentionables(docs: readonly Doc[], sets: readonly DocSet[], webS
       .map((d): Mentionable => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: "processing" }) })),
     ...sets.map((s): Mentionable => ({ category: "set", id: s.id, label: s.name, note: count(s.doc_ids.length) })),
     ...actions,
-    { category: "web", id: "web_search", label: "Web search", ...(!webSearch && { note: "not configured", disabled: true }) },
+    { ...web, ...(!webSearch && { note: "not configured", disabled: true }) },
   ];
 }
 

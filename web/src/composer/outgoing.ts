@@ -19,11 +19,13 @@ export const emptyDoc: Node = { type: "doc", content: [{ type: "paragraph" }] };
 
 const str = (v: unknown): string => (typeof v === "string" ? v : "");
 
-function mentionOf(node: Node): Mention | null {
+export function mentionOf(node: Node): Mention | null {
   if (node.type !== "mention") return null;
   const category = str(node.attrs?.category) as Category;
   return { id: str(node.attrs?.id), category, label: str(node.attrs?.label) || str(node.attrs?.id) };
 }
+
+export const mentionNode = ({ id, label, category }: Mention): Node => ({ type: "mention", attrs: { id, label, category, mentionSuggestionChar: "@" } });
 
 /** The mentions of a document, each once, in order. */
 export function mentionsOf(doc: Node): Mention[] {
@@ -90,8 +92,7 @@ export function docOf(text: string): Node {
 
 /** An action on documents: "@Compare @this and @that". */
 export function suggestion(verb: string, docs: readonly { id: string; title: string }[]): Node {
-  const node = (id: string, label: string, category: Category): Node => ({ type: "mention", attrs: { id, label, category, mentionSuggestionChar: "@" } });
-  const content = [node(verb.toLowerCase(), verb, "action")];
-  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? " and " : " " }, node(d.id, d.title, "document")));
+  const content = [mentionNode({ id: verb.toLowerCase(), label: verb, category: "action" })];
+  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? " and " : " " }, mentionNode({ id: d.id, label: d.title, category: "document" })));
   return { type: "doc", content: [{ type: "paragraph", content: [...content, { type: "text", text: " " }] }] };
 }

@@ -54,5 +54,7 @@ export interface ComposerProps {
   placeholder?: string;
   onSend(out: Outgoing): void;
   onStop(): void;
+  /** Esc while no turn runs: what the composer answers is given up. */
+  onCancel?: (() => void) | undefined;
   ref?: Ref<ComposerHandle>;
 }

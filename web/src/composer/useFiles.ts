@@ -1,4 +1,4 @@
-import { useCallback, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Uploads } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { addDocument, DOCUMENT_TYPES } from "../documents/library";
@@ -17,24 +17,37 @@ interface Made {
 
 /**
  * The files of a message. A picture goes along with it; anything else becomes a
- * document of the library, which the message then mentions.
+ * document of the library, which the message then mentions. What is still on its
+ * way when the message is left is taken back.
  */
 export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; title: string }) => void) {
   const [uploads] = useState(() => new Uploads());
   const [attachments, setAttachments] = useState(initial);
   const items = useSyncExternalStore(uploads.subscribe, uploads.items);
   const { maxUpload } = useConfig();
+  const onTheWay = useRef(0); // pictures
+
+  const left = useRef(false);
+  useEffect(() => {
+    left.current = false;
+    return () => {
+      left.current = true;
+      uploads.abort();
+    };
+  }, [uploads]);
 
   const add = useCallback(
     (files: Iterable<File>, pictures: number) => {
-      let room = MOST_PICTURES - pictures;
+      let room = MOST_PICTURES - pictures - onTheWay.current;
       for (const file of files) {
         if (!PICTURES.includes(file.type)) {
-          void addDocument(uploads, file, maxUpload).then((doc) => doc && onDocument(doc));
+          void addDocument(uploads, file, maxUpload).then((doc) => doc && !left.current && onDocument(doc));
         } else if (room-- <= 0) {
           uploads.refuse(file.name, `a message takes ${MOST_PICTURES} pictures.`);
         } else {
+          onTheWay.current++;
           void uploads.send<Made>("/api/attachments", file, PICTURE_BYTES).then((made) => {
+            onTheWay.current--;
             if (made) setAttachments((all) => [...all, { id: made.id, url: made.url, mime: file.type, name: file.name }]);
           });
         }

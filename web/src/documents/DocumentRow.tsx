@@ -1,4 +1,5 @@
 import { CircleAlert, FileText, LoaderCircle, Trash2 } from "lucide-react";
+import { memo } from "react";
 import type { Doc } from "../api/types";
 import { bytes } from "../lib/format";
 import { IconButton } from "../ui/Button";
@@ -12,7 +13,8 @@ interface Props {
 
 const kinds: Record<string, string> = { txt: "Text", text: "Text", md: "Markdown", markdown: "Markdown", html: "HTML", pdf: "PDF" };
 
-export function DocumentRow({ doc, onOpen }: Props) {
+/** One of a library that may hold hundreds: drawn anew only when it has changed. */
+export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   const remove = () =>
     deleteLater({ path: documentPath(doc.id), words: `“${doc.title}” was deleted.`, onDeleted: () => void refreshLibrary() });
   const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
@@ -43,14 +45,15 @@ export function DocumentRow({ doc, onOpen }: Props) {
       )}
     </li>
   );
-}
+});
 
 function State({ doc }: { doc: Doc }) {
   if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error || "It could not be read."}</span>;
   if (doc.status === "processing") {
     return (
       <span role="status" className="block text-xs text-muted">
-        Being read{doc.progress ? `, ${doc.progress} %` : ""}
+        Being read
+        {doc.progress ? <span aria-hidden>, {doc.progress} %</span> : null}
       </span>
     );
   }

@@ -1,9 +1,10 @@
 import { Tabs } from "@base-ui/react/tabs";
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { wordsOf } from "../api/query";
 import type { Doc } from "../api/types";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
+import { SearchField } from "../ui/SearchField";
 import { DocumentRow } from "./DocumentRow";
 import { useKnown } from "./known";
 import { useLibrary } from "./library";
@@ -30,7 +31,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
         </Tabs.Tab>
       </Tabs.List>
       <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-4 pb-6">
-        {library.error && !library.loaded && (
+        {library.error && (
           <div role="alert" className="mb-4 space-y-2 text-sm">
             <p className="text-bad">{wordsOf(library.error)}</p>
             <Button onClick={library.retry}>Try again</Button>
@@ -72,12 +73,22 @@ function Known({ known, onOpen }: Openable & { known: { id: string; title: strin
   );
 }
 
+/** As many are seen at a glance. */
+const FEW = 12;
+
 function Documents({ docs, loaded, onOpen }: Openable & { docs: Doc[]; loaded: boolean }) {
-  const own = docs.filter((d) => !d.public);
-  const shared = docs.filter((d) => d.public);
+  const [search, setSearch] = useState("");
+  const searchable = docs.length > FEW;
+  const wanted = useDeferredValue(search);
+  const words = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
+  const found = docs.filter((d) => words.every((w) => d.title.toLowerCase().includes(w)));
+  const own = found.filter((d) => !d.public);
+  const shared = found.filter((d) => d.public);
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">There is no document yet.</p>;
   return (
     <>
+      {searchable && <SearchField label="Search documents" value={search} onChange={setSearch} className="mt-6" />}
+      {searchable && found.length === 0 && <p className="mt-4 text-sm text-muted">No document has these words in its title.</p>}
       {[
         { name: "Yours", items: own },
         { name: "For everyone", items: shared },

@@ -66,10 +66,10 @@ export function UploadBox() {
 function UploadRow({ upload: u }: { upload: Sent }) {
   const Glyph = u.error ? CircleAlert : FileText;
   return (
-    <li {...(u.error && { role: "alert" })} className={`flex items-center gap-3 rounded-lg py-1.5 pr-1 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
+    <li className={`flex items-center gap-3 rounded-lg py-1.5 pr-1 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
       <Glyph aria-hidden className="size-4 shrink-0" />
       <span className="min-w-0 flex-1">
-        <span className={u.error ? "block" : "block truncate"}>{u.error ? `${u.name}: ${u.error}` : u.name}</span>
+        <span {...(u.error && { role: "alert" })} className={u.error ? "block" : "block truncate"}>{u.error ? `${u.name}: ${u.error}` : u.name}</span>
         {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-full" {...(u.progress !== null && { value: u.progress })} />}
       </span>
       <IconButton label={u.error ? `Dismiss ${u.name}` : `Cancel ${u.name}`} icon={X} size="small" className="text-inherit" onClick={() => panelUploads.dismiss(u.key)} />

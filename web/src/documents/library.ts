@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { getJSON, post, request } from "../api/http";
-import { queries } from "../api/query";
+import { refresh } from "../api/query";
 import type { Doc, DocSet, Page } from "../api/types";
 import { Uploads } from "../api/uploads";
 import { useGone } from "../ui/gone";
@@ -36,9 +37,10 @@ export function useLibrary() {
     refetchInterval: (query) => (query.state.data?.some((d) => d.status === "processing") ? POLL_MS : false),
   });
   const sets = useQuery({ queryKey: SETS, queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal) });
+  // The same lists while nothing has changed: who reads them is drawn often.
   return {
-    docs: (docs.data ?? []).filter((d) => !gone.has(documentPath(d.id))),
-    sets: (sets.data ?? []).filter((s) => !gone.has(setPath(s.id))),
+    docs: useMemo(() => (docs.data ?? []).filter((d) => !gone.has(documentPath(d.id))), [docs.data, gone]),
+    sets: useMemo(() => (sets.data ?? []).filter((s) => !gone.has(setPath(s.id))), [sets.data, gone]),
     loaded: docs.isSuccess,
     error: docs.error ?? sets.error,
     retry: () => void refreshLibrary(),
@@ -46,7 +48,7 @@ export function useLibrary() {
 }
 
 export async function refreshLibrary(): Promise<void> {
-  await Promise.all([queries.invalidateQueries({ queryKey: DOCS }), queries.invalidateQueries({ queryKey: SETS })]);
+  await Promise.all([refresh(DOCS), refresh(SETS)]);
 }
 
 /** Makes a set, or changes the one of that id. */
@@ -65,6 +67,6 @@ export const DOCUMENT_TYPES = ".txt,.md,.markdown,.html,.htm,.pdf";
 /** Sends a file to the library; null when it was not taken. */
 export async function addDocument(uploads: Uploads, file: File, maxBytes: number): Promise<Doc | null> {
   const doc = await uploads.send<Doc>("/api/documents", file, maxBytes);
-  if (doc) await queries.invalidateQueries({ queryKey: DOCS });
+  if (doc) await refresh(DOCS);
   return doc;
 }

@@ -1,26 +1,45 @@
-/** Reads a value; null when there is none, or no storage. */
-export function read(storage: Storage, key: string): string | null {
-  try {
-    return storage.getItem(key);
-  } catch {
-    return null;
+/**
+ * A storage of the browser's. What it does not take, because it is full or
+ * forbidden, this page remembers itself until it is left: without storage the
+ * page works, and forgets.
+ */
+class Kept {
+  private readonly memory = new Map<string, string>();
+
+  /** A forbidden storage throws as soon as it is named, so it is named only here. */
+  constructor(private readonly storage: () => Storage) {}
+
+  /** Reads a value; null when there is none. */
+  read(key: string): string | null {
+    try {
+      return this.memory.get(key) ?? this.storage().getItem(key);
+    } catch {
+      return null;
+    }
+  }
+
+  readJSON(key: string): unknown {
+    try {
+      return JSON.parse(this.read(key) ?? "null");
+    } catch {
+      return null;
+    }
+  }
+
+  /** Writes a value, or removes it (null). */
+  write(key: string, value: string | null): void {
+    this.memory.delete(key);
+    try {
+      if (value === null) this.storage().removeItem(key);
+      else this.storage().setItem(key, value);
+    } catch {
+      if (value !== null) this.memory.set(key, value);
+    }
   }
 }
 
-/** Writes a value, or removes it (null). A storage that is full or forbidden loses it, which nothing here may depend on. */
-export function write(storage: Storage, key: string, value: string | null): void {
-  try {
-    if (value === null) storage.removeItem(key);
-    else storage.setItem(key, value);
-  } catch {
-    // as said
-  }
-}
+/** For every tab, and for the next visit. */
+export const local = new Kept(() => localStorage);
 
-export function readJSON(storage: Storage, key: string): unknown {
-  try {
-    return JSON.parse(read(storage, key) ?? "null");
-  } catch {
-    return null;
-  }
-}
+/** For this tab: over a reload, but no longer. */
+export const session = new Kept(() => sessionStorage);

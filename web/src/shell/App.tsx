@@ -1,6 +1,6 @@
 import { FolderOpen, PanelLeft } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { refreshKnown } from "../documents/known";
+import { focusMessage } from "../composer/focus";
 import { useLibrary } from "../documents/library";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
 import { IconButton } from "../ui/Button";
@@ -11,13 +11,21 @@ import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
 import { dropPending, pendingOf } from "./pending";
+import { useShortcuts } from "./shortcuts";
 import { Sidebar } from "./Sidebar";
 import { useRoute, type Go } from "./useRoute";
 import { Welcome } from "./Welcome";
 
 // Drawn when they are needed: the composer of the welcome page is not kept waiting for them.
-const readThread = () => import("../thread/Thread").then((m) => ({ default: m.Thread }));
-const Thread = lazy(readThread);
+type ThreadComponent = typeof import("../thread/Thread").Thread;
+let readyThread: ThreadComponent | undefined;
+const readThread = async () => {
+  const { Thread } = await import("../thread/Thread");
+  readyThread = Thread;
+  return { default: Thread };
+};
+const LazyThread = lazy(readThread);
+const ShortcutList = lazy(() => import("./ShortcutList"));
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const PANEL = "documents";
@@ -29,10 +37,12 @@ export function App() {
     const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // there when the first message is sent
     return () => clearTimeout(soon);
   }, []);
+  const [listing, list] = useShortcuts(useCallback(() => go(null), [go]));
   return (
     <Asides>
+      <SkipToMessage />
       <div className="flex h-full">
-        <SidebarColumn current={threadId} onOpen={go} />
+        <SidebarColumn current={threadId} onOpen={go} onShortcuts={() => list(true)} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
           <Header threadId={threadId} onOpen={go} />
           <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} /> : <Welcome onStart={go} />}</Boundary>
@@ -47,7 +57,21 @@ export function App() {
         </Aside>
       </div>
       <Toaster />
+      {listing && (
+        <Suspense>
+          <ShortcutList onClose={() => list(false)} />
+        </Suspense>
+      )}
     </Asides>
+  );
+}
+
+/** The first stop of who goes through the page with Tab: past all conversations. */
+function SkipToMessage() {
+  return (
+    <button type="button" className="sr-only rounded-lg bg-accent px-4 py-2 text-sm font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50" onClick={focusMessage}>
+      Skip to the message
+    </button>
   );
 }
 
@@ -61,14 +85,14 @@ function Brand() {
 
 const useRoomy = () => useMedia("(min-width: 768px)");
 
-function SidebarColumn({ current, onOpen }: { current: string | null; onOpen: Go }) {
+function SidebarColumn({ current, onOpen, onShortcuts }: { current: string | null; onOpen: Go; onShortcuts: () => void }) {
   if (!useRoomy()) return null;
   return (
     <div className="flex h-full w-68 shrink-0 flex-col border-r border-line bg-sunken/50">
       <p className="flex h-14 shrink-0 items-center px-5">
         <Brand />
       </p>
-      <Sidebar current={current} onOpen={onOpen} />
+      <Sidebar current={current} onOpen={onOpen} onShortcuts={onShortcuts} />
     </div>
   );
 }
@@ -95,7 +119,7 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
     <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
       {!roomy && <IconButton label="Conversations" icon={PanelLeft} onClick={() => setDrawer(true)} />}
       {!roomy && !threadId && <Brand />}
-      <h1 className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>
+      {title && <h1 className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
       <button
         type="button"
         aria-expanded={shown}
@@ -116,15 +140,14 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
 }
 
 // A turn that begins, pauses or ends changes its title, order and state, and what it knows.
-const onActivity = () => {
-  void refreshConversations();
-  void refreshKnown();
-};
+const onActivity = () => void refreshConversations();
 
 /** One conversation, and the message that the welcome page has left for it. */
 function Conversation({ threadId }: { threadId: string }) {
   const [first] = useState(() => pendingOf(threadId));
   const onFirstAccepted = useCallback(() => dropPending(threadId), [threadId]);
+  // Once it is read it is drawn at once, and has the next key that is pressed: React leaves a gap before what is lazy.
+  const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
   return (
     <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
       <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} />

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from "react";
+import { Virtualizer } from "virtua";
 import { wordsOf } from "../api/query";
 import { Button } from "../ui/Button";
+import { useMinutes } from "../ui/useMinutes";
 import { ConversationRow } from "./ConversationRow";
 import { useConversations } from "./conversations";
 import { byAge } from "./groups";
@@ -12,8 +14,14 @@ interface Props {
   onOpen: Go;
 }
 
+/** px that are drawn above and below what is seen. */
+const BUFFER = 600;
+
+/** The conversations by their age. Only those in view are in the page: a person may have thousands. */
 export function ConversationList({ q, current, onOpen }: Props) {
   const list = useConversations(q);
+  useMinutes();
+  const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
 
   // The next page is fetched when its place comes into view.
@@ -26,7 +34,7 @@ export function ConversationList({ q, current, onOpen }: Props) {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
 
   return (
-    <nav aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
+    <nav ref={box} aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
       {list.isError && list.items.length === 0 && (
         <div role="alert" className="space-y-2 px-2 py-3 text-sm text-muted">
           <p>{wordsOf(list.error)}</p>
@@ -34,16 +42,14 @@ export function ConversationList({ q, current, onOpen }: Props) {
         </div>
       )}
       {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? "No conversation holds these words." : "Your conversations will be listed here."}</p>}
-      {byAge(list.items).map((group) => (
-        <section key={group.name} aria-label={group.name}>
-          <h2 className="px-2 pt-4 pb-1 text-xs font-medium text-muted">{group.name}</h2>
-          <ul className="space-y-px">
-            {group.items.map((c) => (
-              <ConversationRow key={c.id} conversation={c} current={c.id === current} onOpen={onOpen} />
-            ))}
-          </ul>
-        </section>
-      ))}
+      <Virtualizer as="ul" item="li" scrollRef={box} bufferSize={BUFFER}>
+        {byAge(list.items).flatMap((group) => [
+          <h2 key={group.name} className="px-2 pt-4 pb-1 text-xs font-medium text-muted">
+            {group.name}
+          </h2>,
+          ...group.items.map((c) => <ConversationRow key={c.id} conversation={c} current={c.id === current} onOpen={onOpen} />),
+        ])}
+      </Virtualizer>
       <div ref={end} className="h-px" />
     </nav>
   );

@@ -25,14 +25,14 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
     deleteLater({
       path: conversationPath(c.id),
       words: `“${short(title)}” was deleted.`,
-      onUndo: () => current && onOpen(c.id, "replace"),
+      onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // not away from where one has gone since
       onDeleted: () => void refreshConversations(),
     });
   };
 
   if (renaming) return <Rename conversation={c} onDone={() => setRenaming(false)} />;
   return (
-    <li className={`group relative rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
+    <div className={`group relative mb-px rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
       <a
         href={`/chat/${c.id}`}
         aria-current={current ? "page" : undefined}
@@ -64,7 +64,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
           Delete
         </MenuItem>
       </Menu>
-    </li>
+    </div>
   );
 }
 
@@ -99,7 +99,7 @@ function Rename({ conversation: c, onDone }: { conversation: Conversation; onDon
     else onDone();
   };
   return (
-    <li>
+    <div>
       <input
         ref={input}
         aria-label="Title"
@@ -109,11 +109,11 @@ function Rename({ conversation: c, onDone }: { conversation: Conversation; onDon
         onChange={(e) => setTitle(e.target.value)}
         onBlur={() => save(true)}
         onKeyDown={(e) => {
-          if (e.key !== "Enter" && e.key !== "Escape") return;
+          if (e.nativeEvent.isComposing || (e.key !== "Enter" && e.key !== "Escape")) return;
           e.preventDefault();
           save(e.key === "Enter");
         }}
       />
-    </li>
+    </div>
   );
 }

@@ -1,8 +1,9 @@
-import { Monitor, Moon, Search, SquarePen, Sun, X } from "lucide-react";
+import { Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
+import { SearchField } from "../ui/SearchField";
 import { ConversationList } from "./ConversationList";
 import { useTheme, type Theme } from "./theme";
 import type { Go } from "./useRoute";
@@ -10,10 +11,12 @@ import type { Go } from "./useRoute";
 interface Props {
   current: string | null;
   onOpen: Go;
+  /** Lists what can be done by keyboard; absent where there is none. */
+  onShortcuts?: () => void;
 }
 
 /** The conversations, and what holds for all of them. */
-export function Sidebar({ current, onOpen }: Props) {
+export function Sidebar({ current, onOpen, onShortcuts }: Props) {
   const [search, setSearch] = useState("");
   const q = useDeferredValue(search.trim());
   return (
@@ -26,28 +29,12 @@ export function Sidebar({ current, onOpen }: Props) {
         >
           <SquarePen aria-hidden className="size-4 text-accent" /> New conversation
         </button>
-        <div className="relative">
-          <Search aria-hidden className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
-          <input
-            type="search"
-            aria-label="Search conversations"
-            placeholder="Search"
-            value={search}
-            maxLength={200}
-            onChange={(e) => setSearch(e.target.value)}
-            onKeyDown={(e) => {
-              if (e.key !== "Escape" || search === "") return;
-              e.preventDefault(); // it does not stop the answer, too
-              setSearch("");
-            }}
-            className="h-9 w-full rounded-lg bg-sunken pr-9 pl-9 text-sm outline-offset-0 placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
-          />
-          {search !== "" && <IconButton label="Clear the search" icon={X} size="small" className="absolute top-0.5 right-0.5" onClick={() => setSearch("")} />}
-        </div>
+        <SearchField label="Search conversations" value={search} onChange={setSearch} />
       </div>
       <ConversationList q={q} current={current} onOpen={onOpen} />
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
         <ModelLine />
+        {onShortcuts && <IconButton label="Keyboard" icon={Keyboard} onClick={onShortcuts} />}
         <ThemeMenu />
       </footer>
     </div>

@@ -47,7 +47,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto px-4 sm:px-6">
       <div className="mx-auto flex min-h-full w-full max-w-2xl flex-col justify-center pt-6 pb-[12vh]">
-        <h2 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]">Ask your documents</h2>
+        <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]">Ask your documents</h1>
         <p className="mx-auto mt-2 mb-7 max-w-md text-center text-balance text-muted">Ask in plain words. Every claim in the answer opens at the passage it comes from.</p>
         <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nobodyRuns} />
         <ul aria-label="Ways to begin" className="mt-4 flex flex-wrap justify-center gap-2">

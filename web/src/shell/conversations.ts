@@ -1,13 +1,13 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
-import { queries, wordsOf } from "../api/query";
+import { refresh, wordsOf } from "../api/query";
 import type { Conversation, Page } from "../api/types";
 import { useGone } from "../ui/gone";
 import { toast } from "../ui/toast";
 import { pendingOf } from "./pending";
 
 const KEY = ["conversations"];
-const PAGE = 40;
+const PAGE = 100;
 const BUSY_MS = 4_000;
 const enc = encodeURIComponent;
 
@@ -29,6 +29,9 @@ export function useConversations(q: string) {
   return { ...list, items: items.filter((c) => !gone.has(path(c.id))) };
 }
 
+/** What the server says of one conversation, whoever asks. */
+export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
+
 /**
  * One conversation; null when there is none of that id, or not yet. The list
  * mostly knows it: what the welcome page has just begun does not exist until
@@ -37,16 +40,12 @@ export function useConversations(q: string) {
 export function useConversation(id: string | null): Conversation | null {
   const list = useConversations("");
   const listed = list.items.find((c) => c.id === id);
-  const { data } = useQuery({
-    queryKey: [...KEY, "one", id],
-    queryFn: ({ signal }) => getJSON<Conversation>(path(id!), { signal }),
-    enabled: id !== null && list.isSuccess && !listed && !pendingOf(id),
-  });
+  const { data } = useQuery({ ...oneConversation(id ?? ""), enabled: id !== null && list.isSuccess && !listed && !pendingOf(id) });
   return listed ?? data ?? null;
 }
 
-/** To be called when a turn begins, pauses or ends: title, order and state may have changed. */
-export const refreshConversations = (): Promise<void> => queries.invalidateQueries({ queryKey: KEY });
+/** To be called when a turn begins, pauses or ends: title, order, state and what it knows may have changed. */
+export const refreshConversations = (): Promise<void> => refresh(KEY);
 
 export async function rename(id: string, title: string): Promise<void> {
   try {

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { read, write } from "../lib/storage";
+import { local } from "../lib/storage";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -26,12 +26,12 @@ function subscribe(changed: () => void) {
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const theme = useSyncExternalStore(subscribe, current);
   const choose = (next: Theme) => {
-    write(localStorage, KEY, next === "system" ? null : next);
+    local.write(KEY, next === "system" ? null : next);
     apply(next);
   };
   return [theme, choose];
 }
 
 window.addEventListener("storage", (e) => {
-  if (e.key === KEY) apply((read(localStorage, KEY) as Theme | null) ?? "system");
+  if (e.key === KEY) apply((local.read(KEY) as Theme | null) ?? "system");
 });

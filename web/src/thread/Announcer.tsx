@@ -4,24 +4,29 @@ import type { Message } from "./types";
 
 const MOST = 2_000;
 
-/** Says a finished answer to screen readers, once. What stood there before is not news. */
-export function Announcer({ message }: { message: Message | undefined }) {
+interface Props {
+  /** The newest; undefined while it is no answer yet. */
+  message: Message | undefined;
+  /** A turn runs. */
+  busy: boolean;
+}
+
+/** Says the answer that a turn has brought to screen readers, once. What stood there before is not news. */
+export function Announcer({ message, busy }: Props) {
   const [words, setWords] = useState("");
   const known = useRef<string | undefined>(undefined);
   const busyBefore = useRef(false);
   const id = message?.role === "assistant" ? message.id : undefined;
   useEffect(() => {
-    if (!message) {
-      busyBefore.current = true;
-      return;
-    }
+    if (busy) busyBefore.current = true;
+    if (busy || !message) return;
     if (id && id !== known.current && busyBefore.current) {
       const stopped = message.metadata?.interrupted ? " Response interrupted." : "";
       setWords(`Palaver: ${textOf(message).slice(0, MOST)}${stopped}`);
     }
     known.current = id;
     busyBefore.current = false;
-  }, [message, id]);
+  }, [message, busy, id]);
   return (
     <p className="sr-only" aria-live="polite" data-announcer>
       {words}

@@ -5,6 +5,7 @@ import { IconButton } from "../ui/Button";
 import { CopyButton } from "./CopyButton";
 import { Footnote, Time } from "./Footnote";
 import { answerText, citationsOf, picturesOf, shown, textOf, toolOf } from "./parts";
+import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Sources } from "./Sources";
 import { ToolCard } from "./ToolCard";
@@ -32,17 +33,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, writin
   return (
     <article aria-label={writing ? "Palaver is writing" : "Palaver"} aria-busy={writing} className="group">
       {parts.map(say)}
-      {pictures.length > 0 && (
-        <ul aria-label="Pictures" className="mt-3 flex flex-wrap gap-3">
-          {pictures.map((p) => (
-            <li key={p.url}>
-              <a href={p.url} target="_blank" rel="noopener noreferrer">
-                <img src={p.url} alt="Generated picture" loading="lazy" className="max-h-96 max-w-full rounded-xl border border-line" />
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Pictures pictures={pictures} alt="Generated picture" className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {citations && <Sources citations={citations} onCite={onCite} />}
       {!writing && <Ending message={message} text={text} />}
       {!writing && !waits && (

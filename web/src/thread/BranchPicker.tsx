@@ -5,7 +5,8 @@ interface Props {
   versions: string[];
   turn: string;
   disabled: boolean;
-  onShow: (turn: string) => void;
+  /** None while a question waits on the version that is shown. */
+  onShow: ((turn: string) => void) | undefined;
 }
 
 /** Goes through the versions of an exchange: edited messages and other answers. */
@@ -13,12 +14,13 @@ export function BranchPicker({ versions, turn, disabled, onShow }: Props) {
   const at = versions.indexOf(turn);
   if (versions.length < 2 || at < 0) return null;
   return (
-    <span role="group" aria-label="Versions" className="inline-flex items-center tabular-nums">
-      <IconButton size="small" icon={ChevronLeft} label="Earlier version" disabled={disabled || at === 0} onClick={() => onShow(versions[at - 1]!)} />
-      <span aria-label={`Version ${at + 1} of ${versions.length}`}>
+    <span role="group" aria-label="Versions" data-versions={turn} className="inline-flex items-center tabular-nums">
+      <IconButton size="small" icon={ChevronLeft} label="Earlier version" disabled={disabled || !onShow || at === 0} onClick={() => onShow?.(versions[at - 1]!)} />
+      <span className="sr-only">{`Version ${at + 1} of ${versions.length}`}</span>
+      <span aria-hidden>
         {at + 1}/{versions.length}
       </span>
-      <IconButton size="small" icon={ChevronRight} label="Later version" disabled={disabled || at === versions.length - 1} onClick={() => onShow(versions[at + 1]!)} />
+      <IconButton size="small" icon={ChevronRight} label="Later version" disabled={disabled || !onShow || at === versions.length - 1} onClick={() => onShow?.(versions[at + 1]!)} />
     </span>
   );
 }

@@ -2,15 +2,21 @@ import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { IconButton } from "../ui/Button";
 
+interface Props {
+  text: string | (() => string);
+  label: string;
+  className?: string;
+}
+
 /** Copies a text. Browsers allow it on secure pages only; elsewhere a selection does it. */
-export function CopyButton({ text, label }: { text: string; label: string }) {
+export function CopyButton({ text, label, className }: Props) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    if (!(await write(text))) return;
+    if (!(await write(typeof text === "string" ? text : text()))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
-  return <IconButton size="small" icon={copied ? Check : Copy} label={copied ? "Copied" : label} onClick={() => void copy()} />;
+  return <IconButton size="small" icon={copied ? Check : Copy} label={copied ? "Copied" : label} className={className} onClick={() => void copy()} />;
 }
 
 async function write(text: string): Promise<boolean> {

@@ -1,13 +1,12 @@
-import { createContext, memo, use, useMemo, useRef, useState } from "react";
-import { Check, Copy } from "lucide-react";
+import { createContext, memo, use, useMemo, useRef } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
 import { remarkMarkers, seal } from "../lib/markers";
-import { IconButton } from "../ui/Button";
 import { blocksOf } from "./blocks";
 import { CitationChip } from "./CitationChip";
+import { CopyButton } from "./CopyButton";
 import { ownPicture } from "./parts";
 
 export interface MarkdownProps {
@@ -75,19 +74,16 @@ const Block = memo(function Block({ text }: { text: string }) {
 
 function Code({ children }: { children?: React.ReactNode }) {
   const box = useRef<HTMLPreElement>(null);
-  const [copied, setCopied] = useState(false);
-  const copy = () => {
-    void navigator.clipboard?.writeText(box.current?.textContent ?? "").then(() => {
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1500);
-    });
-  };
   return (
     <div className="group/code relative">
       <pre ref={box} tabIndex={0} role="group" aria-label="Code">
         {children}
       </pre>
-      {window.isSecureContext && <IconButton size="small" icon={copied ? Check : Copy} label={copied ? "Copied" : "Copy code"} onClick={copy} className="absolute top-1.5 right-1.5 opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 focus-visible:opacity-100" />}
+      <CopyButton
+        text={() => box.current?.textContent ?? ""}
+        label="Copy code"
+        className="absolute top-1.5 right-1.5 opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 focus-visible:opacity-100"
+      />
     </div>
   );
 }

@@ -1,10 +1,12 @@
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Virtualizer } from "virtua";
 import type { Citation } from "../api/types";
-import { IconButton } from "../ui/Button";
+import type { Outgoing } from "../composer/types";
+import { focusMessage } from "../composer/focus";
+import { Button, IconButton } from "../ui/Button";
 import { AssistantMessage } from "./AssistantMessage";
-import { turnAt } from "./parts";
+import { pendingQuestion, takenBack, turnAt, turnOf } from "./parts";
 import type { ThreadStore, View } from "./store";
 import { versionsOf } from "./tree";
 import type { Message } from "./types";
@@ -26,9 +28,14 @@ const EARLY = 600;
 const BUFFER = 3000; // px that are drawn above and below what is seen: for screen readers, and for finding in the page
 
 /** The messages. Only those in view are in the page; it stays at the end unless the reader has gone up. */
-export function Messages({ store, view, messages, busy, writing, onCite, children }: Props) {
+export function Messages({ store, view, messages: all, busy, writing, onCite, children }: Props) {
+  // A message that was taken back says so itself: nothing came of it.
+  const messages = useMemo(() => all.filter((m) => !takenBack(m)), [all]);
+  const back = useMemo(() => new Set(all.filter(takenBack).map(turnOf)), [all]);
+
   const box = useRef<HTMLDivElement>(null);
-  const inner = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const above = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
   const lastTop = useRef(0);
   const [away, setAway] = useState(false);
@@ -40,9 +47,10 @@ export function Messages({ store, view, messages, busy, writing, onCite, childre
     lastTop.current = el.scrollTop;
   }, []);
 
-  // What grows at the end is followed; what a person has just sent is shown.
+  // Messages that grow at the end are followed, what is said below them is not;
+  // what a person has just sent is shown, with the place of what will be said.
   useEffect(() => {
-    const el = inner.current;
+    const el = list.current;
     if (!el) return;
     const watch = new ResizeObserver(() => stuck.current && toEnd());
     watch.observe(el);
@@ -55,6 +63,10 @@ export function Messages({ store, view, messages, busy, writing, onCite, childre
     toEnd();
   }, [sent, toEnd]);
 
+  useLayoutEffect(() => {
+    if (busy && stuck.current) toEnd();
+  }, [busy, toEnd]);
+
   const onScroll = () => {
     const el = box.current;
     if (!el) return;
@@ -63,7 +75,7 @@ export function Messages({ store, view, messages, busy, writing, onCite, childre
     else if (el.scrollTop < lastTop.current - 1) stuck.current = false;
     lastTop.current = el.scrollTop;
     setAway(left > 2 * el.clientHeight || (!stuck.current && left > NEAR));
-    if (el.scrollTop < EARLY && view.more) void store.loadMore();
+    if (el.scrollTop < EARLY && view.more && !view.moreProblem) void store.loadMore();
   };
 
   // Older messages push down what is read, unless the list is told that they came before.
@@ -72,30 +84,64 @@ export function Messages({ store, view, messages, busy, writing, onCite, childre
   const prepended = seen.first !== first && messages.length > seen.count && messages[messages.length - seen.count]?.id === seen.first;
   useEffect(() => setSeen({ first, count: messages.length }), [first, messages.length]);
 
-  const edit = useCallback((turn: string, text: string) => void store.edit(turn, text), [store]);
-  const show = useCallback((turn: string) => void store.show(turn), [store]);
-  const regenerate = useCallback((turn: string) => void store.regenerate(turn), [store]);
+  // The list counts from where it begins.
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem]);
+
+  const [editing, setEditing] = useState<string | null>(null);
+  const edit = useCallback((turn: string, out: Outgoing) => void store.edit(turn, out), [store]);
+  // What had the focus is drawn anew: who uses the keyboard goes on at the version shown, or at the next message.
+  const show = useCallback(
+    async (turn: string) => {
+      await store.show(turn);
+      requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-versions="${turn}"] button:not(:disabled)`)?.focus({ preventScroll: true }));
+    },
+    [store],
+  );
+  const regenerate = useCallback(
+    (turn: string) => {
+      void store.regenerate(turn);
+      focusMessage();
+    },
+    [store],
+  );
+  const asks = !busy && pendingQuestion(messages) !== null;
   const end = messages.length - 1;
+  const edited = messages.findIndex((m) => m.id === editing);
 
   return (
     <div className="relative min-h-0 flex-1">
-      <div ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Conversation" className="conversation h-full overflow-y-auto outline-none">
-        <div ref={inner} className="mx-auto w-full max-w-3xl px-4 pt-4 pb-6 sm:px-6">
-          {view.more && <p className="py-2 text-center text-sm text-muted">{view.loadingMore ? "Reading older messages..." : "Older messages above"}</p>}
-          <Virtualizer scrollRef={box} shift={prepended} bufferSize={BUFFER}>
-            {messages.map((m, i) => {
-              const turn = turnAt(messages, i);
-              return (
-                <div key={`${m.role}-${m.id}`} className="pb-5" data-role={m.role}>
-                  {m.role === "user" ? (
-                    <UserMessage message={m} turn={turn} versions={turn ? stable(versionsOf(view.branches, turn)) : none} locked={busy} onEdit={edit} onShow={show} />
-                  ) : (
-                    <AssistantMessage message={m} writing={writing && i === end} last={i === end} locked={busy} onCite={onCite} onRegenerate={regenerate} />
-                  )}
-                </div>
-              );
-            })}
-          </Virtualizer>
+      <div ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Conversation" className="conversation h-full overflow-y-auto -outline-offset-2">
+        <div className="mx-auto w-full max-w-3xl px-4 pb-6 sm:px-6">
+          <div ref={above} className="pt-4">
+            {view.more && <Older view={view} onRead={() => void store.loadMore()} />}
+          </div>
+          <div ref={list}>
+            <Virtualizer scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={edited < 0 ? undefined : [edited]}>
+              {messages.map((m, i) => {
+                const turn = turnAt(messages, i);
+                return (
+                  <div key={`${m.role}-${m.id}`} className="pb-5" data-role={m.role}>
+                    {m.role === "user" ? (
+                      <UserMessage
+                        message={m}
+                        turn={turn}
+                        versions={turn ? stable(versionsOf(view.branches, turn)) : none}
+                        takenBack={back.has(turn)}
+                        editing={i === edited}
+                        locked={busy}
+                        onOpen={setEditing}
+                        onEdit={edit}
+                        onShow={asks ? undefined : show}
+                      />
+                    ) : (
+                      <AssistantMessage message={m} writing={writing && i === end} last={i === end} locked={busy} onCite={onCite} onRegenerate={regenerate} />
+                    )}
+                  </div>
+                );
+              })}
+            </Virtualizer>
+          </div>
           {children}
         </div>
       </div>
@@ -114,15 +160,18 @@ export function Messages({ store, view, messages, busy, writing, onCite, childre
   );
 }
 
-const none: string[] = [];
-const kept = new Map<string, string[]>();
-
-/** The same list for the same versions, so that a message is not drawn anew for nothing. */
-function stable(versions: string[]): string[] {
-  if (versions.length < 2) return none;
-  const key = versions.join();
-  const known = kept.get(key);
-  if (known) return known;
-  kept.set(key, versions);
-  return versions;
+/** That the conversation goes back further than what is here. */
+function Older({ view, onRead }: { view: View; onRead: () => void }) {
+  if (!view.moreProblem) return <p className="py-2 text-center text-sm text-muted">{view.loadingMore ? "Reading older messages..." : "Older messages above"}</p>;
+  return (
+    <div role="alert" className="flex flex-wrap items-center justify-center gap-3 py-2 text-sm text-muted">
+      <p>Older messages could not be read. {view.moreProblem}</p>
+      <Button onClick={onRead}>Try again</Button>
+    </div>
+  );
 }
+
+const none: string[] = [];
+
+/** One list for all messages that have no other version, so that none is drawn anew for nothing. */
+const stable = (versions: string[]): string[] => (versions.length < 2 ? none : versions);

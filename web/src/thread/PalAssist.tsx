@@ -20,16 +20,18 @@ export function PalAssist({ question, tagging, onAnswer, onTag }: Props) {
   const box = useRef<HTMLElement>(null);
   const cancel = () => onAnswer({ type: "cancel", value: null });
 
-  // Who uses the keyboard goes on here, not at the top of the page.
+  // Who uses the keyboard goes on here, not at the top of the page; not on a
+  // button, which the next key of somebody who is typing would press.
   useEffect(() => {
-    if (question.interrupt_type !== "text_input") box.current?.querySelector("button")?.focus({ preventScroll: true });
-  }, [question.interrupt_type]);
+    if (question.interrupt_type !== "text_input" && !tagging) box.current?.focus({ preventScroll: true });
+  }, [question.interrupt_type, tagging]);
 
   return (
     <section
       ref={box}
+      tabIndex={-1}
       aria-label="Palaver asks"
-      className="slide-up mb-3 max-h-[60dvh] overflow-y-auto rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft"
+      className="slide-up mb-3 max-h-[60dvh] overflow-y-auto rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft outline-none focus:border-accent"
       onKeyDown={(e) => {
         if (e.key !== "Escape" || e.defaultPrevented) return;
         e.stopPropagation();

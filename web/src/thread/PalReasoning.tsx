@@ -20,7 +20,7 @@ export function PalReasoning({ running, writing, stopping, trouble, statuses, do
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
   const line = !running ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (writing ? "" : "Thinking..."));
   return (
-    <div className={running ? "min-h-7" : undefined}>
+    <div className={running ? "min-h-16" : undefined}>
       <div role="status" aria-label="Progress">
         {line && (
           <p className="flex items-center gap-2 text-sm font-medium">

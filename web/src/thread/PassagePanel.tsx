@@ -1,39 +1,28 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { ApiError, getJSON } from "../api/http";
+import { ApiError } from "../api/http";
 import type { Citation } from "../api/types";
+import { DocumentText } from "../documents/DocumentText";
+import { documentPath } from "../documents/library";
+import { useDocumentText } from "../documents/text";
 import { excerpt } from "../lib/codepoints";
 import { Button } from "../ui/Button";
+import { useGone } from "../ui/gone";
 
 const STEP = 6_000;
 
-/** The stored text that citations' offsets count in. As JSON: read as plain text, a byte order mark would go and shift them. */
-const documentText = async (id: string, signal: AbortSignal): Promise<string> =>
-  (await getJSON<{ text: string }>(`/api/documents/${encodeURIComponent(id)}/text`, { signal, headers: { Accept: "application/json" } })).text;
-
 /** A citation's quote, marked in the text of its document. */
 export default function PassagePanel({ citation }: { citation: Citation }) {
-  const [text, setText] = useState<string | null>(null);
-  const [problem, setProblem] = useState("");
+  const id = citation.doc_id ?? "";
+  const { data: text, error, isPaused } = useDocumentText(id);
+  const deleted = useGone().has(documentPath(id)) || (error instanceof ApiError && error.status === 404);
   const [around, setAround] = useState(STEP);
   const mark = useRef<HTMLElement>(null);
-
-  useEffect(() => {
-    const ctl = new AbortController();
-    setText(null);
-    setProblem("");
-    documentText(citation.doc_id ?? "", ctl.signal).then(setText, (err: unknown) => {
-      if (ctl.signal.aborted) return;
-      const gone = err instanceof ApiError && err.status === 404;
-      setProblem(gone ? "This document has been deleted. The quote was:" : "The document could not be read. The quote was:");
-    });
-    return () => ctl.abort();
-  }, [citation.doc_id]);
 
   useEffect(() => setAround(STEP), [citation]);
 
   const found = useMemo(
-    () => (text === null || citation.start === undefined || citation.end === undefined ? null : excerpt(text, citation.start, citation.end, around)),
-    [text, citation, around],
+    () => (text === undefined || deleted || citation.start === undefined || citation.end === undefined ? null : excerpt(text, citation.start, citation.end, around)),
+    [text, deleted, citation, around],
   );
   const stands = found !== null && found.quote === citation.quote;
 
@@ -47,11 +36,13 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
     </Button>
   );
 
-  if (text === null && !problem) return <p className="px-5 py-3 text-sm text-muted">Opening the document...</p>;
+  const unread = text === undefined;
+  if (unread && !deleted && !error && !isPaused) return <p className="px-5 py-3 text-sm text-muted">Opening the document...</p>;
   if (!stands) {
+    const why = deleted ? "This document has been deleted." : unread ? "The document could not be read." : "The document has changed since this answer.";
     return (
       <div className="px-5 py-3">
-        <p className="text-sm text-muted">{problem || "The document has changed since this answer. The quote was:"}</p>
+        <p className="text-sm text-muted">{why} The quote was:</p>
         <blockquote className="mt-3">
           <mark className="rounded bg-mark px-1 py-0.5 text-inherit">{citation.quote}</mark>
         </blockquote>
@@ -62,11 +53,11 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
     <div className="min-h-0 flex-1 overflow-y-auto border-t border-line px-5 py-4" tabIndex={0} role="region" aria-label={`Text of ${citation.title}`}>
       {found.moreBefore && more("Show more above")}
       <p className="text-sm leading-relaxed whitespace-pre-wrap">
-        {found.before}
+        <DocumentText text={found.before} />
         <mark ref={mark} className="rounded-sm bg-mark box-decoration-clone py-0.5 text-inherit">
           {found.quote}
         </mark>
-        {found.after}
+        <DocumentText text={found.after} />
       </p>
       {found.moreAfter && more("Show more below")}
     </div>

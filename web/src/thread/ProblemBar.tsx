@@ -1,14 +1,16 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { IconButton } from "../ui/Button";
-import type { Problem } from "./store";
+import type { Problem } from "./problems";
 
 /** What went wrong, in plain words, and what can be done about it. */
 export function ProblemBar({ problem, onRetry, onDismiss }: { problem: Problem; onRetry: () => void; onDismiss: () => void }) {
   const wait = useCountdown(problem.until);
   return (
-    <div role="alert" className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-xl bg-bad-soft py-2 pr-2 pl-4 text-sm text-bad">
-      <p className="min-w-48 flex-1">{problem.message}</p>
+    <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-xl bg-bad-soft py-2 pr-2 pl-4 text-sm text-bad">
+      <p role="alert" className="min-w-48 flex-1">
+        {problem.message}
+      </p>
       {problem.retry && (
         <button type="button" disabled={wait > 0} className="h-8 rounded-lg border border-bad px-3 font-medium tabular-nums hover:bg-surface disabled:opacity-80" onClick={onRetry}>
           {wait > 0 ? `Try again in ${wait} s` : "Try again"}

@@ -2,9 +2,11 @@ import { useChat } from "@ai-sdk/react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Citation } from "../api/types";
 import { Composer } from "../composer/Composer";
+import { focusMessage } from "../composer/focus";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
+import { useMedia } from "../ui/useMedia";
 import { Announcer } from "./Announcer";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
@@ -14,6 +16,7 @@ import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
 import { ThreadStore, type Callbacks } from "./store";
 import "./thread.css";
+import { Opened } from "./ToolCard";
 import type { Message, Question, ResumeValue } from "./types";
 import { Waiting } from "./Waiting";
 
@@ -58,6 +61,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
   const question = busy ? null : pendingQuestion(messages);
   const writing = busy && last?.role === "assistant";
 
+  const [opened] = useState(() => new Set<string>());
   const aside = useAside();
   const [cited, setCited] = useState<Citation | null>(null);
   const { show } = aside;
@@ -86,16 +90,18 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
       {view.load === "loading" ? (
         <Skeleton />
       ) : (
-        <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite}>
-          <PalReasoning running={busy} writing={writing && hasText(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
-        </Messages>
+        <Opened value={opened}>
+          <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite}>
+            <PalReasoning running={busy} writing={writing && hasText(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
+          </Messages>
+        </Opened>
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
-        {view.problem && <ProblemBar problem={view.problem} onRetry={() => store.retry()} onDismiss={() => store.dismiss()} />}
-        <Waiting queued={view.queued} onRemove={(id) => void store.unqueue(id)} onRetry={(id) => store.requeue(id)} />
+        {view.problem && <ProblemBar problem={view.problem} onRetry={() => store.retry()} onDismiss={() => (store.dismiss(), focusMessage())} />}
+        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), focusMessage())} onRetry={(id) => store.requeue(id)} />
         <Dock store={store} threadId={threadId} question={question} busy={busy} stopping={view.stopping} />
       </div>
-      <Announcer message={busy || question ? undefined : last} />
+      <Announcer message={question ? undefined : last} busy={busy} />
       {cited && (
         <Aside name="passage" title={cited.title}>
           <Suspense fallback={<p className="px-5 py-3 text-sm text-muted">Opening the document...</p>}>
@@ -123,6 +129,12 @@ function Dock({ store, threadId, question, busy, stopping }: DockProps) {
   const [taggingFor, setTaggingFor] = useState("");
   const tagging = question !== null && question.interrupt_id === taggingFor;
   const typed = question?.interrupt_type === "text_input" || tagging;
+
+  const pointer = useMedia("(pointer: fine)"); // on a phone the keyboard would cover the page
+  useEffect(() => {
+    const typing = document.activeElement instanceof HTMLInputElement; // in a search, by the time the conversation was there
+    if (pointer && !typing) composer.current?.focus();
+  }, [pointer]);
 
   // The caret goes to where the answer is typed, and back when a question is gone.
   const asked = question?.interrupt_id;
@@ -163,11 +175,12 @@ function Dock({ store, threadId, question, busy, stopping }: DockProps) {
         threadId={threadId}
         busy={busy}
         stopping={stopping}
-        disabled={question !== null && !typed && "Please choose one of the answers above."}
+        disabled={question !== null && !typed && "Choose an answer above"}
         answering={typed}
-        {...(typed && { placeholder: tagging ? "Type @ to tag the documents to look in." : "Type your answer, or @ to tag a document." })}
+        {...(typed && { placeholder: tagging ? "Type @ to tag documents" : "Type your answer, @ tags documents" })}
         onSend={onSend}
         onStop={() => void store.stop()}
+        onCancel={tagging ? () => setTaggingFor("") : typed ? () => answer({ type: "cancel", value: null }) : undefined}
       />
     </>
   );

@@ -51,7 +51,8 @@ interface CallProps {
 
 function Call({ call, draft, choose, tried, onChange }: CallProps) {
   const id = useId();
-  const wrong = call.editable && draft.decision === "approved" ? draft.problem : "";
+  const wrong = call.editable && draft.decision !== "rejected" ? draft.problem : "";
+  const undecided = choose && tried && draft.decision === null;
   return (
     <fieldset className="rounded-xl border border-line p-3">
       <legend className="flex items-center gap-1.5 px-1 font-mono text-[0.8125rem] font-medium">
@@ -85,6 +86,11 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
             </label>
           ))}
         </div>
+      )}
+      {undecided && (
+        <p role="alert" className="mt-1 text-xs text-bad">
+          Choose Approve or Reject.
+        </p>
       )}
       <div className="mt-2 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-muted">
         <label className="inline-flex items-center gap-1.5">

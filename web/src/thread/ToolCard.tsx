@@ -1,5 +1,5 @@
 import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { createContext, lazy, Suspense, use, useState } from "react";
 import { toolName, type ToolPart } from "./parts";
 
 const ToolDetails = lazy(() => import("./ToolDetails"));
@@ -29,15 +29,23 @@ function stateOf(p: ToolPart): keyof typeof states {
   }
 }
 
+/** The calls that are shown in full: a card that is scrolled far away leaves the page, and comes back as it was. */
+export const Opened = createContext<Set<string>>(new Set());
+
 /** A tool call: what it is and how it stands, and on demand with what and what came of it. */
 export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
-  const [open, setOpen] = useState(false);
+  const opened = use(Opened);
+  const [open, setOpen] = useState(opened.has(part.toolCallId));
+  const toggle = () => {
+    if (!opened.delete(part.toolCallId)) opened.add(part.toolCallId);
+    setOpen(!open);
+  };
   const state = stateOf(part);
   const { label, icon: Glyph, look } = states[over && state === "running" ? "failed" : state];
   const name = toolName(part);
   return (
     <section aria-label={`Tool ${name}`} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
-      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} className="flex w-full items-center gap-2.5 px-3.5 py-2.5 text-left text-sm hover:bg-sunken">
+      <button type="button" aria-expanded={open} onClick={toggle} className="flex w-full items-center gap-2.5 px-3.5 py-2.5 text-left text-sm hover:bg-sunken">
         <Wrench aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="min-w-0 truncate font-mono text-[0.8125rem] font-medium">{name}</span>
         <Brief input={part.input} />

@@ -1,57 +1,65 @@
 import { Pencil } from "lucide-react";
-import { memo, useEffect, useRef, useState } from "react";
-import { Button, IconButton } from "../ui/Button";
+import { memo, useEffect, useRef } from "react";
+import type { Outgoing } from "../composer/types";
+import { IconButton } from "../ui/Button";
 import { BranchPicker } from "./BranchPicker";
 import { CopyButton } from "./CopyButton";
 import { Time } from "./Footnote";
-import { picturesOf, textOf } from "./parts";
+import { MessageEditor } from "./MessageEditor";
+import { documentOf, picturesOf, textOf } from "./parts";
+import { Pictures } from "./Pictures";
 import type { Message } from "./types";
+import { Written } from "./Written";
 
 interface Props {
   message: Message;
   turn: string | undefined;
   versions: string[];
+  /** It was taken back while it waited. */
+  takenBack: boolean;
+  editing: boolean;
   /** Nothing can be changed while a turn runs. */
   locked: boolean;
-  onEdit: (turn: string, text: string) => void;
-  onShow: (turn: string) => void;
+  /** Opens the editor on a message, or closes it (null). */
+  onOpen: (id: string | null) => void;
+  onEdit: (turn: string, out: Outgoing) => void;
+  onShow: ((turn: string) => void) | undefined;
 }
 
-/** What a person wrote: plain text, and it can be edited in its place. */
-export const UserMessage = memo(function UserMessage({ message, turn, versions, locked, onEdit, onShow }: Props) {
-  const [editing, setEditing] = useState(false);
-  const text = textOf(message);
-  const pictures = picturesOf(message);
+/** What a person wrote, with its mentions as pills; it can be edited in its place. */
+export const UserMessage = memo(function UserMessage({ message, turn, versions, takenBack, editing, locked, onOpen, onEdit, onShow }: Props) {
+  const pencil = useRef<HTMLButtonElement>(null);
+  const edited = useRef(editing);
+  useEffect(() => {
+    if (edited.current && !editing) pencil.current?.focus();
+    edited.current = editing;
+  }, [editing]);
   if (editing && turn) {
     return (
-      <Editor
-        text={text}
-        onCancel={() => setEditing(false)}
-        onSave={(next) => {
-          setEditing(false);
-          onEdit(turn, next);
+      <MessageEditor
+        message={message}
+        onCancel={() => onOpen(null)}
+        onSave={(out) => {
+          onOpen(null);
+          onEdit(turn, out);
         }}
       />
     );
   }
+  const text = textOf(message);
+  const doc = documentOf(message);
+  const pictures = picturesOf(message);
   return (
     <article aria-label="You" className="group ml-auto flex w-fit max-w-[85%] flex-col items-end">
-      {pictures.length > 0 && (
-        <ul aria-label="Pictures" className="mb-2 flex flex-wrap justify-end gap-2">
-          {pictures.map((p) => (
-            <li key={p.url}>
-              <a href={p.url} target="_blank" rel="noopener noreferrer">
-                <img src={p.url} alt="Attached picture" loading="lazy" className="max-h-56 rounded-xl border border-line" />
-              </a>
-            </li>
-          ))}
-        </ul>
+      <Pictures pictures={pictures} alt="Attached picture" className="mb-2 justify-end gap-2" size="max-h-56" />
+      {text && (
+        <p className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${takenBack ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} /> : text}</p>
       )}
-      {text && <p className="rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap">{text}</p>}
+      {takenBack && <p className="mt-1 text-sm text-muted italic">Taken back before it was answered.</p>}
       <footer className="mt-0.5 flex min-h-8 items-center gap-0.5 text-xs text-muted">
         <span className="flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
           {text && <CopyButton text={text} label="Copy message" />}
-          {turn && text && <IconButton size="small" icon={Pencil} label="Edit message" disabled={locked} onClick={() => setEditing(true)} />}
+          {turn && text && <IconButton ref={pencil} size="small" icon={Pencil} label="Edit message" disabled={locked} onClick={() => onOpen(message.id)} />}
         </span>
         {turn && <BranchPicker versions={versions} turn={turn} disabled={locked} onShow={onShow} />}
         <span className="ml-1.5">
@@ -61,45 +69,3 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
     </article>
   );
 });
-
-function Editor({ text, onSave, onCancel }: { text: string; onSave: (text: string) => void; onCancel: () => void }) {
-  const [draft, setDraft] = useState(text);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    const el = area.current;
-    el?.focus();
-    el?.setSelectionRange(el.value.length, el.value.length);
-  }, []);
-  const ready = draft.trim() !== "" && draft.trim() !== text.trim();
-  return (
-    <form
-      aria-label="Edit message"
-      className="ml-auto w-full max-w-[85%] rounded-2xl border border-accent bg-surface p-3"
-      onSubmit={(e) => {
-        e.preventDefault();
-        if (ready) onSave(draft.trim());
-      }}
-      onKeyDown={(e) => {
-        if (e.key === "Escape") {
-          e.preventDefault();
-          e.stopPropagation();
-          onCancel();
-        }
-        if (e.key === "Enter" && !e.shiftKey && !e.nativeEvent.isComposing && e.target === area.current) {
-          e.preventDefault();
-          if (ready) onSave(draft.trim());
-        }
-      }}
-    >
-      <textarea ref={area} aria-label="Edited text" value={draft} rows={Math.min(12, draft.split("\n").length + 1)} onChange={(e) => setDraft(e.target.value)} className="block w-full resize-none bg-transparent px-1 outline-none" />
-      <div className="mt-2 flex justify-end gap-2">
-        <Button variant="plain" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button variant="primary" type="submit" disabled={!ready}>
-          Send
-        </Button>
-      </div>
-    </form>
-  );
-}

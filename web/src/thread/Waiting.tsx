@@ -1,6 +1,6 @@
 import { Clock, RotateCw, X } from "lucide-react";
 import { IconButton } from "../ui/Button";
-import type { Queued } from "./store";
+import type { Queued } from "./queue";
 
 /** Messages that wait for the running turn to end. */
 export function Waiting({ queued, onRemove, onRetry }: { queued: Queued[]; onRemove: (id: string) => void; onRetry: (id: string) => void }) {

@@ -1,4 +1,4 @@
-import { getJSON, post, request } from "../api/http";
+import { getJSON, post, request, unreachable } from "../api/http";
 import type { Branches } from "./tree";
 import type { Message, Question } from "./types";
 
@@ -21,9 +21,12 @@ export interface State {
 
 export const PAGE = 200;
 
-export function stretch(thread: string, head: string | undefined, before: string | undefined, signal: AbortSignal): Promise<Stretch> {
+/** Fails also when what comes is no conversation: a proxy's page, another program's answer. */
+export async function stretch(thread: string, head: string | undefined, before: string | undefined, signal: AbortSignal): Promise<Stretch> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(head && { head }), ...(before && { before }) });
-  return getJSON<Stretch>(`/api/ui/chat/${enc(thread)}?${query}`, { signal });
+  const got = await getJSON<Stretch>(`/api/ui/chat/${enc(thread)}?${query}`, { signal });
+  if (!Array.isArray(got.messages)) throw new Error("no messages in what the server sent");
+  return got;
 }
 
 export const state = (thread: string, signal: AbortSignal): Promise<State> => getJSON<State>(`/api/chat/history/${enc(thread)}?limit=1`, { signal });
@@ -31,11 +34,15 @@ export const state = (thread: string, signal: AbortSignal): Promise<State> => ge
 export const cancel = (thread: string, which: { turn_id?: string; client_turn_id?: string }): Promise<Response> =>
   request("/api/chat/cancel", post({ thread_id: thread, ...which, reason: "user_cancelled" }));
 
-/** Hands a message to the server without waiting for its answer; the turn goes on by itself. */
-export async function leave(body: object): Promise<string | undefined> {
+/** Hands a message to the server without waiting for its answer; the turn goes on by itself. Returns its id, or fails after so many ms. */
+export async function leave(body: object, ms = 30_000): Promise<string | undefined> {
   const ctl = new AbortController();
-  const res = await request("/api/ui/chat", { ...post(body), signal: ctl.signal });
-  const turn = res.headers.get("X-Turn-Id") ?? undefined;
-  ctl.abort();
-  return turn;
+  const timer = setTimeout(() => ctl.abort(unreachable()), ms);
+  try {
+    const res = await request("/api/ui/chat", { ...post(body), signal: ctl.signal });
+    return res.headers.get("X-Turn-Id") ?? undefined;
+  } finally {
+    clearTimeout(timer);
+    ctl.abort();
+  }
 }

@@ -1,24 +1,49 @@
-import { expect, it } from "vitest";
-import { decide, draftOf, problemOf } from "./approval";
+import { describe, expect, it } from "vitest";
+import { decide, draftOf, pretty, problemOf, type Draft } from "./approval";
 import type { AskedCall } from "./types";
 
 const paint: AskedCall = { id: "c1", name: "generate_image", arguments: { prompt: "a cat" }, editable: true };
 const fixed: AskedCall = { id: "c2", name: "delete_file", arguments: { path: "/a" }, editable: false };
+const approved = (call: AskedCall, more: Partial<Draft> = {}): Draft => ({ ...draftOf(call), decision: "approved", ...more });
 
+it("nothing is decided before a person has", () => {
+  expect(decide([paint], [draftOf(paint)])).toBeNull();
+  expect(decide([paint, fixed], [approved(paint), draftOf(fixed)])).toBeNull();
+});
 it("what was not changed is not sent along", () =>
-  expect(decide([paint, fixed], [draftOf(paint), draftOf(fixed)])).toEqual([
+  expect(decide([paint, fixed], [approved(paint), approved(fixed)])).toEqual([
     { id: "c1", decision: "approved" },
     { id: "c2", decision: "approved" },
   ]));
-it("changed arguments are", () => expect(decide([paint], [{ ...draftOf(paint), text: '{"prompt":"a dog"}' }])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]));
-it("arguments that may not be changed are not", () => expect(decide([fixed], [{ ...draftOf(fixed), text: '{"path":"/b"}' }])).toEqual([{ id: "c2", decision: "approved" }]));
+it("changed arguments are", () => expect(decide([paint], [approved(paint, { text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]));
+it("arguments that may not be changed are not", () => expect(decide([fixed], [approved(fixed, { text: '{"path":"/b"}' })])).toEqual([{ id: "c2", decision: "approved" }]));
 it("a rejection has its reason", () => expect(decide([paint], [{ ...draftOf(paint), decision: "rejected", reason: " no " }])).toEqual([{ id: "c1", decision: "rejected", reason: "no" }]));
 it("remember goes with an approval only", () => {
-  expect(decide([paint], [{ ...draftOf(paint), remember: true }])).toEqual([{ id: "c1", decision: "approved", remember: true }]);
+  expect(decide([paint], [approved(paint, { remember: true })])).toEqual([{ id: "c1", decision: "approved", remember: true }]);
   expect(decide([paint], [{ ...draftOf(paint), remember: true, decision: "rejected" }])).toEqual([{ id: "c1", decision: "rejected" }]);
 });
 it.each(["{", "[]", "null", '"x"', "7"])("arguments %s are not sent", (text) => {
   expect(problemOf(text)).not.toBe("");
-  expect(decide([paint], [{ ...draftOf(paint), text }])).toBeNull();
-  expect(decide([paint], [{ ...draftOf(paint), text, decision: "rejected" }])).not.toBeNull();
+  expect(decide([paint], [approved(paint, { text })])).toBeNull();
+  expect(decide([paint], [approved(paint, { text, decision: "rejected" })])).not.toBeNull();
+});
+
+describe("characters that cannot be seen", () => {
+  const hidden = { to: "a\u202eb\u2066c\u200bd\ufeffe\u00adf\u061cg\u2028h\u0085i\u{e0041}", "k\u200dey": 1 };
+
+  it("are written out in arguments, which stay the same JSON", () => {
+    const text = pretty(hidden);
+    expect(text).toContain(String.raw`a\u202eb\u2066c\u200bd\ufeffe\u00adf\u061cg\u2028h\u0085i\udb40\udc41`);
+    expect(text).toContain(String.raw`"k\u200dey": 1`);
+    expect(JSON.parse(text)).toEqual(hidden);
+    expect(problemOf(text)).toBe("");
+  });
+  it("do not make arguments look changed", () => {
+    const call = { ...paint, arguments: hidden };
+    expect(decide([call], [approved(call)])).toEqual([{ id: "c1", decision: "approved" }]);
+  });
+  it("are no reason to touch what can be", () => {
+    const seen = { text: "Grüße, こんにちは, שלום, ❤️ 👍🏽\n\t\"quoted\" \\ back" };
+    expect(pretty(seen)).toBe(JSON.stringify(seen, null, 2));
+  });
 });

@@ -2,7 +2,8 @@ import type { AskedCall, Decision } from "./types";
 
 /** A decision as a person is making it. */
 export interface Draft {
-  decision: Decision["decision"];
+  /** Null: not made yet. */
+  decision: Decision["decision"] | null;
   /** The arguments as text. */
   text: string;
   /** Why they cannot be read; empty when they can. */
@@ -11,9 +12,15 @@ export interface Draft {
   remember: boolean;
 }
 
-const pretty = (v: unknown): string => JSON.stringify(v ?? {}, null, 2);
+/** Characters that are drawn as nothing, or that turn round what follows. The two that choose how an emoji looks may stay. */
+const UNSEEN = /(?![\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\x7f-\x9f]/gu;
 
-export const draftOf = (call: AskedCall): Draft => ({ decision: "approved", text: pretty(call.arguments), problem: "", reason: "", remember: false });
+const escaped = (c: string): string => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+
+/** Arguments as a person reads them: the same JSON, with nothing in it that cannot be seen. */
+export const pretty = (v: unknown): string => JSON.stringify(v ?? {}, null, 2).replace(UNSEEN, escaped);
+
+export const draftOf = (call: AskedCall): Draft => ({ decision: null, text: pretty(call.arguments), problem: "", reason: "", remember: false });
 
 /** Why a text cannot be the arguments of a call; empty when it can. */
 export function problemOf(text: string): string {
@@ -25,11 +32,12 @@ export function problemOf(text: string): string {
   }
 }
 
-/** The decisions as they are sent: arguments only where they were changed. Null while one cannot be read. */
+/** The decisions as they are sent: arguments only where they were changed. Null while one is not made, or cannot be read. */
 export function decide(calls: AskedCall[], drafts: Draft[]): Decision[] | null {
   const out: Decision[] = [];
   for (const [i, call] of calls.entries()) {
     const d = drafts[i]!;
+    if (d.decision === null) return null;
     if (d.decision === "rejected") {
       out.push({ id: call.id, decision: "rejected", ...(d.reason.trim() && { reason: d.reason.trim() }) });
       continue;

@@ -1,7 +1,5 @@
 import { ApiError, errorOf } from "../api/http";
-
-/** The server pings every 15 s, so this much silence means a dead connection. */
-export const SILENCE_MS = 30_000;
+import { SILENCE_MS, Watchdog } from "../api/watchdog";
 
 /** Waits between tries to reach the server, in ms; after the last one a person decides. */
 export const BACKOFF_MS = [400, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000];
@@ -49,7 +47,7 @@ export class Connection {
   readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const outer = init?.signal ?? undefined;
     for (let tries = 0; ; tries++) {
-      const quiet = new Quiet(this.silence, outer);
+      const quiet = new Watchdog(this.silence, outer);
       let why: string;
       try {
         const res = await fetch(input, { ...init, signal: quiet.signal });
@@ -98,51 +96,16 @@ export class Connection {
   }
 }
 
-/** Aborts a request that no byte has come for in a while. */
-class Quiet {
-  private readonly controller = new AbortController();
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  silent = false;
-
-  constructor(
-    private readonly ms: number,
-    private readonly outer: AbortSignal | undefined,
-  ) {
-    if (outer?.aborted) this.controller.abort();
-    outer?.addEventListener("abort", this.forward);
-    this.touch();
-  }
-
-  private readonly forward = () => this.controller.abort();
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  touch(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.silent = true;
-      this.controller.abort();
-    }, this.ms);
-  }
-
-  end(): void {
-    clearTimeout(this.timer);
-    this.outer?.removeEventListener("abort", this.forward);
-  }
-
-  /** The error that a broken body means to its reader. */
-  explain(err: unknown): unknown {
-    if (this.outer?.aborted) return err;
-    return new ConnectionLost(this.silent ? "Nothing was heard from the server for 30 seconds." : "The connection was lost.", true);
-  }
+/** The error that a broken body means to its reader. */
+function explain(err: unknown, quiet: Watchdog): unknown {
+  if (quiet.givenUp) return err;
+  return new ConnectionLost(quiet.silent ? "Nothing was heard from the server for 30 seconds." : "The connection was lost.", true);
 }
 
 const DONE = "data: [DONE]";
 
 /** A body whose end and silence are looked after. */
-function watched(body: ReadableStream<Uint8Array>, quiet: Quiet): ReadableStream<Uint8Array> {
+function watched(body: ReadableStream<Uint8Array>, quiet: Watchdog): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let tail = "";
@@ -161,7 +124,7 @@ function watched(body: ReadableStream<Uint8Array>, quiet: Quiet): ReadableStream
         else controller.error(new ConnectionLost("The connection was lost.", true));
       } catch (err) {
         quiet.end();
-        controller.error(quiet.explain(err));
+        controller.error(explain(err, quiet));
       }
     },
     async cancel(reason) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { adopt, answered, answerText, citationsOf, ownPicture, pendingQuestion, picturesOf, textOf, turnAt, unanswered } from "./parts";
+import { docOf } from "../composer/outgoing";
+import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered } from "./parts";
 import type { Message, Metadata, Question } from "./types";
 
 const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
@@ -13,6 +14,19 @@ describe("pendingQuestion", () => {
   it("is back when the answer was refused", () => expect(pendingQuestion(unanswered(answered([asks], "t1.q1", undefined), "t1.q1"))).toEqual({ ...question, answer: undefined }));
   it("is gone with its turn", () => expect(pendingQuestion([{ ...asks, metadata: { turn_id: "t1", finished_reason: "cancelled" } }])).toBeNull());
   it("is gone when a message follows", () => expect(pendingQuestion([asks, user("u2")])).toBeNull());
+});
+
+describe("answered", () => {
+  it("notes what was decided about each tool call, and takes it back", () => {
+    const call = (id: string): Message["parts"][number] => ({ type: "tool-draw", toolCallId: id, state: "approval-requested", input: {}, approval: { id: `t1.q1.${id}` } });
+    const before = [answer("t1", { finished_reason: "interrupted" }, [call("c1"), call("c2"), { type: "data-interrupt", id: "t1.q1", data: { ...question, tool_calls: [{ id: "c2", name: "draw", arguments: {}, editable: true }] } }])];
+    const after = answered(before, "t1.q1", { type: "tool_approval", value: null, decisions: [{ id: "c1", decision: "rejected", reason: "no cats" }, { id: "c2", decision: "approved", arguments: { prompt: "a big dog" } }] });
+    expect(after[0]?.parts.slice(0, 2)).toMatchObject([
+      { state: "approval-responded", approval: { id: "t1.q1.c1", approved: false, reason: "no cats" } },
+      { state: "approval-responded", input: { prompt: "a big dog" }, approval: { id: "t1.q1.c2", approved: true } },
+    ]);
+    expect(unanswered(after, "t1.q1")[0]?.parts.slice(0, 2)).toEqual(before[0]?.parts.slice(0, 2));
+  });
 });
 
 describe("answerText", () => {
@@ -57,6 +71,24 @@ it.each([
 
 it("pictures from elsewhere are not shown", () =>
   expect(picturesOf(answer("t", {}, [{ type: "file", url: "https://evil.example/x.png", mediaType: "image/png" }, { type: "file", url: "/api/attachments/1", mediaType: "image/*" }]))).toEqual([{ url: "/api/attachments/1", mime: "image/*" }]));
+
+it("pictures of a message come along when it is sent again", () => {
+  const m: Message = { id: "m", role: "user", parts: [{ type: "file", url: "https://evil.example/a.png", mediaType: "image/png" }, { type: "file", url: "/api/attachments/p1", mediaType: "image/png" }] };
+  expect(attachmentsOf(m)).toEqual([{ id: "p1", url: "/api/attachments/p1", mime: "image/png", name: "picture 1" }]);
+});
+
+it("a message's document counts when it says what the message says", () => {
+  const m = (text: string, tiptap_json?: unknown): Message => ({ id: "m", role: "user", metadata: { tiptap_json }, parts: [{ type: "text", text }] });
+  expect(documentOf(m("One", docOf("One")))).toEqual(docOf("One"));
+  expect([documentOf(m("One", docOf("Two"))), documentOf(m("One"))]).toEqual([null, null]);
+});
+
+it("a message is taken back by a person, before it ran", () => {
+  const m = (metadata: Metadata): Message => ({ id: "m", role: "assistant", metadata: { finished_reason: "cancelled", interrupted: true, ...metadata }, parts: [] });
+  expect(takenBack(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
+  expect(takenBack(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
+  expect(takenBack(m({ interrupted_reason: "superseded", never_began: true }))).toBe(false);
+});
 
 it("a person's message learns its turn from its answer", () => {
   const messages = [user("u1", { turn_id: "t0" }), answer("t0"), user("u2"), answer("t1"), user("u3")];

@@ -1,5 +1,8 @@
 import { isToolUIPart, type DynamicToolUIPart, type ToolUIPart } from "ai";
 import type { Citation, DocRef } from "../api/types";
+import { readDoc } from "../composer/incoming";
+import type { Node } from "../composer/outgoing";
+import type { Attachment } from "../composer/types";
 import type { Message, Part, Question } from "./types";
 
 export type ToolPart = ToolUIPart | DynamicToolUIPart;
@@ -23,6 +26,12 @@ export const textOf = (m: Message): string =>
   shown(m)
     .flatMap((p) => (p.type === "text" ? [p.text] : []))
     .join("\n\n");
+
+/** The document that a person's message was written as; null when there is none, or none that says what the message says. */
+export const documentOf = (m: Message): Node | null => readDoc(m.metadata?.tiptap_json, textOf(m));
+
+/** Whether this is what came of a message that a person took back while it waited: nothing. */
+export const takenBack = (m: Message): boolean => m.metadata?.never_began === true && m.metadata.interrupted_reason === "user_cancelled";
 
 /** What an answer cites, by number. */
 export function citationsOf(m: Message): Citation[] {
@@ -52,6 +61,9 @@ export interface Picture {
 /** Pictures of a message: only ours, whatever a stream says. */
 export const picturesOf = (m: Message): Picture[] => m.parts.flatMap((p) => (p.type === "file" && ownPicture(p.url) ? [{ url: p.url, mime: p.mediaType }] : []));
 
+/** The same as what a message brings along when it is sent again. */
+export const attachmentsOf = (m: Message): Attachment[] => picturesOf(m).map((p, i) => ({ id: p.url.split("/").at(-1)!, url: p.url, mime: p.mime, name: `picture ${i + 1}` }));
+
 export const ownPicture = (url: string | undefined): boolean => url !== undefined && /^\/api\/attachments\/[A-Za-z0-9_.:-]{1,128}$/.test(url) && !url.endsWith("/..");
 
 /** The question that a conversation waits on: the last one of its last answer, while nobody has answered it and its turn is not over. */
@@ -70,19 +82,32 @@ export function docsOf(m: Message | undefined): DocRef[] {
   return part?.type === "data-docs" ? part.data.docs : [];
 }
 
-/** Notes on the page that a question has been answered, before the server says so. */
-export function answered(messages: Message[], id: string, answer: Question["answer"]): Message[] {
-  return messages.map((m) => {
-    if (!m.parts.some((p) => p.type === "data-interrupt" && p.data.interrupt_id === id)) return m;
-    return { ...m, parts: m.parts.map((p) => (p.type === "data-interrupt" && p.data.interrupt_id === id ? { ...p, data: { ...p.data, answered: true, answer } } : p)) };
+/** Notes on the page that a question has been answered, and what was decided about its tool calls, before the server says so. */
+export const answered = (messages: Message[], id: string, answer: Question["answer"]): Message[] =>
+  inQuestion(messages, id, (p) => {
+    if (p.type === "data-interrupt") return { ...p, data: { ...p.data, answered: true, answer } };
+    const tool = toolOf(p);
+    const d = answer?.decisions?.find((x) => x.id === tool?.toolCallId);
+    if (tool?.state !== "approval-requested" || !d) return p;
+    return { ...tool, ...(d.arguments && { input: d.arguments }), state: "approval-responded", approval: { id: tool.approval.id, approved: d.decision === "approved", ...(d.reason && { reason: d.reason }) } } as Part;
   });
-}
 
 /** The reverse, when the server did not take the answer. */
-export function unanswered(messages: Message[], id: string): Message[] {
+export const unanswered = (messages: Message[], id: string): Message[] =>
+  inQuestion(messages, id, (p, asked) => {
+    if (p.type === "data-interrupt") return { ...p, data: { ...p.data, answered: false, answer: undefined } };
+    const tool = toolOf(p);
+    if (tool?.state !== "approval-responded") return p;
+    const call = asked.tool_calls?.find((c) => c.id === tool.toolCallId);
+    return { ...tool, ...(call && { input: call.arguments }), state: "approval-requested", approval: { id: tool.approval.id } } as Part;
+  });
+
+/** Changes that question, and the tool calls of its message. */
+function inQuestion(messages: Message[], id: string, change: (p: Part, asked: Question) => Part): Message[] {
   return messages.map((m) => {
-    if (!m.parts.some((p) => p.type === "data-interrupt" && p.data.interrupt_id === id)) return m;
-    return { ...m, parts: m.parts.map((p) => (p.type === "data-interrupt" && p.data.interrupt_id === id ? { ...p, data: { ...p.data, answered: false, answer: undefined } } : p)) };
+    const part = m.parts.find((p) => p.type === "data-interrupt" && p.data.interrupt_id === id);
+    if (part?.type !== "data-interrupt") return m;
+    return { ...m, parts: m.parts.map((p) => (p.type === "data-interrupt" && p !== part ? p : change(p, part.data))) };
   });
 }
 

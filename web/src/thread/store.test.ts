@@ -1,98 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Outgoing } from "../composer/types";
 import { pendingQuestion, textOf } from "./parts";
 import { ThreadStore } from "./store";
+import { ask, end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
-
-const THREAD = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11";
-const out = (text: string, over: Partial<Outgoing> = {}): Outgoing => ({ text, tiptap: {}, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments: [], onBusy: "supersede", ...over });
-
-type Chunk = Record<string, unknown>;
-const start = (turn: string): Chunk[] => [{ type: "start", messageId: turn, messageMetadata: { turn_id: turn } }, { type: "start-step" }];
-const say = (text: string): Chunk[] => [
-  { type: "text-start", id: "text-1" },
-  { type: "text-delta", id: "text-1", delta: text },
-  { type: "text-end", id: "text-1" },
-];
-const end = (meta: Chunk = { finished_reason: "stop" }, reason = "stop"): Chunk[] => [{ type: "message-metadata", messageMetadata: meta }, { type: "finish-step" }, { type: "finish", finishReason: reason }];
-const question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
-const ask: Chunk[] = [{ type: "data-interrupt", id: "t1.q1", data: question }, ...end({ finished_reason: "interrupted" }, "other")];
-
-/** What the server says to a request: a whole stream, one that breaks, one that the test ends, or a refusal. */
-type Answer = { chunks: Chunk[]; then?: "done" | "cut" | "wait" } | { status: number; body?: unknown; headers?: Record<string, string> } | "down";
-
-interface Call {
-  what: string;
-  body: Record<string, unknown>;
-}
-
-/** A server that answers requests in turn, by what they are. */
-class Server {
-  calls: Call[] = [];
-  answers: Record<string, Answer[]> = {};
-  finish: (() => void)[] = [];
-  list: unknown[] = [];
-  state: Record<string, unknown> = { messages: [], pending_interrupt: null, active_turn: null, branches: {} };
-
-  on(what: string, ...answers: Answer[]) {
-    (this.answers[what] ??= []).push(...answers);
-    return this;
-  }
-
-  readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
-    const url = String(input);
-    const method = init.method ?? "GET";
-    const what = url.includes("/api/chat/stream/")
-      ? "watch"
-      : url.includes("/api/chat/history/")
-        ? "state"
-        : url.includes("/api/chat/cancel")
-          ? "cancel"
-          : method === "POST"
-            ? "post"
-            : url.endsWith("/stream")
-              ? "attach"
-              : "list";
-    const body = init.body ? (JSON.parse(String(init.body)) as Record<string, unknown>) : {};
-    if (what !== "watch") this.calls.push({ what, body });
-    const given = this.answers[what]?.shift();
-    if (!given) {
-      if (what === "state") return Response.json(this.state);
-      if (what === "list") return Response.json({ messages: this.list });
-      if (what === "cancel") return Response.json({ status: "cancelling" }, { status: 202 });
-      if (what === "watch") return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
-      throw new Error(`a ${what} too many`);
-    }
-    if (given === "down") throw new TypeError("Failed to fetch");
-    if ("status" in given) return new Response(given.status === 204 ? null : JSON.stringify(given.body ?? {}), { status: given.status, headers: given.headers ?? {} });
-    const encoder = new TextEncoder();
-    const { chunks, then = "done" } = given;
-    const stream = new ReadableStream<Uint8Array>({
-      start: (c) => {
-        init.signal?.addEventListener("abort", () => {
-          try {
-            c.error(new DOMException("aborted", "AbortError"));
-          } catch {
-            // It has ended already.
-          }
-        });
-        for (const chunk of chunks) c.enqueue(encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`));
-        const done = () => {
-          c.enqueue(encoder.encode("data: [DONE]\n\n"));
-          c.close();
-        };
-        if (then === "done") done();
-        else if (then === "cut") c.close();
-        else this.finish.push(done);
-      },
-    });
-    return new Response(stream, { headers: { "X-Turn-Id": "t1" } });
-  };
-
-  posts() {
-    return this.calls.filter((c) => c.what === "post").map((c) => c.body);
-  }
-}
 
 let server: Server;
 let store: ThreadStore;
@@ -101,6 +11,7 @@ beforeEach(() => {
   server = new Server();
   vi.stubGlobal("fetch", server.fetch);
   vi.stubGlobal("window", new EventTarget());
+  vi.stubGlobal("sessionStorage", new Kept());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
   store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
 });
@@ -255,9 +166,151 @@ describe("a conversation that is opened", () => {
     store.start();
     await until(() => expect(store.snapshot().load).toBe("ready"));
     server.on("post", { chunks: [...start("t2"), ...say("Other."), ...end()] });
-    await store.edit("t1", "Edited");
+    const tiptap = { type: "doc" };
+    const picture = { id: "p1", url: "/api/attachments/p1", mime: "image/png", name: "a.png" };
+    await store.edit("t1", out("Edited", { tiptap, taggedDocIds: ["d1"], taggedSetIds: ["s1"], action: "audit", webSearch: true, attachments: [picture] }));
     expect(texts()).toEqual(["user: Edited", "assistant: Other."]);
-    expect(server.posts()[0]).toMatchObject({ parent_checkpoint_id: ROOT, message: { parts: [{ type: "text", text: "Edited" }] } });
+    expect(store.chat.messages[0]?.metadata).toMatchObject({ tiptap_json: tiptap });
+    expect(server.posts()[0]).toMatchObject({
+      parent_checkpoint_id: ROOT,
+      message: { parts: [{ type: "file", url: picture.url, mediaType: "image/png" }, { type: "text", text: "Edited" }] },
+      tiptap_json: tiptap,
+      tagged_doc_ids: ["d1"],
+      tagged_set_ids: ["s1"],
+      action: "audit",
+      enable_web_search: true,
+    });
+  });
+
+  it("keeps the document of a message that gets another answer", async () => {
+    server.list = [{ ...history[0], metadata: { turn_id: "t1", tiptap_json: { type: "doc" } } }, history[1]];
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("ready"));
+    server.on("post", { chunks: [...start("t2"), ...say("Other."), ...end()] });
+    await store.regenerate("t1");
+    expect(store.chat.messages[0]?.metadata).toMatchObject({ tiptap_json: { type: "doc" } });
+  });
+});
+
+describe("the version that a person has chosen", () => {
+  const version = (turn: string) => [
+    { id: `${turn}:1`, role: "user", metadata: { turn_id: turn }, parts: [{ type: "text", text: "One" }] },
+    { id: turn, role: "assistant", metadata: { turn_id: turn, finished_reason: "stop" }, parts: [{ type: "text", text: `Of ${turn}.` }] },
+  ];
+  const heads = () => server.calls.filter((c) => c.what === "list").map((c) => new URL(c.url, "http://x").searchParams.get("head"));
+  /** The page is loaded anew. */
+  const reload = async () => {
+    store.stopAll();
+    server.calls = [];
+    store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("ready"));
+  };
+
+  beforeEach(async () => {
+    server.list = version("t1");
+    server.state = { ...server.state, branches: { [ROOT]: ["t1", "t2"] } };
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("ready"));
+    await store.show("t1");
+  });
+
+  it("is shown again after a reload, and a message goes on from it, after which it is forgotten", async () => {
+    await reload();
+    expect(heads()).toEqual(["t1"]);
+    server.on("post", { chunks: [...start("t3"), ...end()] });
+    await store.send(out("Next"));
+    expect(server.posts()[0]).toMatchObject({ parent_checkpoint_id: "t1" });
+    await reload();
+    expect(heads()).toEqual([null]);
+  });
+
+  it("is forgotten with the newest, and with another answer", async () => {
+    await store.show("t2");
+    await reload();
+    expect(heads()).toEqual([null]);
+    await store.show("t1");
+    server.on("post", { chunks: [...start("t3"), ...say("Other."), ...end()] });
+    await store.regenerate("t1");
+    await reload();
+    expect(heads()).toEqual([null]);
+  });
+
+  it("that the server does not know any more gives way to the newest", async () => {
+    server.on("list", { status: 404 });
+    await reload();
+    expect(heads()).toEqual(["t1", null]);
+    expect(texts()).toEqual(["user: One", "assistant: Of t1."]);
+    await reload();
+    expect(heads()).toEqual([null]);
+  });
+
+  it("gives way to a turn that runs elsewhere", async () => {
+    server.state = { ...server.state, active_turn: { turn_id: "t3", status: "running" } };
+    server.on("attach", { chunks: [...start("t3"), ...say("New.")], then: "wait" });
+    store.stopAll();
+    server.calls = [];
+    store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
+    store.start();
+    await until(() => expect(heads()).toEqual(["t1", null]));
+    await until(() => expect(texts().at(-1)).toBe("assistant: New."));
+  });
+});
+
+describe("a message that the server has not taken", () => {
+  const history = [
+    { id: "t1:1", role: "user", metadata: { turn_id: "t1" }, parts: [{ type: "text", text: "One" }] },
+    { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "First." }] },
+  ];
+  const open = async () => {
+    store.stopAll();
+    store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
+    store.start();
+    await until(() => expect(store.snapshot().load).toBe("ready"));
+  };
+
+  beforeEach(async () => {
+    server.list = history;
+    await open();
+    server.on("post", { status: 429, headers: { "Retry-After": "40" } });
+    await store.send(out("Two"));
+    await until(() => expect(store.snapshot().problem?.retry).toBe("same"));
+  });
+
+  it("is there after a reload, and a retry sends the same", async () => {
+    await open();
+    expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two"]);
+    server.on("post", { chunks: [...start("t2"), ...say("Second."), ...end()] });
+    store.retry();
+    await until(() => expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two", "assistant: Second."]));
+    const [a, b] = server.posts();
+    expect(b).toEqual(a);
+    server.list = [...history, { id: "t2:1", role: "user", metadata: { turn_id: "t2" }, parts: [{ type: "text", text: "Two" }] }];
+    await open();
+    expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two"]);
+    expect(store.snapshot().problem).toBeNull();
+  });
+
+  it("is not shown twice when the server has it after all", async () => {
+    server.list = [...history, { id: "t2:1", role: "user", metadata: { turn_id: "t2", client_turn_id: server.posts()[0]!.client_turn_id }, parts: [{ type: "text", text: "Two" }] }];
+    await open();
+    expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two"]);
+    expect(store.snapshot().problem).toBeNull();
+  });
+
+  it("is forgotten when its notice is dismissed", async () => {
+    store.dismiss();
+    await open();
+    expect(texts()).toEqual(["user: One", "assistant: First."]);
+  });
+
+  it("stands where it was written when it was an edit", async () => {
+    server.state = { ...server.state, branches: { [ROOT]: ["t1"] } };
+    await open();
+    server.on("post", { status: 429 });
+    await store.edit("t1", out("Edited"));
+    await open();
+    expect(texts()).toEqual(["user: Edited"]);
   });
 });
 
@@ -324,6 +377,20 @@ describe("while a turn runs", () => {
     store.requeue(q!.id);
     await until(() => expect(store.snapshot().queued[0]?.failed).toBeUndefined());
     expect(server.posts()[2]).toEqual(server.posts()[1]);
+  });
+
+  it("a waiting message that the server did not take is not lost with what the server says", async () => {
+    server.on("post", { status: 429 });
+    await store.send(out("Two", { onBusy: "enqueue" }));
+    server.state = { ...server.state, active_turn: { turn_id: "t1", status: "running" } };
+    server.list = [
+      { id: "t1:1", role: "user", metadata: { turn_id: "t1" }, parts: [{ type: "text", text: "One" }] },
+      { id: "t2:1", role: "user", metadata: { turn_id: "t2", client_turn_id: "c2" }, parts: [{ type: "text", text: "Three" }] },
+    ];
+    server.on("attach", { chunks: start("t1"), then: "wait" });
+    void store.load();
+    await until(() => expect(store.snapshot().queued).toMatchObject([{ id: "c2", text: "Three", turnId: "t2" }, { text: "Two" }]));
+    expect(store.snapshot().queued[1]?.failed).toBeTruthy();
   });
 
   it("Stop names the turn and waits for its end", async () => {

@@ -1,32 +1,20 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
 import { ApiError } from "../api/http";
+import { wordsOf } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
 import * as api from "./api";
+import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
-import { adopt, answered, pendingQuestion, textOf, turnAt, turnOf, unanswered } from "./parts";
+import { keepHead, readHead } from "./heads";
+import { adopt, answered, pendingQuestion, turnAt, turnOf, unanswered } from "./parts";
+import { problemOf, UNRESTORED, type Problem } from "./problems";
+import { apart, Queue, type Queued } from "./queue";
 import { endOf, isNewest, parentOf, ROOT, type Branches } from "./tree";
 import type { Message, Question, ResumeValue, Status } from "./types";
+import { dropUnsent, keepUnsent, unsentOf, type Unsent } from "./unsent";
 import { Watch } from "./watch";
-
-export interface Problem {
-  message: string;
-  /** What Try again does: the same request (which joins its turn), another answer to the same message, or reading the conversation anew. */
-  retry?: "same" | "again" | "reload";
-  /** When another try is allowed, in ms since 1970. */
-  until?: number;
-}
-
-/** A message that waits for the running turn to end. */
-export interface Queued {
-  id: string;
-  text: string;
-  turnId?: string;
-  /** Why the server has not taken it. */
-  failed?: string;
-  body?: object;
-}
 
 /** What a page shows of a thread beside its messages. */
 export interface View {
@@ -36,6 +24,8 @@ export interface View {
   /** Older messages exist. */
   more: boolean;
   loadingMore: boolean;
+  /** Why they could not be read; empty: they can. */
+  moreProblem: string;
   /** What the running turn is doing, oldest first. */
   statuses: Status[];
   /** Why the server is being sought again; empty while it answers. */
@@ -47,25 +37,32 @@ export interface View {
   queued: Queued[];
 }
 
-const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, statuses: [], trouble: "", away: false, stopping: false, problem: null, queued: [] };
+const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], trouble: "", away: false, stopping: false, problem: null, queued: [] };
 
 /** A request for a turn, kept so that the same can be sent again. */
 interface Request {
   kind: "send" | "answer";
-  body: Record<string, unknown>;
+  body: Body;
   clientTurnId?: string;
   question?: Question;
+  /** The words of a message that goes to the end of the conversation, where it can wait as well. */
+  text?: string;
+  /** The server has it. */
+  taken?: boolean;
 }
 
 export interface Callbacks {
   /** A turn has begun, paused or ended: lists may have changed. */
   onActivity?: () => void;
-  /** The server has the first message. */
+  /** The server has the first message, or another in its place. */
   onFirstAccepted?: () => void;
 }
 
 /** Without this, a follow-on could overtake the message it talks over. */
 const ACCEPT_MS = 5_000;
+
+/** After so long the connection counts as a good one, and the waits begin anew. */
+const STEADY_MS = 10_000;
 
 /**
  * One thread as a page sees it. The Chat object of the AI SDK puts the messages
@@ -83,13 +80,19 @@ export class ThreadStore {
   private readonly listeners = new Set<() => void>();
   private readonly connection: Connection;
   private readonly watch: Watch;
+  private readonly queue: Queue;
   private request: Request | undefined;
   private accepted: { promise: Promise<void>; resolve: () => void } | undefined;
+  /** What has been sent last is on its way: nothing else goes out before. */
+  private sending: Promise<void> = Promise.resolve();
+  private reading: Promise<boolean> = Promise.resolve(false);
   private loading: AbortController | undefined;
   /** Rises with everything a person does, so that what was going on knows it is over. */
   private turn = 0;
   private cuts = 0;
+  private answeredAt = 0;
   private nothingToAttach = false;
+  /** The end of the version that is shown; undefined: the newest, which goes on. */
   private head: string | undefined;
   private live = false;
 
@@ -101,12 +104,18 @@ export class ThreadStore {
     this.connection = new Connection(
       {
         onTrouble: (trouble) => this.set({ trouble }),
-        onAnswer: (res) => this.onAnswer(res),
+        onAnswer: () => this.onAnswer(),
       },
       options.backoff,
       options.silence,
     );
     this.watch = new Watch(id, () => void this.load(), undefined, options.backoff);
+    this.queue = new Queue(id, {
+      onChange: (queued) => this.set({ queued }),
+      onTaken: () => {
+        if (!this.busy && !pendingQuestion(this.chat.messages)) void this.load(); // nothing to wait for any more
+      },
+    });
     this.chat = new Chat<Message>({
       id,
       generateId: newId,
@@ -141,8 +150,11 @@ export class ThreadStore {
     document.addEventListener("visibilitychange", this.onVisibility);
     if (first) {
       this.set({ load: "ready" });
-      void this.post(first, { clientTurnId: `first:${this.id}`, parent: undefined });
-    } else void this.load();
+      void this.post(first, { clientTurnId: firstName(this.id), parent: undefined });
+      return;
+    }
+    this.head = readHead(this.id);
+    void this.load();
   }
 
   stopAll(): void {
@@ -155,11 +167,14 @@ export class ThreadStore {
     void this.chat.stop();
   }
 
-  private readonly hurry = (): void => this.connection.hurry();
+  private readonly hurry = (): void => {
+    this.connection.hurry();
+    if (this.view.problem?.retry === "reload") void this.load();
+  };
 
   private readonly onVisibility = (): void => {
     if (document.visibilityState === "hidden") return this.watch.stop(); // browsers give a host few connections
-    this.connection.hurry();
+    this.hurry();
     this.rest();
   };
 
@@ -167,45 +182,44 @@ export class ThreadStore {
 
   /** Sends a message; what it does to a running turn it says itself. */
   async send(out: Outgoing): Promise<void> {
-    if (this.busy && out.onBusy === "enqueue") return this.enqueue(out);
-    await this.letGo();
-    await this.post(out, { clientTurnId: newId(), parent: this.place() });
+    if (this.busy && out.onBusy === "enqueue") return this.queue.add(out);
+    await this.next(async () => {
+      if (this.view.load === "ready") await this.post(out, { clientTurnId: newId(), parent: this.place() });
+      else keepUnsent(this.id, { out, clientTurnId: newId() }); // until the conversation can be read
+    });
   }
 
-  /** Sends another text in the place of a message. */
-  async edit(turn: string, text: string): Promise<void> {
-    const { messages } = this.chat;
-    const i = this.userIndex(turn);
-    const message = messages[i];
-    if (!message) return;
-    await this.letGo();
-    const attachments = message.parts.flatMap((p) => (p.type === "file" ? [{ id: p.url.split("/").at(-1)!, url: p.url, mime: p.mediaType, name: p.filename ?? "" }] : []));
-    const parent = parentOf(this.view.branches, turn) ?? (i === 0 ? ROOT : turnAt(messages, i - 1));
-    this.chat.messages = this.chat.messages.slice(0, i);
-    await this.post({ text, tiptap: {}, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments, onBusy: "supersede" }, { clientTurnId: newId(), parent });
+  /** Sends another message in the place of one. */
+  async edit(turn: string, out: Outgoing): Promise<void> {
+    await this.next(async () => {
+      const { messages } = this.chat;
+      const i = this.userIndex(turn);
+      if (i < 0) return;
+      const parent = parentOf(this.view.branches, turn) ?? (i === 0 ? ROOT : turnAt(messages, i - 1));
+      this.chat.messages = messages.slice(0, i);
+      await this.post(out, { clientTurnId: newId(), parent });
+    });
   }
 
   /** Asks for another answer to the message of a turn. */
   async regenerate(turn: string): Promise<void> {
-    const i = this.userIndex(turn);
-    const message = this.chat.messages[i];
-    if (!message) return;
-    await this.letGo();
-    const clientTurnId = newId();
-    const again: Message = { ...message, metadata: { created_at: message.metadata?.created_at, client_turn_id: clientTurnId } };
-    this.chat.messages = [...this.chat.messages.slice(0, i), again];
-    const parts = message.parts.filter((p) => p.type === "text" || p.type === "file");
-    await this.run({
-      kind: "send",
-      clientTurnId,
-      body: { id: this.id, trigger: "regenerate-message", messageId: turn, messages: [{ id: message.id, role: "user", parts }], client_turn_id: clientTurnId, on_busy: "supersede" },
+    await this.next(async () => {
+      const i = this.userIndex(turn);
+      const message = this.chat.messages[i];
+      if (!message) return;
+      this.setHead(undefined);
+      const clientTurnId = newId();
+      const { created_at, tiptap_json } = message.metadata ?? {};
+      const again: Message = { ...message, metadata: { created_at, tiptap_json, client_turn_id: clientTurnId } };
+      this.chat.messages = [...this.chat.messages.slice(0, i), again];
+      await this.run({ kind: "send", clientTurnId, body: anotherAnswer(this.id, turn, message, clientTurnId) });
     });
   }
 
   /** Shows the branch that goes through a turn. */
   async show(turn: string): Promise<void> {
     const end = endOf(this.view.branches, turn);
-    this.head = isNewest(this.view.branches, end) ? undefined : end;
+    this.setHead(isNewest(this.view.branches, end) ? undefined : end);
     await this.load(true);
   }
 
@@ -215,12 +229,7 @@ export class ThreadStore {
     if (this.busy || !last) return;
     this.watch.stop();
     this.chat.messages = answered(this.chat.messages, question.interrupt_id, value);
-    const parts = last.parts.flatMap((p) => ("toolCallId" in p ? [{ type: p.type, toolCallId: p.toolCallId }] : []));
-    await this.run({
-      kind: "answer",
-      question,
-      body: { id: this.id, messageId: last.id, messages: [{ id: last.id, role: "assistant", parts }], resume: { interrupt_id: question.interrupt_id, resume_value: value } },
-    });
+    await this.run({ kind: "answer", question, body: reply(this.id, last, question, value) });
   }
 
   /** Stops the running turn; the server keeps what was written, and says when it is over. */
@@ -234,7 +243,7 @@ export class ThreadStore {
     try {
       await api.cancel(this.id, turn ? { turn_id: turn } : name ? { client_turn_id: name } : {});
     } catch (err) {
-      this.set({ stopping: false, problem: { message: `The answer could not be stopped. ${words(err)}` } });
+      this.set({ stopping: false, problem: { message: `The answer could not be stopped. ${wordsOf(err)}` } });
     }
   }
 
@@ -249,44 +258,51 @@ export class ThreadStore {
   }
 
   dismiss(): void {
+    dropUnsent(this.id);
     this.set({ problem: null });
     this.chat.clearError();
+    const known = this.chat.messages.some((m) => turnOf(m)) || Object.keys(this.view.branches).length > 0; // by the server
+    if (known && this.request && !this.request.taken) void this.load(); // as if it had not been sent
   }
 
+  /** Takes a waiting message back. */
   async unqueue(id: string): Promise<void> {
-    const q = this.view.queued.find((x) => x.id === id);
-    this.set({ queued: this.view.queued.filter((x) => x.id !== id) });
-    if (!q || q.failed) return;
     try {
-      await api.cancel(this.id, q.turnId ? { turn_id: q.turnId } : { client_turn_id: q.id });
+      await this.queue.remove(id);
     } catch (err) {
-      this.set({ problem: { message: `The waiting message could not be taken back. ${words(err)}` } });
+      this.set({ problem: { message: `The waiting message could not be taken back. ${wordsOf(err)}` } });
     }
   }
 
+  /** Sends a waiting message again that the server did not take. */
   requeue(id: string): void {
-    const q = this.view.queued.find((x) => x.id === id);
-    if (q?.body) void this.hand({ ...q, failed: undefined });
+    void this.queue.again(id);
   }
 
   /** Reads older messages. */
   async loadMore(): Promise<void> {
     const oldest = this.chat.messages[0];
     if (!oldest || this.view.loadingMore || !this.view.more) return;
-    this.set({ loadingMore: true });
+    this.set({ loadingMore: true, moreProblem: "" });
     try {
       const got = await api.stretch(this.id, this.head, oldest.metadata?.server_id, new AbortController().signal);
       const known = new Set(this.chat.messages.map((m) => `${m.role} ${turnOf(m)}`));
       const older = got.messages.filter((m) => !known.has(`${m.role} ${turnOf(m)}`)).map(tagged);
       this.chat.messages = [...older, ...this.chat.messages];
       this.set({ loadingMore: false, more: older.length > 0 && got.more === true });
-    } catch {
-      this.set({ loadingMore: false });
+    } catch (err) {
+      this.set({ loadingMore: false, moreProblem: wordsOf(err) });
     }
   }
 
   /** Reads the conversation from the server, then follows what runs in it. */
   async load(switching = false): Promise<void> {
+    this.reading = this.read(switching);
+    if (await this.reading) await this.attach();
+  }
+
+  /** Reads the conversation. Returns whether a turn runs in it. */
+  private async read(switching: boolean): Promise<boolean> {
     this.loading?.abort();
     const ctl = (this.loading = new AbortController());
     const turn = ++this.turn;
@@ -299,46 +315,102 @@ export class ThreadStore {
     try {
       [list, state] = await Promise.all([api.stretch(this.id, this.head, undefined, ctl.signal), api.state(this.id, ctl.signal)]);
     } catch (err) {
-      if (ctl.signal.aborted || turn !== this.turn) return;
-      this.set({ away: false, trouble: "", stopping: false });
-      if (err instanceof ApiError && (err.status === 404 || err.status === 400)) return this.set({ load: "missing" });
-      if (this.chat.messages.length > 0) return this.set({ problem: { message: words(err), retry: "reload" } });
-      return this.set({ load: "failed", loadProblem: words(err) });
+      if (!ctl.signal.aborted && turn === this.turn) return this.unread(err);
+      return false;
     }
-    if (turn !== this.turn) return;
+    if (turn !== this.turn) return false;
     const active = state.active_turn?.turn_id;
+    // What runs or asks is never out of sight.
+    if (this.head && active && !list.messages.some((m) => turnOf(m) === active)) return this.readNewest();
     const { messages, queued } = apart(list.messages.map(tagged), active);
     this.chat.messages = adopt(this.chat.messages, messages);
     this.chat.clearError();
+    this.queue.adopt(queued);
+    this.cuts = 0;
     this.set({
       load: "ready",
       branches: state.branches ?? {},
       more: list.more === true,
+      moreProblem: "",
       statuses: [],
       away: false,
       trouble: "",
       stopping: false,
       problem: null,
-      queued,
     });
-    if (active && pendingQuestion(this.chat.messages)?.turn_id !== active) return this.attach();
+    if (active && pendingQuestion(this.chat.messages)?.turn_id !== active) return true;
     this.callbacks.onActivity?.();
     this.rest();
+    return false;
+  }
+
+  /** The conversation could not be read. */
+  private unread(err: unknown): boolean | Promise<boolean> {
+    const unknown = err instanceof ApiError && (err.status === 404 || err.status === 400);
+    if (unknown && this.head) return this.readNewest();
+    this.set({ away: false, trouble: "", stopping: false });
+    if (unknown) this.set({ load: "missing" });
+    else if (this.chat.messages.length > 0) this.set({ problem: { message: wordsOf(err), retry: "reload" } });
+    else this.set({ load: "failed", loadProblem: wordsOf(err) });
+    return false;
+  }
+
+  private setHead(head: string | undefined): void {
+    this.head = head;
+    keepHead(this.id, head);
+  }
+
+  /** Shows the newest version, for the one that was shown cannot be any more. */
+  private readNewest(): Promise<boolean> {
+    this.setHead(undefined);
+    return this.read(true);
   }
 
   // The way of a request.
 
-  private async post(out: Outgoing, how: { clientTurnId: string; parent: string | undefined }): Promise<void> {
-    this.head = undefined;
-    await this.run(
-      { kind: "send", clientTurnId: how.clientTurnId, body: submission(this.id, out, how.clientTurnId, how.parent, "supersede") },
-      {
-        id: newId(),
-        role: "user",
-        metadata: { created_at: new Date().toISOString(), client_turn_id: how.clientTurnId },
-        parts: contentOf(out),
-      },
-    );
+  /**
+   * Lets go of what runs and sends something in its place. One at a time: each
+   * is on the server, or known not to be, before the next goes out.
+   */
+  private async next(send: () => Promise<void>): Promise<void> {
+    const before = this.sending;
+    let sent = () => {};
+    this.sending = new Promise((resolve) => (sent = resolve));
+    let ended: Promise<void>;
+    try {
+      await before;
+      if (this.view.load === "loading") await this.reading; // only then it has a place
+      await this.letGo();
+      ended = send();
+    } finally {
+      sent();
+    }
+    await ended;
+  }
+
+  private async post(out: Outgoing, how: Omit<Unsent, "out">): Promise<void> {
+    this.setHead(undefined);
+    const message = { out, ...how };
+    if (how.clientTurnId !== firstName(this.id)) keepUnsent(this.id, message); // the first is kept by the page it came from
+    await this.run(this.requestOf(message), ownMessage(newId(), message.out, message.clientTurnId));
+  }
+
+  private requestOf({ out, clientTurnId, parent }: Unsent): Request {
+    return { kind: "send", clientTurnId, body: submission(this.id, out, clientTurnId, parent, "supersede"), ...(parent === undefined && { text: out.text }) };
+  }
+
+  /** Shows a message again that the server had not taken when the page was loaded anew. */
+  private recall(): void {
+    const { messages } = this.chat;
+    const kept = unsentOf(this.id);
+    if (!kept || pendingQuestion(messages)) return;
+    const known = messages.find((m) => m.metadata?.client_turn_id === kept.clientTurnId);
+    if (known?.metadata?.server_id) dropUnsent(this.id);
+    if (known) return;
+    const after = kept.parent === ROOT ? 0 : messages.findLastIndex((m) => turnOf(m) === kept.parent) + 1 || messages.length;
+    this.request = this.requestOf(kept);
+    this.chat.messages = [...messages.slice(0, after), ownMessage(newId(), kept.out, kept.clientTurnId)];
+    this.set({ problem: { message: "Your last message was not sent.", retry: "same" } });
   }
 
   private async run(request: Request, message?: Message): Promise<void> {
@@ -350,18 +422,18 @@ export class ThreadStore {
     let resolve = () => {};
     this.accepted = { promise: new Promise<void>((r) => (resolve = r)), resolve: () => resolve() };
     this.set({ problem: null, statuses: [], stopping: false, trouble: "" });
-    if (message) await this.chat.sendMessage(message);
-    else if (request.kind === "answer") await this.chat.sendMessage();
-    else await this.chat.regenerate();
+    const { body } = request;
+    if (message) await this.chat.sendMessage(message, { body });
+    else if (request.kind === "answer") await this.chat.sendMessage(undefined, { body });
+    else await this.chat.regenerate({ body });
   }
 
   private transport(): ChatTransport<Message> {
-    const store = this;
     const transport = new DefaultChatTransport<Message>({
       api: "/api/ui/chat",
       credentials: "same-origin",
       fetch: this.connection.fetch as typeof fetch,
-      prepareSendMessagesRequest: () => ({ body: store.request?.body ?? {} }),
+      prepareSendMessagesRequest: ({ body }) => ({ body: body ?? {} }), // run has put it together
     });
     const reconnect = transport.reconnectToStream.bind(transport);
     transport.reconnectToStream = async (options) => {
@@ -372,10 +444,14 @@ export class ThreadStore {
     return transport;
   }
 
-  private onAnswer(res: Response): void {
+  private onAnswer(): void {
+    this.answeredAt = Date.now();
     this.accepted?.resolve();
-    if (this.view.away) this.set({ away: res.status === 204 });
-    if (this.request?.clientTurnId?.startsWith("first:")) this.callbacks.onFirstAccepted?.();
+    if (this.request) this.request.taken = true;
+    if (this.request?.kind === "send") {
+      dropUnsent(this.id);
+      this.callbacks.onFirstAccepted?.();
+    }
     this.callbacks.onActivity?.();
   }
 
@@ -392,7 +468,7 @@ export class ThreadStore {
     this.set({ statuses: [], stopping: false, away: false, trouble: "" });
     this.callbacks.onActivity?.();
     if (!this.live || this.busy) return;
-    if (this.view.queued.some((q) => !q.failed) && !pendingQuestion(this.chat.messages)) return void this.load();
+    if (this.queue.waits && !pendingQuestion(this.chat.messages)) return void this.load();
     this.rest();
   }
 
@@ -406,34 +482,16 @@ export class ThreadStore {
   private onError(err: Error): void {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
-    const failed = this.chat.messages.at(-1)?.metadata?.error;
-    this.set({ statuses: [], stopping: false, away: false, trouble: "" });
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
-    if (err instanceof ConnectionLost) {
-      const sent = this.request === undefined || this.cuts > 0 || this.chat.messages.at(-1)?.role === "assistant";
-      const message = question
-        ? "Your answer could not be sent: the server cannot be reached."
-        : sent
-          ? "The connection could not be restored. Nothing is lost: the server goes on with your question."
-          : "Your message could not be sent: the server cannot be reached.";
-      return this.set({ problem: { message, retry: question || !sent ? "same" : "reload" } });
+    this.set({ statuses: [], stopping: false, away: false, trouble: "" });
+    if (question && err instanceof ApiError) {
+      if (err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // answered elsewhere
+      if (err.status < 500 && err.status !== 429) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
     }
-    if (err instanceof ApiError) {
-      if (question && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // answered elsewhere
-      if (question && err.status < 500 && err.status !== 429) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
-      if (err.status === 429) {
-        const until = Date.now() + Math.max(1, err.retryAfter) * 1000;
-        return this.set({ problem: { message: "That was a little fast.", retry: "same", until } });
-      }
-      return this.set({ problem: { message: err.message, ...(err.status >= 500 && { retry: "same" as const }) } });
-    }
-    if (failed) {
-      this.callbacks.onActivity?.();
-      this.set({ problem: { message: failed.message, ...(failed.retryable && { retry: "again" as const }) } });
-      setTimeout(() => this.rest());
-      return;
-    }
-    this.set({ problem: { message: "The answer could not be shown.", retry: "reload" } });
+    const failure = this.chat.messages.at(-1)?.metadata?.error;
+    if (failure) this.callbacks.onActivity?.();
+    this.set({ problem: problemOf(err, { question, taken: this.request?.taken ?? this.request === undefined, failure }) });
+    setTimeout(() => this.rest());
   }
 
   /** Follows the running turn from its beginning. */
@@ -450,24 +508,24 @@ export class ThreadStore {
   private async reattach(why: string): Promise<void> {
     if (!this.live) return;
     const turn = this.turn;
+    if (Date.now() - this.answeredAt > STEADY_MS) this.cuts = 0;
     const waits = this.options.backoff ?? BACKOFF_MS;
     const wait = waits[this.cuts++];
-    if (wait === undefined) return this.set({ away: false, problem: { message: "The connection could not be restored. Nothing is lost: the server goes on with your question.", retry: "reload" } });
+    if (wait === undefined) return this.set({ away: false, problem: UNRESTORED });
     this.set({ away: true, trouble: why });
     await this.connection.pause(wait);
     if (turn !== this.turn || !this.live) return;
     await this.attach();
   }
 
-  /** Lets go of the stream of a running turn, which is about to be talked over. Its message is on the server before another goes out. */
+  /** Lets go of what was sent last, which is about to be talked over. */
   private async letGo(): Promise<void> {
     this.turn++;
     this.loading?.abort();
+    await within(ACCEPT_MS, this.accepted?.promise);
+    const { request } = this;
+    if (request?.kind === "send" && !request.taken) return this.handOver(request);
     if (!this.busy) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const enough = new Promise<void>((r) => (timer = setTimeout(r, ACCEPT_MS)));
-    await Promise.race([this.accepted?.promise, enough]);
-    clearTimeout(timer);
     await this.chat.stop();
     this.set({ away: false, trouble: "" });
     const last = this.chat.messages.at(-1);
@@ -476,25 +534,22 @@ export class ThreadStore {
     this.chat.messages = [...this.chat.messages.slice(0, -1), cut];
   }
 
-  private async enqueue(out: Outgoing): Promise<void> {
-    const id = newId();
-    await this.hand({ id, text: out.text, body: submission(this.id, out, id, undefined, "enqueue") });
-  }
-
-  private async hand(q: Queued): Promise<void> {
-    const put = (next: Queued) => {
-      const rest = this.view.queued;
-      this.set({ queued: rest.some((x) => x.id === q.id) ? rest.map((x) => (x.id === q.id ? next : x)) : [...rest, next] });
-    };
-    put(q);
-    try {
-      const turnId = await api.leave(q.body!);
-      if (!this.view.queued.some((x) => x.id === q.id)) return; // taken back meanwhile
-      put({ ...q, turnId });
-      if (!this.busy && !pendingQuestion(this.chat.messages)) await this.load(); // nothing to wait for any more
-    } catch (err) {
-      put({ ...q, failed: words(err) });
-    }
+  /**
+   * Lets go of a message that the server has not taken: it gets one more try, for
+   * it must not come after the next one, and else stays among those that wait,
+   * with its words. What was to stand in another's place is given up.
+   */
+  private async handOver(request: Request): Promise<void> {
+    const { clientTurnId, text, body } = request;
+    const tried = this.view.problem;
+    await this.chat.stop();
+    this.request = undefined;
+    this.set({ away: false, trouble: "", problem: null });
+    const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, wordsOf));
+    if (failed === undefined) return;
+    this.chat.messages = this.chat.messages.filter((m) => m.role !== "user" || m.metadata?.client_turn_id !== clientTurnId);
+    if (text !== undefined) this.queue.refused({ id: clientTurnId!, text, body, failed });
+    else await this.read(true);
   }
 
   /** The turn that a new message follows; none when that is the newest, which the server knows best. */
@@ -514,6 +569,7 @@ export class ThreadStore {
   private rest(): void {
     if (!this.live || this.busy || this.view.load !== "ready" || document.visibilityState === "hidden") return;
     if (!this.chat.messages.some((m) => turnOf(m))) return; // the server does not know it yet
+    this.recall();
     const turn = this.turn;
     this.watch.start(pendingQuestion(this.chat.messages)?.interrupt_id, () => void this.compare(turn));
   }
@@ -525,7 +581,7 @@ export class ThreadStore {
       if (turn !== this.turn || this.busy) return;
       this.set({ branches: state.branches ?? {} });
       const asked = pendingQuestion(this.chat.messages);
-      const here = turnAt(this.chat.messages, this.chat.messages.length - 1);
+      const here = turnOf(this.chat.messages.findLast((m) => turnOf(m))); // one that was not sent has none
       const there = state.messages?.at(-1)?.turn_id;
       const moved = asked ? state.active_turn?.turn_id !== asked.turn_id : state.active_turn !== null || (!this.head && there !== undefined && there !== here);
       if (moved) await this.load();
@@ -540,41 +596,15 @@ export class ThreadStore {
   }
 }
 
-/** The body of a new message: only what is new, for the server has the rest. */
-export function submission(thread: string, out: Outgoing, clientTurnId: string, parent: string | undefined, onBusy: Outgoing["onBusy"]): Record<string, unknown> {
-  const agent = (out as { agent?: string }).agent;
-  return {
-    id: thread,
-    trigger: "submit-message",
-    message: { id: clientTurnId, role: "user", parts: contentOf(out) },
-    client_turn_id: clientTurnId,
-    on_busy: onBusy,
-    ...(parent && { parent_checkpoint_id: parent }),
-    ...(Object.keys(out.tiptap).length > 0 && { tiptap_json: out.tiptap }),
-    ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
-    ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
-    ...(out.action && { action: out.action }),
-    ...(out.webSearch && { enable_web_search: true }),
-    ...(agent && { agent }),
-  };
+/** Waits for something, but not for long. */
+async function within(ms: number, what: Promise<void> | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([what, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
+  clearTimeout(timer);
 }
 
-const contentOf = (out: Outgoing): Message["parts"] => [
-  ...out.attachments.map((a) => ({ type: "file" as const, url: a.url, mediaType: a.mime, filename: a.name })),
-  ...(out.text.trim() ? [{ type: "text" as const, text: out.text.trim() }] : []),
-];
-
-/** Messages up to the running turn, and those that wait behind it. One that was taken back while it waited shows when the turn is over. */
-export function apart(messages: Message[], active: string | undefined): { messages: Message[]; queued: Queued[] } {
-  const i = active ? messages.findIndex((m) => turnOf(m) === active) : -1;
-  if (i < 0) return { messages, queued: [] };
-  const later = messages.slice(i).filter((m) => turnOf(m) !== active);
-  const over = new Set(later.filter((m) => m.role === "assistant").map(turnOf));
-  const queued = later.filter((m) => m.role === "user" && !over.has(turnOf(m)));
-  return { messages: messages.filter((m) => !later.includes(m)), queued: queued.map((m) => ({ id: m.id, text: textOf(m), turnId: turnOf(m) })) };
-}
+/** The name of a conversation's first message, the same after a reload. */
+const firstName = (thread: string): string => `first:${thread}`;
 
 /** A message as the server has it, with the id that it knows it by: on the page it keeps the id it was first shown by. */
 const tagged = (m: Message): Message => ({ ...m, metadata: { ...m.metadata, server_id: m.id } });
-
-const words = (err: unknown): string => (err instanceof ApiError ? err.message : "Something went wrong on this page. Please try again.");

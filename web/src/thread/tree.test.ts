@@ -15,6 +15,14 @@ it("knows the versions of an exchange", () => {
   expect(versionsOf(branches, "t1")).toEqual(["t1"]);
   expect(versionsOf(branches, "t9")).toEqual(["t9"]);
 });
+it("reads a tree of 1,000 branches once, however often it is asked", () => {
+  let reads = 0;
+  const turns = Array.from({ length: 1000 }, (_, i) => `t${i}`);
+  const tree = Object.fromEntries(turns.map((t, i) => [turns[i - 1] ?? ROOT, [t]]));
+  const counted = new Proxy(tree, { get: (o, key: string) => (reads++, o[key]), ownKeys: (o) => (reads++, Reflect.ownKeys(o)) });
+  for (const t of turns) expect(versionsOf(counted, t)).toEqual([t]);
+  expect(reads).toBeLessThanOrEqual(2 * turns.length + 1); // the whole tree, and one place for each question
+});
 it("goes to the newest end of a branch", () => {
   expect(endOf(branches, "t2")).toBe("t4");
   expect(endOf(branches, "t1")).toBe("t5");

@@ -6,10 +6,17 @@ export type Branches = Record<string, string[]>;
 
 export const ROOT = "root";
 
+/** The other way round: turn → the one that it follows. Made once per tree, for every message asks each time that an answer grows. */
+const parents = new WeakMap<Branches, Map<string, string>>();
+
 /** The turn that a turn follows; ROOT for a first one, undefined for an unknown one. */
 export function parentOf(branches: Branches, turn: string): string | undefined {
-  for (const [parent, children] of Object.entries(branches)) if (children.includes(turn)) return parent;
-  return undefined;
+  let known = parents.get(branches);
+  if (!known) {
+    known = new Map(Object.entries(branches).flatMap(([parent, children]) => children.map((child) => [child, parent] as const)));
+    parents.set(branches, known);
+  }
+  return known.get(turn);
 }
 
 /** A turn and those in its place, oldest first. */

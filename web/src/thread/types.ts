@@ -10,9 +10,13 @@ export interface Metadata {
   server_id?: string;
   /** Of this page's own messages: the name under which they were sent. */
   client_turn_id?: string;
+  /** Of a person's message: the document that it was written as. Some client has sent it, whatever it is. */
+  tiptap_json?: unknown;
   finished_reason?: "stop" | "cancelled" | "error" | "interrupted";
   interrupted?: boolean;
   interrupted_reason?: string;
+  /** It was cancelled while it waited for the turn before it. */
+  never_began?: boolean;
   error?: { code: string; message: string; retryable: boolean };
   action?: Action;
   inference_confidence?: Confidence;

@@ -31,8 +31,10 @@ export class Watch {
     this.controller = undefined;
   }
 
+  /** Ends when something has happened, or when the server does not let anybody watch; whatever else goes wrong may pass. */
   private async run(signal: AbortSignal, asked: string | undefined, looked: () => void): Promise<void> {
     for (let tries = 0; !signal.aborted; ) {
+      let wait = 0;
       try {
         const stream = await this.open(`/api/chat/stream/${encodeURIComponent(this.thread)}?follow=thread&stream_tokens=false`, signal);
         if (signal.aborted || !stream) return;
@@ -46,19 +48,27 @@ export class Watch {
         }
       } catch (err) {
         if (signal.aborted) return;
-        if (err instanceof ApiError && !err.transient) return; // not there, or not for us
+        if (err instanceof ApiError) {
+          if (forGood(err.status)) return;
+          wait = err.retryAfter * 1000;
+        }
       }
-      await sleep(this.backoff[Math.min(tries++, this.backoff.length - 1)] ?? 0, signal);
+      await sleep(Math.max(wait, this.backoff[Math.min(tries++, this.backoff.length - 1)] ?? 0), signal);
     }
   }
 }
 
+/** Not there, or not for us; but too slow or too often is for now only. */
+const forGood = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
+    const done = () => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", done);
       resolve();
-    });
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
   });
 }

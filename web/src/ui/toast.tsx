@@ -36,12 +36,12 @@ export const toast = Object.assign((text: string, options?: Options) => add(text
   error: (text: string, options?: Options) => add(text, "error", options),
 });
 
-/** Where the words of toast() appear. */
+/** Where the words of toast() appear: on a phone above, where they do not cover the message. */
 export function Toaster() {
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
-        <Toast.Viewport aria-label="Notices" className="fixed right-4 bottom-4 left-4 z-60 flex flex-col items-end gap-2 sm:left-auto sm:w-88">
+        <Toast.Viewport aria-label="Notices" className="fixed top-16 right-4 left-4 z-60 flex flex-col items-end gap-2 sm:top-auto sm:bottom-4 sm:left-auto sm:w-88">
           <List />
         </Toast.Viewport>
       </Toast.Portal>
@@ -55,7 +55,7 @@ function List() {
     <Toast.Root
       key={t.id}
       toast={t}
-      swipeDirection={["right", "down"]}
+      swipeDirection={["right", "up", "down"]}
       className="w-full rounded-xl border border-line bg-surface shadow-float transition duration-200 data-ending-style:translate-y-2 data-ending-style:opacity-0 data-limited:hidden data-starting-style:translate-y-2 data-starting-style:opacity-0 data-[type=error]:border-bad"
     >
       <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">

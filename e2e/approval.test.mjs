@@ -1,0 +1,164 @@
+// Tool calls and what a person is asked about them: several at once, a decision
+// that is remembered, calls between words that stream, and what it all cost.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, newPage, shot, startBrowser } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+import { addDocument, assertSoon, conversation, history, many, startWithTools, writing } from "./thread.mjs";
+
+let browser;
+let page;
+let context;
+let faults;
+
+before(async () => {
+  browser = await startBrowser();
+});
+
+after(() => browser?.close());
+
+afterEach(async () => {
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+const choice = (name) => assist(page).getByRole("button", { name, exact: true });
+const gone = () => assist(page).waitFor({ state: "detached" });
+const card = (name, n = 0) => page.getByRole("region", { name: `Tool ${name}` }).nth(n);
+const standsAs = (state, of) => of.and(page.locator(`[data-tool-state=${state}]`)).waitFor();
+const pictures = () => conversation(page).locator("img[src^='/api/attachments/']");
+
+/** A part of a tool's card: Arguments, Result or Reason. */
+async function detail(of, name) {
+  const part = of.getByRole("group", { name });
+  if (!(await part.isVisible())) await of.getByRole("button").press("Enter"); // not clicked: what grows below may move it between down and up
+  await part.waitFor();
+  return part.textContent();
+}
+
+describe("approval", () => {
+  let stack;
+
+  before(async () => {
+    stack = await startStack();
+  });
+
+  after(() => stack?.stop());
+
+  beforeEach(async () => {
+    ({ page, context, faults } = await newPage(browser, stack.url));
+    await page.goto("/");
+  });
+
+  it("of several calls at once is decided call by call, and each card shows what came of it", async () => {
+    await startWithTools(page, "draw a cat and draw a dog");
+    const asked = assist(page).getByRole("group", { name: "generate_image" });
+    await many(asked, 2);
+    await many(choice("Approve"), 0);
+    await asked.nth(0).getByRole("radio", { name: "Reject" }).check();
+    await asked.nth(0).getByRole("textbox", { name: /^Reason/ }).fill("no cats please");
+    await choice("Send decisions").click();
+    await asked.nth(1).getByText("Choose Approve or Reject.").waitFor();
+    await asked.nth(1).getByRole("radio", { name: "Approve" }).check();
+    await asked.nth(1).getByRole("textbox", { name: "Arguments" }).fill('{"prompt":"a big dog"}');
+    await shot(page, "65-two-calls");
+    assert.deepEqual(await axe(page), []);
+    await choice("Send decisions").click();
+    await gone();
+    const shown = async () => {
+      await standsAs("denied", card("generate_image", 0));
+      await standsAs("done", card("generate_image", 1));
+      await many(pictures(), 1);
+      await conversation(page).getByText("Rejected: no cats please, Approved with changes").waitFor();
+      assert.match(await detail(card("generate_image", 0), "Reason"), /no cats please/);
+      assert.match(await detail(card("generate_image", 1), "Arguments"), /a big dog/);
+      assert.match(await detail(card("generate_image", 1), "Result"), /big dog/);
+    };
+    await answer(page, 1);
+    await shown();
+    await shot(page, "66-two-results");
+    await page.reload();
+    await answer(page, 1);
+    await shown();
+  });
+
+  it("that need not be asked for again is not, in this conversation, and is in another", async () => {
+    await startWithTools(page, "draw a cat in a hat");
+    await assist(page).getByRole("checkbox", { name: "Do not ask again for this tool here" }).check();
+    await choice("Approve").click();
+    await gone();
+    await many(pictures(), 1);
+    await answer(page, 1);
+    await ask(page, "draw a dog in a coat");
+    await answer(page, 2);
+    await many(pictures(), 2);
+    const { messages } = await history(page);
+    assert.equal(messages.filter((m) => m.role === "system").length, 1, "it asked once");
+    await startWithTools(page, "draw a bird in a tree");
+    await assist(page).getByText("May I run generate_image?").waitFor();
+    await many(pictures(), 0);
+  });
+});
+
+describe("with a model whose prices are known", () => {
+  const PIECES = ["The clock ", "is wound ", "at seven ", "[1]."];
+  const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
+  let model;
+  let stack;
+
+  before(async () => {
+    model = await startSlowModel(PIECES, 5);
+    stack = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "gpt-5-mini" });
+  });
+
+  after(async () => {
+    await stack?.stop();
+    await model?.stop();
+  });
+
+  beforeEach(async () => {
+    Object.assign(model, { pieces: PIECES, hold: Infinity, calls: [] });
+    ({ page, context, faults } = await newPage(browser, stack.url));
+    await page.goto("/");
+    await addDocument(page, "Lighthouse notes", `# Lighthouse notes\n\n${QUOTE}\n`);
+  });
+
+  it("an answer says its tokens and its cost, and its confidence in words too", async () => {
+    await ask(page, "When does the lighthouse keeper wind the clock?");
+    const got = await answer(page, 1);
+    // Three calls of 100 tokens in and 40 out, at 0.25 and 2 dollars a million.
+    const said = async () => {
+      const heard = await got.ariaSnapshot();
+      assert.match(heard, /(high|medium|low) confidence/);
+      assert.match(heard, /420 tokens · \$0\.00032/);
+    };
+    await said();
+    const { metadata } = (await history(page)).messages.at(-1);
+    assert.equal(metadata.tokens_used, 420);
+    assert.ok(Math.abs(metadata.cost_usd - 0.000315) < 1e-9, `it cost ${metadata.cost_usd}`);
+    await page.reload();
+    await got.waitFor();
+    await said();
+  });
+
+  it("S3: words stream, and a tool's call and result stand between them", async () => {
+    model.calls = [[{ name: "list_documents" }]];
+    model.hold = 2;
+    await page.getByRole("button", { name: "Answers come from: Documents" }).click();
+    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).click();
+    await ask(page, "Which documents are there?");
+    await writing(page).getByText("The clock is wound").waitFor();
+    assert.doesNotMatch(await writing(page).textContent(), /at seven/);
+    await many(card("list_documents"), 0);
+    model.hold = Infinity;
+    await standsAs("done", card("list_documents"));
+    assert.match(await detail(card("list_documents"), "Result"), /Lighthouse notes/);
+    const got = await answer(page, 1);
+    assert.match(await got.textContent(), /at seven.*list_documents.*at seven/s);
+    await page.reload();
+    await answer(page, 1);
+    await standsAs("done", card("list_documents"));
+    await assertSoon(async () => (await answers(page).first().textContent()).match(/at seven/g)?.length === 2, "both pieces of the answer stand");
+  });
+});

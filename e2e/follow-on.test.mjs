@@ -1,0 +1,178 @@
+// A message that talks over a running answer, and a stop: what S2 asks of the
+// page (its sections 5.1 and 7), each check by name.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, composer, newPage, startBrowser } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
+
+const QUESTION = "When does the lighthouse keeper wind the clock?";
+const SECOND = "And when do visitors come?";
+const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
+const HELD = 8; // words that stand while the model is held
+
+let model;
+let stack;
+let browser;
+let page;
+let context;
+let faults;
+let sent; // the bodies of the page's messages
+
+before(async () => {
+  model = await startSlowModel(PIECES, 20);
+  [stack, browser] = await Promise.all([startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow" }), startBrowser()]);
+});
+
+after(async () => {
+  await browser?.close();
+  await stack?.stop();
+  await model?.stop();
+});
+
+beforeEach(async () => {
+  Object.assign(model, { pieces: PIECES, hold: Infinity });
+  ({ page, context, faults } = await newPage(browser, stack.url));
+  sent = [];
+  page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === "/api/ui/chat" && sent.push(r.postDataJSON()));
+  await page.goto("/");
+  await addDocument(page, "Lighthouse notes", "# Lighthouse notes\n\nThe lighthouse keeper winds the clock every evening at seven. Visitors are welcome on Sundays.\n");
+});
+
+afterEach(async () => {
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+/** Asks, and has the answer stop in the middle until it is let go on. */
+async function begin() {
+  model.hold = HELD;
+  await ask(page, QUESTION);
+  await writing(page).getByText(`Word${HELD - 1} `).waitFor();
+}
+
+const whole = async (n) => assert.match(await (await answer(page, n)).textContent(), /Word29 and the clock is wound at seven/);
+const said = async () => (await history(page)).messages.filter((m) => m.role === "user");
+const conversations = async () => (await (await page.request.get("/api/conversations")).json()).items;
+
+describe("S2", () => {
+  it("S2: stop before first delta still yields consistent interrupted state", async () => {
+    model.hold = 0;
+    await ask(page, QUESTION);
+    await progress(page).getByText("Researching your question...").waitFor();
+    const tab = await context.newPage();
+    await tab.goto(page.url());
+    await stop(tab).waitFor();
+    await stop(page).click();
+    const stopped = async (on) => {
+      await stop(on).waitFor({ state: "detached" });
+      await conversation(on).getByText("Stopped.", { exact: true }).waitFor();
+      await many(yours(on), 1);
+      await many(interrupted(on), 0);
+      await progress(on).getByText(/./).waitFor({ state: "detached" });
+    };
+    await stopped(page);
+    await stopped(tab);
+    await tab.close();
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+    const { messages } = await (await page.request.get(`/api/ui/chat/${page.url().split("/").at(-1)}`)).json();
+    const { finished_reason: reason, interrupted_reason: why } = messages.at(-1).metadata;
+    assert.deepEqual([reason, why], ["cancelled", "user_cancelled"]);
+    await page.reload();
+    await stopped(page);
+    model.hold = Infinity;
+    await ask(page, SECOND);
+    await whole(2);
+  });
+
+  it("S2: follow-on supersede creates exactly one new turn, no duplicate session", async () => {
+    await begin();
+    await ask(page, SECOND);
+    await interrupted(page).waitFor();
+    model.hold = Infinity;
+    await whole(2);
+    assert.equal(sent.length, 2);
+    assert.notEqual(sent[0].client_turn_id, sent[1].client_turn_id);
+    assert.equal(sent[1].on_busy, "supersede");
+    const all = (await history(page)).messages;
+    assert.deepEqual(all.map((m) => m.role), ["user", "assistant", "user", "assistant"]);
+    const { finished_reason: reason, interrupted: cut, interrupted_reason: why, client_turn_id: name, token_estimate: tokens } = all[1].metadata;
+    assert.deepEqual([reason, cut, why, name], ["cancelled", true, "superseded", sent[0].client_turn_id]);
+    assert.ok(tokens > 0);
+    assert.equal(new Set(all.map((m) => m.turn_id)).size, 2);
+    assert.equal((await conversations()).length, 1);
+  });
+
+  it("S2: supersede before the first session event is queued, then sent", async () => {
+    model.hold = HELD;
+    let arrive;
+    const arrival = new Promise((resolve) => (arrive = resolve));
+    await page.route("**/api/ui/chat", async (route) => {
+      if (route.request().postDataJSON().message.parts[0].text === QUESTION) await arrival;
+      await route.continue();
+    });
+    const first = page.waitForRequest("**/api/ui/chat");
+    await ask(page, QUESTION);
+    await first;
+    await ask(page, SECOND);
+    assert.equal(sent.length, 1, "the second waits until the server knows the conversation");
+    arrive();
+    await yours(page).getByText(SECOND).waitFor();
+    model.hold = Infinity;
+    await answers(page).last().getByText("at seven").waitFor();
+    await page.reload();
+    await answers(page).last().getByText("at seven").waitFor();
+    assert.deepEqual((await said()).map((m) => m.content), [QUESTION, SECOND]);
+    assert.equal(sent.length, 2);
+    assert.equal((await conversations()).length, 1);
+  });
+
+  it("S2: two messages typed one after the other, without a pause, on the welcome page are one conversation", async () => {
+    // What draws a conversation is fetched as soon as the welcome page rests.
+    await page.waitForFunction(() => ["js", "css"].every((kind) => performance.getEntriesByType("resource").some((e) => e.responseEnd > 0 && new RegExp(`/Thread-[^/]*\\.${kind}$`).test(e.name))));
+    await page.evaluate(() => import(performance.getEntriesByType("resource").find((e) => /\/Thread-[^/]*\.js$/.test(e.name)).name));
+    model.hold = HELD;
+    await composer(page).click();
+    await page.keyboard.type(QUESTION);
+    await page.keyboard.press("Enter");
+    await page.keyboard.type(SECOND);
+    await page.keyboard.press("Enter");
+    await yours(page).getByText(SECOND).waitFor();
+    model.hold = Infinity;
+    await answers(page).last().getByText("at seven").waitFor();
+    assert.deepEqual((await said()).map((m) => m.content), [QUESTION, SECOND]);
+    assert.equal((await conversations()).length, 1);
+  });
+
+  for (const [how, end] of Object.entries({
+    "a stop": () => composer(page).press("Escape"),
+    "a follow-on": () => composer(page).press("Enter"),
+  })) {
+    it(`S2: after ${how} text that was buffered stands before the badge does, and none comes after it`, async () => {
+      model.pieces = Array.from({ length: 4_000 }, (_, i) => `Word${i} `);
+      await page.evaluate(() => {
+        window.texts = []; // of the answer, from the badge on
+        const badge = /Response interrupted/;
+        new MutationObserver(() => {
+          const text = [...document.querySelectorAll("article")].map((a) => a.textContent).find((t) => badge.test(t));
+          const words = text?.split("Response interrupted")[0];
+          if (words !== undefined && window.texts.at(-1) !== words) window.texts.push(words);
+        }).observe(document, { childList: true, subtree: true, characterData: true });
+      });
+      await ask(page, QUESTION);
+      await writing(page).getByText("Word40 ").waitFor();
+      if (how === "a follow-on") await composer(page).fill(SECOND);
+      await end();
+      await interrupted(page).first().waitFor();
+      if (how === "a follow-on") await stop(page).click();
+      await stop(page).waitFor({ state: "detached" });
+      const texts = await page.evaluate(() => window.texts);
+      assert.equal(texts.length, 1, `the words changed under the badge: ${texts.map((t) => t.length).join(", ")} characters`);
+      await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+      const kept = (await history(page)).messages.find((m) => m.role === "assistant").content;
+      assert.ok(kept.startsWith(texts[0].trim().slice(0, 300)), "it is what the server has kept");
+      if (how === "a stop") assert.equal(texts[0].trim(), kept.trim());
+    });
+  }
+});

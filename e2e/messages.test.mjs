@@ -1,0 +1,328 @@
+// A person's own messages: what was mentioned in them stays a mention, they are
+// edited with all that the composer can say, the version that is shown outlives a
+// reload, and one that was taken back says so.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, axe, composer, dark, desktop, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+import { addDocument, assertSoon, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
+
+const NOTES = "Lighthouse notes";
+const TIDES = "Tide tables of the harbour";
+// What the notes answer: a question about anything else would bring one back.
+const WHEN = "When does the lighthouse keeper wind the clock?";
+const WHAT = "What does the lighthouse keeper wind every evening?";
+const WHO = "Who winds the clock of the lighthouse at seven?";
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+
+let stack;
+let browser;
+let model;
+let page;
+let context;
+let faults;
+let notes;
+let tides;
+
+before(async () => {
+  model = await startSlowModel(["The clock ", "is wound ", "at seven."], 5);
+  const settings = { LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" };
+  [stack, browser] = await Promise.all([startStack(settings), startBrowser()]);
+});
+
+after(async () => {
+  await browser?.close();
+  await stack?.stop();
+  await model?.stop();
+});
+
+/** The page of a new person who has two documents. */
+const open = async (look = desktop) => {
+  ({ page, context, faults } = await newPage(browser, stack.url, look));
+  await page.goto("/");
+  notes = await addDocument(page, NOTES, `# ${NOTES}\n\nThe lighthouse keeper winds the clock every evening at seven.\n`);
+  tides = await addDocument(page, TIDES, `# ${TIDES}\n\nHigh water stands at the quay at noon.\n`);
+};
+
+afterEach(async () => {
+  model.hold = Infinity;
+  await context.close();
+  assert.deepEqual(faults, []);
+});
+
+const pills = (on) => on.locator("[data-mention]");
+const box = () => page.getByRole("textbox", { name: "Edited text" });
+const editor = () => page.getByRole("form", { name: "Edit message" });
+const save = () => editor().getByRole("button", { name: "Send", exact: true });
+const list = () => page.getByRole("listbox", { name: "What to mention" });
+const versions = () => page.getByRole("group", { name: "Versions" });
+
+/** Sends "Summarize @Lighthouse notes in short", and waits for its answer. */
+const send = async () => {
+  await mention(page, "Summarize");
+  await mention(page, NOTES);
+  await composer(page).pressSequentially("in short");
+  await composer(page).press("Enter");
+  await answer(page, 1);
+};
+
+/** Opens the editor on the message that has these words, by its button. */
+const edit = async (words) => {
+  const mine = yours(page).filter({ hasText: words });
+  await mine.hover();
+  await mine.getByRole("button", { name: "Edit message" }).click();
+  await box().and(page.locator(":focus")).waitFor();
+};
+
+/** What the server has of a person's newest message, once it says this. */
+const kept = async (content) => {
+  let found;
+  await assertSoon(async () => {
+    const { messages, active_turn } = await history(page);
+    found = messages.findLast((m) => m.role === "user");
+    return active_turn === null && found.content === content;
+  }, `the server has "${content}"`);
+  return found;
+};
+
+describe("a message", () => {
+  beforeEach(() => open());
+
+  it("shows what was mentioned in it as pills, at once and after a reload", async () => {
+    await send();
+    const shown = async () => {
+      await many(pills(yours(page)), 2);
+      assert.deepEqual(await pills(yours(page)).evaluateAll((all) => all.map((p) => [p.dataset.mention, p.textContent])), [["action", "Summarize"], ["document", NOTES]]);
+      assert.match(await yours(page).textContent(), new RegExp(`^Summarize ${NOTES} in short`));
+    };
+    await shown();
+    await shot(page, "60-pills");
+    await page.reload();
+    await shown();
+  });
+
+  it("stays plain text when the document that some client sent with it says something else", async () => {
+    const id = crypto.randomUUID();
+    const text = (words) => ({ type: "text", text: words });
+    const post = (words, content) =>
+      page.request.post("/api/ui/chat", { data: { id, message: { id: crypto.randomUUID(), role: "user", parts: [text(words)] }, tiptap_json: { type: "doc", content } } });
+    const pill = (label) => ({ type: "mention", attrs: { id: notes, label, category: "document" } });
+    await post("Read <b>this</b>", [{ type: "paragraph", content: [text("Something else")] }]);
+    await post("Read that @Plan", [{ type: "heading", content: [text("Read that "), pill("Plan")] }]);
+    await post("Read all of @<img src=x>", [{ type: "paragraph", content: [text("Read all of "), pill("<img src=x>")] }]);
+    await page.goto(`/chat/${id}`);
+    await yours(page).getByText("Read <b>this</b>").waitFor();
+    await yours(page).getByText("Read that @Plan").waitFor();
+    await many(pills(yours(page)), 1);
+    assert.equal(await pills(yours(page)).textContent(), "<img src=x>");
+  });
+
+  it("is edited with all that it says, and what it mentions is changed by keyboard", async () => {
+    await send();
+    await edit("in short");
+    await many(box().locator(".mention"), 2);
+    assert.equal(await box().textContent(), `@Summarize @${NOTES} in short`);
+    assert.equal(await save().isDisabled(), true, "nothing has changed");
+    await page.keyboard.type(" with @Tide");
+    await page.getByRole("option", { name: TIDES }).waitFor();
+    await shot(page, "61-edit-with-list");
+    await page.keyboard.press("Enter"); // picks, and does not send
+    await many(box().locator(".mention"), 3);
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("please");
+    await shot(page, "62-edit");
+    await page.keyboard.press("Enter");
+    await many(pills(yours(page)), 3);
+    const both = await kept(`Summarize @${NOTES} in short with @${TIDES} \nplease`);
+    assert.deepEqual(both.metadata.tagged_doc_ids, [notes, tides]);
+    assert.equal(both.metadata.tiptap_json.content[0].content[0].attrs.id, "summarize");
+    assert.equal((await history(page)).messages.at(-1).metadata.action, "summarize");
+    await versions().getByText("2/2").waitFor();
+
+    await page.reload();
+    await many(pills(yours(page)), 3);
+    await edit("please");
+    await many(box().locator(".mention"), 3);
+    // From the end back over "please", the break and the space to the last mention, and over that.
+    for (let i = 0; i < "please".length + 3; i++) await page.keyboard.press("Backspace");
+    await many(box().locator(".mention"), 2);
+    await page.keyboard.press("Enter");
+    const one = await kept(`Summarize @${NOTES} in short with`);
+    assert.deepEqual(one.metadata.tagged_doc_ids, [notes]);
+    await many(pills(yours(page)), 2);
+  });
+
+  it("is edited by mouse too: the list lies over the messages below", async () => {
+    await ask(page, WHEN);
+    await answer(page, 1);
+    await ask(page, WHAT);
+    await answer(page, 2);
+    await edit("When does");
+    await page.keyboard.type(" @");
+    await page.getByRole("option", { name: "Audit" }).click();
+    await many(box().locator(".mention"), 1);
+    await editor().getByRole("button", { name: "Cancel" }).click();
+    await many(editor(), 0);
+    await edit("When does");
+    await page.keyboard.press("Shift+Escape"); // to the composer, not out of the editing
+    await composer(page).and(page.locator(":focus")).waitFor();
+    await box().waitFor();
+  });
+
+  it("stays as it is when Esc gives the editing up; before that Esc closes the list", async () => {
+    await send();
+    await edit("in short");
+    await page.keyboard.type(" and @");
+    await list().waitFor();
+    await page.keyboard.press("Escape");
+    await list().waitFor({ state: "detached" });
+    await box().waitFor();
+    await page.keyboard.press("Escape");
+    await many(editor(), 0);
+    await page.getByRole("button", { name: "Edit message" }).and(page.locator(":focus")).waitFor();
+    await yours(page).getByText("in short").waitFor();
+    await many(versions(), 0);
+    await edit("in short");
+    await page.keyboard.type(" about @nobody at all"); // no list is open here
+    await list().waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    await many(editor(), 0);
+  });
+
+  it("is not sent while it is blank or too long", async () => {
+    await send();
+    await edit("in short");
+    await box().fill("  ");
+    assert.equal(await save().isDisabled(), true);
+    await page.keyboard.press("Enter");
+    await box().fill("x".repeat(32_001));
+    await editor().getByText("32,001 of 32,000 characters").waitFor();
+    assert.equal(await save().isDisabled(), true);
+    await page.keyboard.press("Enter");
+    await box().waitFor();
+    await many(versions(), 0);
+  });
+
+  it("keeps its picture when it is edited, until that is taken out", async () => {
+    await page.locator("form[aria-label=Message] input[type=file]").setInputFiles({ name: "plan.png", mimeType: "image/png", buffer: PNG });
+    await page.getByRole("img", { name: "plan.png" }).waitFor();
+    await ask(page, WHEN);
+    await answer(page, 1);
+    await page.reload();
+    await yours(page).getByRole("img").waitFor();
+    await edit(WHEN);
+    await editor().getByRole("img", { name: "picture 1" }).waitFor();
+    await page.keyboard.type(" Tell me.");
+    await page.keyboard.press("Enter");
+    assert.equal((await kept(`${WHEN} Tell me.`)).metadata.attachments.length, 1);
+    await yours(page).getByRole("img").waitFor();
+    await edit("Tell me");
+    assert.equal(await save().isDisabled(), true);
+    await editor().getByRole("button", { name: "Remove picture 1" }).click();
+    await save().click();
+    await yours(page).getByRole("img").waitFor({ state: "detached" });
+    await versions().getByText("3/3").waitFor();
+    assert.equal((await kept(`${WHEN} Tell me.`)).metadata.attachments, undefined);
+  });
+
+  it("shows the chosen version after a reload, and goes on from it", async () => {
+    await ask(page, WHEN);
+    await answer(page, 1);
+    await edit("When does");
+    await box().fill(WHO);
+    await box().press("Enter");
+    await versions().getByText("2/2").waitFor();
+    await answer(page, 1);
+    await versions().getByRole("button", { name: "Earlier version" }).click();
+    await yours(page).getByText(WHEN).waitFor();
+    await page.reload();
+    await yours(page).getByText(WHEN).waitFor();
+    await versions().getByText("1/2").waitFor();
+    await ask(page, WHAT);
+    await answer(page, 2);
+    await kept(WHAT);
+    const said = async () => (await history(page)).messages.filter((m) => m.role === "user").map((m) => m.content);
+    assert.deepEqual(await said(), [WHEN, WHAT]);
+    await page.reload();
+    await yours(page).getByText(WHAT).waitFor();
+    await versions().getByRole("button", { name: "Later version" }).click();
+    await yours(page).getByText(WHO).waitFor();
+    await page.reload();
+    await yours(page).getByText(WHO).waitFor();
+    await versions().getByRole("button", { name: "Earlier version" }).click();
+    await yours(page).getByText(WHAT).waitFor();
+    await page.reload();
+    await yours(page).getByText(WHAT).waitFor();
+  });
+
+  it("that was taken back while it waited says so, and one that was stopped says that", async () => {
+    model.hold = 1;
+    await ask(page, WHEN);
+    await writing(page).getByText("The clock").waitFor();
+    await composer(page).fill("Never mind this one");
+    await composer(page).press("Control+Enter");
+    const waiting = page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
+    await waiting.getByRole("button", { name: "Take back" }).click();
+    await many(waiting, 0);
+    model.hold = Infinity;
+    const back = yours(page).filter({ hasText: "Never mind" });
+    const reads = async () => {
+      await back.getByText("Taken back before it was answered.").waitFor();
+      await many(answers(page), 1);
+      await many(interrupted(page), 0);
+      await many(page.getByText("Stopped."), 0);
+    };
+    await reads();
+    await page.reload();
+    await reads();
+    await shot(page, "63-taken-back");
+
+    model.hold = 0;
+    await ask(page, WHAT);
+    await progress(page).getByText("Researching your question...").waitFor();
+    await stop(page).click();
+    await page.getByText("Stopped.").waitFor();
+    await page.reload();
+    await page.getByText("Stopped.").waitFor();
+    await many(page.getByText("Taken back before it was answered."), 1);
+  });
+});
+
+for (const [name, look] of Object.entries({ light: desktop, dark })) {
+  it(`axe finds nothing wrong with pills and the editing of a message, ${name}`, async () => {
+    await open(look);
+    await send();
+    const check = async (state) => assert.deepEqual(await axe(page), [], state);
+    await page.mouse.move(0, 0);
+    await check("pills");
+    await edit("in short");
+    await check("editing");
+    await page.keyboard.type(" and @");
+    await list().waitFor();
+    await check("editing, with the list");
+    await shot(page, `64-edit-${name}`);
+  });
+}
+
+it("fits a phone", async () => {
+  await open(phone);
+  const fits = async (state) => {
+    const over = await page.evaluate(() => [document.documentElement, document.querySelector(".conversation")].map((el) => el.scrollWidth - el.clientWidth));
+    assert.deepEqual(over, [0, 0], state);
+  };
+  await addDocument(page, `Harbour-${"x".repeat(120)}`, "A long name.");
+  await mention(page, "Harbour-");
+  await composer(page).press("Enter");
+  await answer(page, 1);
+  await fits("pills");
+  await page.getByRole("button", { name: "Edit message" }).tap();
+  await box().and(page.locator(":focus")).waitFor();
+  await fits("editing");
+  await page.keyboard.type(" @");
+  await list().waitFor();
+  await fits("with the list");
+  await page.getByRole("option", { name: NOTES }).tap();
+  await many(box().locator(".mention"), 2);
+  await shot(page, "65-edit-phone");
+});

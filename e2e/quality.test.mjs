@@ -1,0 +1,255 @@
+// What a reviewer of the page found and nobody may lose again: the focus stays
+// with who types, screen readers hear what is new and nothing else, nothing
+// jumps or leaves the page by itself, and it does without storage.
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, desktop, newPage, openDocuments, phone, sendButton, shot } from "./browser.mjs";
+import { browser, stack, useStack } from "./suite.mjs";
+import { assertSoon, conversation, history, many, startWithTools, stop, yours } from "./thread.mjs";
+
+const QUESTION = "How many days a week may employees work remotely?";
+const SECOND = "What about customer data on private addresses?";
+const ODD = { name: "odd.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) };
+
+let page;
+let context;
+let faults;
+
+useStack();
+
+const open = async (look = desktop) => {
+  await context?.close();
+  ({ page, context, faults } = await newPage(browser, stack.url, look));
+};
+
+beforeEach(() => open());
+afterEach(async (t) => {
+  if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
+  assert.deepEqual([...faults], []);
+  await context.close();
+  context = undefined;
+});
+
+const focused = (locator) => locator.and(page.locator(":focus")).waitFor();
+const choice = (name) => assist(page).getByRole("button", { name, exact: true });
+const conversations = () => page.getByRole("navigation", { name: "Conversations" });
+const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
+
+async function remove(title) {
+  await row(title).hover();
+  await row(title).getByRole("button", { name: /^More about/ }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByText("was deleted").hover(); // a notice does not go from under the pointer
+}
+
+/** The browser's own note of an answer that the test provokes is no fault. */
+const expectRefusal = (status) => {
+  const keep = faults.push.bind(faults);
+  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
+};
+
+/** What the page posts to the conversation from now on. */
+function posts() {
+  const bodies = [];
+  page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === "/api/ui/chat" && bodies.push(r.postDataJSON()));
+  return bodies;
+}
+
+describe("a question that comes while somebody types", () => {
+  it("takes no key for an approval", async () => {
+    await startWithTools(page, "Hello");
+    await answers(page).or(assist(page)).first().waitFor();
+    let arrive;
+    const arrival = new Promise((resolve) => (arrive = resolve));
+    await page.route("**/api/ui/chat", async (route) => {
+      await arrival;
+      await route.continue();
+    });
+    const sent = posts();
+    await ask(page, "draw a cat in a hat");
+    await stop(page).waitFor();
+    await composer(page).pressSequentially("and then");
+    arrive();
+    await choice("Approve").waitFor();
+    await focused(assist(page));
+    for (const key of ["Space", "a", "Enter", "Enter"]) await page.keyboard.press(key);
+    await page.keyboard.press("Tab");
+    await focused(assist(page).getByRole("textbox", { name: "Arguments" }));
+    await choice("Reject").click();
+    await assist(page).waitFor({ state: "detached" });
+    const answered = sent.filter((b) => b.resume);
+    assert.equal(answered.length, 1);
+    assert.equal(answered[0].resume.resume_value.decisions[0].decision, "rejected");
+    assert.equal(await composer(page).textContent(), "and then");
+  });
+
+  it("has nothing decided about several calls before somebody has", async () => {
+    await startWithTools(page, "draw a cat and draw a dog");
+    const asked = assist(page).getByRole("group", { name: "generate_image" });
+    await many(asked, 2);
+    await many(assist(page).getByRole("radio", { checked: true }), 0);
+    await asked.nth(0).getByRole("radio", { name: "Approve" }).check();
+    await choice("Send decisions").click();
+    await asked.nth(1).getByText("Choose Approve or Reject.").waitFor();
+    await many(assist(page).getByText("Choose Approve or Reject."), 1);
+    assert.deepEqual(await axe(page), []);
+    assert.equal((await history(page)).active_turn.status, "interrupted");
+    await asked.nth(1).getByRole("radio", { name: "Reject" }).check();
+    await choice("Send decisions").click();
+    await assist(page).waitFor({ state: "detached" });
+  });
+
+  it("keeps the page when a file is dropped on it", async () => {
+    await page.goto("/");
+    await ask(page, "Summarize and audit the remote work policy");
+    await choice("Audit").waitFor();
+    const [over, dropped] = await page.evaluate(() =>
+      ["dragover", "drop"].map((type) => {
+        const data = new DataTransfer();
+        data.items.add(new File(["words"], "notes.md", { type: "text/markdown" }));
+        return !document.querySelector("main").dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+      }),
+    );
+    assert.deepEqual([over, dropped], [true, true], "the browser does not open it");
+    await many(page.getByText("Drop to add to your message"), 0);
+    await many(page.getByRole("list", { name: "Attachments" }), 0);
+    await choice("Cancel").click();
+    await assist(page).waitFor({ state: "detached" });
+  });
+});
+
+describe("a screen reader", () => {
+  it("hears an answer when it has come, and not when an old conversation is opened", async () => {
+    await page.addInitScript(() => {
+      window.heard = [];
+      new MutationObserver(() => {
+        const words = document.querySelector("[data-announcer]")?.textContent;
+        if (words && window.heard.at(-1) !== words) window.heard.push(words);
+      }).observe(document, { childList: true, subtree: true, characterData: true });
+    });
+    const heard = () => page.evaluate(() => window.heard);
+    await page.goto("/");
+    await ask(page, QUESTION);
+    await assertSoon(async () => (await heard()).length === 1, "the answer is said");
+    assert.match((await heard())[0], /^Palaver: .*three days per week/s);
+    await page.reload();
+    await answer(page, 1);
+    await ask(page, SECOND);
+    await answer(page, 2);
+    await assertSoon(async () => (await heard()).length > 0, "the second answer is said");
+    assert.equal((await heard()).length, 1);
+    assert.match((await heard())[0], /^Palaver: .*customer data/is);
+  });
+
+  it("hears that one is too fast, but not each second how long to wait", async () => {
+    await page.goto("/");
+    expectRefusal(429);
+    await page.route("**/api/ui/chat", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "600" }, json: { error: { code: "rate_limited", message: "Too many messages." } } }));
+    await ask(page, QUESTION);
+    await page.getByRole("button", { name: /^Try again in \d+ s$/ }).waitFor();
+    assert.doesNotMatch(await page.getByRole("alert").textContent(), /\d/);
+    assert.deepEqual(await axe(page), []);
+  });
+
+  it("is told of a refused file within a list that is one", async () => {
+    await page.goto("/");
+    expectRefusal(415);
+    await page.locator("form input[type=file]").setInputFiles(ODD);
+    await page.getByRole("list", { name: "Attachments" }).getByRole("listitem").getByRole("alert").waitFor();
+    await openDocuments(page);
+    await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles(ODD);
+    await page.getByRole("list", { name: "Uploads" }).getByRole("listitem").getByRole("alert").waitFor();
+    assert.deepEqual(await axe(page), []);
+  });
+
+  it("finds one heading of the page, wherever it is", async () => {
+    const first = page.getByRole("heading", { level: 1 });
+    await page.goto("/");
+    await many(first, 1);
+    assert.equal(await first.textContent(), "Ask your documents");
+    await ask(page, QUESTION);
+    await first.filter({ hasText: QUESTION }).waitFor();
+    await many(first, 1);
+  });
+});
+
+describe("who goes through the page by keyboard", () => {
+  it("sees that the conversation has the focus", async () => {
+    await page.goto("/");
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    await page.keyboard.press("Shift");
+    await conversation(page).focus();
+    const { outlineStyle, outlineWidth } = await conversation(page).evaluate((el) => getComputedStyle(el));
+    assert.deepEqual([outlineStyle, outlineWidth], ["solid", "2px"]);
+  });
+});
+
+describe("what was deleted and taken back", () => {
+  it("is in the list again, and nobody is taken away from where they have gone since", async () => {
+    await page.goto("/");
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    await ask(page, SECOND);
+    await answer(page, 1);
+    await remove("customer data");
+    await row("customer data").waitFor({ state: "detached" });
+    await row("How many days").getByRole("link").click();
+    await yours(page).getByText(QUESTION).waitFor();
+    const there = page.url();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row("customer data").waitFor();
+    await page.getByText("was deleted").waitFor({ state: "detached" });
+    assert.equal(page.url(), there);
+    await yours(page).getByText(QUESTION).waitFor();
+  });
+});
+
+describe("on a phone", () => {
+  it("a field has letters that iOS does not zoom to, and a notice leaves Send free", async () => {
+    await open(phone);
+    await page.goto("/");
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    const size = (locator) => locator.evaluate((el) => Number.parseFloat(getComputedStyle(el).fontSize));
+    assert.equal(await size(composer(page)), 16);
+    await page.getByRole("button", { name: "Conversations" }).click();
+    assert.equal(await size(page.getByRole("searchbox")), 16);
+    await row("How many days").getByRole("button", { name: /^More about/ }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const undo = page.getByRole("button", { name: "Undo" });
+    await undo.waitFor();
+    await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
+    await shot(page, "80-phone-notice");
+    const notice = await undo.boundingBox();
+    const send = await sendButton(page).boundingBox();
+    assert.ok(notice.y + notice.height < send.y, "the notice stands above");
+  });
+});
+
+describe("where the browser keeps nothing", () => {
+  it("the page works, and forgets", async () => {
+    await page.addInitScript(() => {
+      for (const name of ["localStorage", "sessionStorage"])
+        Object.defineProperty(window, name, {
+          get() {
+            throw new DOMException("The operation is insecure.", "SecurityError");
+          },
+        });
+    });
+    await page.goto("/");
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    await composer(page).fill("a later thought");
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await row("How many days").getByRole("link").click();
+    await composer(page).getByText("a later thought").waitFor();
+    await page.reload();
+    await answer(page, 1);
+    assert.equal(await composer(page).textContent(), "");
+  });
+});

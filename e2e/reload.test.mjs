@@ -1,0 +1,264 @@
+// A reload in every state that a conversation can be in: what stood on the page
+// stands there again, once, and can be gone on with.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, composer, newPage, sendButton, shot, startBrowser } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+import { assertSoon, conversation, history, interrupted, many, progress, startWithTools, stop, writing, yours } from "./thread.mjs";
+
+const QUESTION = "How many days a week may employees work remotely?";
+const SECOND = "And what about customer data?";
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
+
+let browser;
+let page;
+let context;
+let faults;
+
+before(async () => {
+  browser = await startBrowser();
+});
+
+after(() => browser?.close());
+
+afterEach(async () => {
+  assert.deepEqual([...faults], []);
+  await context.close();
+});
+
+/** The browser's own note of an answer that the test provokes is no fault. */
+const expectRefusal = (status) => {
+  const keep = faults.push.bind(faults);
+  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
+};
+
+const texts = (of) => of.allTextContents();
+const free = () => assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
+
+describe("a reload while Palaver asks", () => {
+  let stack;
+
+  before(async () => {
+    stack = await startStack();
+  });
+
+  after(() => stack?.stop());
+
+  beforeEach(async () => {
+    ({ page, context, faults } = await newPage(browser, stack.url));
+    await page.goto("/");
+  });
+
+  /** What to say, and how each question is answered. */
+  const questions = {
+    action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Audit", exact: true }).click() },
+    doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
+    text_input: { say: "Audit this email: we work from home every day", go: () => ask(page, "We work from home on five days a week."), typed: true },
+    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Continue anyway" }).click() },
+    tool_approval: { say: "draw a cat in a hat", go: (on) => on.getByRole("button", { name: "Approve" }).click(), tools: true },
+  };
+
+  for (const [type, { say, go, typed = false, tools = false }] of Object.entries(questions)) {
+    it(`${type}: the same question stands, and is answered or cancelled as before`, async () => {
+      const open = async () => {
+        if (tools) await startWithTools(page, say);
+        else await ask(page, say);
+        await assist(page).waitFor();
+      };
+      await open();
+      assert.equal((await history(page)).pending_interrupt.interrupt_type, type);
+      const buttons = assist(page).getByRole("button");
+      const stood = [await texts(assist(page).getByRole("alert")), await texts(buttons)];
+      await page.reload();
+      await assist(page).waitFor();
+      assert.deepEqual([await texts(assist(page).getByRole("alert")), await texts(buttons)], stood);
+      await many(yours(page), 1);
+      await many(answers(page), 1); // what it did so far
+      assert.equal(await composer(page).getAttribute("aria-disabled"), typed ? null : "true");
+      const asked = (await history(page)).pending_interrupt.interrupt_id;
+      await go(assist(page));
+      await assertSoon(async () => (await history(page)).pending_interrupt?.interrupt_id !== asked, "the question is answered");
+      const later = assist(page).getByRole("button", { name: "Cancel", exact: true });
+      await answers(page).or(later).first().waitFor();
+
+      await page.goto("/");
+      await open();
+      await page.reload();
+      await assist(page).waitFor();
+      await later.click();
+      await assist(page).waitFor({ state: "detached" });
+      await free();
+      await composer(page).and(page.locator(":not([aria-disabled])")).waitFor();
+    });
+  }
+});
+
+describe("a reload of a conversation", () => {
+  const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and that is all."];
+  const HELD = 8; // words that stand while the model is held
+  let model;
+  let stack;
+
+  before(async () => {
+    model = await startSlowModel(PIECES, 10);
+    stack = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_RETRY_BUDGET: "1s" });
+  });
+
+  after(async () => {
+    await stack?.stop();
+    await model?.stop();
+  });
+
+  beforeEach(async () => {
+    Object.assign(model, { hold: Infinity, failing: false });
+    ({ page, context, faults } = await newPage(browser, stack.url));
+    await page.goto("/");
+  });
+
+  const begin = async () => {
+    model.hold = HELD;
+    await ask(page, QUESTION);
+    await writing(page).getByText(`Word${HELD - 1} `).waitFor();
+  };
+  const waiting = () => page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
+  const whole = async (n) => (await answer(page, n)).getByText("and that is all.").waitFor();
+  const failed = () => conversation(page).getByText("No answer could be given.", { exact: true });
+
+  /** How a state is come to, what is to be seen of it before and after the reload, and how it is gone on with. */
+  const states = {
+    "while an answer is written": {
+      enter: begin,
+      seen: async () => {
+        await writing(page).getByText(`Word${HELD - 1} `).waitFor();
+        await stop(page).waitFor();
+      },
+      goOn: async () => {
+        model.hold = Infinity;
+        await whole(1);
+      },
+    },
+    "before the first word": {
+      enter: async () => {
+        model.hold = 0;
+        await ask(page, QUESTION);
+      },
+      seen: async () => {
+        await progress(page).getByText(/\.\.\.$/).waitFor();
+        await stop(page).waitFor();
+      },
+      goOn: async () => {
+        model.hold = Infinity;
+        await whole(1);
+      },
+    },
+    "while a message waits": {
+      enter: async () => {
+        await begin();
+        await composer(page).fill(SECOND);
+        await composer(page).press("Control+Enter");
+      },
+      seen: async () => {
+        await waiting().filter({ hasText: SECOND }).waitFor();
+        await many(waiting(), 1);
+        await writing(page).getByText(`Word${HELD - 1} `).waitFor();
+      },
+      goOn: async () => {
+        model.hold = Infinity;
+        await yours(page).filter({ hasText: SECOND }).waitFor();
+        await whole(2);
+        await many(waiting(), 0);
+      },
+      messages: 2,
+    },
+    "after a stop": {
+      enter: async () => {
+        await begin();
+        await stop(page).click();
+      },
+      seen: async () => {
+        await interrupted(page).waitFor();
+        await answers(page).getByText(`Word${HELD - 1}`).waitFor();
+        await many(stop(page), 0);
+      },
+      goOn: async () => {
+        model.hold = Infinity;
+        await ask(page, SECOND);
+        await whole(2);
+      },
+      messages: 2,
+    },
+    "after a failure": {
+      enter: async () => {
+        model.failing = true;
+        await ask(page, QUESTION);
+      },
+      seen: async () => {
+        await failed().waitFor();
+        await many(stop(page), 0);
+      },
+      goOn: async () => {
+        model.failing = false;
+        await answers(page).first().hover();
+        await page.getByRole("button", { name: "Another answer" }).click();
+        await whole(1);
+        await many(failed(), 0);
+      },
+    },
+    "while a refused message counts down": {
+      enter: async () => {
+        await ask(page, QUESTION);
+        await whole(1);
+        expectRefusal(429);
+        await page.route("**/api/ui/chat", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "600" }, json: { error: { code: "rate_limited", message: "Too many messages." } } }));
+        await ask(page, SECOND);
+        await page.getByRole("button", { name: /^Try again in \d+ s$/ }).waitFor();
+        await page.unroute("**/api/ui/chat");
+      },
+      seen: async () => {
+        await yours(page).getByText(SECOND).waitFor();
+        await many(yours(page), 2);
+        await page.getByRole("button", { name: /^Try again/ }).waitFor();
+        assert.equal((await history(page)).messages.filter((m) => m.role === "user").length, 1);
+      },
+      goOn: async () => {
+        await page.getByRole("button", { name: "Try again", exact: true }).click();
+        await whole(2);
+        await page.reload();
+        await whole(2);
+        await many(page.getByRole("alert"), 0);
+      },
+      messages: 2,
+    },
+  };
+
+  for (const [name, { enter, seen, goOn, messages = 1 }] of Object.entries(states)) {
+    it(`${name}`, async () => {
+      await enter();
+      await seen();
+      await page.reload();
+      await seen();
+      await shot(page, `70-reload-${name.replaceAll(" ", "-")}`);
+      await goOn();
+      await free();
+      const all = (await history(page)).messages.filter((m) => m.role === "user");
+      assert.equal(all.length, messages, "each message is there once");
+      await many(yours(page), messages);
+    });
+  }
+
+  it("with a file on its way into the first message: the words stand, and can be sent", async () => {
+    await page.route("**/api/attachments", () => {}); // never arrives
+    await composer(page).pressSequentially(QUESTION.slice(0, 20));
+    await page.locator("form input[type=file]").setInputFiles({ name: "station.png", mimeType: "image/png", buffer: PNG });
+    await page.getByRole("progressbar", { name: "Uploading station.png" }).waitFor();
+    await composer(page).pressSequentially(QUESTION.slice(20));
+    await page.reload();
+    await composer(page).getByText(QUESTION).waitFor();
+    await many(page.getByRole("progressbar"), 0);
+    assert.equal(await sendButton(page).isDisabled(), false);
+    await composer(page).press("Enter");
+    await yours(page).getByText(QUESTION).waitFor();
+    await whole(1);
+  });
+});

@@ -1,0 +1,64 @@
+import { actions, web } from "./mentions";
+import { mentionNode, mentionOf, textOf, type Mention, type Node } from "./outgoing";
+
+type Raw = Record<string, unknown>;
+const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
+const list = (v: unknown): unknown[] | null => (v === undefined ? [] : Array.isArray(v) ? v : null);
+
+/**
+ * A document as the composer makes them, of whatever some client has sent as
+ * one; null when it is anything else, or does not say what the message says.
+ * Nothing is in it but paragraphs, text, line breaks and mentions.
+ */
+export function readDoc(value: unknown, message: string): Node | null {
+  const root = obj(value);
+  const blocks = root.type === "doc" ? list(root.content)?.map(paragraph) : null;
+  if (!blocks?.every((b) => b !== null)) return null;
+  const doc: Node = { type: "doc", content: blocks };
+  return textOf(doc) === message.trim() ? doc : null;
+}
+
+function paragraph(value: unknown): Node | null {
+  const node = obj(value);
+  const content = node.type === "paragraph" ? list(node.content)?.map(inline) : null;
+  if (!content?.every((n) => n !== null)) return null;
+  return { type: "paragraph", ...(content.length > 0 && { content }) };
+}
+
+function inline(value: unknown): Node | null {
+  const { type, text, attrs } = obj(value);
+  if (type === "hardBreak") return { type };
+  if (type === "text") return typeof text === "string" && text !== "" ? { type, text } : null;
+  const mention = type === "mention" ? known(obj(attrs)) : null;
+  return mention && mentionNode(mention);
+}
+
+/** Documents and sets have the names that they were sent with; an action and the web have their own, whatever was sent. */
+function known({ category, id, label }: Raw): Mention | null {
+  if (typeof id !== "string" || id === "") return null;
+  if (category === "document" || category === "set") return { category, id, label: typeof label === "string" && label ? label : id };
+  if (category === "action") return actions.find((a) => a.id === id) ?? null;
+  return category === "web" ? web : null;
+}
+
+/** What a document shows, in order: words and mentions, without space round it. */
+export function piecesOf(doc: Node): (string | Mention)[] {
+  const pieces: (string | Mention)[] = [];
+  const say = (words: string) => {
+    if (typeof pieces.at(-1) === "string") pieces.push(`${pieces.pop() as string}${words}`);
+    else pieces.push(words);
+  };
+  doc.content?.forEach((block, i) => {
+    if (i > 0) say("\n");
+    for (const node of block.content ?? []) {
+      const mention = mentionOf(node);
+      if (mention) pieces.push(mention);
+      else say(node.text ?? "\n");
+    }
+  });
+  const first = pieces[0];
+  if (typeof first === "string") pieces[0] = first.trimStart();
+  const last = pieces.at(-1);
+  if (typeof last === "string") pieces[pieces.length - 1] = last.trimEnd();
+  return pieces.filter((p) => p !== "");
+}

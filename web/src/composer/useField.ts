@@ -1,0 +1,181 @@
+import { useEditorState } from "@tiptap/react";
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import { useConfig } from "../api/useConfig";
+import { refreshLibrary, useLibrary } from "../documents/library";
+import { extensions, mention, type Asking, type Listener } from "./editor";
+import { optionId } from "./MentionList";
+import { groupsOf, mentionables, step, type Category, type Mentionable } from "./mentions";
+import { docOf, mentionsOf, textOf, type Node } from "./outgoing";
+import { useEditor } from "./useEditor";
+
+interface Options {
+  /** Its name for screen readers. */
+  label: string;
+  /** What stands in it at first. */
+  content: Node;
+  placeholder: string;
+  /** Nothing can be typed now. */
+  closed?: boolean;
+  /** The words answer a question: only documents and sets can be mentioned. */
+  answering?: boolean;
+  /** Enter, with Ctrl or without. */
+  onEnter(queue: boolean): void;
+  /** Esc, when no list of mentions is open. */
+  onEscape(): void;
+  onFiles(files: File[]): void;
+}
+
+export type FieldState = ReturnType<typeof useField>;
+
+const attributesOf = (label: string): Record<string, string> => ({
+  role: "textbox",
+  class: "composer-text",
+  "aria-label": label,
+  "aria-multiline": "true",
+  "aria-autocomplete": "list",
+  "aria-haspopup": "listbox",
+  enterkeyhint: "send",
+});
+
+const characters = (text: string) => [...text].length;
+
+/** A text with mentions that is being written; Field shows it. */
+export function useField({ label, content, placeholder, closed = false, answering = false, onEnter, onEscape, onFiles }: Options) {
+  const id = useId();
+  const config = useConfig();
+  const library = useLibrary();
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const [at, setAt] = useState(0);
+
+  // The editor is made once; it asks this for what it needs, which is always the newest.
+  const listener = useRef<Listener>({
+    onAsk: () => {},
+    onListKey: () => false,
+    onEnter: () => {},
+    onEscape: () => {},
+    onPaste: () => {},
+    placeholder: () => placeholder,
+    attributes: () => attributesOf(label),
+  });
+  const editor = useEditor({
+    extensions: useMemo(() => extensions(() => listener.current), []),
+    content,
+    injectCSS: false,
+    editorProps: useMemo(
+      () => ({
+        attributes: () => listener.current.attributes(),
+        handlePaste: (_view: unknown, event: ClipboardEvent) => {
+          if (event.clipboardData) listener.current.onPaste(event.clipboardData);
+          return true;
+        },
+      }),
+      [],
+    ),
+  });
+
+  const { doc, text, used } = useEditorState({
+    editor,
+    selector: ({ editor: e }) => {
+      const doc = e.getJSON() as Node;
+      return { doc, text: textOf(doc), used: usedBy(doc) };
+    },
+  });
+  const length = characters(text);
+
+  const asks = asking !== null;
+  useEffect(() => {
+    if (asks) void refreshLibrary(); // a document may have come by another tab, or by the API
+  }, [asks]);
+
+  const all = useMemo(() => mentionables(library.docs, library.sets, config.webSearch), [library.docs, library.sets, config.webSearch]);
+  const groups = useMemo(() => {
+    const found = asking ? groupsOf(all, asking.query, new Set(used.split(",") as Category[])) : [];
+    return answering ? found.filter((g) => g.name !== "Actions" && g.name !== "Web") : found;
+  }, [asking, all, used, answering]);
+  const items = groups.flatMap((g) => g.items);
+  const open = asking !== null && !asking.query.startsWith(" ") && (items.length > 0 || !asking.query.includes(" "));
+  const active = items[at] && !items[at].disabled ? at : step(items, -1, 1);
+  const close = () => setAsking(null);
+
+  const pick = (m: Mentionable) => {
+    if (asking) mention(editor, m, asking.range);
+    close();
+  };
+
+  const onListKey = (e: KeyboardEvent): boolean => {
+    if (!open) {
+      if (e.key === "Escape") onEscape(); // an "@" that no list is shown for takes it otherwise
+      return false;
+    }
+    if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+      setAt(step(items, active, e.key === "ArrowDown" ? 1 : -1));
+      return items.length > 0;
+    }
+    if ((e.key === "Enter" && !e.shiftKey) || e.key === "Tab") {
+      const item = items[active];
+      if (item) pick(item);
+      return item !== undefined;
+    }
+    return false;
+  };
+
+  useEffect(() => {
+    listener.current = {
+      onAsk: (next) => {
+        setAsking(next);
+        setAt(0);
+      },
+      onListKey,
+      onEnter,
+      onEscape,
+      onPaste: (data) => {
+        const text = data.getData("text/plain");
+        const cells = text !== "" && data.types.includes("text/html"); // of a table, which come with a picture of themselves
+        if (data.files.length > 0 && !cells) return onFiles([...data.files]);
+        const { content: words } = docOf(text).content![0]!;
+        if (words) editor.commands.insertContent(words);
+      },
+      placeholder: () => placeholder,
+      // What a screen reader follows while the focus stays in the text.
+      attributes: () => ({
+        ...attributesOf(label),
+        ...(open && { "aria-controls": id }),
+        ...(open && active >= 0 && { "aria-activedescendant": optionId(id, active) }),
+        ...(closed && { "aria-disabled": "true" }),
+      }),
+    };
+  });
+
+  useEffect(() => {
+    editor.setEditable(!closed, false); // draws the attributes and the placeholder anew, too
+  }, [editor, label, id, open, active, closed, placeholder]);
+
+  /** Writes an "@" where the caret is, which opens the list. */
+  const ask = useCallback(() => {
+    const { from } = editor.state.selection;
+    const before = editor.state.doc.textBetween(Math.max(0, from - 1), from, "\n", "\ufffc");
+    editor
+      .chain()
+      .focus()
+      .insertContent(before.trim() === "" ? "@" : " @")
+      .run();
+  }, [editor]);
+
+  /** What stands in it now: keys may be faster than what is drawn. */
+  const read = () => {
+    const written = editor.getJSON() as Node;
+    const words = textOf(written);
+    return { doc: written, text: words, tooLong: characters(words) > config.maxMessage };
+  };
+
+  const focus = useCallback(() => void editor.commands.focus("end"), [editor]);
+
+  return { editor, doc, text, length, tooLong: length > config.maxMessage, ask, read, focus, list: { id, open, groups, active, pick, close } };
+}
+
+/** Of actions and the web, one each; as text, so that an unchanged one is equal. */
+const usedBy = (doc: Node): string =>
+  mentionsOf(doc)
+    .map((m) => m.category)
+    .filter((c) => c === "action" || c === "web")
+    .join(",");

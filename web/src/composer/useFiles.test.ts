@@ -1,0 +1,68 @@
+// @vitest-environment jsdom
+import { act, createElement } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { sendFile } from "../api/upload";
+import { useFiles } from "./useFiles";
+
+vi.mock("../api/upload", () => ({ sendFile: vi.fn() }));
+vi.mock("../api/useConfig", () => ({ useConfig: () => ({ maxUpload: 1000 }) }));
+
+/** Uploads that end when the test says so. */
+let sent: { path: string; name: string; signal: AbortSignal; end: (answer: unknown) => void }[];
+let files: ReturnType<typeof useFiles>;
+let root: Root;
+const onDocument = vi.fn();
+
+beforeEach(async () => {
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+  vi.clearAllMocks();
+  sent = [];
+  vi.mocked(sendFile).mockImplementation((path, file, { signal }) =>
+    new Promise((end, fail) => {
+      signal.addEventListener("abort", () => fail(new DOMException("aborted", "AbortError")));
+      sent.push({ path, name: file.name, signal, end: end as (answer: unknown) => void });
+    }),
+  );
+  const Message = () => {
+    files = useFiles([], onDocument);
+    return null;
+  };
+  root = createRoot(document.createElement("div"));
+  await act(async () => root.render(createElement(Message)));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const pictures = (n: number) => Array.from({ length: n }, (_, i) => new File(["x"], `${i}.png`, { type: "image/png" }));
+const add = (what: File[]) => act(async () => files.add(what));
+const refused = () => files.uploads.filter((u) => u.error).length;
+
+it("a message takes eight pictures, of which some may still be on their way", async () => {
+  await add(pictures(5));
+  await add(pictures(5));
+  expect([files.uploads.length, refused()]).toEqual([10, 2]);
+  for (let i = 0; i < 8; i++) await act(async () => sent[i]!.end({ id: `p${i}`, url: "/p" }));
+  await add(pictures(1));
+  expect([files.attachments.length, refused()]).toEqual([8, 3]);
+});
+
+it("a picture that was taken back leaves its place to another", async () => {
+  await add(pictures(8));
+  await act(async () => files.dismiss(files.uploads[0]!.key));
+  await add(pictures(1));
+  expect(refused()).toBe(0);
+});
+
+it("what is on its way when the message is left is taken back, and mentioned nowhere", async () => {
+  await add([...pictures(1), new File(["x"], "a.md", { type: "text/markdown" }), new File(["x"], "b.md", { type: "text/markdown" })]);
+  await act(async () => {
+    sent[1]!.end({ id: "d1", title: "a" }); // at the same moment
+    root.unmount();
+  });
+  expect(sent.map((s) => [s.name, s.signal.aborted])).toEqual([
+    ["0.png", true],
+    ["a.md", true],
+    ["b.md", true],
+  ]);
+  expect(onDocument).not.toHaveBeenCalled();
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { shortcutOf } from "./shortcuts";
+
+const none = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
+
+test.each([
+  ["Ctrl+K searches", { key: "k", ctrlKey: true }, "search"],
+  ["with caps lock, too", { key: "K", ctrlKey: true }, "search"],
+  ["Ctrl+Shift+O begins anew", { key: "O", ctrlKey: true, shiftKey: true }, "new"],
+  ["Shift+Esc goes to the message", { key: "Escape", shiftKey: true }, "write"],
+  ["Ctrl+/ lists them", { key: "/", ctrlKey: true }, "list"],
+  ["Esc alone is the stop", { key: "Escape" }, null],
+  ["a letter alone is a letter", { key: "k" }, null],
+  ["with Alt it is another's", { key: "k", ctrlKey: true, altKey: true }, null],
+  ["Ctrl+O opens a file", { key: "o", ctrlKey: true }, null],
+  ["Ctrl+Shift+K is the browser's", { key: "K", ctrlKey: true, shiftKey: true }, null],
+])("%s", (_, keys, want) => {
+  expect(shortcutOf({ ...none, ...keys }, "ctrlKey")).toBe(want);
+});
+
+test("on a Mac it is Command, not Ctrl", () => {
+  expect(shortcutOf({ ...none, key: "k", metaKey: true }, "metaKey")).toBe("search");
+  expect(shortcutOf({ ...none, key: "k", ctrlKey: true }, "metaKey")).toBeNull();
+});

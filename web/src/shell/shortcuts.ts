@@ -1,0 +1,56 @@
+import { useEffect, useState } from "react";
+import { focusMessage } from "../composer/focus";
+import { COMMAND, mac } from "../lib/keys";
+
+
+/** What can be done by keyboard beside moving from control to control, as the list of it says. */
+export const shortcuts: readonly { keys: string[]; what: string }[] = [
+  { keys: [COMMAND, "K"], what: "Search conversations" },
+  { keys: [COMMAND, "Shift", "O"], what: "New conversation" },
+  { keys: ["Shift", "Esc"], what: "Go to the message" },
+  { keys: ["Enter"], what: "Send; while an answer is written, end it and go on" },
+  { keys: [COMMAND, "Enter"], what: "Send when the answer is complete" },
+  { keys: ["Shift", "Enter"], what: "New line" },
+  { keys: ["@"], what: "Mention a document, set or action" },
+  { keys: ["Esc"], what: "Stop the answer, cancel a question, close a list" },
+  { keys: [COMMAND, "/"], what: "This list" },
+];
+
+type Name = "search" | "new" | "write" | "list";
+
+/** Which shortcut a key press is. All have a modifier: a letter alone may be anybody's dictation. */
+export function shortcutOf(e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">, command: "ctrlKey" | "metaKey" = mac ? "metaKey" : "ctrlKey"): Name | null {
+  if (e.altKey) return null;
+  if (e.key === "Escape") return e.shiftKey && !e.ctrlKey && !e.metaKey ? "write" : null;
+  if (!e[command]) return null;
+  const key = e.key.toLowerCase();
+  if (e.shiftKey) return key === "o" ? "new" : null;
+  return key === "k" ? "search" : key === "/" ? "list" : null;
+}
+
+function focusSearch(): boolean {
+  const search = document.querySelector<HTMLElement>("[type=search]");
+  search?.focus();
+  return search !== null;
+}
+
+/** Listens for the shortcuts of the whole page, but not under a dialog. Returns whether their list is open. */
+export function useShortcuts(onNew: () => void): [open: boolean, setOpen: (open: boolean) => void] {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const act: Record<Name, () => boolean> = {
+      search: focusSearch,
+      new: () => (onNew(), true),
+      write: focusMessage,
+      list: () => (setOpen(true), true),
+    };
+    const onKey = (e: KeyboardEvent) => {
+      const name = shortcutOf(e);
+      if (!name || e.defaultPrevented || document.querySelector("[role=dialog],[role=alertdialog]")) return;
+      if (act[name]()) e.preventDefault(); // the browser's own, and a stop, wait
+    };
+    window.addEventListener("keydown", onKey, true);
+    return () => window.removeEventListener("keydown", onKey, true);
+  }, [onNew]);
+  return [open, setOpen];
+}

@@ -1,0 +1,72 @@
+import { useEffect, useState } from "react";
+import { Count } from "../composer/Count";
+import { Field } from "../composer/Field";
+import { docOf, said, type Said } from "../composer/outgoing";
+import { Tray } from "../composer/Tray";
+import type { Attachment, Outgoing } from "../composer/types";
+import { useField } from "../composer/useField";
+import { Button } from "../ui/Button";
+import { attachmentsOf, documentOf, textOf } from "./parts";
+import type { Message } from "./types";
+
+interface Props {
+  message: Message;
+  onSave: (out: Outgoing) => void;
+  onCancel: () => void;
+}
+
+/** A message that is being edited in its place, with all that the composer can say; its pictures stay, or are taken out. */
+export function MessageEditor({ message, onSave, onCancel }: Props) {
+  const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
+  const [pictures, setPictures] = useState(before.pictures);
+  const field = useField({
+    label: "Edited text",
+    content: before.doc,
+    placeholder: "Write the message",
+    onEnter: () => save(),
+    onEscape: onCancel,
+    onFiles: () => {},
+  });
+  const ready = ({ doc, tooLong }: Pick<typeof field, "doc" | "tooLong">): boolean => {
+    const now = said(doc);
+    return essence(now, pictures) !== essence(said(before.doc), before.pictures) && (now.text !== "" || pictures.length > 0) && !tooLong;
+  };
+  const save = () => {
+    const written = field.read();
+    if (ready(written)) onSave({ ...said(written.doc), attachments: pictures, onBusy: "supersede" });
+  };
+
+  const { focus } = field;
+  useEffect(focus, [focus]);
+
+  return (
+    <form
+      aria-label="Edit message"
+      className="relative ml-auto w-full max-w-[85%] rounded-2xl border border-accent bg-surface"
+      onSubmit={(e) => {
+        e.preventDefault();
+        save();
+      }}
+      onKeyDown={(e) => {
+        if (e.key !== "Escape" || e.defaultPrevented) return; // the text looks after its own
+        e.preventDefault();
+        onCancel();
+      }}
+    >
+      <Tray attachments={pictures} uploads={[]} onRemove={(id) => setPictures(pictures.filter((p) => p.id !== id))} onDismiss={() => {}} />
+      <Field field={field} />
+      <div className="flex flex-wrap items-center justify-end gap-2 px-3 pb-3">
+        <Count length={field.length} />
+        <Button variant="plain" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button variant="primary" type="submit" disabled={!ready(field)}>
+          Send
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What makes two messages the same or different. */
+const essence = ({ tiptap: _, ...rest }: Said, pictures: Attachment[]): string => JSON.stringify([rest, pictures.map((p) => p.id)]);

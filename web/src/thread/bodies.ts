@@ -1,0 +1,54 @@
+import type { Outgoing } from "../composer/types";
+import type { Message, Question, ResumeValue } from "./types";
+
+// The bodies of requests to /api/ui/chat: only what is new, for the server has
+// the rest.
+
+export type Body = Record<string, unknown>;
+
+/** A new message. parent is the turn that it follows; undefined: the newest. */
+export function submission(thread: string, out: Outgoing, clientTurnId: string, parent: string | undefined, onBusy: Outgoing["onBusy"]): Body {
+  return {
+    id: thread,
+    trigger: "submit-message",
+    message: { id: clientTurnId, role: "user", parts: contentOf(out) },
+    client_turn_id: clientTurnId,
+    on_busy: onBusy,
+    ...(parent && { parent_checkpoint_id: parent }),
+    ...(hasDocument(out) && { tiptap_json: out.tiptap }),
+    ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
+    ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
+    ...(out.action && { action: out.action }),
+    ...(out.webSearch && { enable_web_search: true }),
+    ...(out.agent && { agent: out.agent }),
+  };
+}
+
+/** Another answer to the message of a turn. */
+export function anotherAnswer(thread: string, turn: string, message: Message, clientTurnId: string): Body {
+  const parts = message.parts.filter((p) => p.type === "text" || p.type === "file");
+  return { id: thread, trigger: "regenerate-message", messageId: turn, messages: [{ id: message.id, role: "user", parts }], client_turn_id: clientTurnId, on_busy: "supersede" };
+}
+
+/** The answer to a question, which goes on with the message that asks it. */
+export function reply(thread: string, asking: Message, question: Question, value: ResumeValue): Body {
+  const parts = asking.parts.flatMap((p) => ("toolCallId" in p ? [{ type: p.type, toolCallId: p.toolCallId }] : []));
+  return { id: thread, messageId: asking.id, messages: [{ id: asking.id, role: "assistant", parts }], resume: { interrupt_id: question.interrupt_id, resume_value: value } };
+}
+
+/** A new message as this page shows it, until the server has told of it. */
+export function ownMessage(id: string, out: Outgoing, clientTurnId: string): Message {
+  return {
+    id,
+    role: "user",
+    metadata: { created_at: new Date().toISOString(), client_turn_id: clientTurnId, ...(hasDocument(out) && { tiptap_json: out.tiptap }) },
+    parts: contentOf(out),
+  };
+}
+
+const hasDocument = (out: Outgoing): boolean => Object.keys(out.tiptap).length > 0;
+
+const contentOf = (out: Outgoing): Message["parts"] => [
+  ...out.attachments.map((a) => ({ type: "file" as const, url: a.url, mediaType: a.mime, filename: a.name })),
+  ...(out.text.trim() ? [{ type: "text" as const, text: out.text.trim() }] : []),
+];

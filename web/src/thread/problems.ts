@@ -1,0 +1,37 @@
+import { ApiError } from "../api/http";
+import { ConnectionLost } from "./connection";
+import type { Metadata, Question } from "./types";
+
+/** What went wrong, in words for a person, and the way out. */
+export interface Problem {
+  message: string;
+  /** What Try again does: the same request (which joins its turn), another answer to the same message, or reading the conversation anew. */
+  retry?: "same" | "again" | "reload";
+  /** When another try is allowed, in ms since 1970. */
+  until?: number;
+}
+
+export const UNRESTORED: Problem = { message: "The connection could not be restored. Nothing is lost: the server goes on with your question.", retry: "reload" };
+
+interface Circumstances {
+  /** What was being answered. */
+  question: Question | undefined;
+  /** The server has what was sent. */
+  taken: boolean;
+  /** How the answer failed, as its message says. */
+  failure: Metadata["error"];
+}
+
+/** What a failed request or stream means for a person. */
+export function problemOf(err: Error, { question, taken, failure }: Circumstances): Problem {
+  if (err instanceof ConnectionLost) {
+    if (question) return { message: "Your answer could not be sent: the server cannot be reached.", retry: "same" };
+    return taken ? UNRESTORED : { message: "Your message could not be sent: the server cannot be reached.", retry: "same" };
+  }
+  if (err instanceof ApiError) {
+    if (err.status === 429) return { message: err.message, retry: "same", until: Date.now() + Math.max(1, err.retryAfter) * 1000 };
+    return { message: err.message, ...(err.status >= 500 && { retry: "same" as const }) };
+  }
+  if (failure) return { message: failure.message, ...(failure.retryable && { retry: "again" as const }) };
+  return { message: "The answer could not be shown.", retry: "reload" };
+}

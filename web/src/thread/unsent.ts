@@ -1,0 +1,22 @@
+import type { Outgoing } from "../composer/types";
+import { session } from "../lib/storage";
+
+/** A message that the server has not taken yet, with what it takes to send the same again. */
+export interface Unsent {
+  out: Outgoing;
+  clientTurnId: string;
+  /** The checkpoint that it follows; without one, the newest. */
+  parent?: string | undefined;
+}
+
+const key = (threadId: string) => `palaver.unsent.${threadId}`;
+
+/** Keeps the newest message of a conversation until the server has taken it, so that a reload in between does not lose its words. */
+export const keepUnsent = (threadId: string, message: Unsent): void => session.write(key(threadId), JSON.stringify(message));
+
+export function unsentOf(threadId: string): Unsent | undefined {
+  const value = session.readJSON(key(threadId)) as Partial<Unsent> | null;
+  return typeof value?.clientTurnId === "string" && typeof value.out?.text === "string" && Array.isArray(value.out.attachments) ? (value as Unsent) : undefined;
+}
+
+export const dropUnsent = (threadId: string): void => session.write(key(threadId), null);

@@ -1,0 +1,12 @@
+import { useEffect, useState } from "react";
+
+const MINUTE_MS = 60_000;
+
+/** Draws anew each minute, for what says how long ago something was. */
+export function useMinutes(): void {
+  const [, pass] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => pass((n) => n + 1), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+}
