@@ -43,6 +43,8 @@ describe("assistant-ui over the LangGraph dialect", () => {
     page.on("response", (r) => (uuid = r.headers()["x-thread-id"] ?? uuid));
     thread = `thread-${randomUUID()}`;
     await page.goto(`/chat/${thread}`);
+    // The page's first request is given the cookie; a second beside it would be given another.
+    await page.getByRole("textbox", { name: "Text", exact: true }).waitFor();
   });
 
   afterEach(async () => {
