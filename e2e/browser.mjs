@@ -35,6 +35,12 @@ export async function newPage(browser, url, options = desktop) {
   return { page, context, faults };
 }
 
+/** From now on the browser's own note of an answer that the test provokes is no fault. */
+export function expectRefusal(faults, status) {
+  const keep = faults.push.bind(faults);
+  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
+}
+
 export async function shot(page, name) {
   await mkdir(SHOTS, { recursive: true });
   await page.screenshot({ path: `${SHOTS}${name}.png`, animations: "disabled" });

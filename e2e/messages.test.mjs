@@ -3,7 +3,7 @@
 // reload, and one that was taken back says so.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, composer, dark, desktop, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
+import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { addDocument, assertSoon, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
@@ -100,6 +100,23 @@ describe("a message", () => {
     await shot(page, "60-pills");
     await page.reload();
     await shown();
+  });
+
+  it("opens what was mentioned in it by keyboard, and says so when that has been deleted", async () => {
+    await send();
+    const pill = yours(page).getByRole("button", { name: NOTES });
+    const text = page.getByRole("region", { name: `Text of ${NOTES}` });
+    await pill.focus();
+    await page.keyboard.press("Enter");
+    await text.getByText("winds the clock every evening").waitFor();
+    await page.keyboard.press("Escape");
+    await text.waitFor({ state: "detached" });
+    await pill.and(page.locator(":focus")).waitFor();
+    await page.request.delete(`/api/documents/${notes}`);
+    expectRefusal(faults, 404);
+    await page.reload();
+    await pill.click();
+    await text.getByText("This document has been deleted.").waitFor();
   });
 
   it("stays plain text when the document that some client sent with it says something else", async () => {

@@ -3,7 +3,7 @@
 // jumps or leaves the page by itself, and it does without storage.
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, desktop, newPage, openDocuments, phone, sendButton, shot } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, desktop, expectRefusal, newPage, openDocuments, phone, sendButton, shot } from "./browser.mjs";
 import { browser, stack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, startWithTools, stop, yours } from "./thread.mjs";
 
@@ -41,12 +41,6 @@ async function remove(title) {
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await page.getByText("was deleted").hover(); // a notice does not go from under the pointer
 }
-
-/** The browser's own note of an answer that the test provokes is no fault. */
-const expectRefusal = (status) => {
-  const keep = faults.push.bind(faults);
-  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
-};
 
 /** What the page posts to the conversation from now on. */
 function posts() {
@@ -143,7 +137,7 @@ describe("a screen reader", () => {
 
   it("hears that one is too fast, but not each second how long to wait", async () => {
     await page.goto("/");
-    expectRefusal(429);
+    expectRefusal(faults, 429);
     await page.route("**/api/ui/chat", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "600" }, json: { error: { code: "rate_limited", message: "Too many messages." } } }));
     await ask(page, QUESTION);
     await page.getByRole("button", { name: /^Try again in \d+ s$/ }).waitFor();
@@ -153,7 +147,7 @@ describe("a screen reader", () => {
 
   it("is told of a refused file within a list that is one", async () => {
     await page.goto("/");
-    expectRefusal(415);
+    expectRefusal(faults, 415);
     await page.locator("form input[type=file]").setInputFiles(ODD);
     await page.getByRole("list", { name: "Attachments" }).getByRole("listitem").getByRole("alert").waitFor();
     await openDocuments(page);

@@ -2,7 +2,7 @@
 // stands there again, once, and can be gone on with.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, composer, newPage, sendButton, shot, startBrowser } from "./browser.mjs";
+import { answer, answers, ask, assist, composer, expectRefusal, newPage, sendButton, shot, startBrowser } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { assertSoon, conversation, history, interrupted, many, progress, startWithTools, stop, writing, yours } from "./thread.mjs";
@@ -26,12 +26,6 @@ afterEach(async () => {
   assert.deepEqual([...faults], []);
   await context.close();
 });
-
-/** The browser's own note of an answer that the test provokes is no fault. */
-const expectRefusal = (status) => {
-  const keep = faults.push.bind(faults);
-  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
-};
 
 const texts = (of) => of.allTextContents();
 const free = () => assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
@@ -209,7 +203,7 @@ describe("a reload of a conversation", () => {
       enter: async () => {
         await ask(page, QUESTION);
         await whole(1);
-        expectRefusal(429);
+        expectRefusal(faults, 429);
         await page.route("**/api/ui/chat", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "600" }, json: { error: { code: "rate_limited", message: "Too many messages." } } }));
         await ask(page, SECOND);
         await page.getByRole("button", { name: /^Try again in \d+ s$/ }).waitFor();

@@ -3,7 +3,7 @@
 // phone, in the dark and for a screen reader.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, dark, documents, mention, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, dark, documents, expectRefusal, mention, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { browser, stack, useStack } from "./suite.mjs";
@@ -28,12 +28,6 @@ const eachANewPerson = (look) => {
     await context.close();
     assert.deepEqual(seen, []);
   });
-};
-
-/** The browser's own note of an answer that the test provokes is no fault. */
-const expectRefusal = (status) => {
-  const keep = faults.push.bind(faults);
-  faults.push = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
 };
 
 /** Asks until it is so; the test's own limit ends it. */
@@ -308,7 +302,7 @@ describe("the composer", () => {
 
     await give("dragenter", [{ name: "x.png", type: "image/png", bytes: PNG }]);
     await page.getByText("Drop to add to your message").waitFor();
-    expectRefusal(415);
+    expectRefusal(faults, 415);
     await give("drop", [
       { name: "Kayak rules.txt", type: "text/plain", bytes: Buffer.from("Kayaks are returned before sunset.") },
       { name: "odd.bin", type: "application/octet-stream", bytes: Buffer.from([0, 1, 2]) },
@@ -425,7 +419,7 @@ describe("the list of conversations", () => {
   });
 
   it("says that it cannot be read, and tries again", async () => {
-    expectRefusal(500);
+    expectRefusal(faults, 500);
     await page.route("**/api/conversations?*", (route) => route.fulfill({ status: 500, json: { error: { code: "internal", message: "Something went wrong." } } }));
     await page.goto("/");
     await conversations().getByText("Something went wrong.").waitFor();
@@ -471,7 +465,7 @@ describe("the documents panel", () => {
   it("says what cannot be read, and what is being read", async () => {
     await page.goto("/");
     await openDocuments(page);
-    expectRefusal(415);
+    expectRefusal(faults, 415);
     await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([{ name: "picture.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) }]);
     const refused = page.getByRole("alert").filter({ hasText: "picture.bin: " });
     await refused.waitFor();

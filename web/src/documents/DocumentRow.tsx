@@ -1,6 +1,6 @@
 import { CircleAlert, FileText, LoaderCircle, Trash2 } from "lucide-react";
 import { memo } from "react";
-import type { Doc } from "../api/types";
+import type { Doc, DocRef } from "../api/types";
 import { bytes } from "../lib/format";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/gone";
@@ -8,7 +8,7 @@ import { documentPath, refreshLibrary } from "./library";
 
 interface Props {
   doc: Doc;
-  onOpen: (doc: { id: string; title: string }) => void;
+  onOpen: (doc: DocRef) => void;
 }
 
 const kinds: Record<string, string> = { txt: "Text", text: "Text", md: "Markdown", markdown: "Markdown", html: "HTML", pdf: "PDF" };

@@ -1,7 +1,7 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { useDeferredValue, useState } from "react";
 import { wordsOf } from "../api/query";
-import type { Doc } from "../api/types";
+import type { Doc, DocRef } from "../api/types";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
@@ -18,7 +18,7 @@ const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-color
 export function DocumentsPanel({ threadId }: { threadId: string | null }) {
   const library = useLibrary();
   const known = useKnown(threadId, useConversation(threadId) !== null);
-  const [opened, setOpened] = useState<{ id: string; title: string } | null>(null);
+  const [opened, setOpened] = useState<DocRef | null>(null);
   if (opened) return <Preview doc={opened} onBack={() => setOpened(null)} />;
   return (
     <Tabs.Root defaultValue="documents" className="flex min-h-0 flex-1 flex-col">
@@ -53,10 +53,10 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
 const heading = "mt-6 mb-1 text-xs font-medium text-muted";
 
 interface Openable {
-  onOpen: (doc: { id: string; title: string }) => void;
+  onOpen: (doc: DocRef) => void;
 }
 
-function Known({ known, onOpen }: Openable & { known: { id: string; title: string }[] }) {
+function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
   return (
     <section aria-label="In this conversation">
       <h3 className={heading}>In this conversation</h3>

@@ -1,11 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { getJSON } from "../api/http";
+import { ApiError, getJSON } from "../api/http";
+import { useGone } from "../ui/gone";
 import { documentPath } from "./library";
 
-/** The stored text of a document, in which citations' offsets count. As JSON: read as plain text, a byte order mark would go and shift them. */
-export const useDocumentText = (id: string) =>
-  useQuery({
+/** The stored text of a document, in which citations' offsets count, and whether it has been deleted. As JSON: read as plain text, a byte order mark would go and shift them. */
+export function useDocumentText(id: string) {
+  const { data: text, error, isPaused } = useQuery({
     queryKey: ["document-text", id],
     queryFn: async ({ signal }) => (await getJSON<{ text: string }>(`${documentPath(id)}/text`, { signal, headers: { Accept: "application/json" } })).text,
     staleTime: Infinity,
   });
+  const gone = useGone().has(documentPath(id));
+  return { text, error, isPaused, deleted: gone || (error instanceof ApiError && error.status === 404) };
+}

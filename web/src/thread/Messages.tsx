@@ -1,7 +1,7 @@
 import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Virtualizer } from "virtua";
-import type { Citation } from "../api/types";
+import type { Citation, DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
 import { focusMessage } from "../composer/focus";
 import { Button, IconButton } from "../ui/Button";
@@ -19,6 +19,7 @@ interface Props {
   busy: boolean;
   writing: boolean;
   onCite: (c: Citation) => void;
+  onRead: (doc: DocRef) => void;
   /** What stands below the last message. */
   children: ReactNode;
 }
@@ -28,7 +29,7 @@ const EARLY = 600;
 const BUFFER = 3000; // px that are drawn above and below what is seen: for screen readers, and for finding in the page
 
 /** The messages. Only those in view are in the page; it stays at the end unless the reader has gone up. */
-export function Messages({ store, view, messages: all, busy, writing, onCite, children }: Props) {
+export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, children }: Props) {
   // A message that was taken back says so itself: nothing came of it.
   const messages = useMemo(() => all.filter((m) => !takenBack(m)), [all]);
   const back = useMemo(() => new Set(all.filter(takenBack).map(turnOf)), [all]);
@@ -133,6 +134,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, ch
                         onOpen={setEditing}
                         onEdit={edit}
                         onShow={asks ? undefined : show}
+                        onRead={onRead}
                       />
                     ) : (
                       <AssistantMessage message={m} writing={writing && i === end} last={i === end} locked={busy} onCite={onCite} onRegenerate={regenerate} />

@@ -1,20 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { ApiError } from "../api/http";
 import type { Citation } from "../api/types";
 import { DocumentText } from "../documents/DocumentText";
-import { documentPath } from "../documents/library";
 import { useDocumentText } from "../documents/text";
 import { excerpt } from "../lib/codepoints";
 import { Button } from "../ui/Button";
-import { useGone } from "../ui/gone";
 
 const STEP = 6_000;
 
 /** A citation's quote, marked in the text of its document. */
 export default function PassagePanel({ citation }: { citation: Citation }) {
   const id = citation.doc_id ?? "";
-  const { data: text, error, isPaused } = useDocumentText(id);
-  const deleted = useGone().has(documentPath(id)) || (error instanceof ApiError && error.status === 404);
+  const { text, error, isPaused, deleted } = useDocumentText(id);
   const [around, setAround] = useState(STEP);
   const mark = useRef<HTMLElement>(null);
 

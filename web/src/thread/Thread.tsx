@@ -1,6 +1,6 @@
 import { useChat } from "@ai-sdk/react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import type { Citation } from "../api/types";
+import type { Citation, DocRef } from "../api/types";
 import { Composer } from "../composer/Composer";
 import { focusMessage } from "../composer/focus";
 import type { ComposerHandle, Outgoing } from "../composer/types";
@@ -21,6 +21,7 @@ import type { Message, Question, ResumeValue } from "./types";
 import { Waiting } from "./Waiting";
 
 const PassagePanel = lazy(() => import("./PassagePanel"));
+const Reader = lazy(() => import("../documents/Reader"));
 
 interface Props extends Callbacks {
   threadId: string;
@@ -64,11 +65,19 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
   const [opened] = useState(() => new Set<string>());
   const aside = useAside();
   const [cited, setCited] = useState<Citation | null>(null);
+  const [read, setRead] = useState<DocRef | null>(null);
   const { show } = aside;
   const onCite = useCallback(
     (c: Citation) => {
       setCited(c);
       show("passage");
+    },
+    [show],
+  );
+  const onRead = useCallback(
+    (doc: DocRef) => {
+      setRead(doc);
+      show("document");
     },
     [show],
   );
@@ -91,7 +100,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
         <Skeleton />
       ) : (
         <Opened value={opened}>
-          <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite}>
+          <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead}>
             <PalReasoning running={busy} writing={writing && hasText(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
           </Messages>
         </Opened>
@@ -104,14 +113,23 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
       <Announcer message={question ? undefined : last} busy={busy} />
       {cited && (
         <Aside name="passage" title={cited.title}>
-          <Suspense fallback={<p className="px-5 py-3 text-sm text-muted">Opening the document...</p>}>
+          <Suspense fallback={opening}>
             <PassagePanel citation={cited} />
+          </Suspense>
+        </Aside>
+      )}
+      {read && (
+        <Aside name="document" title={read.title}>
+          <Suspense fallback={opening}>
+            <Reader key={read.id} doc={read} />
           </Suspense>
         </Aside>
       )}
     </>
   );
 }
+
+const opening = <p className="px-5 py-3 text-sm text-muted">Opening the document...</p>;
 
 const hasText = (m: Message | undefined): boolean => m?.parts.some((p) => p.type === "text" && p.text !== "") ?? false;
 

@@ -1,5 +1,6 @@
 import { Pencil } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
+import type { DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
 import { IconButton } from "../ui/Button";
 import { BranchPicker } from "./BranchPicker";
@@ -24,10 +25,11 @@ interface Props {
   onOpen: (id: string | null) => void;
   onEdit: (turn: string, out: Outgoing) => void;
   onShow: ((turn: string) => void) | undefined;
+  onRead: (doc: DocRef) => void;
 }
 
 /** What a person wrote, with its mentions as pills; it can be edited in its place. */
-export const UserMessage = memo(function UserMessage({ message, turn, versions, takenBack, editing, locked, onOpen, onEdit, onShow }: Props) {
+export const UserMessage = memo(function UserMessage({ message, turn, versions, takenBack, editing, locked, onOpen, onEdit, onShow, onRead }: Props) {
   const pencil = useRef<HTMLButtonElement>(null);
   const edited = useRef(editing);
   useEffect(() => {
@@ -53,7 +55,7 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
     <article aria-label="You" className="group ml-auto flex w-fit max-w-[85%] flex-col items-end">
       <Pictures pictures={pictures} alt="Attached picture" className="mb-2 justify-end gap-2" size="max-h-56" />
       {text && (
-        <p className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${takenBack ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} /> : text}</p>
+        <p className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${takenBack ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
       )}
       {takenBack && <p className="mt-1 text-sm text-muted italic">Taken back before it was answered.</p>}
       <footer className="mt-0.5 flex min-h-8 items-center gap-0.5 text-xs text-muted">

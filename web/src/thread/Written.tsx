@@ -1,16 +1,37 @@
+import type { DocRef } from "../api/types";
 import { icons } from "../composer/icons";
 import { piecesOf } from "../composer/incoming";
 import type { Mention, Node } from "../composer/outgoing";
 
-/** What a person wrote, with what was mentioned in it as pills. */
-export const Written = ({ doc }: { doc: Node }) => piecesOf(doc).map((p, i) => (typeof p === "string" ? p : <Pill key={i} mention={p} />));
+interface Props {
+  doc: Node;
+  /** Opens the text of a document that was mentioned. */
+  onRead: (doc: DocRef) => void;
+}
 
-function Pill({ mention }: { mention: Mention }) {
-  const Glyph = icons[mention.category];
-  return (
-    <span data-mention={mention.category} className="rounded-md bg-surface box-decoration-clone px-1.5 py-0.5 font-medium text-accent">
+/** What a person wrote, with what was mentioned in it as pills. */
+export const Written = ({ doc, onRead }: Props) => piecesOf(doc).map((p, i) => (typeof p === "string" ? p : <Pill key={i} mention={p} onRead={onRead} />));
+
+const look = "rounded-md bg-surface box-decoration-clone px-1.5 py-0.5 font-medium text-accent";
+
+function Pill({ mention: { category, id, label }, onRead }: { mention: Mention; onRead: Props["onRead"] }) {
+  const Glyph = icons[category];
+  const face = (
+    <>
       <Glyph aria-hidden className="mr-1 inline size-3.5 align-[-0.125em]" />
-      {mention.label}
-    </span>
+      {label}
+    </>
+  );
+  if (category !== "document") {
+    return (
+      <span data-mention={category} className={look}>
+        {face}
+      </span>
+    );
+  }
+  return (
+    <button type="button" data-mention={category} className={`${look} text-left hover:underline`} onClick={() => onRead({ id, title: label })}>
+      {face}
+    </button>
   );
 }
