@@ -25,7 +25,7 @@ const open = async (look = desktop) => {
 beforeEach(() => open());
 afterEach(async (t) => {
   if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
-  assert.deepEqual([...faults], []);
+  assert.deepEqual(faults, []);
   await context.close();
   context = undefined;
 });

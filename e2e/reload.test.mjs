@@ -23,7 +23,7 @@ before(async () => {
 after(() => browser?.close());
 
 afterEach(async () => {
-  assert.deepEqual([...faults], []);
+  assert.deepEqual(faults, []);
   await context.close();
 });
 
