@@ -18,18 +18,33 @@ export class ApiError extends Error {
 
 export const unreachable = () => new ApiError(0, "unreachable", "The server cannot be reached. Check that it is running and that you are online.");
 
-/** Reads {"error":{"code","message"}} and falls back to plain words by status. */
+/** Reads {"error":{"code","message","details"}} and falls back to plain words by status. */
 export async function errorOf(res: Response): Promise<ApiError> {
   let code = "";
   let message = "";
   try {
-    const body = (await res.json()) as { error?: { code?: unknown; message?: unknown } };
+    const body = (await res.json()) as { error?: { code?: unknown; message?: unknown; details?: unknown } };
     if (typeof body.error?.code === "string") code = body.error.code;
-    if (typeof body.error?.message === "string") message = body.error.message;
+    if (typeof body.error?.message === "string") message = res.status === 400 ? inWords(body.error.message, body.error.details) : body.error.message;
   } catch {
     // Not JSON: a proxy's page, never shown to a person.
   }
   return new ApiError(res.status, code, message || fallback(res.status), Number(res.headers.get("Retry-After")) || 0);
+}
+
+/** What a person can have done for a field to be refused. */
+const gone: Record<string, string> = {
+  tagged_doc_ids: "A document that it mentions does not exist any more.",
+  tagged_set_ids: "A set that it mentions does not exist any more.",
+  attachments: "A picture is not kept any longer. Please add it again.",
+};
+
+/** A refusal, and what it is about: the first field that it names says it. */
+function inWords(message: string, details: unknown): string {
+  const first: unknown = Array.isArray(details) ? details[0] : undefined;
+  if (typeof first !== "object" || first === null || !("field" in first) || !("problem" in first)) return message;
+  const field = String(first.field);
+  return gone[field.split(".").at(-1)!] ?? `${message} (${field} ${String(first.problem)})`;
 }
 
 function fallback(status: number): string {

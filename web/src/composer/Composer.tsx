@@ -8,7 +8,7 @@ import { readDraft, saveDraft } from "./drafts";
 import { DropZone } from "./DropZone";
 import { mention } from "./editor";
 import { Field } from "./Field";
-import { docOf, emptyDoc, said, suggestion } from "./outgoing";
+import { emptyDoc, joined, said, suggestion, type Node } from "./outgoing";
 import { Tray } from "./Tray";
 import type { ComposerProps } from "./types";
 import { useField } from "./useField";
@@ -38,6 +38,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const { editor, doc, text, ask, focus } = field;
   const tagDocument = useCallback((d: { id: string; title: string }) => mention(editor, { category: "document", id: d.id, label: d.title }), [editor]);
   const files = useFiles(draft?.attachments ?? [], tagDocument);
+  const { restore } = files;
   const pictures = answering ? [] : files.attachments; // they wait for the next message
   const ready = !closed && (text !== "" || pictures.length > 0) && !field.tooLong && !files.sending;
 
@@ -70,16 +71,16 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     () => ({
       focus,
       mention: ask,
-      fill: (words) => {
-        editor.commands.setContent(docOf(words));
-        editor.commands.focus("end");
+      takeBack: (out) => {
+        editor.commands.setContent(joined(out.tiptap, editor.getJSON() as Node));
+        restore(out.attachments);
       },
       suggest: (verb, docs) => {
         editor.commands.setContent(suggestion(verb, docs));
         editor.commands.focus("end");
       },
     }),
-    [editor, ask, focus],
+    [editor, ask, focus, restore],
   );
 
   return (

@@ -1,6 +1,6 @@
 import { local } from "../lib/storage";
-import type { Node } from "./outgoing";
-import type { Attachment } from "./types";
+import { emptyDoc, joined, type Node } from "./outgoing";
+import type { Attachment, Outgoing } from "./types";
 
 /** What stands in a composer that has not been sent. */
 export interface Draft {
@@ -29,6 +29,12 @@ export function saveDraft(threadId: string | null, draft: Draft | null): void {
   if (draft) names.push(id);
   for (const old of names.splice(0, Math.max(0, names.length - MOST))) local.write(PREFIX + old, null);
   local.write(INDEX, JSON.stringify(names));
+}
+
+/** Puts a message that was sent back into a draft, before what stands in it. */
+export function returnToDraft(threadId: string | null, out: Outgoing): void {
+  const draft = readDraft(threadId);
+  saveDraft(threadId, { doc: joined(out.tiptap, draft?.doc ?? emptyDoc), attachments: [...out.attachments, ...(draft?.attachments ?? [])] });
 }
 
 export function readDraft(threadId: string | null): Draft | null {

@@ -90,6 +90,9 @@ export function docOf(text: string): Node {
   return { type: "doc", content: [{ type: "paragraph", ...(content.length > 0 && { content }) }] };
 }
 
+/** One document after the other; one that says nothing is left out. */
+export const joined = (...docs: Node[]): Node => ({ ...emptyDoc, content: docs.filter((d) => textOf(d) !== "").flatMap((d) => d.content ?? []) });
+
 /** An action on documents: "@Compare @this and @that". */
 export function suggestion(verb: string, docs: readonly { id: string; title: string }[]): Node {
   const content = [mentionNode({ id: verb.toLowerCase(), label: verb, category: "action" })];

@@ -1,5 +1,6 @@
 import type { Ref } from "react";
 import type { Action } from "../api/types";
+import type { Node } from "./outgoing";
 
 /** A picture that is already on the server: POST /api/attachments has answered. */
 export interface Attachment {
@@ -18,7 +19,7 @@ export interface Outgoing {
   /** The message as plain text; a mention stands in it as "@title". Never blank, but for a message of pictures alone. */
   text: string;
   /** The TipTap document, for tiptap_json. */
-  tiptap: object;
+  tiptap: Node;
   taggedDocIds: string[];
   taggedSetIds: string[];
   action?: Action;
@@ -34,8 +35,8 @@ export interface Outgoing {
 export interface ComposerHandle {
   focus(): void;
   mention(): void;
-  /** Replaces what stands in the composer. */
-  fill(text: string): void;
+  /** Puts what was sent from it back, before what stands in it now. */
+  takeBack(out: Outgoing): void;
   /** Replaces it by an action on documents, all mentioned. */
   suggest(verb: string, docs: readonly { id: string; title: string }[]): void;
 }

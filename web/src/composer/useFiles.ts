@@ -63,6 +63,8 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
     add: useCallback((files: Iterable<File>) => add(files, attachments.length), [add, attachments.length]),
     remove: useCallback((id: string) => setAttachments((all) => all.filter((a) => a.id !== id)), []),
     dismiss: uploads.dismiss,
+    /** Puts back pictures that have been sent. */
+    restore: useCallback((sent: Attachment[]) => setAttachments((all) => [...sent, ...all.filter((a) => !sent.some((s) => s.id === a.id))]), []),
     clear: useCallback(() => setAttachments([]), []),
   };
 }

@@ -1,6 +1,8 @@
 import { FolderOpen, PanelLeft } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { returnToDraft } from "../composer/drafts";
 import { focusMessage } from "../composer/focus";
+import type { Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
 import { IconButton } from "../ui/Button";
@@ -45,7 +47,7 @@ export function App() {
         <SidebarColumn current={threadId} onOpen={go} onShortcuts={() => list(true)} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
           <Header threadId={threadId} onOpen={go} />
-          <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} /> : <Welcome onStart={go} />}</Boundary>
+          <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}</Boundary>
         </main>
         <AsideSlot />
         <Aside name={PANEL} title="Documents">
@@ -143,14 +145,22 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
 const onActivity = () => void refreshConversations();
 
 /** One conversation, and the message that the welcome page has left for it. */
-function Conversation({ threadId }: { threadId: string }) {
+function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
   const [first] = useState(() => pendingOf(threadId));
   const onFirstAccepted = useCallback(() => dropPending(threadId), [threadId]);
+  const onUnsaid = useCallback(
+    (out: Outgoing) => {
+      returnToDraft(null, out);
+      dropPending(threadId);
+      onOpen(null, "replace");
+    },
+    [threadId, onOpen],
+  );
   // Once it is read it is drawn at once, and has the next key that is pressed: React leaves a gap before what is lazy.
   const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
   return (
     <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
-      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} />
+      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsaid={onUnsaid} />
     </Suspense>
   );
 }

@@ -10,7 +10,7 @@ export function keepPending(threadId: string, out: Outgoing): void {
 
 export function pendingOf(threadId: string): Outgoing | undefined {
   const value = session.readJSON(key(threadId)) as Partial<Outgoing> | null;
-  return typeof value?.text === "string" && Array.isArray(value.attachments) ? (value as Outgoing) : undefined;
+  return typeof value?.text === "string" && typeof value.tiptap === "object" && Array.isArray(value.attachments) ? (value as Outgoing) : undefined;
 }
 
 export const dropPending = (threadId: string): void => session.write(key(threadId), null);

@@ -1,6 +1,7 @@
 import { FileText, Files, Sparkles } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 import { Button } from "../ui/Button";
+import type { Draft } from "./approval";
 import { ToolApproval } from "./ToolApproval";
 import type { Question, ResumeValue } from "./types";
 
@@ -8,6 +9,8 @@ interface Props {
   question: Question;
   /** The composer has been asked for documents to answer with. */
   tagging: boolean;
+  /** Decisions about tools that are being made, by question. */
+  decisions: Map<string, Draft[]>;
   onAnswer: (value: ResumeValue) => void;
   onTag: () => void;
 }
@@ -16,7 +19,7 @@ const ALL = "all";
 const TAG = "tag_docs";
 
 /** The question that a turn waits on, above the composer. Escape cancels. */
-export function PalAssist({ question, tagging, onAnswer, onTag }: Props) {
+export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag }: Props) {
   const box = useRef<HTMLElement>(null);
   const cancel = () => onAnswer({ type: "cancel", value: null });
 
@@ -44,7 +47,14 @@ export function PalAssist({ question, tagging, onAnswer, onTag }: Props) {
       </p>
       <div className="mt-3 sm:ml-6.5">
         {question.interrupt_type === "tool_approval" ? (
-          <ToolApproval calls={question.tool_calls ?? []} onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })} onCancel={cancel} />
+          <ToolApproval
+            calls={question.tool_calls ?? []}
+            kept={made.get(question.interrupt_id) ?? []}
+            onKeep={(drafts) => made.set(question.interrupt_id, drafts)}
+           
+            onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })}
+            onCancel={cancel}
+          />
         ) : (
           <Choices question={question} tagging={tagging} onAnswer={onAnswer} onTag={onTag} onCancel={cancel} />
         )}
@@ -53,7 +63,7 @@ export function PalAssist({ question, tagging, onAnswer, onTag }: Props) {
   );
 }
 
-function Choices({ question, tagging, onAnswer, onTag, onCancel }: Props & { onCancel: () => void }) {
+function Choices({ question, tagging, onAnswer, onTag, onCancel }: Omit<Props, "decisions"> & { onCancel: () => void }) {
   const type = question.interrupt_type;
   const options = question.options ?? [];
   const isAll = (o: { id: string }) => type === "doc_choice" && o.id === ALL;

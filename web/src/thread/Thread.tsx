@@ -1,5 +1,5 @@
 import { useChat } from "@ai-sdk/react";
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore, type RefObject } from "react";
 import type { Citation, DocRef } from "../api/types";
 import { Composer } from "../composer/Composer";
 import { focusMessage } from "../composer/focus";
@@ -8,6 +8,7 @@ import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
 import { useMedia } from "../ui/useMedia";
 import { Announcer } from "./Announcer";
+import type { Draft } from "./approval";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
@@ -23,8 +24,10 @@ import { Waiting } from "./Waiting";
 const PassagePanel = lazy(() => import("./PassagePanel"));
 const Reader = lazy(() => import("../documents/Reader"));
 
-interface Props extends Callbacks {
+interface Props extends Omit<Callbacks, "onReturned"> {
   threadId: string;
+  /** The message that was to begin the conversation is given up. */
+  onUnsaid?: (out: Outgoing) => void;
   /** The message that begins the conversation. Sent again after a reload it joins its turn. */
   first?: Outgoing;
 }
@@ -37,14 +40,20 @@ export function Thread(props: Props) {
 /** Often enough to be smooth, and seldom enough for a long answer. */
 const THROTTLE_MS = 50;
 
-function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
+function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }: Props) {
+  const composer = useRef<ComposerHandle>(null);
   const callbacks = useRef<Callbacks>({});
-  callbacks.current = { onActivity, onFirstAccepted };
+  callbacks.current = {
+    onActivity,
+    onFirstAccepted,
+    onReturned: (out, unknown) => (unknown ? onUnsaid?.(out) : composer.current?.takeBack(out)),
+  };
   const [store] = useState(
     () =>
       new ThreadStore(threadId, {
         onActivity: () => callbacks.current.onActivity?.(),
         onFirstAccepted: () => callbacks.current.onFirstAccepted?.(),
+        onReturned: (out, unknown) => callbacks.current.onReturned?.(out, unknown),
       }),
   );
   const begin = useRef(first);
@@ -108,7 +117,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted }: Props) {
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && <ProblemBar problem={view.problem} onRetry={() => store.retry()} onDismiss={() => (store.dismiss(), focusMessage())} />}
         <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), focusMessage())} onRetry={(id) => store.requeue(id)} />
-        <Dock store={store} threadId={threadId} question={question} busy={busy} stopping={view.stopping} />
+        <Dock store={store} composer={composer} threadId={threadId} question={question} busy={busy} stopping={view.stopping} />
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />
       {cited && (
@@ -135,6 +144,7 @@ const hasText = (m: Message | undefined): boolean => m?.parts.some((p) => p.type
 
 interface DockProps {
   store: ThreadStore;
+  composer: RefObject<ComposerHandle | null>;
   threadId: string;
   question: Question | null;
   busy: boolean;
@@ -142,8 +152,8 @@ interface DockProps {
 }
 
 /** Where a person writes, or answers. */
-function Dock({ store, threadId, question, busy, stopping }: DockProps) {
-  const composer = useRef<ComposerHandle>(null);
+function Dock({ store, composer, threadId, question, busy, stopping }: DockProps) {
+  const [decisions] = useState(() => new Map<string, Draft[]>());
   const [taggingFor, setTaggingFor] = useState("");
   const tagging = question !== null && question.interrupt_id === taggingFor;
   const typed = question?.interrupt_type === "text_input" || tagging;
@@ -163,16 +173,17 @@ function Dock({ store, threadId, question, busy, stopping }: DockProps) {
     had.current = asked;
   }, [asked, typed, tagging]);
 
-  const answer = (value: ResumeValue) => question && void store.answer(question, value);
+  const answer = (value: ResumeValue, out?: Outgoing) => question && void store.answer(question, value, out);
   const onSend = (out: Outgoing) => {
     if (!question) return void store.send(out);
-    answer({
+    const value: ResumeValue = {
       type: question.interrupt_type,
       value: tagging ? "tag_docs" : out.text.trim() || null,
       ...(Object.keys(out.tiptap).length > 0 && { tiptap_json: out.tiptap }),
       ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
       ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
-    });
+    };
+    answer(value, out);
   };
   return (
     <>
@@ -181,6 +192,7 @@ function Dock({ store, threadId, question, busy, stopping }: DockProps) {
           key={question.interrupt_id}
           question={question}
           tagging={tagging}
+          decisions={decisions}
           onAnswer={answer}
           onTag={() => {
             setTaggingFor(question.interrupt_id);

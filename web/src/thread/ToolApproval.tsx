@@ -6,16 +6,23 @@ import type { AskedCall, Decision } from "./types";
 
 interface Props {
   calls: AskedCall[];
+  /** What has been decided so far; empty: nothing. It outlives an answer that the server refuses. */
+  kept: Draft[];
+  onKeep: (drafts: Draft[]) => void;
   onDecide: (decisions: Decision[]) => void;
   onCancel: () => void;
 }
 
 /** Tool calls that run only when a person says so; the arguments of some can be changed first. */
-export function ToolApproval({ calls, onDecide, onCancel }: Props) {
-  const [drafts, setDrafts] = useState<Draft[]>(() => calls.map(draftOf));
+export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props) {
+  const [drafts, setDrafts] = useState<Draft[]>(() => (kept.length > 0 ? kept : calls.map(draftOf)));
   const [tried, setTried] = useState(false);
   const one = calls.length === 1;
-  const edit = (i: number, change: Partial<Draft>) => setDrafts(drafts.map((d, at) => (at === i ? { ...d, ...change } : d)));
+  const edit = (i: number, change: Partial<Draft>) => {
+    const next = drafts.map((d, at) => (at === i ? { ...d, ...change } : d));
+    setDrafts(next);
+    onKeep(next);
+  };
   const send = (all?: Decision["decision"]) => {
     const said = all ? drafts.map((d) => ({ ...d, decision: all })) : drafts;
     const decisions = decide(calls, said);

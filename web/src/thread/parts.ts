@@ -151,3 +151,10 @@ export function adopt(local: readonly Message[], server: Message[]): Message[] {
     return { ...m, id: mine.id, metadata };
   });
 }
+
+/** Those of the page's messages that come before what has been read anew of the same version. */
+export function before(local: readonly Message[], read: readonly Message[]): Message[] {
+  const first = read[0];
+  const i = first ? local.findIndex((m) => m.role === first.role && turnOf(m) !== undefined && turnOf(m) === turnOf(first)) : -1;
+  return local.slice(0, Math.max(0, i));
+}

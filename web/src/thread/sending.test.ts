@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { textOf } from "./parts";
+import { pendingQuestion, textOf } from "./parts";
 import { ThreadStore } from "./store";
-import { end, Kept, out, say, Server, start, THREAD } from "./testserver";
+import { end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
 
 // What is sent reaches the server once, in its order, or stays on the page with
@@ -10,6 +10,7 @@ import { ROOT } from "./tree";
 let server: Server;
 let store: ThreadStore;
 let firstAccepted: number;
+let returned: [text: string, unknown: boolean][];
 
 const until = (what: () => void) => vi.waitFor(what, { timeout: 10_000, interval: 2 });
 const texts = () => store.chat.messages.map((m) => `${m.role}: ${textOf(m)}`);
@@ -29,14 +30,17 @@ const history = [
   { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "First." }] },
 ];
 
+const another = () => new ThreadStore(THREAD, { onFirstAccepted: () => firstAccepted++, onReturned: (o, unknown) => returned.push([o.text, unknown]) }, { backoff: [1, 1] });
+
 beforeEach(() => {
   server = new Server();
   firstAccepted = 0;
+  returned = [];
   vi.stubGlobal("fetch", server.fetch);
   vi.stubGlobal("window", new EventTarget());
   vi.stubGlobal("sessionStorage", new Kept());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
-  store = new ThreadStore(THREAD, { onFirstAccepted: () => firstAccepted++ }, { backoff: [1, 1] });
+  store = another();
   server.list = history;
   server.state = { ...server.state, messages: [{ turn_id: "t1" }], branches: { [ROOT]: ["t1"] } };
 });
@@ -48,6 +52,17 @@ afterEach(() => {
 const opened = async () => {
   store.start();
   await until(() => expect(view().load).toBe("ready"));
+};
+const reloaded = async () => {
+  store.stopAll();
+  store = another();
+  await opened();
+};
+/** Resolves when somebody has looked once more whether anything happened elsewhere. */
+const looked = async () => {
+  const { length } = server.calls;
+  document.dispatchEvent(new Event("visibilitychange"));
+  await until(() => expect(server.calls.slice(length).some((c) => c.what === "state")).toBe(true));
 };
 
 describe("a message", () => {
@@ -128,7 +143,219 @@ describe("an edit or another answer that was refused", () => {
   });
 });
 
+describe("what was refused in the place of something else stays as it is while others are watched for:", () => {
+  const longer = [
+    ...history,
+    { id: "t2:1", role: "user", metadata: { turn_id: "t2" }, parts: [{ type: "text", text: "Two" }] },
+    { id: "t2", role: "assistant", metadata: { turn_id: "t2", finished_reason: "stop" }, parts: [{ type: "text", text: "Second." }] },
+  ];
+  const lists = () => server.calls.filter((c) => c.what === "list").length;
+  const stays = async (shown: string[]) => {
+    await until(() => expect(view().problem).not.toBeNull());
+    document.dispatchEvent(new Event("visibilitychange"));
+    await new Promise((resolve) => setTimeout(resolve)); // the turn of whoever would have begun to watch
+    expect(server.watches).toBe(1);
+    expect([lists(), texts()]).toEqual([1, shown]);
+    expect(view().problem).toMatchObject({ retry: "same" });
+  };
+
+  beforeEach(async () => {
+    server.list = longer;
+    server.state = { ...server.state, messages: [{ turn_id: "t2" }], branches: { [ROOT]: ["t1"], t1: ["t2"] } };
+    server.watched = true;
+    await opened();
+    await until(() => expect(server.watches).toBe(1));
+    server.on("post", { status: 429, headers: { "Retry-After": "40" } });
+  });
+
+  it("an edit", async () => {
+    await store.edit("t2", out("Edited"));
+    await stays(["user: One", "assistant: First.", "user: Edited"]);
+  });
+
+  it("another answer", async () => {
+    await store.regenerate("t2");
+    await stays(["user: One", "assistant: First.", "user: Two"]);
+  });
+
+  it("and an edit also when the page is loaded anew", async () => {
+    await store.edit("t2", out("Edited"));
+    server.calls = [];
+    await reloaded();
+    await stays(["user: One", "assistant: First.", "user: Edited"]);
+  });
+});
+
+describe("an answer to a question", () => {
+  const asked = () => pendingQuestion(store.chat.messages);
+
+  beforeEach(async () => {
+    server.list = [history[0], { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "interrupted" }, parts: [{ type: "data-interrupt", id: "t1.q1", data: question }] }];
+    server.state = { ...server.state, active_turn: { turn_id: "t1", status: "interrupted" } };
+    server.watched = true;
+    await opened();
+    await until(() => expect(asked()).not.toBeNull());
+  });
+
+  it("that could not be sent stays, and can be sent again", async () => {
+    server.on("post", "down", "down", "down", { chunks: [...start("t1"), ...say("Audited."), ...end()] });
+    await store.answer(asked()!, { type: "text_input", value: "The long one" }, out("The long one"));
+    await until(() => expect(view().problem).toMatchObject({ retry: "same" }));
+    document.dispatchEvent(new Event("visibilitychange"));
+    store.retry();
+    await until(() => expect(texts().at(-1)).toBe("assistant: Audited."));
+    expect(server.posts().at(-1)).toEqual(server.posts()[0]);
+  });
+
+  it("that does not fit gives its words back, and the question is open and watched", async () => {
+    server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "It does not fit." } } });
+    await store.answer(asked()!, { type: "text_input", value: "The long one" }, out("The long one"));
+    await until(() => expect(view().problem).toMatchObject({ message: "It does not fit." }));
+    expect(returned).toEqual([["The long one", false]]);
+    expect(asked()).not.toBeNull();
+    await looked();
+    expect(asked()).not.toBeNull();
+  });
+});
+
+describe("what is dismissed", () => {
+  const refuse = async () => {
+    server.on("post", { status: 400, body: { error: { code: "validation_failed", message: "No." } } });
+  };
+
+  it("gives its words back: those of a message", async () => {
+    await opened();
+    await refuse();
+    await store.send(out("Two"));
+    await until(() => expect(view().problem).not.toBeNull());
+    store.dismiss();
+    expect(returned).toEqual([["Two", false]]);
+    await until(() => expect(texts()).toEqual(["user: One", "assistant: First."]));
+    await reloaded();
+    expect(texts()).toEqual(["user: One", "assistant: First."]);
+  });
+
+  it("those of an edit", async () => {
+    await opened();
+    await refuse();
+    await store.edit("t1", out("Edited"));
+    await until(() => expect(view().problem).not.toBeNull());
+    store.dismiss();
+    expect(returned).toEqual([["Edited", false]]);
+  });
+
+  it("those of a conversation's first message, of which the server knows nothing", async () => {
+    await refuse();
+    store.start(out("Zero"));
+    await until(() => expect(view().problem).not.toBeNull());
+    store.dismiss();
+    expect(returned).toEqual([["Zero", true]]);
+  });
+
+  it("and nothing when the server has them", async () => {
+    await opened();
+    server.on("post", { chunks: [...start("t2"), ...end({ finished_reason: "error", error: { code: "internal", message: "Sorry.", retryable: true } }, "error")] });
+    await store.send(out("Two"));
+    store.dismiss();
+    expect(returned).toEqual([]);
+  });
+});
+
+describe("messages that wait", () => {
+  const queued = () => view().queued.map((q) => [q.text, q.failed]);
+  const two = { ...whole("t2", "Second."), then: "wait" as const };
+
+  beforeEach(opened);
+
+  it("go out after the one before them, in their order", async () => {
+    const slow = gate();
+    server.on("post", { ...two, after: slow.opened }, whole("t3", ""), whole("t4", ""));
+    void store.send(out("Two"));
+    await until(() => expect(sent()).toEqual(["Two"]));
+    const all = [store.send(out("Three", { onBusy: "enqueue" })), store.send(out("Four", { onBusy: "enqueue" }))];
+    expect(queued()).toEqual([["Three", undefined], ["Four", undefined]]);
+    expect(sent()).toEqual(["Two"]);
+    slow.open();
+    await Promise.all(all);
+    expect(sent()).toEqual(["Two", "Three", "Four"]);
+  });
+
+  it("stay where they are when the one before them was not taken", async () => {
+    const slow = gate();
+    server.on("post", { status: 400, after: slow.opened });
+    void store.send(out("Two"));
+    await until(() => expect(sent()).toEqual(["Two"]));
+    const waits = store.send(out("Three", { onBusy: "enqueue" }));
+    slow.open();
+    await waits;
+    expect(queued()).toEqual([["Three", "The message before it was not sent."]]);
+    expect(sent()).toEqual(["Two"]);
+  });
+
+  it("do not cut off an answer when they are sent again, whatever they were first", async () => {
+    server.on("post", { status: 429 }, { ...whole("t3", "Third."), then: "wait" }, whole("t2", ""));
+    await store.send(out("Two"));
+    await until(() => expect(view().problem).not.toBeNull());
+    void store.send(out("Three"));
+    await until(() => expect(queued()).toMatchObject([["Two", /./]]));
+    store.requeue(view().queued[0]!.id);
+    await until(() => expect(sent()).toEqual(["Two", "Three", "Two"]));
+    expect(server.posts()[2]).toMatchObject({ client_turn_id: server.posts()[0]!.client_turn_id, on_busy: "enqueue" });
+  });
+
+  it("are there after a reload until the server has them", async () => {
+    server.on("post", two, { status: 429 }, { ...whole("t4", ""), after: new Promise(() => {}) });
+    void store.send(out("Two"));
+    await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
+    await store.send(out("Three", { onBusy: "enqueue" }));
+    void store.send(out("Four", { onBusy: "enqueue" }));
+    await until(() => expect(sent()).toEqual(["Two", "Three", "Four"]));
+    await reloaded();
+    expect(queued()).toEqual([["Three", expect.any(String)], ["Four", "It may not have been sent."]]);
+    server.list = [...history, { id: "t4:1", role: "user", metadata: { turn_id: "t4", client_turn_id: server.posts()[2]!.client_turn_id }, parts: [{ type: "text", text: "Four" }] }];
+    await reloaded();
+    expect(queued()).toEqual([["Three", expect.any(String)]]);
+    await store.unqueue(view().queued[0]!.id);
+    await reloaded();
+    expect(queued()).toEqual([]);
+  });
+
+  it("and could not be taken back are still there", async () => {
+    server.on("post", two, whole("t3", "")).on("cancel", { status: 503 });
+    void store.send(out("Two"));
+    await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
+    await store.send(out("Three", { onBusy: "enqueue" }));
+    await store.unqueue(view().queued[0]!.id);
+    expect(queued()).toEqual([["Three", undefined]]);
+    expect(view().problem?.message).toMatch(/could not be taken back/);
+  });
+});
+
 describe("older messages", () => {
+  const zero = [{ id: "t0:1", role: "user", metadata: { turn_id: "t0" }, parts: [{ type: "text", text: "Zero" }] }];
+
+  it("that have been read stay when the conversation is read anew", async () => {
+    server.on("list", { status: 200, body: { messages: history, more: true } }, { status: 200, body: { messages: zero, more: false } }, { status: 200, body: { messages: history, more: true } });
+    await opened();
+    await store.loadMore();
+    await store.load();
+    expect(texts()).toEqual(["user: Zero", "user: One", "assistant: First."]);
+    expect(view().more).toBe(false);
+  });
+
+  it("that come when another version is shown are not put before it", async () => {
+    const slow = gate();
+    const other = history.map((m) => ({ ...m, metadata: { ...m.metadata, turn_id: "t5" } }));
+    server.on("list", { status: 200, body: { messages: history, more: true } }, { status: 200, body: { messages: zero }, after: slow.opened }, { status: 200, body: { messages: other } });
+    await opened();
+    const older = store.loadMore();
+    await store.show("t5");
+    slow.open();
+    await older;
+    expect(texts()).toEqual(["user: One", "assistant: First."]);
+    expect(view().loadingMore).toBe(false);
+  });
+
   it("that cannot be read say so, and can be asked for again", async () => {
     server.on("list", { status: 200, body: { messages: history, more: true } }, { status: 503 });
     await opened();
@@ -159,5 +386,26 @@ describe("a connection that was given up", () => {
     window.dispatchEvent(new Event("online"));
     await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
     expect(view().problem).toBeNull();
+  });
+
+  it("is sought again in quiet when that has been dismissed", async () => {
+    server.watched = true;
+    await opened();
+    server.on("post", { chunks: [...start("t2"), ...say("Sec")], then: "cut" }).on("attach", "down", "down", "down", "down", "down", "down", "down", "down", "down");
+    await store.send(out("Two"));
+    await until(() => expect(view().problem).toMatchObject({ retry: "reload" }));
+    server.list = [...history, { id: "t2:1", role: "user", metadata: { turn_id: "t2" }, parts: [{ type: "text", text: "Two" }] }, { id: "t2", role: "assistant", metadata: { turn_id: "t2", finished_reason: "stop" }, parts: [{ type: "text", text: "Second." }] }];
+    server.state = { ...server.state, messages: [{ turn_id: "t2" }] };
+    store.dismiss();
+    await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
+  });
+
+  it("tells what the turn does from its beginning when it is back", async () => {
+    await opened();
+    const status = (message: string) => ({ type: "data-status", id: message, data: { node: "model", message }, transient: true });
+    server.on("post", { chunks: [...start("t2"), status("One"), status("Two")], then: "cut" }).on("attach", { chunks: [...start("t2"), status("One"), status("Two"), status("Three")], then: "wait" });
+    void store.send(out("Two"));
+    await until(() => expect(view().statuses.map((s) => s.message)).toContain("Three"));
+    expect(view().statuses.map((s) => s.message)).toEqual(["One", "Two", "Three"]);
   });
 });

@@ -375,7 +375,7 @@ describe("while a turn runs", () => {
     const [q] = store.snapshot().queued;
     expect(q?.failed).toBeTruthy();
     store.requeue(q!.id);
-    await until(() => expect(store.snapshot().queued[0]?.failed).toBeUndefined());
+    await until(() => expect(store.snapshot().queued[0]).toMatchObject({ turnId: "t1" }));
     expect(server.posts()[2]).toEqual(server.posts()[1]);
   });
 

@@ -8,9 +8,10 @@ import * as api from "./api";
 import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
-import { adopt, answered, pendingQuestion, turnAt, turnOf, unanswered } from "./parts";
+import { readHistory, readOlder, unknown, type History } from "./history";
+import { adopt, answered, before, pendingQuestion, turnAt, turnOf, unanswered } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
-import { apart, Queue, type Queued } from "./queue";
+import { Queue, type Queued } from "./queue";
 import { endOf, isNewest, parentOf, ROOT, type Branches } from "./tree";
 import type { Message, Question, ResumeValue, Status } from "./types";
 import { dropUnsent, keepUnsent, unsentOf, type Unsent } from "./unsent";
@@ -45,6 +46,8 @@ interface Request {
   body: Body;
   clientTurnId?: string;
   question?: Question;
+  /** What was written, to be given back when it is refused. */
+  out?: Outgoing | undefined;
   /** The words of a message that goes to the end of the conversation, where it can wait as well. */
   text?: string;
   /** The server has it. */
@@ -56,6 +59,8 @@ export interface Callbacks {
   onActivity?: () => void;
   /** The server has the first message, or another in its place. */
   onFirstAccepted?: () => void;
+  /** What was written is not on the server and will not be: it goes back to where one writes. unknown: the server has nothing of the conversation. */
+  onReturned?: (out: Outgoing, unknown: boolean) => void;
 }
 
 /** Without this, a follow-on could overtake the message it talks over. */
@@ -92,6 +97,8 @@ export class ThreadStore {
   private cuts = 0;
   private answeredAt = 0;
   private nothingToAttach = false;
+  /** A stream was given up: what is shown of its answer is not all. */
+  private partial = false;
   /** The end of the version that is shown; undefined: the newest, which goes on. */
   private head: string | undefined;
   private live = false;
@@ -182,7 +189,7 @@ export class ThreadStore {
 
   /** Sends a message; what it does to a running turn it says itself. */
   async send(out: Outgoing): Promise<void> {
-    if (this.busy && out.onBusy === "enqueue") return this.queue.add(out);
+    if (this.busy && out.onBusy === "enqueue") return this.queue.add(out, this.reached());
     await this.next(async () => {
       if (this.view.load === "ready") await this.post(out, { clientTurnId: newId(), parent: this.place() });
       else keepUnsent(this.id, { out, clientTurnId: newId() }); // until the conversation can be read
@@ -223,13 +230,13 @@ export class ThreadStore {
     await this.load(true);
   }
 
-  /** Answers the open question. */
-  async answer(question: Question, value: ResumeValue): Promise<void> {
+  /** Answers the open question; out is what was written for it. */
+  async answer(question: Question, value: ResumeValue, out?: Outgoing): Promise<void> {
     const last = this.chat.messages.at(-1);
     if (this.busy || !last) return;
     this.watch.stop();
     this.chat.messages = answered(this.chat.messages, question.interrupt_id, value);
-    await this.run({ kind: "answer", question, body: reply(this.id, last, question, value) });
+    await this.run({ kind: "answer", question, out, body: reply(this.id, last, question, value) });
   }
 
   /** Stops the running turn; the server keeps what was written, and says when it is over. */
@@ -257,12 +264,16 @@ export class ThreadStore {
     void this.load();
   }
 
+  /** Puts a problem aside. What was not sent is given up, and its words go back to where one writes. */
   dismiss(): void {
+    const { request } = this;
     dropUnsent(this.id);
     this.set({ problem: null });
     this.chat.clearError();
+    if (!request || request.taken) return this.rest();
     const known = this.chat.messages.some((m) => turnOf(m)) || Object.keys(this.view.branches).length > 0; // by the server
-    if (known && this.request && !this.request.taken) void this.load(); // as if it had not been sent
+    if (request.out) this.callbacks.onReturned?.(request.out, !known);
+    if (known) void this.load(); // as if it had not been sent
   }
 
   /** Takes a waiting message back. */
@@ -284,12 +295,14 @@ export class ThreadStore {
     const oldest = this.chat.messages[0];
     if (!oldest || this.view.loadingMore || !this.view.more) return;
     this.set({ loadingMore: true, moreProblem: "" });
+    const turn = this.turn;
     try {
-      const got = await api.stretch(this.id, this.head, oldest.metadata?.server_id, new AbortController().signal);
+      const got = await readOlder(this.id, this.head, oldest.metadata?.server_id);
+      if (turn !== this.turn) return this.set({ loadingMore: false }); // something else is shown by now
       const known = new Set(this.chat.messages.map((m) => `${m.role} ${turnOf(m)}`));
-      const older = got.messages.filter((m) => !known.has(`${m.role} ${turnOf(m)}`)).map(tagged);
+      const older = got.messages.filter((m) => !known.has(`${m.role} ${turnOf(m)}`));
       this.chat.messages = [...older, ...this.chat.messages];
-      this.set({ loadingMore: false, more: older.length > 0 && got.more === true });
+      this.set({ loadingMore: false, more: older.length > 0 && got.more });
     } catch (err) {
       this.set({ loadingMore: false, moreProblem: wordsOf(err) });
     }
@@ -307,30 +320,30 @@ export class ThreadStore {
     const ctl = (this.loading = new AbortController());
     const turn = ++this.turn;
     this.request = undefined;
+    this.accepted?.resolve();
     this.watch.stop();
     if (this.chat.status === "submitted" || this.chat.status === "streaming") await this.chat.stop();
     if (!switching && this.chat.messages.length === 0) this.set({ load: "loading" });
-    let list: api.Stretch;
-    let state: api.State;
+    let got: History;
     try {
-      [list, state] = await Promise.all([api.stretch(this.id, this.head, undefined, ctl.signal), api.state(this.id, ctl.signal)]);
+      got = await readHistory(this.id, this.head, ctl.signal);
     } catch (err) {
-      if (!ctl.signal.aborted && turn === this.turn) return this.unread(err);
+      if (!ctl.signal.aborted && turn === this.turn) this.unread(err);
       return false;
     }
     if (turn !== this.turn) return false;
-    const active = state.active_turn?.turn_id;
-    // What runs or asks is never out of sight.
-    if (this.head && active && !list.messages.some((m) => turnOf(m) === active)) return this.readNewest();
-    const { messages, queued } = apart(list.messages.map(tagged), active);
-    this.chat.messages = adopt(this.chat.messages, messages);
+    if (got.head !== this.head) this.setHead(got.head);
+    const read = adopt(this.chat.messages, got.messages);
+    const older = got.more ? before(this.chat.messages, read) : [];
+    this.chat.messages = [...older, ...read];
     this.chat.clearError();
-    this.queue.adopt(queued);
+    this.queue.adopt(got.queued, new Set(got.messages.flatMap((m) => m.metadata?.client_turn_id ?? [])));
     this.cuts = 0;
+    this.partial = false;
     this.set({
       load: "ready",
-      branches: state.branches ?? {},
-      more: list.more === true,
+      branches: got.branches,
+      more: older.length > 0 ? this.view.more : got.more,
       moreProblem: "",
       statuses: [],
       away: false,
@@ -338,32 +351,23 @@ export class ThreadStore {
       stopping: false,
       problem: null,
     });
-    if (active && pendingQuestion(this.chat.messages)?.turn_id !== active) return true;
+    if (got.active && pendingQuestion(this.chat.messages)?.turn_id !== got.active) return true;
     this.callbacks.onActivity?.();
     this.rest();
     return false;
   }
 
   /** The conversation could not be read. */
-  private unread(err: unknown): boolean | Promise<boolean> {
-    const unknown = err instanceof ApiError && (err.status === 404 || err.status === 400);
-    if (unknown && this.head) return this.readNewest();
+  private unread(err: unknown): void {
     this.set({ away: false, trouble: "", stopping: false });
-    if (unknown) this.set({ load: "missing" });
+    if (unknown(err)) this.set({ load: "missing" });
     else if (this.chat.messages.length > 0) this.set({ problem: { message: wordsOf(err), retry: "reload" } });
     else this.set({ load: "failed", loadProblem: wordsOf(err) });
-    return false;
   }
 
   private setHead(head: string | undefined): void {
     this.head = head;
     keepHead(this.id, head);
-  }
-
-  /** Shows the newest version, for the one that was shown cannot be any more. */
-  private readNewest(): Promise<boolean> {
-    this.setHead(undefined);
-    return this.read(true);
   }
 
   // The way of a request.
@@ -396,7 +400,7 @@ export class ThreadStore {
   }
 
   private requestOf({ out, clientTurnId, parent }: Unsent): Request {
-    return { kind: "send", clientTurnId, body: submission(this.id, out, clientTurnId, parent, "supersede"), ...(parent === undefined && { text: out.text }) };
+    return { kind: "send", clientTurnId, out, body: submission(this.id, out, clientTurnId, parent, "supersede"), ...(parent === undefined && { text: out.text }) };
   }
 
   /** Shows a message again that the server had not taken when the page was loaded anew. */
@@ -484,20 +488,32 @@ export class ThreadStore {
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, trouble: "" });
-    if (question && err instanceof ApiError) {
-      if (err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // answered elsewhere
-      if (err.status < 500 && err.status !== 429) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
-    }
+    if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // answered elsewhere
+    const refused = question && err instanceof ApiError && err.status > 0 && err.status < 500 && err.status !== 429;
     const failure = this.chat.messages.at(-1)?.metadata?.error;
     if (failure) this.callbacks.onActivity?.();
-    this.set({ problem: problemOf(err, { question, taken: this.request?.taken ?? this.request === undefined, failure }) });
+    this.trouble(problemOf(err, { question, taken: this.request?.taken ?? this.request === undefined, failure }));
+    if (refused) this.giveBack();
     setTimeout(() => this.rest());
+  }
+
+  private trouble(problem: Problem): void {
+    this.partial = problem === UNRESTORED;
+    this.set({ away: false, problem });
+  }
+
+  /** An answer that does not fit: the question is open again, and the words are where they were. */
+  private giveBack(): void {
+    const { question, out } = this.request ?? {};
+    this.request = undefined;
+    if (question) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
+    if (out) this.callbacks.onReturned?.(out, false);
   }
 
   /** Follows the running turn from its beginning. */
   private async attach(): Promise<void> {
     const turn = this.turn;
-    this.set({ away: true });
+    this.set({ away: true, statuses: [] });
     await this.chat.resumeStream();
     if (turn !== this.turn || !this.live || !this.nothingToAttach) return;
     this.nothingToAttach = false;
@@ -511,7 +527,7 @@ export class ThreadStore {
     if (Date.now() - this.answeredAt > STEADY_MS) this.cuts = 0;
     const waits = this.options.backoff ?? BACKOFF_MS;
     const wait = waits[this.cuts++];
-    if (wait === undefined) return this.set({ away: false, problem: UNRESTORED });
+    if (wait === undefined) return this.trouble(UNRESTORED);
     this.set({ away: true, trouble: why });
     await this.connection.pause(wait);
     if (turn !== this.turn || !this.live) return;
@@ -537,19 +553,32 @@ export class ThreadStore {
   /**
    * Lets go of a message that the server has not taken: it gets one more try, for
    * it must not come after the next one, and else stays among those that wait,
-   * with its words. What was to stand in another's place is given up.
+   * with its words. What was to stand in another's place is given up, and its words go back.
    */
   private async handOver(request: Request): Promise<void> {
-    const { clientTurnId, text, body } = request;
+    const { clientTurnId, text, body, out } = request;
     const tried = this.view.problem;
     await this.chat.stop();
     this.request = undefined;
     this.set({ away: false, trouble: "", problem: null });
     const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, wordsOf));
+    request.taken = failed === undefined;
+    this.accepted?.resolve();
+    dropUnsent(this.id);
     if (failed === undefined) return;
     this.chat.messages = this.chat.messages.filter((m) => m.role !== "user" || m.metadata?.client_turn_id !== clientTurnId);
     if (text !== undefined) this.queue.refused({ id: clientTurnId!, text, body, failed });
-    else await this.read(true);
+    else {
+      if (out) this.callbacks.onReturned?.(out, false);
+      await this.read(true);
+    }
+  }
+
+  /** Resolves once it is known whether what was sent last has reached the server. */
+  private async reached(): Promise<boolean> {
+    const { request, accepted } = this;
+    await accepted?.promise;
+    return !request || request.taken === true;
   }
 
   /** The turn that a new message follows; none when that is the newest, which the server knows best. */
@@ -570,6 +599,7 @@ export class ThreadStore {
     if (!this.live || this.busy || this.view.load !== "ready" || document.visibilityState === "hidden") return;
     if (!this.chat.messages.some((m) => turnOf(m))) return; // the server does not know it yet
     this.recall();
+    if (this.request && !this.request.taken && this.request.text === undefined) return; // it stands in the place of what the server has
     const turn = this.turn;
     this.watch.start(pendingQuestion(this.chat.messages)?.interrupt_id, () => void this.compare(turn));
   }
@@ -583,7 +613,7 @@ export class ThreadStore {
       const asked = pendingQuestion(this.chat.messages);
       const here = turnOf(this.chat.messages.findLast((m) => turnOf(m))); // one that was not sent has none
       const there = state.messages?.at(-1)?.turn_id;
-      const moved = asked ? state.active_turn?.turn_id !== asked.turn_id : state.active_turn !== null || (!this.head && there !== undefined && there !== here);
+      const moved = asked ? state.active_turn?.turn_id !== asked.turn_id : state.active_turn !== null || (!this.head && there !== undefined && there !== here) || this.partial;
       if (moved) await this.load();
     } catch {
       // The watch itself comes again.
@@ -605,6 +635,3 @@ async function within(ms: number, what: Promise<void> | undefined): Promise<void
 
 /** The name of a conversation's first message, the same after a reload. */
 const firstName = (thread: string): string => `first:${thread}`;
-
-/** A message as the server has it, with the id that it knows it by: on the page it keeps the id it was first shown by. */
-const tagged = (m: Message): Message => ({ ...m, metadata: { ...m.metadata, server_id: m.id } });

@@ -30,6 +30,9 @@ export class Server {
   calls: Call[] = [];
   answers: Record<string, Answer[]> = {};
   finish: (() => void)[] = [];
+  /** Whether a watch is let in; it then compares what it has with the state. */
+  watched = false;
+  watches = 0;
   list: unknown[] = [];
   state: Record<string, unknown> = { messages: [], pending_interrupt: null, active_turn: null, branches: {} };
 
@@ -59,7 +62,14 @@ export class Server {
       if (what === "state") return Response.json(this.state);
       if (what === "list") return Response.json({ messages: this.list });
       if (what === "cancel") return Response.json({ status: "cancelling" }, { status: 202 });
-      if (what === "watch") return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
+      if (what === "watch") {
+        const aborted = new Promise<never>((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
+        if (!this.watched) return aborted;
+        aborted.catch(() => {});
+        this.watches++;
+        await new Promise((resolve) => setTimeout(resolve)); // as a network: a page that asks for ever is no endless loop here
+        return new Response(new ReadableStream({ start: (c) => void aborted.catch((err: unknown) => c.error(err)) }));
+      }
       throw new Error(`a ${what} too many`);
     }
     if (given === "down") throw new TypeError("Failed to fetch");

@@ -16,7 +16,7 @@ export const keepUnsent = (threadId: string, message: Unsent): void => session.w
 
 export function unsentOf(threadId: string): Unsent | undefined {
   const value = session.readJSON(key(threadId)) as Partial<Unsent> | null;
-  return typeof value?.clientTurnId === "string" && typeof value.out?.text === "string" && Array.isArray(value.out.attachments) ? (value as Unsent) : undefined;
+  return typeof value?.clientTurnId === "string" && typeof value.out?.text === "string" && typeof value.out.tiptap === "object" && Array.isArray(value.out.attachments) ? (value as Unsent) : undefined;
 }
 
 export const dropUnsent = (threadId: string): void => session.write(key(threadId), null);
