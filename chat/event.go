@@ -136,7 +136,7 @@ const (
 )
 
 var noticeMessages = map[string]string{
-	NoticeRestarted:         "The answer was interrupted on our side and is being written again.",
+	NoticeRestarted:         "The answer was interrupted on our side and was begun again.",
 	NoticeWebDropped:        "Web search is not supported for Compare and was left out.",
 	NoticeWebNotConfigured:  "Web search is not configured on this server (TAVILY_API_KEY), so the answer uses your documents only.",
 	NoticeWebFailed:         "The web search failed, so the answer uses your documents only.",

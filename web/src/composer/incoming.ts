@@ -1,5 +1,5 @@
 import { actions, web } from "./mentions";
-import { mentionNode, mentionOf, textOf, type Mention, type Node } from "./outgoing";
+import { emptyDoc, mentionNode, mentionOf, mentionsOf, textOf, type Mention, type Node } from "./outgoing";
 
 type Raw = Record<string, unknown>;
 const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
@@ -11,11 +11,17 @@ const list = (v: unknown): unknown[] | null => (v === undefined ? [] : Array.isA
  * Nothing is in it but paragraphs, text, line breaks and mentions.
  */
 export function readDoc(value: unknown, message: string): Node | null {
+  const doc = docIn(value);
+  return doc && textOf(doc) === message.trim() ? doc : null;
+}
+
+/** The names of the documents and sets that are mentioned in whatever some client has sent as a document. */
+export const taggedIn = (value: unknown): string[] => mentionsOf(docIn(value) ?? emptyDoc).flatMap((m) => (m.category === "document" || m.category === "set" ? m.label : []));
+
+function docIn(value: unknown): Node | null {
   const root = obj(value);
   const blocks = root.type === "doc" ? list(root.content)?.map(paragraph) : null;
-  if (!blocks?.every((b) => b !== null)) return null;
-  const doc: Node = { type: "doc", content: blocks };
-  return textOf(doc) === message.trim() ? doc : null;
+  return blocks?.every((b) => b !== null) ? { type: "doc", content: blocks } : null;
 }
 
 function paragraph(value: unknown): Node | null {

@@ -1,5 +1,6 @@
 import { FileText, Files, Sparkles } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
+import { useConfig } from "../api/useConfig";
 import { Button } from "../ui/Button";
 import type { Draft } from "./approval";
 import { ToolApproval } from "./ToolApproval";
@@ -17,6 +18,7 @@ interface Props {
 
 const ALL = "all";
 const TAG = "tag_docs";
+const WEB = "web_search"; // offered only where it can be done
 
 /** The question that a turn waits on, above the composer. Escape cancels. */
 export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag }: Props) {
@@ -65,7 +67,8 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
 
 function Choices({ question, tagging, onAnswer, onTag, onCancel }: Omit<Props, "decisions"> & { onCancel: () => void }) {
   const type = question.interrupt_type;
-  const options = question.options ?? [];
+  const { webSearch } = useConfig();
+  const options = (question.options ?? []).filter((o) => webSearch || type !== "retrieval_low" || o.id !== WEB);
   const isAll = (o: { id: string }) => type === "doc_choice" && o.id === ALL;
   const all = options.find(isAll);
   const choose = (id: string) => (type === "retrieval_low" && id === TAG ? onTag() : onAnswer({ type, value: id }));

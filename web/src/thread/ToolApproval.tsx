@@ -34,7 +34,7 @@ export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props)
       {calls.map((call, i) => (
         <Call key={call.id} call={call} draft={drafts[i]!} choose={!one} tried={tried} onChange={(change) => edit(i, change)} />
       ))}
-      <div className="flex flex-wrap gap-2">
+      <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap gap-2 bg-surface px-4 pt-2 pb-4">
         <Button variant="primary" onClick={() => send(one ? "approved" : undefined)}>
           {one ? "Approve" : "Send decisions"}
         </Button>
@@ -72,12 +72,12 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
         id={`${id}-args`}
         readOnly={!call.editable}
         spellCheck={false}
-        rows={Math.min(10, Math.max(2, draft.text.split("\n").length))}
+        rows={Math.min(12, Math.max(2, draft.text.split("\n").length))}
         value={draft.text}
         aria-invalid={wrong !== "" || undefined}
         aria-describedby={wrong ? `${id}-wrong` : undefined}
         onChange={(e) => onChange({ text: e.target.value, problem: problemOf(e.target.value) })}
-        className="mt-1 block w-full resize-y rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-relaxed focus:border-accent read-only:text-muted aria-invalid:border-bad"
+        className="mt-1 block max-h-80 w-full resize-y field-sizing-content rounded-lg border border-line bg-surface px-3 py-2 font-mono text-xs leading-relaxed focus:border-accent read-only:bg-sunken read-only:text-muted aria-invalid:border-bad"
       />
       {wrong && (
         <p id={`${id}-wrong`} role={tried ? "alert" : undefined} className="mt-1 text-xs text-bad">

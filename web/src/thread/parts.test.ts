@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { docOf } from "../composer/outgoing";
+import { docOf, mentionNode } from "../composer/outgoing";
 import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered } from "./parts";
 import type { Message, Metadata, Question } from "./types";
 
@@ -33,7 +33,11 @@ describe("answerText", () => {
   const said = (answer: Question["answer"], over: Partial<Question> = {}) => answerText({ ...question, answered: true, answer, ...over });
   it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" })).toBe("Audit"));
   it("free text", () => expect(said({ type: "text_input", value: "the contract" }, { options: undefined })).toBe("the contract"));
-  it("tags", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Tagged documents"));
+  it("tags, by their names", () => {
+    const doc = { type: "doc", content: [{ type: "paragraph", content: [mentionNode({ id: "d", label: "Lease", category: "document" }), { type: "text", text: " " }, mentionNode({ id: "s", label: "Rules", category: "set" })] }] };
+    expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"], tagged_set_ids: ["s"], tiptap_json: doc })).toBe("Lease, Rules");
+  });
+  it("tags of some other client", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Tagged documents"));
   it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Cancelled"));
   it("decisions", () =>
     expect(said({ type: "tool_approval", value: null, decisions: [{ id: "1", decision: "approved" }, { id: "2", decision: "approved", arguments: {} }, { id: "3", decision: "rejected", reason: "no" }] })).toBe("Approved, Approved with changes, Rejected: no"));

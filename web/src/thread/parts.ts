@@ -1,6 +1,6 @@
 import { isToolUIPart, type DynamicToolUIPart, type ToolUIPart } from "ai";
 import type { Citation, DocRef } from "../api/types";
-import { readDoc } from "../composer/incoming";
+import { readDoc, taggedIn } from "../composer/incoming";
 import type { Node } from "../composer/outgoing";
 import type { Attachment } from "../composer/types";
 import type { Message, Part, Question } from "./types";
@@ -11,7 +11,7 @@ export const toolOf = (p: Part): ToolPart | null => (isToolUIPart(p) ? (p as Too
 export const toolName = (p: ToolPart): string => (p.type === "dynamic-tool" ? p.toolName : p.type.slice("tool-".length));
 
 /** A text that a worker's end made void: the answer was begun anew after it. */
-const superseded = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
+const madeVoid = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 
 function ours(p: Part): Record<string, unknown> {
   const meta = "providerMetadata" in p ? (p.providerMetadata as { palaver?: unknown } | undefined)?.palaver : undefined;
@@ -19,7 +19,7 @@ function ours(p: Part): Record<string, unknown> {
 }
 
 /** The parts that a person is to see, in their order. */
-export const shown = (m: Message): Part[] => m.parts.filter((p) => !superseded(p));
+export const shown = (m: Message): Part[] => m.parts.filter((p) => !madeVoid(p));
 
 /** A message's words. */
 export const textOf = (m: Message): string =>
@@ -119,9 +119,28 @@ export function answerText(q: Question): string {
   if (a.decisions) return a.decisions.map((d) => `${d.decision === "approved" ? (d.arguments ? "Approved with changes" : "Approved") : "Rejected"}${d.reason ? `: ${d.reason}` : ""}`).join(", ");
   const option = q.options?.find((o) => o.id === a.value);
   if (option && option.id !== "tag_docs") return option.label;
-  if (option || !a.value) return a.tagged_doc_ids?.length || a.tagged_set_ids?.length ? "Tagged documents" : (option?.label ?? "");
+  if (option || !a.value) {
+    const tagged = (a.tagged_doc_ids?.length ?? 0) + (a.tagged_set_ids?.length ?? 0) > 0;
+    return tagged ? taggedIn(a.tiptap_json).join(", ") || "Tagged documents" : (option?.label ?? "");
+  }
   return a.value;
 }
+
+const superseded = { finished_reason: "cancelled", interrupted: true, interrupted_reason: "superseded" } as const;
+
+/** A conversation whose answer was being written when somebody went on: what there is of it is marked. */
+export function talkedOver(messages: Message[]): Message[] {
+  const last = messages.at(-1);
+  const reason = last?.metadata?.finished_reason;
+  if (last?.role !== "assistant" || (reason && reason !== "interrupted")) return messages;
+  return [...messages.slice(0, -1), { ...last, metadata: { ...last.metadata, ...superseded } }];
+}
+
+/** What becomes of a message that waited when somebody went on. */
+export const passedOver = ({ id, text, turnId = "" }: { id: string; text: string; turnId?: string }): Message[] => [
+  { id, role: "user", metadata: { turn_id: turnId, client_turn_id: id }, parts: [{ type: "text", text }] },
+  { id: turnId, role: "assistant", metadata: { turn_id: turnId, ...superseded }, parts: [] },
+];
 
 /** The turn that a message belongs to. */
 export const turnOf = (m: Message | undefined): string | undefined => m?.metadata?.turn_id;

@@ -68,6 +68,13 @@ export class Queue {
     this.put({ ...q, body: { ...q.body, on_busy: "enqueue" } });
   }
 
+  /** Lets go of those that the server ends when somebody talks over them, and returns them. */
+  pass(): Queued[] {
+    const passed = this.items.filter((q) => q.turnId);
+    this.set(this.items.filter((q) => !q.turnId));
+    return passed;
+  }
+
   /** Takes one back. */
   async remove(id: string): Promise<void> {
     const q = this.items.find((x) => x.id === id);

@@ -320,6 +320,17 @@ describe("messages that wait", () => {
     expect(queued()).toEqual([]);
   });
 
+  it("end with what is talked over, and say so", async () => {
+    server.on("post", two, whole("t3", ""), whole("t4", "Fourth."));
+    void store.send(out("Two"));
+    await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
+    await store.send(out("Three", { onBusy: "enqueue" }));
+    await store.send(out("Four"));
+    expect(queued()).toEqual([]);
+    expect(texts().slice(2)).toEqual(["user: Two", "assistant: Second.", "user: Three", "assistant: ", "user: Four", "assistant: Fourth."]);
+    expect(store.chat.messages[5]?.metadata).toMatchObject({ finished_reason: "cancelled", interrupted_reason: "superseded" });
+  });
+
   it("and could not be taken back are still there", async () => {
     server.on("post", two, whole("t3", "")).on("cancel", { status: 503 });
     void store.send(out("Two"));

@@ -9,7 +9,7 @@ import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodie
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
 import { readHistory, readOlder, unknown, type History } from "./history";
-import { adopt, answered, before, pendingQuestion, turnAt, turnOf, unanswered } from "./parts";
+import { adopt, answered, before, passedOver, pendingQuestion, talkedOver, turnAt, turnOf, unanswered } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
 import { Queue, type Queued } from "./queue";
 import { endOf, isNewest, parentOf, ROOT, type Branches } from "./tree";
@@ -544,10 +544,7 @@ export class ThreadStore {
     if (!this.busy) return;
     await this.chat.stop();
     this.set({ away: false, trouble: "" });
-    const last = this.chat.messages.at(-1);
-    if (last?.role !== "assistant" || (last.metadata?.finished_reason && last.metadata.finished_reason !== "interrupted")) return;
-    const cut: Message = { ...last, metadata: { ...last.metadata, finished_reason: "cancelled", interrupted: true, interrupted_reason: "superseded" } };
-    this.chat.messages = [...this.chat.messages.slice(0, -1), cut];
+    this.chat.messages = [...talkedOver(this.chat.messages), ...this.queue.pass().flatMap(passedOver)];
   }
 
   /**
