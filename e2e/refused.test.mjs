@@ -26,6 +26,7 @@ const NOTES = "Lighthouse notes";
 const QUESTION = "What does the circular say about the liquidity coverage ratio?";
 const problem = (words) => page.getByRole("alert").filter({ hasText: words });
 const dismiss = () => page.getByRole("button", { name: "Dismiss", exact: true });
+const change = () => page.getByRole("button", { name: "Change it", exact: true });
 const mentioned = () => composer(page).locator(".mention");
 
 /** The next message or answer is refused. */
@@ -42,7 +43,7 @@ async function askOfWhatIsGone() {
   await page.request.delete(`/api/documents/${id}`);
   expectRefusal(faults, 400);
   await composer(page).press("Enter");
-  await problem("A document that it mentions does not exist any more.").waitFor();
+  await problem("A document that is mentioned does not exist any more.").waitFor();
 }
 
 describe("what is dismissed", () => {
@@ -51,7 +52,7 @@ describe("what is dismissed", () => {
     await answer(page, 1);
     await askOfWhatIsGone();
     await shot(page, "67-refused");
-    await dismiss().click();
+    await change().click();
     await mentioned().getByText(NOTES).waitFor();
     await many(yours(page), 1);
     await composer(page).and(page.locator(":focus")).waitFor();

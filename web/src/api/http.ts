@@ -34,8 +34,8 @@ export async function errorOf(res: Response): Promise<ApiError> {
 
 /** What a person can have done for a field to be refused. */
 const gone: Record<string, string> = {
-  tagged_doc_ids: "A document that it mentions does not exist any more.",
-  tagged_set_ids: "A set that it mentions does not exist any more.",
+  tagged_doc_ids: "A document that is mentioned does not exist any more.",
+  tagged_set_ids: "A set that is mentioned does not exist any more.",
   attachments: "A picture is not kept any longer. Please add it again.",
 };
 

@@ -50,6 +50,14 @@ describe("uploads", () => {
     await vi.waitFor(() => expect(open.map((o) => o.name)).toEqual(["a", "b", "c", "d"]));
   });
 
+  it("do not send what is empty or too large", async () => {
+    const uploads = new Uploads();
+    expect(await uploads.send("/x", file("a", 0), 10)).toBeNull();
+    expect(await uploads.send("/x", file("b", 11), 10)).toBeNull();
+    expect(uploads.items()).toMatchObject([{ name: "a", error: "is empty." }, { name: "b", error: expect.stringContaining("larger") }]);
+    expect(open).toEqual([]);
+  });
+
   it("say why a file was refused, until that is dismissed", async () => {
     const uploads = new Uploads();
     const done = uploads.send("/x", file("a.bin"), 10);

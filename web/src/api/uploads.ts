@@ -33,6 +33,7 @@ export class Uploads {
   async send<T>(path: string, file: File, most: number): Promise<T | null> {
     const key = ++this.last;
     this.set([...this.list, { key, name: file.name, progress: null }]);
+    if (file.size === 0) return this.fail(key, "is empty.");
     if (file.size > most) return this.fail(key, `is larger than the ${Math.floor(most / (1 << 20))} MB allowed.`);
     const abort = new AbortController();
     this.aborts.set(key, abort);

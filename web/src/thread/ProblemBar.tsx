@@ -3,6 +3,8 @@ import { useEffect, useState } from "react";
 import { IconButton } from "../ui/Button";
 import type { Problem } from "./problems";
 
+const button = "h-8 rounded-lg border border-bad px-3 font-medium tabular-nums hover:bg-surface disabled:opacity-80";
+
 /** What went wrong, in plain words, and what can be done about it. */
 export function ProblemBar({ problem, onRetry, onDismiss }: { problem: Problem; onRetry: () => void; onDismiss: () => void }) {
   const wait = useCountdown(problem.until);
@@ -12,8 +14,13 @@ export function ProblemBar({ problem, onRetry, onDismiss }: { problem: Problem; 
         {problem.message}
       </p>
       {problem.retry && (
-        <button type="button" disabled={wait > 0} className="h-8 rounded-lg border border-bad px-3 font-medium tabular-nums hover:bg-surface disabled:opacity-80" onClick={onRetry}>
+        <button type="button" disabled={wait > 0} className={button} onClick={onRetry}>
           {wait > 0 ? `Try again in ${wait} s` : "Try again"}
+        </button>
+      )}
+      {problem.change && (
+        <button type="button" className={button} onClick={onDismiss}>
+          Change it
         </button>
       )}
       <IconButton size="small" icon={X} label="Dismiss" className="text-bad!" onClick={onDismiss} />

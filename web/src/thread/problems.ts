@@ -7,6 +7,8 @@ export interface Problem {
   message: string;
   /** What Try again does: the same request (which joins its turn), another answer to the same message, or reading the conversation anew. */
   retry?: "same" | "again" | "reload";
+  /** What was sent can be changed: it goes back to where one writes when the problem is put aside. */
+  change?: boolean;
   /** When another try is allowed, in ms since 1970. */
   until?: number;
 }
@@ -18,19 +20,22 @@ interface Circumstances {
   question: Question | undefined;
   /** The server has what was sent. */
   taken: boolean;
+  /** It is a person's words. */
+  written: boolean;
   /** How the answer failed, as its message says. */
   failure: Metadata["error"];
 }
 
 /** What a failed request or stream means for a person. */
-export function problemOf(err: Error, { question, taken, failure }: Circumstances): Problem {
+export function problemOf(err: Error, { question, taken, written, failure }: Circumstances): Problem {
   if (err instanceof ConnectionLost) {
     if (question) return { message: "Your answer could not be sent: the server cannot be reached.", retry: "same" };
     return taken ? UNRESTORED : { message: "Your message could not be sent: the server cannot be reached.", retry: "same" };
   }
   if (err instanceof ApiError) {
     if (err.status === 429) return { message: err.message, retry: "same", until: Date.now() + Math.max(1, err.retryAfter) * 1000 };
-    return { message: err.message, ...(err.status >= 500 && { retry: "same" as const }) };
+    if (err.status >= 500) return { message: err.message, retry: "same" };
+    return { message: err.message, change: written && !question && !taken };
   }
   if (failure) return { message: failure.message, ...(failure.retryable && { retry: "again" as const }) };
   return { message: "The answer could not be shown.", retry: "reload" };

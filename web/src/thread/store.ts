@@ -492,7 +492,8 @@ export class ThreadStore {
     const refused = question && err instanceof ApiError && err.status > 0 && err.status < 500 && err.status !== 429;
     const failure = this.chat.messages.at(-1)?.metadata?.error;
     if (failure) this.callbacks.onActivity?.();
-    this.trouble(problemOf(err, { question, taken: this.request?.taken ?? this.request === undefined, failure }));
+    const { taken, out } = this.request ?? { taken: true };
+    this.trouble(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
     if (refused) this.giveBack();
     setTimeout(() => this.rest());
   }
