@@ -100,6 +100,15 @@ describe("the checks of 1.7", () => {
     assert.deepEqual(faults, []);
   });
 
+  it("the statuses say nothing any more while the answer is being written, and its place stays", async () => {
+    await begin();
+    await progress(page).getByText(/./).waitFor({ state: "detached" });
+    await writing(page).getByText(`Word${HELD - 1} `).waitFor();
+    await stop(page).waitFor();
+    goOn();
+    await answer(page, 1);
+  });
+
   it("7: a mentioned document is shown as a pill while it is found", async () => {
     await askTagging(page, "What does ", TITLE, " say about the clock?");
     await page.getByRole("list", { name: "Documents found" }).getByText(TITLE).waitFor();

@@ -1,10 +1,14 @@
 import { FileText, Globe, Sparkles } from "lucide-react";
+import { useMemo, useState } from "react";
 import type { DocRef } from "../api/types";
 import type { Status } from "./types";
 import { usePaced } from "./usePaced";
 
 interface Props {
   running: boolean;
+  /** There are words of the answer. */
+  begun: boolean;
+  /** They are coming. */
   writing: boolean;
   stopping: boolean;
   trouble: string;
@@ -14,11 +18,23 @@ interface Props {
 
 const none: Status[] = [];
 
+/**
+ * The statuses, with a pause after those behind which the answer was being
+ * written: then it speaks for itself.
+ */
+function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] {
+  const [pauses, setPauses] = useState<number[]>([]); // each after so many statuses
+  const { length } = statuses;
+  if (pauses.some((n) => n > length)) setPauses([]); // another turn
+  else if (writing && pauses.at(-1) !== length) setPauses([...pauses, length]);
+  return useMemo(() => statuses.flatMap((s, i) => (pauses.includes(i + 1) ? [s, undefined] : [s])), [statuses, pauses]);
+}
+
 /** What the turn is doing, one line at a time, with the documents it found. Its place is kept while a turn runs, so that nothing moves. */
-export function PalReasoning({ running, writing, stopping, trouble, statuses, docs }: Props) {
-  const paced = usePaced(running ? statuses : none);
+export function PalReasoning({ running, begun, writing, stopping, trouble, statuses, docs }: Props) {
+  const paced = usePaced(useStory(running ? statuses : none, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
-  const line = !running ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (writing ? "" : "Thinking..."));
+  const line = !running ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (begun ? "" : "Thinking..."));
   return (
     <div className={running ? "min-h-16" : undefined}>
       <div role="status" aria-label="Progress">

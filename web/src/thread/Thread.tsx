@@ -110,7 +110,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       ) : (
         <Opened value={opened}>
           <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead}>
-            <PalReasoning running={busy} writing={writing && hasText(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
+            <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
           </Messages>
         </Opened>
       )}
@@ -140,6 +140,10 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
 
 const opening = <p className="px-5 py-3 text-sm text-muted">Opening the document...</p>;
 
+const growing = (m: Message | undefined): boolean => {
+  const part = m?.parts.at(-1);
+  return part?.type === "text" && part.state === "streaming";
+};
 const hasText = (m: Message | undefined): boolean => m?.parts.some((p) => p.type === "text" && p.text !== "") ?? false;
 
 interface DockProps {
