@@ -257,7 +257,7 @@ describe("a message of pictures alone", () => {
 describe("words that run from right to left", () => {
   it("stand so, with their lists, quotes and tables; code does not", async () => {
     await open();
-    const written = ["فقرة أولى.", "- بند\n- بند آخر", "> اقتباس", "| عمود | آخر |\n| --- | --- |\n| قيمة | أخرى |", "`code()` ثم كلمات", "```\nx = 1 // تعليق\n```", "English words."].join("\n\n");
+    const written = ["فقرة أولى.", "- بند\n- بند آخر", "> اقتباس", "> A quote", "| عمود | آخر |\n| --- | --- |\n| قيمة | أخرى |", "`code()` ثم كلمات", "```\nx = 1 // تعليق\n```", "English words."].join("\n\n");
     const source = { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "عنوان", providerMetadata: { palaver: { n: 1, quote: "اقتباس", doc_id: "d" } } };
     await pretend([told(1, "مرحبا, how are you?"), said(1, written, [source])]);
     const got = await answer(page, 1);
@@ -268,11 +268,19 @@ describe("words that run from right to left", () => {
     for (const part of ["pre", "pre code", "p code", "p:has-text('English')"]) assert.equal(await direction(got.locator(`.answer ${part}`).first()), "ltr", part);
     assert.equal(await direction(yours(page).locator("p").first()), "rtl");
     assert.equal(await direction(got.getByText("عنوان")), "rtl");
-    const sides = (part, property) => got.locator(`.answer ${part}`).first().evaluate((el, name) => [`${name}Left`, `${name}Right`].map((n) => parseFloat(getComputedStyle(el)[n.replace("$", "")])), property);
-    assert.deepEqual((await sides("ul", "padding")).map(Boolean), [false, true]);
-    assert.deepEqual((await sides("blockquote", "padding")).map(Boolean), [false, true]);
-    const border = await got.locator(".answer blockquote").evaluate((el) => [getComputedStyle(el).borderLeftWidth, getComputedStyle(el).borderRightWidth]);
-    assert.deepEqual(border, ["0px", "3px"]);
+    const sides = (part, n = 0) =>
+      got.locator(`.answer ${part}`).nth(n).evaluate((el) => {
+        const { paddingLeft, paddingRight, borderLeft, borderRight } = getComputedStyle(el);
+        return { left: [paddingLeft, borderLeft], right: [paddingRight, borderRight] };
+      });
+    const list = await sides("ul");
+    assert.equal(list.left[0], "0px");
+    assert.notEqual(list.right[0], "0px");
+    const [arabic, english] = [await sides("blockquote"), await sides("blockquote", 1)];
+    assert.match(english.left[1], /^3px/);
+    assert.deepEqual(arabic.right, english.left);
+    assert.equal(arabic.left[0], "0px");
+    assert.match(arabic.left[1], /^0px/);
     await shot(page, "68-right-to-left");
   });
 });
