@@ -15,26 +15,43 @@ export function seal(markdown: string, known?: ReadonlySet<number>): string {
 export interface Node {
   type: string;
   value?: string;
+  url?: string;
+  title?: string | null;
+  alt?: string | null;
   children?: Node[];
   data?: { hName: string };
 }
 
-/** A remark plugin: sealed markers in text become <cite>n</cite>; in code they are what they were. */
+/** A remark plugin: sealed markers in text become <cite>n</cite>; in code and in addresses they are what they were. */
 export function remarkMarkers() {
   return (tree: Node): void => walk(tree);
 }
 
+const opened = (s: string): string => s.replace(SEALED, "[$1]");
+
 function walk(node: Node): void {
-  if (typeof node.value === "string" && node.type !== "text") {
-    node.value = node.value.replace(SEALED, "[$1]");
-    return;
+  for (const field of ["value", "url", "title", "alt"] as const) {
+    const s = node[field];
+    if (typeof s === "string") node[field] = opened(s);
   }
-  if (!node.children) return;
-  node.children = node.children.flatMap((child) => {
+  node.children = node.children?.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");
+    const after = child.type === "link" ? cut(child) : "";
     walk(child);
-    return [child];
+    return [child, ...(after ? split(after) : [])];
   });
+}
+
+/** An address that is written out ends at a marker: nobody leaves a space between them. Returns what is cut off. */
+function cut(link: Node): string {
+  const [words, ...more] = link.children ?? [];
+  const { url = "" } = link;
+  const at = words?.value?.indexOf(OPEN) ?? -1;
+  if (!words?.value || at < 1 || more.length > 0 || !url.endsWith(words.value)) return "";
+  const after = words.value.slice(at);
+  link.url = url.slice(0, -after.length);
+  words.value = words.value.slice(0, at);
+  return after;
 }
 
 function split(text: string): Node[] {

@@ -59,7 +59,7 @@ interface PieceProps {
   onCite: (c: Citation) => void;
 }
 
-const quiet = "my-3 border-l-2 border-line pl-3 text-sm text-muted";
+const quiet = "my-3 border-s-2 border-line ps-3 text-sm text-muted";
 
 function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
   const tool = toolOf(part);
@@ -72,14 +72,22 @@ function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
         </div>
       ) : null;
     case "data-notice":
-      return <p className={quiet}>{part.data.message}</p>;
+      return (
+        <p dir="auto" className={quiet}>
+          {part.data.message}
+        </p>
+      );
     case "data-interrupt": {
       if (open && !part.data.answered) return null;
       const said = answerText(part.data);
       return (
         <div className={quiet}>
-          <p>{part.data.message}</p>
-          {said && <p className="mt-0.5 font-medium text-ink">{said}</p>}
+          <p dir="auto">{part.data.message}</p>
+          {said && (
+            <p dir="auto" className="mt-0.5 font-medium text-ink">
+              {said}
+            </p>
+          )}
         </div>
       );
     }

@@ -37,6 +37,7 @@ const components: Components = {
       <span>{children}</span> // a scheme that is not safe to open
     ),
   img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
+  code: ({ children }) => <code dir="ltr">{children}</code>,
   pre: ({ children }) => <Code>{children}</Code>,
   table: ({ children }) => (
     <div className="table-scroll" tabIndex={0} role="group" aria-label="Table">
@@ -64,7 +65,7 @@ const plugins = [remarkGfm, remarkMarkers];
 
 const Block = memo(function Block({ text }: { text: string }) {
   return (
-    <div>
+    <div dir="auto">
       <ReactMarkdown remarkPlugins={plugins} components={components}>
         {text}
       </ReactMarkdown>
@@ -75,14 +76,14 @@ const Block = memo(function Block({ text }: { text: string }) {
 function Code({ children }: { children?: React.ReactNode }) {
   const box = useRef<HTMLPreElement>(null);
   return (
-    <div className="group/code relative">
+    <div dir="ltr" className="group/code relative">
       <pre ref={box} tabIndex={0} role="group" aria-label="Code">
         {children}
       </pre>
       <CopyButton
         text={() => box.current?.textContent ?? ""}
         label="Copy code"
-        className="absolute top-1.5 right-1.5 opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 focus-visible:opacity-100"
+        className="absolute top-1.5 right-1.5 opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
       />
     </div>
   );

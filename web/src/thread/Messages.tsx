@@ -48,25 +48,41 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     lastTop.current = el.scrollTop;
   }, []);
 
+  // A version that was picked stays where its picker was pressed, until the reader moves.
+  const [picked, setPicked] = useState("");
+  const held = useRef<{ turn: string; top: number } | null>(null);
+  const picker = useCallback((turn: string) => box.current?.querySelector<HTMLElement>(`[data-versions="${turn}"]`), []);
+  const letGo = () => {
+    held.current = null;
+  };
+  const settle = useCallback(() => {
+    const place = held.current && picker(held.current.turn);
+    if (place) box.current!.scrollTop += place.getBoundingClientRect().top - held.current!.top;
+    else if (stuck.current) toEnd();
+  }, [picker, toEnd]);
+
   // Messages that grow at the end are followed, what is said below them is not;
   // what a person has just sent is shown, with the place of what will be said.
   useEffect(() => {
     const el = list.current;
     if (!el) return;
-    const watch = new ResizeObserver(() => stuck.current && toEnd());
+    const watch = new ResizeObserver(settle);
     watch.observe(el);
     return () => watch.disconnect();
-  }, [toEnd]);
-  const sent = messages.findLast((m) => m.role === "user")?.id;
+  }, [settle]);
+  const newest = messages.findLast((m) => m.role === "user");
+  const sent = newest?.metadata?.server_id === undefined ? newest?.id : undefined;
   useLayoutEffect(() => {
+    if (!sent) return;
     stuck.current = true;
+    held.current = null;
     setAway(false);
     toEnd();
   }, [sent, toEnd]);
 
   useLayoutEffect(() => {
-    if (busy && stuck.current) toEnd();
-  }, [busy, toEnd]);
+    if (busy) settle();
+  }, [busy, settle]);
 
   const onScroll = () => {
     const el = box.current;
@@ -91,13 +107,32 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
 
   const [editing, setEditing] = useState<string | null>(null);
   const edit = useCallback((turn: string, out: Outgoing) => void store.edit(turn, out), [store]);
-  // What had the focus is drawn anew: who uses the keyboard goes on at the version shown, or at the next message.
   const show = useCallback(
     async (turn: string) => {
+      const pressed = versionsOf(store.snapshot().branches, turn).map(picker).find(Boolean);
+      if (!pressed) return;
+      const place = (held.current = { turn, top: pressed.getBoundingClientRect().top });
+      stuck.current = false;
+      setPicked(turn);
+      // What had the focus is drawn anew: who uses the keyboard goes on at the version shown.
+      const look = () => {
+        if (held.current !== place) return;
+        const now = picker(turn);
+        if (!now?.checkVisibility({ visibilityProperty: true })) return void requestAnimationFrame(look);
+        settle();
+        const at = document.activeElement;
+        if (at === document.body || at?.matches(":disabled")) now.querySelector<HTMLElement>("button:not(:disabled)")?.focus({ preventScroll: true });
+      };
+      look();
       await store.show(turn);
-      requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-versions="${turn}"] button:not(:disabled)`)?.focus({ preventScroll: true }));
+      const here = () => userAt(store.chat.messages, turn) >= 0;
+      while (held.current === place && !here() && store.snapshot().more && !store.snapshot().moreProblem) {
+        await store.loadMore();
+        await new Promise(requestAnimationFrame);
+      }
+      if (held.current === place && !here()) held.current = null; // it could not be read
     },
-    [store],
+    [store, picker, settle],
   );
   const regenerate = useCallback(
     (turn: string) => {
@@ -109,16 +144,32 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   const asks = !busy && pendingQuestion(messages) !== null;
   const end = messages.length - 1;
   const edited = messages.findIndex((m) => m.id === editing);
+  const gone = editing !== null && edited < 0;
+  useEffect(() => {
+    if (gone) setEditing(null);
+  }, [gone]);
+  const kept = [edited, userAt(messages, picked)].filter((i) => i >= 0);
 
   return (
     <div className="relative min-h-0 flex-1">
-      <div ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Conversation" className="conversation h-full overflow-y-auto -outline-offset-2">
+      <div
+        ref={box}
+        onScroll={onScroll}
+        onWheel={letGo}
+        onTouchMove={letGo}
+        onPointerDown={letGo}
+        onKeyDown={letGo}
+        tabIndex={0}
+        role="region"
+        aria-label="Conversation"
+        className="conversation h-full overflow-y-auto -outline-offset-2"
+      >
         <div className="mx-auto w-full max-w-3xl px-4 pb-6 sm:px-6">
           <div ref={above} className="pt-4">
             {view.more && <Older view={view} onRead={() => void store.loadMore()} />}
           </div>
           <div ref={list}>
-            <Virtualizer scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={edited < 0 ? undefined : [edited]}>
+            <Virtualizer scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
               {messages.map((m, i) => {
                 const turn = turnAt(messages, i);
                 return (
@@ -154,6 +205,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
           className="absolute! bottom-3 left-1/2 -translate-x-1/2 rounded-full! border border-line bg-surface! shadow-float"
           onClick={() => {
             stuck.current = true;
+            held.current = null;
             toEnd();
           }}
         />
@@ -172,6 +224,9 @@ function Older({ view, onRead }: { view: View; onRead: () => void }) {
     </div>
   );
 }
+
+/** Where a person's message of a turn stands; -1: nowhere. */
+const userAt = (messages: readonly Message[], turn: string): number => messages.findIndex((m, i) => m.role === "user" && turnAt(messages, i) === turn);
 
 const none: string[] = [];
 

@@ -39,7 +39,7 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
     return (
       <div className="px-5 py-3">
         <p className="text-sm text-muted">{why} The quote was:</p>
-        <blockquote className="mt-3">
+        <blockquote dir="auto" className="mt-3">
           <mark className="rounded bg-mark px-1 py-0.5 text-inherit">{citation.quote}</mark>
         </blockquote>
       </div>
@@ -48,7 +48,7 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto border-t border-line px-5 py-4" tabIndex={0} role="region" aria-label={`Text of ${citation.title}`}>
       {found.moreBefore && more("Show more above")}
-      <p className="text-sm leading-relaxed whitespace-pre-wrap">
+      <p dir="auto" className="text-sm leading-relaxed whitespace-pre-wrap">
         <DocumentText text={found.before} />
         <mark ref={mark} className="rounded-sm bg-mark box-decoration-clone py-0.5 text-inherit">
           {found.quote}

@@ -20,7 +20,9 @@ export function Sources({ citations, onCite }: { citations: Citation[]; onCite: 
         const body = (
           <>
             <Glyph aria-hidden className="size-3.5 shrink-0 text-muted" />
-            <span className="truncate">{first.title || first.url}</span>
+            <span dir="auto" className="truncate">
+              {first.title || first.url}
+            </span>
             <span className="shrink-0 text-muted">{group.map((c) => c.n).join(", ")}</span>
           </>
         );

@@ -4,6 +4,7 @@ import type { Citation, DocRef } from "../api/types";
 import { Composer } from "../composer/Composer";
 import { focusMessage } from "../composer/focus";
 import type { ComposerHandle, Outgoing } from "../composer/types";
+import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
 import { useMedia } from "../ui/useMedia";
@@ -122,16 +123,20 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       <Announcer message={question ? undefined : last} busy={busy} />
       {cited && (
         <Aside name="passage" title={cited.title}>
-          <Suspense fallback={opening}>
-            <PassagePanel citation={cited} />
-          </Suspense>
+          <Boundary>
+            <Suspense fallback={opening}>
+              <PassagePanel citation={cited} />
+            </Suspense>
+          </Boundary>
         </Aside>
       )}
       {read && (
         <Aside name="document" title={read.title}>
-          <Suspense fallback={opening}>
-            <Reader key={read.id} doc={read} />
-          </Suspense>
+          <Boundary key={read.id}>
+            <Suspense fallback={opening}>
+              <Reader doc={read} />
+            </Suspense>
+          </Boundary>
         </Aside>
       )}
     </>

@@ -1,7 +1,7 @@
 import { Wrench } from "lucide-react";
 import { useId, useState } from "react";
 import { Button } from "../ui/Button";
-import { decide, draftOf, problemOf, type Draft } from "./approval";
+import { argumentsProblem, decide, draftOf, type Draft } from "./approval";
 import type { AskedCall, Decision } from "./types";
 
 interface Props {
@@ -76,7 +76,7 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
         value={draft.text}
         aria-invalid={wrong !== "" || undefined}
         aria-describedby={wrong ? `${id}-wrong` : undefined}
-        onChange={(e) => onChange({ text: e.target.value, problem: problemOf(e.target.value) })}
+        onChange={(e) => onChange({ text: e.target.value, problem: argumentsProblem(e.target.value, call) })}
         className="mt-1 block max-h-80 w-full resize-y field-sizing-content rounded-lg border border-line bg-surface px-3 py-2 font-mono text-xs leading-relaxed focus:border-accent read-only:bg-sunken read-only:text-muted aria-invalid:border-bad"
       />
       {wrong && (

@@ -1,5 +1,6 @@
 import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } from "lucide-react";
 import { createContext, lazy, Suspense, use, useState } from "react";
+import { Boundary } from "../shell/Boundary";
 import { toolName, type ToolPart } from "./parts";
 
 const ToolDetails = lazy(() => import("./ToolDetails"));
@@ -56,9 +57,11 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
         <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
       </button>
       {open && (
-        <Suspense fallback={null}>
-          <ToolDetails part={part} />
-        </Suspense>
+        <Boundary>
+          <Suspense fallback={null}>
+            <ToolDetails part={part} />
+          </Suspense>
+        </Boundary>
       )}
     </section>
   );
@@ -69,5 +72,9 @@ function Brief({ input }: { input: unknown }) {
   if (typeof input !== "object" || input === null) return null;
   const words = Object.values(input).flatMap((v) => (typeof v === "string" || typeof v === "number" || typeof v === "boolean" ? [String(v)] : []));
   if (words.length === 0) return null;
-  return <span className="hidden min-w-0 truncate text-xs text-muted sm:inline">{words.join(", ").slice(0, 200)}</span>;
+  return (
+    <span dir="auto" className="hidden min-w-0 truncate text-xs text-muted sm:inline">
+      {words.join(", ").slice(0, 200)}
+    </span>
+  );
 }

@@ -1,3 +1,4 @@
+import { pretty } from "./approval";
 import type { ToolPart } from "./parts";
 
 const MOST = 20_000;
@@ -25,16 +26,4 @@ function Piece({ title, value }: { title: string; value: unknown }) {
       </pre>
     </div>
   );
-}
-
-/** JSON in lines, also when it stands in a text; anything else as it is. */
-function pretty(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value, null, 2) ?? "";
-  const text = value.trim();
-  if (!/^[[{]/.test(text)) return value;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return value;
-  }
 }

@@ -10,8 +10,13 @@ export function Waiting({ queued, onRemove, onRetry }: { queued: Queued[]; onRem
       {queued.map((q) => (
         <li key={q.id} className="flex items-center gap-2.5 rounded-xl border border-dashed border-line bg-surface py-1 pr-1 pl-3.5 text-sm">
           <Clock aria-hidden className="size-4 shrink-0 text-muted" />
-          <span className="min-w-0 flex-1 truncate">{q.text}</span>
-          <span className={`shrink-0 text-xs ${q.failed ? "text-bad" : "text-muted"}`}>{q.failed ? `Not sent. ${q.failed}` : "Next"}</span>
+          <span className="min-w-0 flex-1">
+            <span dir="auto" className="block truncate">
+              {q.text}
+            </span>
+            {q.failed && <span className="block text-xs text-bad">Not sent. {q.failed}</span>}
+          </span>
+          {!q.failed && <span className="shrink-0 text-xs text-muted">Next</span>}
           {q.failed && <IconButton size="small" icon={RotateCw} label="Send again" onClick={() => onRetry(q.id)} />}
           <IconButton size="small" icon={X} label="Take back" onClick={() => onRemove(q.id)} />
         </li>

@@ -18,19 +18,19 @@ function Pill({ mention: { category, id, label }, onRead }: { mention: Mention; 
   const Glyph = icons[category];
   const face = (
     <>
-      <Glyph aria-hidden className="mr-1 inline size-3.5 align-[-0.125em]" />
+      <Glyph aria-hidden className="me-1 inline size-3.5 align-[-0.125em]" />
       {label}
     </>
   );
   if (category !== "document") {
     return (
-      <span data-mention={category} className={look}>
+      <span dir="auto" data-mention={category} className={look}>
         {face}
       </span>
     );
   }
   return (
-    <button type="button" data-mention={category} className={`${look} text-left hover:underline`} onClick={() => onRead({ id, title: label })}>
+    <button type="button" dir="auto" data-mention={category} className={`${look} text-start hover:underline`} onClick={() => onRead({ id, title: label })}>
       {face}
     </button>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decide, draftOf, pretty, problemOf, type Draft } from "./approval";
+import { argumentsProblem, decide, draftOf, pretty, type Draft } from "./approval";
 import type { AskedCall } from "./types";
 
 const paint: AskedCall = { id: "c1", name: "generate_image", arguments: { prompt: "a cat" }, editable: true };
@@ -23,9 +23,27 @@ it("remember goes with an approval only", () => {
   expect(decide([paint], [{ ...draftOf(paint), remember: true, decision: "rejected" }])).toEqual([{ id: "c1", decision: "rejected" }]);
 });
 it.each(["{", "[]", "null", '"x"', "7"])("arguments %s are not sent", (text) => {
-  expect(problemOf(text)).not.toBe("");
+  expect(argumentsProblem(text, paint)).not.toBe("");
   expect(decide([paint], [approved(paint, { text })])).toBeNull();
   expect(decide([paint], [approved(paint, { text, decision: "rejected" })])).not.toBeNull();
+});
+
+it("a number that a browser cannot hold is never sent rounded", () => {
+  const call: AskedCall = { ...paint, arguments: JSON.parse('{"id":12345678901234567890,"prompt":"a cat"}') as Record<string, unknown> };
+  const text = pretty(call.arguments);
+  expect(argumentsProblem(text, call)).toBe("");
+  expect(decide([call], [approved(call)])).toEqual([{ id: "c1", decision: "approved" }]);
+  const edited = text.replace("cat", "dog");
+  expect(argumentsProblem(edited, call)).toMatch(/too long to be sent exactly/);
+  expect(decide([call], [approved(call, { text: edited })])).toBeNull();
+  expect(argumentsProblem('{"id":9007199254740991,"part":0.1}', call)).toBe("");
+});
+
+it("JSON that a tool gives as a text is shown as JSON, any other text as it is", () => {
+  expect(pretty(' {"a":["x\u202ey"]}')).toBe(pretty({ a: ["x\u202ey"] }));
+  for (const text of ['{"id":12345678901234567890}', "[1] see there", "{", "", "plain\u200dwords"]) expect(pretty(text)).toBe(text);
+  expect(pretty(undefined)).toBe("");
+  expect(pretty(null)).toBe("null");
 });
 
 describe("characters that cannot be seen", () => {
@@ -36,7 +54,7 @@ describe("characters that cannot be seen", () => {
     expect(text).toContain(String.raw`a\u202eb\u2066c\u200bd\ufeffe\u00adf\u061cg\u2028h\u0085i\udb40\udc41`);
     expect(text).toContain(String.raw`"k\u200dey": 1`);
     expect(JSON.parse(text)).toEqual(hidden);
-    expect(problemOf(text)).toBe("");
+    expect(argumentsProblem(text, paint)).toBe("");
   });
   it("do not make arguments look changed", () => {
     const call = { ...paint, arguments: hidden };

@@ -17,16 +17,41 @@ const UNSEEN = /(?![\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Bidi_Contr
 
 const escaped = (c: string): string => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
-/** Arguments as a person reads them: the same JSON, with nothing in it that cannot be seen. */
-export const pretty = (v: unknown): string => JSON.stringify(v ?? {}, null, 2).replace(UNSEEN, escaped);
+/** Reads JSON. Not exact: it has a number that a browser can only round. */
+function read(text: string): { value: unknown; exact: boolean } {
+  let exact = true;
+  const value: unknown = JSON.parse(text, (_, v: unknown) => {
+    if (Number.isInteger(v) && !Number.isSafeInteger(v)) exact = false;
+    return v;
+  });
+  return { value, exact };
+}
+
+/** JSON as a person reads it, also when it stands in a text: the same JSON, with nothing in it that cannot be seen. Any other text is as it was. */
+export function pretty(v: unknown): string {
+  if (typeof v === "string") {
+    if (!/^\s*[[{]/.test(v)) return v;
+    try {
+      const { value, exact } = read(v);
+      return exact ? pretty(value) : v;
+    } catch {
+      return v;
+    }
+  }
+  return (JSON.stringify(v, null, 2) ?? "").replace(UNSEEN, escaped);
+}
 
 export const draftOf = (call: AskedCall): Draft => ({ decision: null, text: pretty(call.arguments), problem: "", reason: "", remember: false });
 
-/** Why a text cannot be the arguments of a call; empty when it can. */
-export function problemOf(text: string): string {
+const changed = (text: string, call: AskedCall): boolean => text.trim() !== pretty(call.arguments);
+
+/** Why a text cannot be sent as the arguments of a call; empty when it can, or says what they are already. */
+export function argumentsProblem(text: string, call: AskedCall): string {
+  if (!changed(text, call)) return "";
   try {
-    const v: unknown = JSON.parse(text);
-    return typeof v === "object" && v !== null && !Array.isArray(v) ? "" : "The arguments must be a JSON object.";
+    const { value, exact } = read(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return "The arguments must be a JSON object.";
+    return exact ? "" : "A number in it is too long to be sent exactly. The call can only be approved as it was.";
   } catch {
     return "This is not valid JSON yet.";
   }
@@ -42,9 +67,8 @@ export function decide(calls: AskedCall[], drafts: Draft[]): Decision[] | null {
       out.push({ id: call.id, decision: "rejected", ...(d.reason.trim() && { reason: d.reason.trim() }) });
       continue;
     }
-    if (call.editable && problemOf(d.text)) return null;
-    const changed = call.editable && d.text.trim() !== pretty(call.arguments);
-    out.push({ id: call.id, decision: "approved", ...(changed && { arguments: JSON.parse(d.text) as Record<string, unknown> }), ...(d.remember && { remember: true }) });
+    if (call.editable && argumentsProblem(d.text, call)) return null;
+    out.push({ id: call.id, decision: "approved", ...(call.editable && changed(d.text, call) && { arguments: JSON.parse(d.text) as Record<string, unknown> }), ...(d.remember && { remember: true }) });
   }
   return out;
 }

@@ -476,10 +476,10 @@ export class ThreadStore {
     this.rest();
   }
 
-  /** A message that has just come was written now. */
+  /** An answer counts from its end; its stream began with when it was asked for. */
   private stamp(): void {
     const last = this.chat.messages.at(-1);
-    if (last?.role !== "assistant" || last.metadata?.created_at || pendingQuestion(this.chat.messages)) return;
+    if (last?.role !== "assistant" || pendingQuestion(this.chat.messages)) return;
     this.chat.messages = [...this.chat.messages.slice(0, -1), { ...last, metadata: { ...last.metadata, created_at: new Date().toISOString() } }];
   }
 
