@@ -47,6 +47,7 @@ export async function shot(page, name) {
   await page.screenshot({ path: `${SHOTS}${name}.png`, animations: "disabled" });
 }
 
+export const messageForm = (page) => page.getByRole("form", { name: "Message", exact: true });
 export const composer = (page) => page.getByRole("textbox", { name: "Message" });
 export const assist = (page) => page.getByRole("region", { name: "Palaver asks" });
 export const answers = (page) => page.getByRole("article", { name: "Palaver", exact: true });
@@ -55,7 +56,13 @@ export const sendButton = (page) => page.getByRole("button", { name: /^Send/ });
 
 export async function ask(page, text) {
   await composer(page).fill(text);
-  await composer(page).press("Enter");
+  await send(page);
+}
+
+/** Sends what stands in the composer: with Enter, or by the button where Enter breaks the line. */
+export async function send(page) {
+  const touch = await page.evaluate(() => matchMedia("(pointer: coarse)").matches);
+  await (touch ? messageForm(page).getByRole("button", { name: /^Send( now|$)/ }).tap() : composer(page).press("Enter"));
 }
 
 /** Types an "@" with the beginning of a name, and picks the entry of that name with the keyboard. */

@@ -3,7 +3,7 @@
 // reload, and one that was taken back says so.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, newPage, phone, shot, startBrowser } from "./browser.mjs";
+import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, newPage, phone, send as sendTyped, shot, startBrowser } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { addDocument, assertSoon, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
@@ -330,7 +330,7 @@ it("fits a phone", async () => {
   };
   await addDocument(page, `Harbour-${"x".repeat(120)}`, "A long name.");
   await mention(page, "Harbour-");
-  await composer(page).press("Enter");
+  await sendTyped(page);
   await answer(page, 1);
   await fits("pills");
   await page.getByRole("button", { name: "Edit message" }).tap();

@@ -2,12 +2,15 @@ import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
 import { useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { COMMAND } from "../lib/keys";
 import { IconButton } from "../ui/Button";
+import { composing } from "../ui/composing";
+import { underLayer } from "../ui/layer";
 import { AgentMenu, type Agent } from "./AgentMenu";
 import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { DropZone } from "./DropZone";
-import { mention } from "./editor";
+import { append } from "./editor";
 import { Field } from "./Field";
+import { backToMessage } from "./focus";
 import { emptyDoc, joined, said, suggestion, type Node } from "./outgoing";
 import { Tray } from "./Tray";
 import type { ComposerProps } from "./types";
@@ -35,8 +38,8 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     onEscape: () => (busy ? !stopping && onStop() : onCancel?.()),
     onFiles: (added) => !answering && files.add(added),
   });
-  const { editor, doc, text, ask, focus } = field;
-  const tagDocument = useCallback((d: { id: string; title: string }) => mention(editor, { category: "document", id: d.id, label: d.title }), [editor]);
+  const { editor, doc, text, touch, ask, focus } = field;
+  const tagDocument = useCallback((d: { id: string; title: string }) => append(editor, { category: "document", id: d.id, label: d.title }), [editor]);
   const files = useFiles(draft?.attachments ?? [], tagDocument);
   const { restore } = files;
   const pictures = answering ? [] : files.attachments; // they wait for the next message
@@ -59,7 +62,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   useEffect(() => {
     if (!busy || stopping) return;
     const onKey = (e: KeyboardEvent) => {
-      if (e.key !== "Escape" || e.defaultPrevented || document.querySelector("[role=dialog],[role=alertdialog],[role=menu]")) return;
+      if (e.key !== "Escape" || e.defaultPrevented || composing(e) || underLayer()) return;
       onStop();
     };
     window.addEventListener("keydown", onKey);
@@ -83,17 +86,18 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     [editor, ask, focus, restore],
   );
 
+  const toSend = busy ? "Send now, ending the answer" : "Send";
   return (
     <form
       aria-label="Message"
       className={`relative rounded-2xl border border-line shadow-soft transition-colors focus-within:border-edge ${closed ? "bg-sunken" : "bg-surface"}`}
       onSubmit={(e) => {
         e.preventDefault();
-        send(false);
+        goOn(() => send(false));
       }}
     >
       <DropZone onFiles={answering || closed ? null : files.add} />
-      <Tray attachments={files.attachments} uploads={files.uploads} onRemove={files.remove} onDismiss={files.dismiss} />
+      <Tray attachments={files.attachments} uploads={files.uploads} onRemove={(id) => goOn(() => files.remove(id))} onDismiss={(key) => goOn(() => files.dismiss(key))} />
       <Field field={field} />
       <div className="flex items-center gap-1 px-2 pb-2">
         {!answering && (
@@ -116,13 +120,13 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         {threadId === null && <AgentMenu value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex items-center gap-1">
-          {busy && <Stop stopping={stopping} onStop={onStop} />}
-          {busy && ready && <IconButton label={`Send when the answer is complete (${COMMAND}+Enter)`} icon={ListEnd} onClick={() => send(true)} />}
+          {busy && <Stop stopping={stopping} onStop={() => goOn(onStop)} />}
+          {busy && ready && <IconButton label={`Send when the answer is complete${touch ? "" : ` (${COMMAND}+Enter)`}`} icon={ListEnd} onClick={() => goOn(() => send(true))} />}
           {(!busy || ready) && (
             <button
               type="submit"
-              aria-label={busy ? "Send now, ending the answer" : "Send"}
-              title={busy ? "Send now, ending the answer (Enter)" : "Send (Enter)"}
+              aria-label={toSend}
+              title={touch ? toSend : `${toSend} (Enter)`}
               disabled={!ready}
               className="inline-flex size-9 items-center justify-center rounded-lg bg-accent text-accent-ink transition-colors hover:bg-accent-strong disabled:bg-sunken disabled:text-muted"
             >
@@ -133,6 +137,12 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
       </div>
     </form>
   );
+}
+
+/** Does what a button says that may go with it, and its focus with that. */
+function goOn(act: () => void) {
+  act();
+  backToMessage();
 }
 
 function Stop({ stopping, onStop }: { stopping: boolean; onStop: () => void }) {

@@ -1,14 +1,25 @@
+import { useState } from "react";
 import { useConfig } from "../api/useConfig";
 
 const SHOW_FROM = 0.9; // of the longest message
 
-/** How long a message is, once it is nearly too long. */
+/** How long a message is, once it is nearly too long. A screen reader hears of the limit when it is passed, and when it is kept again, not at each key. */
 export function Count({ length }: { length: number }) {
   const { maxMessage } = useConfig();
-  if (length <= maxMessage * SHOW_FROM) return null;
+  const most = maxMessage.toLocaleString("en");
+  const over = length > maxMessage;
+  const [passed, setPassed] = useState(false); // since the field was empty
+  if (over !== passed && (over || length === 0)) setPassed(over);
   return (
-    <p role="status" className={`ml-auto px-2 text-xs tabular-nums ${length > maxMessage ? "text-bad" : "text-muted"}`}>
-      {length.toLocaleString("en")} of {maxMessage.toLocaleString("en")} characters
-    </p>
+    <>
+      {length > maxMessage * SHOW_FROM && (
+        <p className={`ml-auto px-2 text-xs tabular-nums ${over ? "text-bad" : "text-muted"}`}>
+          {length.toLocaleString("en")} of {most} characters
+        </p>
+      )}
+      <span role="status" className="sr-only">
+        {over ? `The message is too long: at most ${most} characters.` : passed ? "The message is short enough now." : ""}
+      </span>
+    </>
   );
 }

@@ -76,7 +76,7 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
       onMouseDown={() => !item.disabled && onPick(item)}
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
-      <span className="min-w-0 flex-1 truncate">{item.label}</span>
+      <span dir="auto" className="min-w-0 flex-1 truncate text-left">{item.label}</span>
       {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
     </div>
   );

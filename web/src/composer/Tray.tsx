@@ -24,7 +24,7 @@ export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
         <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
           {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
           <span className="min-w-0">
-            <span {...(u.error && { role: "alert" })} className="block truncate">{u.error ? `${u.name}: ${u.error}` : u.name}</span>
+            <span {...(u.error && { role: "alert" })} dir="auto" className="block truncate">{u.error ? `${u.name}: ${u.error}` : u.name}</span>
             {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
           </span>
           <Remove name={u.name} onClick={() => onDismiss(u.key)} />

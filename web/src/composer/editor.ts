@@ -5,6 +5,7 @@ import { Mention } from "@tiptap/extension-mention";
 import { Paragraph } from "@tiptap/extension-paragraph";
 import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
+import { TextSelection } from "@tiptap/pm/state";
 import { mentionNode, type Mention as Mentioned } from "./outgoing";
 
 /** An "@" that is being written. */
@@ -18,6 +19,8 @@ export interface Listener {
   onAsk(asking: Asking | null): void;
   /** Whether the list under an "@" takes a key. */
   onListKey(event: KeyboardEvent): boolean;
+  /** Whether Enter sends; else it breaks the line. */
+  enterSends(): boolean;
   onEnter(queue: boolean): void;
   onEscape(): void;
   onPaste(data: DataTransfer): void;
@@ -67,6 +70,7 @@ export function extensions(listener: () => Listener) {
       addKeyboardShortcuts: () => ({
         Enter: ({ editor }) => {
           if (editor.view.composing) return false;
+          if (!listener().enterSends()) return editor.commands.setHardBreak();
           listener().onEnter(false);
           return true;
         },
@@ -84,9 +88,8 @@ export function extensions(listener: () => Listener) {
   ];
 }
 
-/** Puts a mention in the place of the "@" that asked for it, or at the caret. */
-export function mention(editor: Editor, what: Mentioned, range?: Range): void {
-  const at = range ?? { from: editor.state.selection.from, to: editor.state.selection.to };
+/** Puts a mention in the place of the "@" that asked for it. */
+export function mention(editor: Editor, what: Mentioned, at: Range): void {
   const after = editor.state.doc.textBetween(at.to, Math.min(at.to + 1, editor.state.doc.content.size), "\n", "\n");
   const node = mentionNode(what);
   editor
@@ -94,4 +97,22 @@ export function mention(editor: Editor, what: Mentioned, range?: Range): void {
     .focus()
     .insertContentAt(at, after === " " ? [node] : [node, { type: "text", text: " " }])
     .run();
+}
+
+/**
+ * Puts a mention at the end of what is written, whoever is typing what and where:
+ * the focus stays, and so does the caret, but for one behind a space or in an
+ * empty text, which goes on behind the mention.
+ */
+export function append(editor: Editor, what: Mentioned): void {
+  const { doc, schema, selection, tr } = editor.state;
+  const end = doc.content.size - 1;
+  const before = doc.resolve(end).nodeBefore;
+  const gap = before !== null && before.type.name !== "hardBreak" && !/\s$/.test(before.text ?? "");
+  tr.insert(end, [...(gap ? [schema.text(" ")] : []), schema.nodeFromJSON(mentionNode(what)), schema.text(" ")]);
+  const within = (pos: number) => Math.min(Math.max(pos, 1), end); // all may be selected: what comes now is not
+  const [anchor, head] = [within(selection.anchor), within(selection.head)];
+  const along = !gap && anchor === end && head === end;
+  tr.setSelection(along ? TextSelection.atEnd(tr.doc) : TextSelection.create(tr.doc, anchor, head));
+  editor.view.dispatch(tr);
 }

@@ -1,6 +1,17 @@
-/** Puts the caret into the composer of the page; what is edited in a message is another text. */
+/** The keyboard is drawn on the screen, over half of the page. */
+export const TOUCH = "(pointer: coarse)";
+
+export const onTouch = (): boolean => matchMedia(TOUCH).matches;
+
+/** Puts the caret into the composer of the page, or goes to the question that closes it; what is edited in a message is another text. */
 export function focusMessage(): boolean {
-  const text = document.querySelector<HTMLElement>("form[aria-label=Message] .composer-text");
-  text?.focus();
-  return text !== null;
+  const text = document.querySelector<HTMLElement>("form[aria-label=Message] .composer-text[contenteditable=true]");
+  const place = text ?? document.querySelector<HTMLElement>("section[aria-label='Palaver asks']");
+  place?.focus();
+  return place !== null;
+}
+
+/** After a button: the next key is for the message. On a touch screen that would bring up the keyboard, which nobody has asked for. */
+export function backToMessage(): void {
+  if (!onTouch()) focusMessage();
 }

@@ -8,7 +8,7 @@ import { docOf, emptyDoc } from "./outgoing";
 import { useEditor } from "./useEditor";
 
 const SLOW_MS = 1_000;
-const listener: Listener = { onAsk: () => {}, onListKey: () => false, onEnter: () => {}, onEscape: () => {}, onPaste: () => {}, placeholder: () => "", attributes: () => ({}) };
+const listener: Listener = { onAsk: () => {}, onListKey: () => false, enterSends: () => true, onEnter: () => {}, onEscape: () => {}, onPaste: () => {}, placeholder: () => "", attributes: () => ({}) };
 
 let editors: Set<Editor>;
 let slow: boolean;

@@ -2,7 +2,9 @@ import { useEditorState } from "@tiptap/react";
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { refreshLibrary, useLibrary } from "../documents/library";
+import { useMedia } from "../ui/useMedia";
 import { extensions, mention, type Asking, type Listener } from "./editor";
+import { TOUCH } from "./focus";
 import { optionId } from "./MentionList";
 import { groupsOf, mentionables, step, type Category, type Mentionable } from "./mentions";
 import { docOf, mentionsOf, textOf, type Node } from "./outgoing";
@@ -18,7 +20,7 @@ interface Options {
   closed?: boolean;
   /** The words answer a question: only documents and sets can be mentioned. */
   answering?: boolean;
-  /** Enter, with Ctrl or without. */
+  /** Enter, with Ctrl or without; without it breaks the line on a touch screen. */
   onEnter(queue: boolean): void;
   /** Esc, when no list of mentions is open. */
   onEscape(): void;
@@ -27,14 +29,15 @@ interface Options {
 
 export type FieldState = ReturnType<typeof useField>;
 
-const attributesOf = (label: string): Record<string, string> => ({
+const attributesOf = (label: string, touch: boolean): Record<string, string> => ({
   role: "textbox",
   class: "composer-text",
+  dir: "auto",
   "aria-label": label,
   "aria-multiline": "true",
   "aria-autocomplete": "list",
   "aria-haspopup": "listbox",
-  enterkeyhint: "send",
+  enterkeyhint: touch ? "enter" : "send",
 });
 
 const characters = (text: string) => [...text].length;
@@ -44,6 +47,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
   const id = useId();
   const config = useConfig();
   const library = useLibrary();
+  const touch = useMedia(TOUCH); // few of whose keyboards have a Shift+Enter
   const [asking, setAsking] = useState<Asking | null>(null);
   const [at, setAt] = useState(0);
 
@@ -51,11 +55,12 @@ export function useField({ label, content, placeholder, closed = false, answerin
   const listener = useRef<Listener>({
     onAsk: () => {},
     onListKey: () => false,
+    enterSends: () => !touch,
     onEnter: () => {},
     onEscape: () => {},
     onPaste: () => {},
     placeholder: () => placeholder,
-    attributes: () => attributesOf(label),
+    attributes: () => attributesOf(label, touch),
   });
   const editor = useEditor({
     extensions: useMemo(() => extensions(() => listener.current), []),
@@ -126,6 +131,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
         setAt(0);
       },
       onListKey,
+      enterSends: () => !touch,
       onEnter,
       onEscape,
       onPaste: (data) => {
@@ -138,7 +144,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
       placeholder: () => placeholder,
       // What a screen reader follows while the focus stays in the text.
       attributes: () => ({
-        ...attributesOf(label),
+        ...attributesOf(label, touch),
         ...(open && { "aria-controls": id }),
         ...(open && active >= 0 && { "aria-activedescendant": optionId(id, active) }),
         ...(closed && { "aria-disabled": "true" }),
@@ -148,7 +154,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
 
   useEffect(() => {
     editor.setEditable(!closed, false); // draws the attributes and the placeholder anew, too
-  }, [editor, label, id, open, active, closed, placeholder]);
+  }, [editor, label, id, open, active, closed, placeholder, touch]);
 
   /** Writes an "@" where the caret is, which opens the list. */
   const ask = useCallback(() => {
@@ -170,7 +176,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
 
   const focus = useCallback(() => void editor.commands.focus("end"), [editor]);
 
-  return { editor, doc, text, length, tooLong: length > config.maxMessage, ask, read, focus, list: { id, open, groups, active, pick, close } };
+  return { editor, doc, text, touch, length, tooLong: length > config.maxMessage, ask, read, focus, list: { id, open, groups, active, pick, close } };
 }
 
 /** Of actions and the web, one each; as text, so that an unchanged one is equal. */

@@ -1,9 +1,10 @@
 import { CircleAlert, FileText, LoaderCircle, Trash2 } from "lucide-react";
-import { memo } from "react";
+import { memo, type MouseEvent } from "react";
 import type { Doc, DocRef } from "../api/types";
 import { bytes } from "../lib/format";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/gone";
+import { besideRow } from "../ui/rows";
 import { documentPath, refreshLibrary } from "./library";
 
 interface Props {
@@ -15,8 +16,10 @@ const kinds: Record<string, string> = { txt: "Text", text: "Text", md: "Markdown
 
 /** One of a library that may hold hundreds: drawn anew only when it has changed. */
 export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
-  const remove = () =>
+  const remove = (e: MouseEvent) => {
+    besideRow(e.currentTarget)?.focus();
     deleteLater({ path: documentPath(doc.id), words: `“${doc.title}” was deleted.`, onDeleted: () => void refreshLibrary() });
+  };
   const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
   const look = doc.status === "failed" ? "text-bad" : doc.status === "processing" ? "animate-spin text-accent" : "text-muted";
   return (
@@ -26,11 +29,13 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
         <button
           type="button"
           disabled={doc.status !== "ready"}
-          className="block w-full truncate text-left text-sm font-medium after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent"
+          className="block w-full text-left text-sm font-medium after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent"
           onClick={() => onOpen(doc)}
         >
           <span className="sr-only">Read </span>
-          {doc.title}
+          <span dir="auto" className="block truncate text-left">
+            {doc.title}
+          </span>
         </button>
         <State doc={doc} />
       </div>

@@ -63,7 +63,7 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
       <ul className="flex flex-wrap gap-1.5 pt-1">
         {known.map((d) => (
           <li key={d.id} className="max-w-full">
-            <button type="button" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline" onClick={() => onOpen(d)}>
+            <button type="button" dir="auto" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline" onClick={() => onOpen(d)}>
               {d.title}
             </button>
           </li>

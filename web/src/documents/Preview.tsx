@@ -9,7 +9,7 @@ export function Preview({ doc, onBack }: { doc: DocRef; onBack: () => void }) {
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex items-center gap-1 px-3 pb-2">
         <IconButton label="Back to all documents" icon={ArrowLeft} onClick={onBack} autoFocus />
-        <h3 className="min-w-0 truncate text-sm font-medium">{doc.title}</h3>
+        <h3 dir="auto" className="min-w-0 truncate text-sm font-medium">{doc.title}</h3>
       </div>
       <Reader doc={doc} />
     </div>

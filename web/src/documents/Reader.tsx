@@ -13,7 +13,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
   const { text, error, isPaused, deleted } = useDocumentText(doc.id);
   const there = text !== undefined && !deleted;
   return (
-    <div role="region" aria-label={`Text of ${doc.title}`} tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed whitespace-pre-wrap">
+    <div role="region" aria-label={`Text of ${doc.title}`} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed whitespace-pre-wrap">
       {there ? <DocumentText text={text.slice(0, shown)} /> : <p className="text-muted">{why(deleted, error, isPaused)}</p>}
       {there && text.length > shown && (
         <p className="pt-4 text-center">

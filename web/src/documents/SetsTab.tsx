@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Doc, DocSet } from "../api/types";
 import { Button, IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/gone";
+import { besideRow } from "../ui/rows";
 import { refreshLibrary, setPath } from "./library";
 import { SetDialog } from "./SetDialog";
 
@@ -21,7 +22,9 @@ export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
           <li key={set.id} className="flex items-start gap-3 rounded-lg py-2 pr-1 pl-2 hover:bg-sunken">
             <Layers aria-hidden className="mt-1 size-4 shrink-0 text-muted" />
             <span className="min-w-0 flex-1">
-              <span className="block truncate text-sm font-medium">{set.name}</span>
+              <span dir="auto" className="block truncate text-left text-sm font-medium">
+                {set.name}
+              </span>
               <span className="line-clamp-2 text-xs text-muted">{set.doc_ids.map((id) => titles.get(id) ?? "a deleted document").join(", ") || "No document"}</span>
             </span>
             <IconButton label={`Edit ${set.name}`} icon={Pencil} size="small" onClick={() => setEditing(set)} />
@@ -29,7 +32,10 @@ export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
               label={`Delete ${set.name}`}
               icon={Trash2}
               size="small"
-              onClick={() => deleteLater({ path: setPath(set.id), words: `“${set.name}” was deleted. Its documents stay.`, onDeleted: () => void refreshLibrary() })}
+              onClick={(e) => {
+                besideRow(e.currentTarget)?.focus();
+                deleteLater({ path: setPath(set.id), words: `“${set.name}” was deleted. Its documents stay.`, onDeleted: () => void refreshLibrary() });
+              }}
             />
           </li>
         ))}

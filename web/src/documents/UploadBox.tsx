@@ -3,6 +3,7 @@ import { useRef, useState, useSyncExternalStore } from "react";
 import type { Upload as Sent } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
+import { besideRow } from "../ui/rows";
 import { addDocument, DOCUMENT_TYPES, panelUploads } from "./library";
 
 /** Takes files, chosen or dropped, and shows how far they have come. */
@@ -72,7 +73,16 @@ function UploadRow({ upload: u }: { upload: Sent }) {
         <span {...(u.error && { role: "alert" })} className={u.error ? "block" : "block truncate"}>{u.error ? `${u.name}: ${u.error}` : u.name}</span>
         {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-full" {...(u.progress !== null && { value: u.progress })} />}
       </span>
-      <IconButton label={u.error ? `Dismiss ${u.name}` : `Cancel ${u.name}`} icon={X} size="small" className="text-inherit" onClick={() => panelUploads.dismiss(u.key)} />
+      <IconButton
+        label={u.error ? `Dismiss ${u.name}` : `Cancel ${u.name}`}
+        icon={X}
+        size="small"
+        className="text-inherit"
+        onClick={(e) => {
+          besideRow(e.currentTarget)?.focus();
+          panelUploads.dismiss(u.key);
+        }}
+      />
     </li>
   );
 }

@@ -121,7 +121,7 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
     <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
       {!roomy && <IconButton label="Conversations" icon={PanelLeft} onClick={() => setDrawer(true)} />}
       {!roomy && !threadId && <Brand />}
-      {title && <h1 className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
+      {title && <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
       <button
         type="button"
         aria-expanded={shown}

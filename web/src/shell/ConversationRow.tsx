@@ -1,9 +1,12 @@
 import { Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
+import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/gone";
 import { Menu, MenuItem } from "../ui/Menu";
+import { besideRow } from "../ui/rows";
 import { conversationPath, refreshConversations, rename } from "./conversations";
 import { since } from "./groups";
 import type { Go } from "./useRoute";
@@ -18,10 +21,13 @@ export const titleOf = (c: Conversation | null): string => c?.title || "New conv
 
 export function ConversationRow({ conversation: c, current, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
+  const more = useRef<HTMLButtonElement>(null);
   const title = titleOf(c);
 
   const remove = () => {
-    if (current) onOpen(null, "replace");
+    const next = besideRow(more.current!);
+    if (current) onOpen(null, "replace"); // where one begins to write
+    else requestAnimationFrame(() => next?.focus()); // after the menu has given the focus back
     deleteLater({
       path: conversationPath(c.id),
       words: `“${short(title)}” was deleted.`,
@@ -30,7 +36,12 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
     });
   };
 
-  if (renaming) return <Rename conversation={c} onDone={() => setRenaming(false)} />;
+  const renamed = (focused: boolean) => {
+    flushSync(() => setRenaming(false));
+    if (focused) more.current?.focus();
+  };
+
+  if (renaming) return <Rename conversation={c} onDone={renamed} />;
   return (
     <div className={`group relative mb-px rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
       <a
@@ -44,12 +55,13 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
           onOpen(c.id);
         }}
       >
-        <span className="min-w-0 flex-1 truncate">{title}</span>
+        <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
         <State conversation={c} />
       </a>
       <Menu
         trigger={
           <IconButton
+            ref={more}
             label={`More about ${title}`}
             icon={Ellipsis}
             size="small"
@@ -82,7 +94,13 @@ function State({ conversation: c }: { conversation: Conversation }) {
 
 const short = (s: string) => (s.length > 40 ? `${s.slice(0, 39)}…` : s);
 
-function Rename({ conversation: c, onDone }: { conversation: Conversation; onDone: () => void }) {
+interface RenameProps {
+  conversation: Conversation;
+  /** It goes, and whether the focus was in it. */
+  onDone: (focused: boolean) => void;
+}
+
+function Rename({ conversation: c, onDone }: RenameProps) {
   const [title, setTitle] = useState(c.title);
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
@@ -95,13 +113,15 @@ function Rename({ conversation: c, onDone }: { conversation: Conversation; onDon
     if (done.current) return; // Enter, then the blur that follows
     done.current = true;
     const next = title.trim();
-    if (keep && next !== "" && next !== c.title) void rename(c.id, next).finally(onDone);
-    else onDone();
+    const end = () => onDone(document.activeElement === input.current);
+    if (keep && next !== "" && next !== c.title) void rename(c.id, next).finally(end);
+    else end();
   };
   return (
     <div>
       <input
         ref={input}
+        dir="auto"
         aria-label="Title"
         value={title}
         maxLength={200}
@@ -109,7 +129,7 @@ function Rename({ conversation: c, onDone }: { conversation: Conversation; onDon
         onChange={(e) => setTitle(e.target.value)}
         onBlur={() => save(true)}
         onKeyDown={(e) => {
-          if (e.nativeEvent.isComposing || (e.key !== "Enter" && e.key !== "Escape")) return;
+          if (composing(e.nativeEvent) || (e.key !== "Enter" && e.key !== "Escape")) return;
           e.preventDefault();
           save(e.key === "Enter");
         }}

@@ -6,7 +6,7 @@ export default function ShortcutList({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose}>
       <dl className="space-y-2.5 text-sm">
-        {shortcuts.map(({ keys, what }) => (
+        {shortcuts().map(({ keys, what }) => (
           <div key={what} className="flex items-baseline justify-between gap-6">
             <dt className="text-muted">{what}</dt>
             <dd className="flex shrink-0 gap-1">

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortcutOf } from "./shortcuts";
+import { shortcutOf, shortcuts } from "./shortcuts";
 
 const none = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
 
@@ -21,4 +21,10 @@ test.each([
 test("on a Mac it is Command, not Ctrl", () => {
   expect(shortcutOf({ ...none, key: "k", metaKey: true }, "metaKey")).toBe("search");
   expect(shortcutOf({ ...none, key: "k", ctrlKey: true }, "metaKey")).toBeNull();
+});
+
+test("the list says what Enter does: it sends, but on a touch screen it breaks the line", () => {
+  const enter = (touch: boolean) => shortcuts(touch).filter(({ keys }) => keys.join() === "Enter");
+  expect(enter(false).map(({ what }) => what)).toEqual(["Send; while an answer is written, end it and go on"]);
+  expect(enter(true).map(({ what }) => what)).toEqual(["New line"]);
 });

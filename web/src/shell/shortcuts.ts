@@ -1,16 +1,22 @@
 import { useEffect, useState } from "react";
-import { focusMessage } from "../composer/focus";
+import { focusMessage, onTouch } from "../composer/focus";
 import { COMMAND, mac } from "../lib/keys";
+import { composing } from "../ui/composing";
+import { underLayer } from "../ui/layer";
 
+interface Shortcut {
+  keys: string[];
+  what: string;
+}
 
 /** What can be done by keyboard beside moving from control to control, as the list of it says. */
-export const shortcuts: readonly { keys: string[]; what: string }[] = [
+export const shortcuts = (touch = onTouch()): Shortcut[] => [
   { keys: [COMMAND, "K"], what: "Search conversations" },
   { keys: [COMMAND, "Shift", "O"], what: "New conversation" },
   { keys: ["Shift", "Esc"], what: "Go to the message" },
-  { keys: ["Enter"], what: "Send; while an answer is written, end it and go on" },
+  ...(touch ? [] : [{ keys: ["Enter"], what: "Send; while an answer is written, end it and go on" }]),
   { keys: [COMMAND, "Enter"], what: "Send when the answer is complete" },
-  { keys: ["Shift", "Enter"], what: "New line" },
+  { keys: touch ? ["Enter"] : ["Shift", "Enter"], what: "New line" },
   { keys: ["@"], what: "Mention a document, set or action" },
   { keys: ["Esc"], what: "Stop the answer, cancel a question, close a list" },
   { keys: [COMMAND, "/"], what: "This list" },
@@ -34,7 +40,7 @@ function focusSearch(): boolean {
   return search !== null;
 }
 
-/** Listens for the shortcuts of the whole page, but not under a dialog. Returns whether their list is open. */
+/** Listens for the shortcuts of the whole page, but not under what lies over it. Returns whether their list is open. */
 export function useShortcuts(onNew: () => void): [open: boolean, setOpen: (open: boolean) => void] {
   const [open, setOpen] = useState(false);
   useEffect(() => {
@@ -46,7 +52,7 @@ export function useShortcuts(onNew: () => void): [open: boolean, setOpen: (open:
     };
     const onKey = (e: KeyboardEvent) => {
       const name = shortcutOf(e);
-      if (!name || e.defaultPrevented || document.querySelector("[role=dialog],[role=alertdialog]")) return;
+      if (!name || e.defaultPrevented || composing(e) || underLayer()) return;
       if (act[name]()) e.preventDefault(); // the browser's own, and a stop, wait
     };
     window.addEventListener("keydown", onKey, true);

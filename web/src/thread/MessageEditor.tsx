@@ -1,11 +1,13 @@
 import { useEffect, useState } from "react";
 import { Count } from "../composer/Count";
 import { Field } from "../composer/Field";
+import { onTouch } from "../composer/focus";
 import { docOf, said, type Said } from "../composer/outgoing";
 import { Tray } from "../composer/Tray";
 import type { Attachment, Outgoing } from "../composer/types";
 import { useField } from "../composer/useField";
 import { Button } from "../ui/Button";
+import { composing } from "../ui/composing";
 import { attachmentsOf, documentOf, textOf } from "./parts";
 import type { Message } from "./types";
 
@@ -39,6 +41,11 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
   const { focus } = field;
   useEffect(focus, [focus]);
 
+  const remove = (id: string) => {
+    setPictures(pictures.filter((p) => p.id !== id));
+    if (!onTouch()) focus();
+  };
+
   return (
     <form
       aria-label="Edit message"
@@ -48,12 +55,12 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
         save();
       }}
       onKeyDown={(e) => {
-        if (e.key !== "Escape" || e.defaultPrevented) return; // the text looks after its own
+        if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return; // the text looks after its own
         e.preventDefault();
         onCancel();
       }}
     >
-      <Tray attachments={pictures} uploads={[]} onRemove={(id) => setPictures(pictures.filter((p) => p.id !== id))} onDismiss={() => {}} />
+      <Tray attachments={pictures} uploads={[]} onRemove={remove} onDismiss={() => {}} />
       <Field field={field} />
       <div className="flex flex-wrap items-center justify-end gap-2 px-3 pb-3">
         <Count length={field.length} />

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, typ
 import { Virtualizer } from "virtua";
 import type { Citation, DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
-import { focusMessage } from "../composer/focus";
+import { backToMessage } from "../composer/focus";
 import { Button, IconButton } from "../ui/Button";
 import { AssistantMessage } from "./AssistantMessage";
 import { pendingQuestion, takenBack, turnAt, turnOf } from "./parts";
@@ -106,7 +106,13 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem]);
 
   const [editing, setEditing] = useState<string | null>(null);
-  const edit = useCallback((turn: string, out: Outgoing) => void store.edit(turn, out), [store]);
+  const edit = useCallback(
+    (turn: string, out: Outgoing) => {
+      void store.edit(turn, out);
+      backToMessage();
+    },
+    [store],
+  );
   const show = useCallback(
     async (turn: string) => {
       const pressed = versionsOf(store.snapshot().branches, turn).map(picker).find(Boolean);
@@ -137,7 +143,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   const regenerate = useCallback(
     (turn: string) => {
       void store.regenerate(turn);
-      focusMessage();
+      backToMessage();
     },
     [store],
   );

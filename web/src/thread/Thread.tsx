@@ -2,7 +2,7 @@ import { useChat } from "@ai-sdk/react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore, type RefObject } from "react";
 import type { Citation, DocRef } from "../api/types";
 import { Composer } from "../composer/Composer";
-import { focusMessage } from "../composer/focus";
+import { backToMessage } from "../composer/focus";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
@@ -116,8 +116,8 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
         </Opened>
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
-        {view.problem && <ProblemBar problem={view.problem} onRetry={() => store.retry()} onDismiss={() => (store.dismiss(), focusMessage())} />}
-        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), focusMessage())} onRetry={(id) => store.requeue(id)} />
+        {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
+        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} />
         <Dock store={store} composer={composer} threadId={threadId} question={question} busy={busy} stopping={view.stopping} />
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />
@@ -177,10 +177,10 @@ function Dock({ store, composer, threadId, question, busy, stopping }: DockProps
   const asked = question?.interrupt_id;
   const had = useRef(asked);
   useEffect(() => {
-    if (typed && !tagging) composer.current?.focus();
-    else if (!asked && had.current) composer.current?.focus();
+    const moved = (typed && !tagging) || (!asked && had.current !== undefined);
+    if (moved && pointer) composer.current?.focus();
     had.current = asked;
-  }, [asked, typed, tagging]);
+  }, [asked, typed, tagging, pointer]);
 
   const answer = (value: ResumeValue, out?: Outgoing) => question && void store.answer(question, value, out);
   const onSend = (out: Outgoing) => {

@@ -33,7 +33,7 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
   const pencil = useRef<HTMLButtonElement>(null);
   const edited = useRef(editing);
   useEffect(() => {
-    if (edited.current && !editing) pencil.current?.focus();
+    if (edited.current && !editing && document.activeElement === document.body) pencil.current?.focus(); // given up
     edited.current = editing;
   }, [editing]);
   if (editing && turn) {

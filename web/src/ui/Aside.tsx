@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { createPortal } from "react-dom";
 import { IconButton } from "./Button";
+import { composing } from "./composing";
 import { Drawer } from "./Dialog";
 import { useMedia } from "./useMedia";
 
@@ -69,13 +70,13 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
       aria-label={title}
       className="flex h-full w-[26rem] shrink-0 flex-col border-l border-line bg-surface"
       onKeyDown={(e) => {
-        if (e.key !== "Escape" || e.defaultPrevented) return;
+        if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return;
         e.stopPropagation();
         onClose();
       }}
     >
       <header className="flex h-14 shrink-0 items-center justify-between gap-2 pr-3 pl-5">
-        <h2 ref={heading} tabIndex={-1} className="min-w-0 truncate text-base font-semibold outline-none">
+        <h2 ref={heading} dir="auto" tabIndex={-1} className="min-w-0 truncate text-base font-semibold outline-none">
           {title}
         </h2>
         <IconButton label={`Close ${title}`} icon={X} onClick={onClose} />

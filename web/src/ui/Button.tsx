@@ -7,7 +7,6 @@ const looks = {
   primary: "bg-accent text-accent-ink hover:bg-accent-strong",
   outline: "border border-line bg-surface hover:border-edge hover:bg-sunken",
   plain: "text-muted hover:bg-sunken hover:text-ink",
-  danger: "bg-bad text-bad-ink hover:opacity-90",
 } as const;
 
 interface Props extends Native {

@@ -17,7 +17,7 @@ export function Dialog({ title, onClose, children }: Props) {
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={backdrop} />
-        <Base.Popup className="fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-surface p-5 shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0">
+        <Base.Popup data-layer className="fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-surface p-5 shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0">
           <Base.Title className="text-base font-semibold">{title}</Base.Title>
           <div className="mt-4">{children}</div>
         </Base.Popup>
@@ -40,9 +40,9 @@ export function Drawer({ title, side, onClose, children }: DrawerProps) {
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={backdrop} />
-        <Base.Popup className={`fixed inset-y-0 z-50 flex flex-col bg-surface shadow-float outline-none transition-transform duration-200 ease-out ${place}`}>
+        <Base.Popup data-layer className={`fixed inset-y-0 z-50 flex flex-col bg-surface shadow-float outline-none transition-transform duration-200 ease-out ${place}`}>
           <header className="flex items-center justify-between gap-2 py-3 pr-3 pl-5">
-            <Base.Title className="min-w-0 truncate text-base font-semibold">{title}</Base.Title>
+            <Base.Title dir="auto" className="min-w-0 truncate text-base font-semibold">{title}</Base.Title>
             <Base.Close render={<IconButton label={`Close ${title}`} icon={X} />} />
           </header>
           {children}

@@ -16,7 +16,7 @@ export function Menu({ trigger, align = "end", side = "bottom", children }: Prop
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner align={align} side={side} sideOffset={4} className="z-50">
-          <Base.Popup className="min-w-40 rounded-xl border border-line bg-surface p-1 text-sm shadow-float outline-none transition duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0">
+          <Base.Popup data-layer className="min-w-40 rounded-xl border border-line bg-surface p-1 text-sm shadow-float outline-none transition duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0">
             {children}
           </Base.Popup>
         </Base.Positioner>

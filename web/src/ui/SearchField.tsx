@@ -15,13 +15,14 @@ export function SearchField({ label, value, onChange, className = "" }: Props) {
       <Search aria-hidden className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
       <input
         type="search"
+        dir="auto"
         aria-label={label}
         placeholder="Search"
         value={value}
         maxLength={200}
         onChange={(e) => onChange(e.target.value)}
         onKeyDown={(e) => {
-          if (e.key !== "Escape" || value === "") return;
+          if (e.key !== "Escape" || value === "" || e.nativeEvent.isComposing || e.keyCode === 229) return; // as composing(), which would be a file of its own for the browser to load
           e.preventDefault(); // it does not stop the answer, too
           onChange("");
         }}

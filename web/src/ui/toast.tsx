@@ -36,12 +36,12 @@ export const toast = Object.assign((text: string, options?: Options) => add(text
   error: (text: string, options?: Options) => add(text, "error", options),
 });
 
-/** Where the words of toast() appear: on a phone above, where they do not cover the message. */
+/** Where the words of toast() appear: on a phone above, where they do not cover the message. All of them are shown, as each may be the way to take a deletion back. */
 export function Toaster() {
   return (
-    <Toast.Provider toastManager={manager}>
+    <Toast.Provider toastManager={manager} limit={Infinity}>
       <Toast.Portal>
-        <Toast.Viewport aria-label="Notices" className="fixed top-16 right-4 left-4 z-60 flex flex-col items-end gap-2 sm:top-auto sm:bottom-4 sm:left-auto sm:w-88">
+        <Toast.Viewport aria-label="Notices" className="pointer-events-none fixed top-13 right-1 left-1 z-60 max-h-[calc(100dvh-4rem)] space-y-2 overflow-x-hidden overflow-y-auto p-3 sm:top-auto sm:bottom-1 sm:left-auto sm:w-94">
           <List />
         </Toast.Viewport>
       </Toast.Portal>
@@ -56,7 +56,8 @@ function List() {
       key={t.id}
       toast={t}
       swipeDirection={["right", "up", "down"]}
-      className="w-full rounded-xl border border-line bg-surface shadow-float transition duration-200 data-ending-style:translate-y-2 data-ending-style:opacity-0 data-limited:hidden data-starting-style:translate-y-2 data-starting-style:opacity-0 data-[type=error]:border-bad"
+      onKeyDown={(e) => e.key === "Escape" && e.preventDefault()} // it closes the notice, and does not stop the answer, too
+      className="pointer-events-auto rounded-xl border border-line bg-surface shadow-float transition duration-200 data-ending-style:translate-y-2 data-ending-style:opacity-0 data-starting-style:translate-y-2 data-starting-style:opacity-0 data-[type=error]:border-bad"
     >
       <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">
         <Toast.Description className="min-w-0 flex-1 py-1" />

@@ -1,0 +1,395 @@
+// Who types, by keys or on a touch screen: the focus is where they go on, nothing
+// that comes meanwhile takes it or the keys, and any language can be written.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, newPage, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
+import { startStack } from "./stack.mjs";
+import { browser, stack, useStack } from "./suite.mjs";
+import { addDocument, assertSoon, conversation, interrupted, many, stop, writing, yours } from "./thread.mjs";
+
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+const NOTES = { name: "Notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Notes\n\nThe clock is wound at seven.\n") };
+const ODD = { name: "odd.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) };
+const BOTH = "Summarize and audit the remote work policy";
+const HEBREW = "מדיניות עבודה מרחוק";
+
+let page;
+let context;
+let faults;
+
+useStack();
+
+const open = async (look = desktop, url = stack.url) => {
+  await context?.close();
+  ({ page, context, faults } = await newPage(browser, url, look));
+  await page.goto("/");
+};
+
+afterEach(async (t) => {
+  if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
+  assert.deepEqual(faults, []);
+  await context.close();
+  context = undefined;
+});
+
+const focused = (locator) => locator.and(page.locator(":focus")).waitFor();
+const conversations = () => page.getByRole("navigation", { name: "Conversations" });
+const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
+const more = (title) => row(title).getByRole("button", { name: /^More about/ });
+const attach = (...files) => page.locator("form input[type=file]").setInputFiles(files);
+const submit = () => messageForm(page).getByRole("button", { name: /^Send( now|$)/ });
+
+/** Picks from the menu of a conversation, by keyboard. */
+async function fromMenu(title, item) {
+  await more(title).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: item }).press("Enter");
+}
+
+/** Conversations that are begun by the API, the last one first in the list. */
+async function begin(...titles) {
+  for (const text of titles) {
+    const sent = await page.request.post("/api/ui/chat", { data: { id: crypto.randomUUID(), message: { id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text }] } } });
+    assert.ok(sent.ok(), `message not taken: ${sent.status()}`);
+  }
+  await page.reload();
+  await row(titles[0]).waitFor();
+}
+
+const ABOUT = ["What about liquidity?", "What about outsourcing?", "What about remote work?", "What about capital?"];
+
+/** Holds what is posted to an address until the page may have its answer. */
+async function holdBack(address) {
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route(address, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
+describe("a notice", () => {
+  beforeEach(() => open());
+
+  it("leaves the shortcuts alone, and so do four, of which each can be taken back", async () => {
+    await begin(...ABOUT);
+    for (const title of ABOUT) {
+      await fromMenu(title, "Delete");
+      await row(title).waitFor({ state: "detached" });
+      await page.getByText(`“${title}” was deleted.`).hover(); // it does not go from under the pointer
+    }
+    const undo = page.getByRole("button", { name: "Undo" });
+    await many(undo.filter({ visible: true }), 4);
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "90-four-notices");
+    await page.keyboard.press("Control+k");
+    await focused(page.getByRole("searchbox", { name: "Search conversations" }));
+    await page.keyboard.press("Shift+Escape");
+    await focused(composer(page));
+    await page.keyboard.press("Control+/");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Control+k"); // not under a dialog
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "detached" });
+    await many(undo, 4);
+    for (let left = 4; left > 0; left--) {
+      await undo.last().click();
+      await many(undo, left - 1);
+    }
+    for (const title of ABOUT) await row(title).waitFor();
+  });
+});
+
+describe("a document that has been uploaded", () => {
+  beforeEach(() => open());
+
+  it("is mentioned at the end, and leaves the caret where somebody types", async () => {
+    const arrive = await holdBack("**/api/documents");
+    await attach(NOTES);
+    await composer(page).pressSequentially("Summarize poly now");
+    for (let i = 0; i < "y now".length; i++) await composer(page).press("ArrowLeft");
+    arrive();
+    await composer(page).locator(".mention").waitFor();
+    await page.keyboard.type("ic");
+    assert.equal(await composer(page).textContent(), "Summarize policy now @Notes ");
+  });
+
+  it("takes no focus from where somebody types", async () => {
+    const arrive = await holdBack("**/api/documents");
+    await attach(NOTES);
+    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    await search.pressSequentially("reg");
+    arrive();
+    await composer(page).locator(".mention").waitFor();
+    await page.keyboard.type("ister");
+    assert.equal(await search.inputValue(), "register");
+    assert.equal(await composer(page).textContent(), "@Notes ");
+  });
+});
+
+describe("the focus", () => {
+  beforeEach(() => open());
+
+  it("goes to the message when it has been sent by the button, and when a file has been taken out", async () => {
+    expectRefusal(faults, 415);
+    await attach({ name: "plan.png", mimeType: "image/png", buffer: PNG }, ODD);
+    await page.getByRole("img", { name: "plan.png" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "odd.bin" }).waitFor();
+    for (const name of ["odd.bin", "plan.png"]) {
+      await page.getByRole("button", { name: `Remove ${name}` }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: `Remove ${name}` }).waitFor({ state: "detached" });
+      await focused(composer(page));
+    }
+    await ask(page, ABOUT[0]);
+    await answer(page, 1);
+    await composer(page).fill(ABOUT[1]);
+    await submit().click();
+    await answer(page, 2);
+    await focused(composer(page));
+    await page.keyboard.type("And");
+    assert.equal(await composer(page).textContent(), "And");
+  });
+
+  it("goes back to the conversation that was renamed, or not, but not from where somebody has gone since", async () => {
+    await begin(ABOUT[0]);
+    const title = page.getByRole("textbox", { name: "Title" });
+    await fromMenu(ABOUT[0], "Rename");
+    await focused(title);
+    await title.fill("Money");
+    await title.press("Enter");
+    await focused(more("Money"));
+    await fromMenu("Money", "Rename");
+    await focused(title);
+    await title.press("Escape");
+    await focused(more("Money"));
+    await fromMenu("Money", "Rename");
+    await focused(title);
+    await title.fill("Cash");
+    await composer(page).click();
+    await row("Cash").waitFor();
+    await focused(composer(page));
+  });
+
+  it("goes to the next row when one is deleted, to the one before when it was the last, and then to what is above", async () => {
+    await begin(ABOUT[0], ABOUT[1], ABOUT[2]); // the last stands first
+    await fromMenu(ABOUT[1], "Delete");
+    await focused(more(ABOUT[0]));
+    await fromMenu(ABOUT[0], "Delete");
+    await focused(more(ABOUT[2]));
+    await fromMenu(ABOUT[2], "Delete");
+    await focused(page.getByRole("button", { name: "New conversation" }));
+  });
+
+  it("goes to the message when the conversation that is open is deleted", async () => {
+    await ask(page, ABOUT[0]);
+    await answer(page, 1);
+    await fromMenu(ABOUT[0], "Delete");
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    await focused(composer(page));
+  });
+
+  it("stays in the list when a document, a set or a refused upload goes", async () => {
+    const ids = [await addDocument(page, "Tides", "High water is at noon."), await addDocument(page, "Lights", "The light is lit at seven.")];
+    await page.request.post("/api/document-sets", { data: { name: "Harbour", doc_ids: ids } });
+    await page.reload();
+    await openDocuments(page);
+    await page.getByRole("tab", { name: "Sets" }).click();
+    await page.getByRole("button", { name: "Delete Harbour" }).press("Enter");
+    await focused(page.getByRole("button", { name: "New set" }));
+    await page.getByRole("tab", { name: "Documents" }).click();
+    const names = await documents(page).getByRole("button", { name: /^Delete/ }).evaluateAll((all) => all.map((b) => b.getAttribute("aria-label").slice("Delete ".length)));
+    assert.equal(names.length, 2);
+    await page.getByRole("button", { name: `Delete ${names[0]}` }).press("Enter");
+    await focused(page.getByRole("button", { name: `Read ${names[1]}` }));
+    expectRefusal(faults, 415);
+    await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([ODD, { ...ODD, name: "odder.bin" }]);
+    await page.getByRole("button", { name: "Dismiss odd.bin" }).press("Enter");
+    await focused(page.getByRole("button", { name: "Dismiss odder.bin" }));
+    await page.keyboard.press("Enter");
+    await focused(page.getByRole("button", { name: /^Add documents/ }));
+  });
+
+  it("goes to the question, where a question closes the message", async () => {
+    await ask(page, BOTH);
+    await focused(assist(page));
+    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    await search.focus();
+    await page.keyboard.press("Shift+Escape");
+    await focused(assist(page));
+    await page.getByRole("button", { name: "Skip to the message" }).focus();
+    await page.keyboard.press("Enter");
+    await focused(assist(page));
+    await assist(page).getByRole("button", { name: "Cancel" }).click();
+    await assist(page).waitFor({ state: "detached" });
+  });
+});
+
+describe("on a touch screen", () => {
+  beforeEach(() => open(phone));
+
+  it("Enter breaks the line, the button sends, and no keyboard comes up afterwards", async () => {
+    assert.equal(await composer(page).getAttribute("enterkeyhint"), "enter");
+    await composer(page).tap();
+    await page.keyboard.type("What about");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("liquidity?");
+    assert.equal(new URL(page.url()).pathname, "/");
+    assert.equal(await submit().getAttribute("title"), "Send");
+    await shot(page, "91-phone-two-lines");
+    await submit().tap();
+    await yours(page).getByText("What about\nliquidity?").waitFor();
+    await answer(page, 1);
+    await many(composer(page).and(page.locator(":focus")), 0);
+    await composer(page).fill("And outsourcing?");
+    await submit().tap();
+    await answer(page, 2);
+    await many(composer(page).and(page.locator(":focus")), 0);
+  });
+
+  it("so it does in a message that is edited", async () => {
+    await ask(page, ABOUT[0]);
+    await answer(page, 1);
+    await page.getByRole("button", { name: "Edit message" }).tap();
+    const box = page.getByRole("textbox", { name: "Edited text" });
+    await focused(box);
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("In short.");
+    await page.getByRole("form", { name: "Edit message" }).getByRole("button", { name: "Send" }).tap();
+    await yours(page).getByText(`${ABOUT[0]}\nIn short.`).waitFor();
+  });
+});
+
+it("with keys, Enter sends and says so", async () => {
+  await open();
+  assert.equal(await composer(page).getAttribute("enterkeyhint"), "send");
+  assert.equal(await submit().getAttribute("title"), "Send (Enter)");
+});
+
+describe("a screen reader", () => {
+  it("hears once that a message is too long, and once that it is not any more", async () => {
+    await open();
+    await page.evaluate(() => {
+      window.heard = [];
+      new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const region = (target instanceof Element ? target : target.parentElement)?.closest("form [role=status]");
+          if (region?.textContent) window.heard.push(region.textContent);
+        }
+      }).observe(document.body, { childList: true, subtree: true, characterData: true });
+    });
+    await composer(page).fill("x".repeat(31_999));
+    await page.getByText("31,999 of 32,000 characters").waitFor();
+    await page.keyboard.type("xx");
+    await page.getByText("32,001 of 32,000 characters").waitFor();
+    await page.keyboard.type("x");
+    await page.getByText("32,002 of 32,000 characters").waitFor();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Backspace");
+    await page.getByText("31,999 of 32,000 characters").waitFor();
+    assert.deepEqual(await page.evaluate(() => window.heard), ["The message is too long: at most 32,000 characters.", "The message is short enough now."]);
+  });
+});
+
+describe("words that are written from right to left", () => {
+  it("stand so in the message, the titles and the text of a document, and English beside them does not", async () => {
+    await open();
+    const direction = (locator) => locator.evaluate((el) => getComputedStyle(el).direction);
+    await addDocument(page, HEBREW, `${HEBREW}.`);
+    await addDocument(page, "Tides", "High water is at noon.");
+    await begin(HEBREW, ABOUT[0]);
+    assert.equal(await direction(row(HEBREW).getByText(HEBREW)), "rtl");
+    assert.equal(await direction(row(ABOUT[0]).getByText(ABOUT[0])), "ltr");
+    await openDocuments(page);
+    await ready(page, HEBREW);
+    assert.equal(await direction(documents(page).getByText(HEBREW, { exact: true })), "rtl");
+    assert.equal(await direction(documents(page).getByText("Tides", { exact: true })), "ltr");
+    await page.getByRole("button", { name: `Read ${HEBREW}` }).click();
+    const text = page.getByRole("region", { name: `Text of ${HEBREW}` });
+    await text.getByText(`${HEBREW}.`).waitFor();
+    assert.equal(await direction(text), "rtl");
+    await composer(page).fill(HEBREW);
+    assert.equal(await direction(composer(page)), "rtl");
+    await shot(page, "92-right-to-left");
+    await composer(page).fill("In English");
+    assert.equal(await direction(composer(page)), "ltr");
+    await row(HEBREW).getByRole("link").click();
+    const heading = page.getByRole("heading", { level: 1 }).filter({ hasText: HEBREW });
+    await heading.waitFor();
+    assert.equal(await direction(heading), "rtl");
+  });
+});
+
+describe("while an answer is written", () => {
+  let model;
+  let slow;
+
+  before(async () => {
+    model = await startSlowModel(["The clock ", "is wound ", "at seven."], 5);
+    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" });
+  });
+  after(async () => {
+    await slow?.stop();
+    await model?.stop();
+  });
+
+  beforeEach(async () => {
+    model.hold = 1;
+    await open(desktop, slow.url);
+    await addDocument(page, "Clocks", "The clock is wound at seven.");
+    await ask(page, "When is the clock wound?");
+    await writing(page).getByText("The clock").waitFor();
+  });
+
+  it("Esc stops it under a notice, but not the Esc that closes one", async () => {
+    for (const title of ["Tides", "Lights"]) {
+      await upload(page, `${title}.md`, `# ${title}\n\nAt seven.\n`);
+      await ready(page, title);
+    }
+    await page.getByRole("button", { name: "Delete Tides" }).click();
+    const notice = page.getByText("“Tides” was deleted.");
+    await notice.hover();
+    await page.keyboard.press("F6"); // to the notices
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    await notice.waitFor({ state: "detached" });
+    await many(interrupted(page), 0);
+    await page.getByRole("button", { name: "Delete Lights" }).click();
+    await page.getByText("“Lights” was deleted.").hover();
+    await conversation(page).focus();
+    await page.keyboard.press("Escape");
+    await interrupted(page).waitFor();
+  });
+
+  it("the Esc of an input method does not stop it", async () => {
+    const composing = [{ isComposing: true }, { keyCode: 229 }];
+    const escape = (selector, how) =>
+      page.evaluate(([at, init]) => document.querySelector(at).dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true, ...init })), [selector, how]);
+    const ime = await context.newCDPSession(page);
+    await composer(page).focus();
+    await ime.send("Input.imeSetComposition", { text: "に", selectionStart: 1, selectionEnd: 1 });
+    await composer(page).getByText("に").waitFor();
+    await escape("form[aria-label=Message] .composer-text", { isComposing: true });
+    await ime.send("Input.insertText", { text: "日" });
+    for (const how of composing) for (const where of ["[type=search]", "main"]) await escape(where, how);
+    await stop(page).and(page.locator(":enabled")).waitFor();
+    await escape("main", {});
+    await interrupted(page).waitFor();
+    await page.getByRole("button", { name: "Edit message" }).click();
+    const form = page.getByRole("form", { name: "Edit message" });
+    await form.waitFor();
+    for (const how of composing) await escape("form[aria-label='Edit message'] button", how);
+    await form.waitFor();
+    await escape("form[aria-label='Edit message'] button", {});
+    await form.waitFor({ state: "detached" });
+  });
+
+  it("the focus goes to the message when it is stopped by the button", async () => {
+    await stop(page).focus();
+    await page.keyboard.press("Enter");
+    await focused(composer(page));
+    await interrupted(page).waitFor();
+    await focused(composer(page));
+  });
+});
