@@ -2,27 +2,18 @@
 // 2.7b), and a person with very many conversations and documents can still find
 // theirs.
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { answer, answers, ask, axe, composer, documents, newPage, openDocuments, shot } from "./browser.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { answer, answers, ask, axe, composer, documents, openDocuments, shot } from "./browser.mjs";
+import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, many, yours } from "./thread.mjs";
 
-let page;
-let context;
-let faults;
-
 useStack();
-
 beforeEach(async () => {
-  ({ page, context, faults } = await newPage(browser, stack.url));
+  await arrive();
   await page.goto("/");
 });
-
-afterEach(async () => {
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+leaveNoFaults();
 
 describe("seed 2.7b", () => {
   const QUESTIONS = ["How many days a week may employees work remotely?", "Who may work remotely?", "What about customer data on private addresses?"];

@@ -2,33 +2,18 @@
 // with who types, screen readers hear what is new and nothing else, nothing
 // jumps or leaves the page by itself, and it does without storage.
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, desktop, expectRefusal, newPage, openDocuments, phone, sendButton, shot } from "./browser.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, expectRefusal, openDocuments, phone, sendButton, shot } from "./browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, startWithTools, stop, yours } from "./thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
 const SECOND = "What about customer data on private addresses?";
 const ODD = { name: "odd.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) };
 
-let page;
-let context;
-let faults;
-
 useStack();
-
-const open = async (look = desktop) => {
-  await context?.close();
-  ({ page, context, faults } = await newPage(browser, stack.url, look));
-};
-
-beforeEach(() => open());
-afterEach(async (t) => {
-  if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
-  assert.deepEqual(faults, []);
-  await context.close();
-  context = undefined;
-});
+beforeEach(() => arrive());
+leaveNoFaults();
 
 const focused = (locator) => locator.and(page.locator(":focus")).waitFor();
 const choice = (name) => assist(page).getByRole("button", { name, exact: true });
@@ -203,7 +188,7 @@ describe("what was deleted and taken back", () => {
 
 describe("on a phone", () => {
   it("a field has letters that iOS does not zoom to, and a notice leaves Send free", async () => {
-    await open(phone);
+    await arrive(phone);
     await page.goto("/");
     await ask(page, QUESTION);
     await answer(page, 1);

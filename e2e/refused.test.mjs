@@ -1,26 +1,17 @@
 // What the server refuses is not lost: its words go back to where they were
 // written, with a reason that helps.
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
-import { answer, ask, assist, composer, expectRefusal, mention, newPage, shot } from "./browser.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { answer, ask, assist, composer, expectRefusal, mention, shot } from "./browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, history, many, startWithTools, yours } from "./thread.mjs";
 
-let page;
-let context;
-let faults;
-
 useStack();
-
 beforeEach(async () => {
-  ({ page, context, faults } = await newPage(browser, stack.url));
+  await arrive();
   await page.goto("/");
 });
-
-afterEach(async () => {
-  await context.close();
-  assert.deepEqual(faults, []);
-});
+leaveNoFaults();
 
 const NOTES = "Lighthouse notes";
 const QUESTION = "What does the circular say about the liquidity coverage ratio?";
