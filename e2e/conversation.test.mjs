@@ -3,9 +3,9 @@
 // tools and their approval (S3's checklist), branches, and what must stay smooth
 // and harmless.
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, newPage, phone, shot } from "./browser.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, shot } from "./browser.mjs";
+import { arrive, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
 
 const BOTH = "Summarize and audit the remote work policy";
@@ -13,25 +13,16 @@ const P2025 = "Remote Work and Customer Data Policy 2025";
 const P2024 = "Remote Work and Customer Data Policy 2024";
 const EMAIL = "We work from home on five days a week and send customer data to private mail addresses.";
 
-let page;
-let context;
-let faults;
-
 useStack();
 
-const open = async (look = desktop) => {
-  await context?.close();
-  ({ page, context, faults } = await newPage(browser, stack.url, look));
+const open = async (look) => {
+  await arrive(look);
   await watchProgress(page);
   await page.goto("/");
 };
 
 beforeEach(() => open());
-afterEach(async () => {
-  assert.deepEqual(faults, []);
-  await context.close();
-  context = undefined;
-});
+leaveNoFaults();
 
 const choice = (name, on = page) => assist(on).getByRole("button", { name, exact: true });
 const asks = (words, on = page) => assist(on).getByText(words).waitFor();

@@ -24,19 +24,23 @@ export interface History {
  * its place when the server does not know that version any more, or when a turn
  * is under way elsewhere: what runs or asks is never out of sight.
  */
-export async function readHistory(thread: string, head: string | undefined, signal: AbortSignal): Promise<History> {
+export async function readHistory(thread: string, head: string | undefined, signal: AbortSignal, tries = 3): Promise<History> {
   let list: api.Stretch;
   let state: api.State;
   try {
     [list, state] = await Promise.all([api.stretch(thread, head, undefined, signal), api.state(thread, signal)]);
   } catch (err) {
-    if (head && unknown(err)) return readHistory(thread, undefined, signal);
+    if (head && unknown(err)) return readHistory(thread, undefined, signal, tries);
     throw err;
   }
   const active = state.active_turn?.turn_id;
-  if (head && active && !list.messages.some((m) => turnOf(m) === active)) return readHistory(thread, undefined, signal);
+  if (head && active && !list.messages.some((m) => turnOf(m) === active)) return readHistory(thread, undefined, signal, tries);
+  if (!active && underway(list.messages.at(-1)) && tries > 1) return readHistory(thread, head, signal, tries - 1); // its turn has ended between the two answers
   return { head, ...apart(list.messages.map(tagged), active), active, branches: state.branches ?? {}, more: list.more === true };
 }
+
+/** Whether a conversation that ends so waits for an answer. */
+const underway = (last: Message | undefined): boolean => last?.role === "user" || last?.metadata?.finished_reason === "interrupted";
 
 /** Reads the messages before one of the server's. */
 export async function readOlder(thread: string, head: string | undefined, before: string | undefined): Promise<{ messages: Message[]; more: boolean }> {

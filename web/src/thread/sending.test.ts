@@ -379,6 +379,19 @@ describe("older messages", () => {
   });
 });
 
+describe("a turn that ends while the conversation is read", () => {
+  for (const [stands, last] of Object.entries({
+    "only its message": [],
+    "its question": [{ id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "interrupted" }, parts: [{ type: "data-interrupt", id: "t1.q1", data: question }] }],
+  })) {
+    it(`of which there was ${stands}, is read with its answer`, async () => {
+      server.on("list", { status: 200, body: { messages: [history[0], ...last] } });
+      await opened();
+      expect(texts()).toEqual(["user: One", "assistant: First."]);
+    });
+  }
+});
+
 describe("what is no conversation", () => {
   it("is a failure in words, not a page that waits for ever", async () => {
     server.on("list", { status: 200, body: { hello: "world" } });
