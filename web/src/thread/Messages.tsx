@@ -63,11 +63,12 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   };
 
   // What is read: what was pressed last while it is in view, else what stands first.
+  const width = useRef(0);
   const pressed = useRef<Element | null>(null);
   const reading = useRef<Place | null>(null);
   const note = useCallback(() => {
     const el = box.current;
-    if (!el || held.current) return;
+    if (!el || held.current || el.clientWidth !== width.current) return; // in a new width it stands elsewhere already
     const room = el.getBoundingClientRect();
     const inView = (at: Element) => {
       const { top, bottom } = at.getBoundingClientRect();
@@ -83,7 +84,6 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     note();
   };
 
-  const width = useRef(0);
   const settle = useCallback(() => {
     const el = box.current;
     if (!el) return;
