@@ -388,8 +388,8 @@ describe("a citation", () => {
   it("that is opened stays where it was pressed, and where it was when its panel is closed", async () => {
     await open();
     const words = "Some words that fill more than a line in any width that a conversation has on a screen, and a few more for good measure. ".repeat(3);
-    const many = Array.from({ length: 30 }, (_, i) => `Paragraph ${i}. ${words}${i === 15 ? "[1]" : ""}`).join("\n\n");
-    await pretend([told(1, "Rent?"), said(1, many, [quoted(1)]), ...exchanges("x", 0, 10, 12)]);
+    const paragraphs = Array.from({ length: 30 }, (_, i) => `Paragraph ${i}. ${words}${i === 15 ? "[1]" : ""}`).join("\n\n");
+    await pretend([told(1, "Rent?"), said(1, paragraphs, [quoted(1)]), ...exchanges("x", 0, 10, 12)]);
     await conversation(page).getByText("Answer x 9.").waitFor();
     const chip = answers(page).locator("[data-citation='1']").first();
     await conversation(page).hover();
