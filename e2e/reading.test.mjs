@@ -3,7 +3,7 @@
 // direction, and what can be done is within reach on a phone.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, composer, desktop, mention, newPage, phone, shot } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, desktop, mention, newPage, phone, shot } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { browser, stack, useStack } from "./suite.mjs";
@@ -282,6 +282,193 @@ describe("words that run from right to left", () => {
     assert.equal(arabic.left[0], "0px");
     assert.match(arabic.left[1], /^0px/);
     await shot(page, "68-right-to-left");
+  });
+});
+
+describe("an answer", () => {
+  const cell = (n) => `| ${Array(n).fill("---").join(" | ")} |`;
+  const WIDE = [
+    "| Item | 2021 | 2024 | Change | Who is affected | Since | Notes |",
+    cell(7),
+    "| Rent | 1,050 € | 1,240 € | +18 % | Tenant | January 2024 | The rent rose once, when the new lease began, and is fixed for three years from then on. |",
+    "| Deposit | 2 months | 3 months | +1 | Tenant | January 2024 | Returned within 60 days after the end of the lease. |",
+  ].join("\n");
+  const SENTENCES = ["| A | B | C | D | E |", cell(5), `|${" Some words that make a sentence of a cell. |".repeat(5)}`].join("\n");
+  const SMALL = "| A | B |\n| --- | --- |\n| 1 | 2 |";
+  const table = (n) => answers(page).locator(".table-scroll").nth(n);
+  const room = (locator) => locator.evaluate((el) => [el.clientWidth, el.scrollWidth]);
+
+  it("shows wide tables whole where they fit, else that they go on; small ones stay small", async () => {
+    await open();
+    await pretend([told(1, "Compare"), said(1, [WIDE, SMALL, SENTENCES].join("\n\n"))]);
+    await table(2).waitFor();
+    await shot(page, "70-tables");
+    const [inside, whole] = await room(table(0));
+    assert.equal(whole, inside, "seven columns fit");
+    assert.ok((await room(table(1)))[0] < 250, "two short columns are not stretched");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await assertSoon(async () => (await room(table(0)))[1] > (await room(table(0)))[0], "now it is wider than the page");
+    const widths = await table(2).locator("td").evaluateAll((cells) => cells.map((c) => c.offsetWidth));
+    assert.ok(Math.min(...widths) >= 120, `sentences can be read: ${widths}`);
+    await shot(page, "71-tables-narrow");
+    await table(0).focus();
+    await page.keyboard.press("ArrowRight");
+    await assertSoon(() => table(0).evaluate((el) => el.scrollLeft > 0), "it is scrolled by keyboard");
+    assert.deepEqual(await axe(page), []);
+  });
+
+  it("has boxes to tick in place of bullets, and says the language of code", async () => {
+    await open();
+    await pretend([told(1, "Steps?"), said(1, "- [x] sign\n- [ ] pay\n\n```sql\nselect 1\n```\n\n```\nbare\n```")]);
+    const item = answers(page).getByRole("listitem").filter({ hasText: "sign" });
+    await item.getByRole("checkbox", { name: "Done" }).waitFor();
+    assert.equal(await item.evaluate((el) => getComputedStyle(el).listStyleType), "none");
+    const code = answers(page).getByRole("group", { name: "Code" });
+    await answers(page).getByText("sql", { exact: true }).waitFor();
+    assert.equal(await code.first().textContent(), "select 1\n");
+    await shot(page, "72-tasks-and-code");
+    assert.deepEqual(await axe(page), []);
+  });
+
+  it("is said to screen readers in the words that are shown", async () => {
+    await open();
+    await page.goto("/");
+    await ask(page, QUESTION);
+    const heard = page.locator("[data-announcer]");
+    await assertSoon(async () => (await heard.textContent()) !== "", "the answer is said");
+    assert.match(await heard.textContent(), /^Palaver: According to Remote Work/);
+    assert.doesNotMatch(await heard.textContent(), /[*[\]\u2060\u00a0]/);
+  });
+});
+
+describe("a citation", () => {
+  const quoted = (n) => ({ type: "source-document", sourceId: `s${n}`, mediaType: "text/plain", title: `Source ${n}`, providerMetadata: { palaver: { n, quote: "words", doc_id: "d" } } });
+
+  it("stays on one line with the word before it and the full stop after it, in any width", async () => {
+    await open();
+    await pretend([told(1, "Rent?"), said(1, "The lease replaces the one of 2021 [1]. Rent rose by eighteen percent[2], as agreed.", [quoted(1), quoted(2)])]);
+    const got = await answer(page, 1);
+    await got.locator("[data-citation]").nth(1).waitFor();
+    const apart = await got.locator(".answer").evaluate((el) => {
+      const range = document.createRange();
+      const at = (node, i) => {
+        range.setStart(node, i);
+        range.setEnd(node, i + 1);
+        return range.getBoundingClientRect();
+      };
+      const apart = [];
+      for (let width = 120; width <= 600; width++) {
+        el.style.width = `${width}px`;
+        for (const chip of el.querySelectorAll("[data-citation]")) {
+          const middle = chip.getBoundingClientRect();
+          const beside = [at(chip.previousSibling, 0), at(chip.nextSibling, 0)];
+          const far = beside.some((r) => Math.abs(r.top + r.bottom - middle.top - middle.bottom) > 20); // lines are 24 px apart
+          if (far) apart.push([width, chip.textContent]);
+        }
+      }
+      return apart;
+    });
+    assert.deepEqual(apart, []);
+    assert.match(await got.textContent(), /of 2021\u00a01\. Rent rose by eighteen percent2, as agreed\./);
+  });
+
+  it("can be hit by a finger that is a little off", async () => {
+    await open(stack.url, phone);
+    await pretend([told(1, "Rent?"), said(1, "It rose [1][2].", [quoted(1), quoted(2)])]);
+    const first = answers(page).locator("[data-citation='1']");
+    await first.waitFor();
+    const hit = (n, dx, dy) =>
+      answers(page).locator(`[data-citation='${n}']`).evaluate((el, [dx, dy]) => {
+        const { left, right, top, bottom } = el.getBoundingClientRect();
+        return document.elementFromPoint((left + right) / 2 + dx, dy < 0 ? top + dy : dy > 0 ? bottom + dy : (top + bottom) / 2)?.textContent;
+      }, [dx, dy]);
+    for (const n of [1, 2]) for (const dy of [-8, 0, 8]) assert.equal(await hit(n, 0, dy), `${n}`, `${dy} px off ${n}`);
+  });
+
+  it("that is opened stays where it was pressed, and where it was when its panel is closed", async () => {
+    await open();
+    const words = "Some words that fill more than a line in any width that a conversation has on a screen, and a few more for good measure. ".repeat(3);
+    const paragraphs = Array.from({ length: 30 }, (_, i) => `Paragraph ${i}. ${words}${i === 15 ? "[1]" : ""}`).join("\n\n");
+    await pretend([told(1, "Rent?"), said(1, paragraphs, [quoted(1)]), ...exchanges("x", 0, 10, 12)]);
+    await conversation(page).getByText("Answer x 9.").waitFor();
+    const chip = answers(page).locator("[data-citation='1']").first();
+    await conversation(page).hover();
+    await assertSoon(async () => {
+      await page.mouse.wheel(0, -1000);
+      return (await chip.count()) > 0;
+    }, "the citation is in the page");
+    await page.getByRole("button", { name: "Go to the end" }).waitFor();
+    const width = () => conversation(page).evaluate((el) => el.clientWidth);
+    const wide = await width();
+    await chip.evaluate((el) => {
+      el.scrollIntoView({ block: "center" });
+      addEventListener("pointerdown", () => (window.pressedAt = el.getBoundingClientRect().top), true);
+    });
+    await chip.click();
+    const moved = () => chip.evaluate((el) => Math.abs(el.getBoundingClientRect().top - window.pressedAt));
+    await page.getByRole("complementary", { name: "Source 1" }).waitFor();
+    await assertSoon(async () => (await width()) < wide && (await moved()) <= 2, "the citation is where it was pressed");
+    await shot(page, "73-cited");
+    await chip.evaluate((el) => (window.pressedAt = el.getBoundingClientRect().top));
+    await page.keyboard.press("Escape");
+    await assertSoon(async () => (await width()) === wide && (await moved()) <= 2, "the citation is where it was");
+    provoked(/404/);
+  });
+});
+
+describe("the end of a conversation", () => {
+  const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
+  const atEnd = (what) => assertSoon(async () => (await left()) <= 1, `it is at its end ${what}`);
+
+  it("stays in view when a question comes, a draft grows or the window shrinks; who has gone up stays there", async () => {
+    await open();
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.goto("/");
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    await ask(page, "What is the capital of Mongolia?");
+    await assist(page).waitFor();
+    await atEnd("above the question");
+    await shot(page, "74-end-above-question");
+    await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
+    await assist(page).waitFor({ state: "detached" });
+    await atEnd("when the question is gone");
+    const height = () => conversation(page).evaluate((el) => el.clientHeight);
+    const before = await height();
+    for (let i = 0; i < 6; i++) await composer(page).press("Shift+Enter");
+    await assertSoon(async () => (await height()) < before, "the draft takes room");
+    await atEnd("above a long draft");
+    await page.setViewportSize({ width: 1280, height: 420 });
+    await assertSoon(async () => (await height()) < before - 80, "the window is smaller");
+    await atEnd("in a smaller window");
+
+    await conversation(page).hover();
+    await page.mouse.wheel(0, -5000);
+    await assertSoon(() => conversation(page).evaluate((el) => el.scrollTop === 0), "it is scrolled up");
+    await page.setViewportSize({ width: 1280, height: 400 });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    assert.equal(await conversation(page).evaluate((el) => el.scrollTop), 0);
+  });
+});
+
+describe("a tool call of a turn that was stopped", () => {
+  it("says that it was not run, or not finished, and alarms nobody", async () => {
+    await open();
+    await page.goto("/");
+    await startWithTools(page, "draw a cat in a hat");
+    const card = page.getByRole("region", { name: "Tool generate_image" });
+    await card.getByText("Waits for your approval").waitFor();
+    await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
+    await card.getByText("Not run").waitFor();
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+    await page.reload();
+    await card.getByText("Not run").waitFor();
+    await shot(page, "75-not-run");
+    const error = (errorText) => ({ type: "tool-look", toolCallId: errorText, state: "output-error", input: {}, errorText });
+    await pretend([told(1, "Look"), said(1, "Well.", [error("No result: the turn was stopped before the tool answered."), error("It is broken.")])]);
+    const look = page.getByRole("region", { name: "Tool look" });
+    await look.nth(0).getByText("Not finished").waitFor();
+    await look.nth(1).getByText("Failed").waitFor();
   });
 });
 

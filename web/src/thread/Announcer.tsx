@@ -11,6 +11,15 @@ interface Props {
   busy: boolean;
 }
 
+/** Markdown as it is shown: nobody wants to hear its stars and bars. */
+async function spoken(text: string): Promise<string> {
+  try {
+    return (await import("./Markdown")).plain(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Says the answer that a turn has brought to screen readers, once. What stood there before is not news. */
 export function Announcer({ message, busy }: Props) {
   const [words, setWords] = useState("");
@@ -22,7 +31,7 @@ export function Announcer({ message, busy }: Props) {
     if (busy || !message) return;
     if (id && id !== known.current && busyBefore.current) {
       const stopped = message.metadata?.interrupted ? " Response interrupted." : "";
-      setWords(`Palaver: ${textOf(message).slice(0, MOST)}${stopped}`);
+      void spoken(textOf(message)).then((said) => setWords(`Palaver: ${said.slice(0, MOST)}${stopped}`));
     }
     known.current = id;
     busyBefore.current = false;

@@ -1,6 +1,7 @@
 import type { Citation } from "../api/types";
 
-const look = "ms-0.5 inline-flex h-[1.35em] min-w-[1.45em] items-center justify-center rounded-md bg-accent-soft px-1 align-[0.1em] text-xs font-semibold text-accent no-underline!";
+// Small beside words, and still to be hit by a finger.
+const look = "relative ms-0.5 pointer-coarse:ms-1 pointer-coarse:after:absolute pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-2.5 inline-flex h-[1.35em] min-w-[1.45em] items-center justify-center rounded-md bg-accent-soft px-1 align-[0.1em] text-xs font-semibold text-accent no-underline!";
 
 /** A citation's number in an answer: opens its passage, or its page. */
 export function CitationChip({ n, citation, onOpen }: { n: number; citation?: Citation; onOpen: (c: Citation) => void }) {

@@ -3,7 +3,7 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
-import { remarkMarkers, seal } from "../lib/markers";
+import { remarkMarkers, seal, type Node } from "../lib/markers";
 import { blocksOf } from "./blocks";
 import { CitationChip } from "./CitationChip";
 import { CopyButton } from "./CopyButton";
@@ -25,6 +25,9 @@ function Chip({ n }: { n: number }) {
   return <CitationChip n={n} citation={byNumber.get(n)} onOpen={onCite} />;
 }
 
+/** A sentence is not to be drawn as a column of single words, and a number stays with its unit. */
+const widthOf = (characters: number) => (characters > 30 ? "sentence" : characters <= 10 ? "whitespace-nowrap" : undefined);
+
 /** Untrusted text: no HTML, no pictures from elsewhere, links in a new tab. */
 const components: Components = {
   cite: ({ children }) => <Chip n={Number(children)} />,
@@ -37,13 +40,15 @@ const components: Components = {
       <span>{children}</span> // a scheme that is not safe to open
     ),
   img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
+  input: ({ checked }) => <input type="checkbox" checked={checked} disabled aria-label={checked ? "Done" : "To do"} />,
   code: ({ children }) => <code dir="ltr">{children}</code>,
-  pre: ({ children }) => <Code>{children}</Code>,
+  pre: ({ children, node }) => <Code language={languageOf(node)}>{children}</Code>,
   table: ({ children }) => (
     <div className="table-scroll" tabIndex={0} role="group" aria-label="Table">
       <table>{children}</table>
     </div>
   ),
+  td: ({ node, ...rest }) => <td {...rest} className={widthOf(node ? wordsOf(node).length : 0)} />,
 };
 
 /** Markdown, block by block. */
@@ -61,7 +66,47 @@ export default function Markdown({ text, citations, writing = false, onCite }: M
   );
 }
 
-const plugins = [remarkGfm, remarkMarkers];
+const plugins = [remarkGfm, remarkMarkers, () => bind];
+
+interface Bound extends Node {
+  data?: { hName: string; hProperties?: { className: string } };
+  children?: Bound[];
+}
+
+/** Keeps the number of a citation on the line of what it follows and of the full stop that follows it. Browsers break lines at such a box whatever stands beside it. */
+function bind(node: Bound): void {
+  node.children?.forEach((child, i, all) => {
+    if (child.type !== "cite") return bind(child);
+    const take = (from: Bound | undefined, what: RegExp): Bound[] => {
+      const value = from?.type === "text" ? (what.exec(from.value ?? "")?.[0] ?? "") : "";
+      if (value) from!.value = from!.value!.replace(what, "");
+      return value ? [{ type: "text", value }] : [];
+    };
+    const children = [...take(all[i - 1], /\S\u00A0?$/u), child, ...take(all[i + 1], /^[.,;:!?)\]}»”’"'…。、，]+/u)];
+    if (children.length > 1) all[i] = { type: "bound", data: { hName: "span", hProperties: { className: "whitespace-nowrap" } }, children };
+  });
+}
+
+interface HastNode {
+  value?: string;
+  tagName?: string;
+  properties?: Record<string, unknown>;
+  children?: HastNode[];
+}
+
+/** The words of markdown as they are shown, for who hears them: without the numbers of citations, which would be heard as part of a sentence. */
+export function plain(markdown: string): string {
+  let words = "";
+  const read = () => (tree: HastNode) => void (words = wordsOf(tree));
+  ReactMarkdown({ children: seal(markdown), remarkPlugins: plugins, rehypePlugins: [read] });
+  return words.replaceAll("\u00A0", " ").replace(/[ ,;]+(?=[.,;:!?])/g, "").replace(/\s*\n\s*/g, "\n").trim();
+}
+
+function wordsOf(node: HastNode): string {
+  if (node.tagName === "cite") return "";
+  if (node.tagName === "img") return String(node.properties?.alt ?? "");
+  return node.value ?? (node.children ?? []).map(wordsOf).join("");
+}
 
 const Block = memo(function Block({ text }: { text: string }) {
   return (
@@ -73,13 +118,20 @@ const Block = memo(function Block({ text }: { text: string }) {
   );
 });
 
-function Code({ children }: { children?: React.ReactNode }) {
+/** What the fence of a block of code says that it is. */
+function languageOf(pre: HastNode | undefined): string {
+  const name = [pre?.children?.[0]?.properties?.className].flat().find((c) => String(c).startsWith("language-"));
+  return name ? String(name).slice("language-".length) : "";
+}
+
+function Code({ language, children }: { language: string; children?: React.ReactNode }) {
   const box = useRef<HTMLPreElement>(null);
   return (
     <div dir="ltr" className="group/code relative">
-      <pre ref={box} tabIndex={0} role="group" aria-label="Code">
+      <pre ref={box} tabIndex={0} role="group" aria-label="Code" className={language && "pt-9!"}>
         {children}
       </pre>
+      {language && <span className="absolute top-2.5 left-4 max-w-3/4 truncate text-xs text-muted">{language}</span>}
       <CopyButton
         text={() => box.current?.textContent ?? ""}
         label="Copy code"

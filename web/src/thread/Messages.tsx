@@ -1,5 +1,5 @@
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type SyntheticEvent } from "react";
 import { Virtualizer } from "virtua";
 import type { Citation, DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
@@ -22,6 +22,12 @@ interface Props {
   onRead: (doc: DocRef) => void;
   /** What stands below the last message. */
   children: ReactNode;
+}
+
+/** Something of the conversation, and where on the page it stands. */
+interface Place {
+  find: () => Element | null | undefined;
+  top: number;
 }
 
 const NEAR = 80;
@@ -50,24 +56,52 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
 
   // A version that was picked stays where its picker was pressed, until the reader moves.
   const [picked, setPicked] = useState("");
-  const held = useRef<{ turn: string; top: number } | null>(null);
+  const held = useRef<Place | null>(null);
   const picker = useCallback((turn: string) => box.current?.querySelector<HTMLElement>(`[data-versions="${turn}"]`), []);
   const letGo = () => {
     held.current = null;
   };
-  const settle = useCallback(() => {
-    const place = held.current && picker(held.current.turn);
-    if (place) box.current!.scrollTop += place.getBoundingClientRect().top - held.current!.top;
-    else if (stuck.current) toEnd();
-  }, [picker, toEnd]);
 
-  // Messages that grow at the end are followed, what is said below them is not;
-  // what a person has just sent is shown, with the place of what will be said.
-  useEffect(() => {
-    const el = list.current;
+  // What is read: what was pressed last while it is in view, else what stands first.
+  const width = useRef(0);
+  const pressed = useRef<Element | null>(null);
+  const reading = useRef<Place | null>(null);
+  const note = useCallback(() => {
+    const el = box.current;
+    if (!el || held.current || el.clientWidth !== width.current) return; // in a new width it stands elsewhere already
+    const room = el.getBoundingClientRect();
+    const inView = (at: Element) => {
+      const { top, bottom } = at.getBoundingClientRect();
+      return bottom > room.top && top < room.bottom;
+    };
+    const last = pressed.current;
+    const at = last?.isConnected && inView(last) ? last : document.elementFromPoint(room.left + room.width / 2, room.top + 8);
+    reading.current = at && list.current?.contains(at) ? { find: () => at, top: at.getBoundingClientRect().top } : null;
+  }, []);
+  const press = (e: SyntheticEvent) => {
+    letGo();
+    pressed.current = list.current?.contains(e.target as Node) ? (e.target as Element) : null;
+    note();
+  };
+
+  const settle = useCallback(() => {
+    const el = box.current;
     if (!el) return;
+    // Lines break anew in another width, above what is read, too: it stays where it was, until the reader moves.
+    if (width.current !== el.clientWidth && !stuck.current) held.current ??= reading.current;
+    width.current = el.clientWidth;
+    const place = held.current?.find();
+    if (place?.isConnected) el.scrollTop += place.getBoundingClientRect().top - held.current!.top;
+    else if (stuck.current) toEnd();
+    note();
+  }, [toEnd, note]);
+
+  // Messages that grow at the end are followed, and so is the end when there is
+  // less room for them; what is said below them is not. What a person has just
+  // sent is shown, with the place of what will be said.
+  useEffect(() => {
     const watch = new ResizeObserver(settle);
-    watch.observe(el);
+    for (const el of [box.current, list.current]) if (el) watch.observe(el);
     return () => watch.disconnect();
   }, [settle]);
   const newest = messages.findLast((m) => m.role === "user");
@@ -91,6 +125,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     if (left < NEAR) stuck.current = true;
     else if (el.scrollTop < lastTop.current - 1) stuck.current = false;
     lastTop.current = el.scrollTop;
+    note();
     setAway(left > 2 * el.clientHeight || (!stuck.current && left > NEAR));
     if (el.scrollTop < EARLY && view.more && !view.moreProblem) void store.loadMore();
   };
@@ -115,9 +150,9 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   );
   const show = useCallback(
     async (turn: string) => {
-      const pressed = versionsOf(store.snapshot().branches, turn).map(picker).find(Boolean);
-      if (!pressed) return;
-      const place = (held.current = { turn, top: pressed.getBoundingClientRect().top });
+      const button = versionsOf(store.snapshot().branches, turn).map(picker).find(Boolean);
+      if (!button) return;
+      const place = (held.current = { find: () => picker(turn), top: button.getBoundingClientRect().top });
       stuck.current = false;
       setPicked(turn);
       // What had the focus is drawn anew: who uses the keyboard goes on at the version shown.
@@ -163,8 +198,8 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
         onScroll={onScroll}
         onWheel={letGo}
         onTouchMove={letGo}
-        onPointerDown={letGo}
-        onKeyDown={letGo}
+        onPointerDown={press}
+        onKeyDown={press}
         tabIndex={0}
         role="region"
         aria-label="Conversation"

@@ -11,23 +11,28 @@ const states = {
   done: { label: "Done", icon: Check, look: "text-good" },
   failed: { label: "Failed", icon: CircleAlert, look: "text-bad" },
   denied: { label: "Rejected", icon: Ban, look: "text-muted" },
+  undecided: { label: "Not run", icon: Ban, look: "text-muted" },
+  unfinished: { label: "Not finished", icon: Ban, look: "text-muted" },
 } as const;
 
-function stateOf(p: ToolPart): keyof typeof states {
+/** What the server says of a call whose turn ended before it did. */
+const NO_RESULT = "No result: the turn was stopped before the tool answered.";
+
+function stateOf(p: ToolPart, over: boolean): keyof typeof states {
   switch (p.state) {
     case "approval-requested":
-      return "asks";
+      return over ? "undecided" : "asks";
     case "output-available":
       return "done";
     case "output-error":
-      return "failed";
+      if (p.errorText !== NO_RESULT) return "failed";
+      return p.approval && p.approval.approved === undefined ? "undecided" : "unfinished";
     case "output-denied":
       return "denied";
     case "approval-responded":
-      return p.approval?.approved === false ? "denied" : "running";
-    default:
-      return "running";
+      if (p.approval?.approved === false) return "denied";
   }
+  return over ? "unfinished" : "running";
 }
 
 /** The calls that are shown in full: a card that is scrolled far away leaves the page, and comes back as it was. */
@@ -41,8 +46,8 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
     if (!opened.delete(part.toolCallId)) opened.add(part.toolCallId);
     setOpen(!open);
   };
-  const state = stateOf(part);
-  const { label, icon: Glyph, look } = states[over && state === "running" ? "failed" : state];
+  const state = stateOf(part, over);
+  const { label, icon: Glyph, look } = states[state];
   const name = toolName(part);
   return (
     <section aria-label={`Tool ${name}`} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
@@ -52,7 +57,7 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
         <Brief input={part.input} />
         <span className="ml-auto inline-flex shrink-0 items-center gap-1.5 text-xs text-muted">
           <Glyph aria-hidden className={`size-3.5 ${look}`} />
-          {over && state === "running" ? "Not finished" : label}
+          {label}
         </span>
         <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
       </button>
