@@ -459,10 +459,10 @@ describe("a tool call of a turn that was stopped", () => {
     const card = page.getByRole("region", { name: "Tool generate_image" });
     await card.getByText("Waits for your approval").waitFor();
     await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
-    await card.getByText("Not run").waitFor();
+    await card.getByText("Not approved").waitFor();
     await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
     await page.reload();
-    await card.getByText("Not run").waitFor();
+    await card.getByText("Not approved").waitFor();
     await shot(page, "75-not-run");
     const error = (errorText) => ({ type: "tool-look", toolCallId: errorText, state: "output-error", input: {}, errorText });
     await pretend([told(1, "Look"), said(1, "Well.", [error("No result: the turn was stopped before the tool answered."), error("It is broken.")])]);

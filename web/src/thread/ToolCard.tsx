@@ -11,7 +11,7 @@ const states = {
   done: { label: "Done", icon: Check, look: "text-good" },
   failed: { label: "Failed", icon: CircleAlert, look: "text-bad" },
   denied: { label: "Rejected", icon: Ban, look: "text-muted" },
-  undecided: { label: "Not run", icon: Ban, look: "text-muted" },
+  undecided: { label: "Not approved", icon: Ban, look: "text-muted" },
   unfinished: { label: "Not finished", icon: Ban, look: "text-muted" },
 } as const;
 
