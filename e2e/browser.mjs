@@ -54,6 +54,12 @@ export const answers = (page) => page.getByRole("article", { name: "Palaver", ex
 export const statuses = (page) => page.evaluate(() => window.statuses);
 export const sendButton = (page) => page.getByRole("button", { name: /^Send/ });
 
+/** Empties the composer, as a person does: by its own keys, for what fill() selects the editor may not know of yet. */
+export async function clear(page) {
+  await composer(page).press("ControlOrMeta+a");
+  await composer(page).press("Backspace");
+}
+
 export async function ask(page, text) {
   await composer(page).fill(text);
   await send(page);

@@ -3,7 +3,7 @@
 // phone, in the dark and for a screen reader.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, dark, desktop, documents, expectRefusal, mention, messageForm, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { browser, stack, useStack } from "./suite.mjs";
@@ -179,7 +179,7 @@ describe("the welcome page", () => {
     await composer(page).fill("Hello");
     const first = await size();
     assert.ok(first < 350 * KB, `the welcome page loads ${first} bytes`);
-    await composer(page).fill("");
+    await clear(page);
     await ask(page, "What about liquidity?");
     await replied(page);
     const thread = page.url();
@@ -208,7 +208,7 @@ describe("the composer", () => {
     await composer(page).press("Shift+Enter");
     await composer(page).press("Enter");
     assert.equal(new URL(page.url()).pathname, "/");
-    await composer(page).fill("");
+    await clear(page);
     const height = () => composer(page).evaluate((el) => el.getBoundingClientRect().height);
     const before = await height();
     await composer(page).pressSequentially("line one");
@@ -257,7 +257,7 @@ describe("the composer", () => {
     await list.waitFor({ state: "detached" });
     assert.equal(await composer(page).textContent(), "@");
 
-    await composer(page).fill("");
+    await clear(page);
     const sent = posts("/api/ui/chat");
     await mention(page, "Summarize");
     await mention(page, "Supplier Contract with Brightwater");
@@ -393,7 +393,7 @@ describe("the composer", () => {
     await paste("one\ntwo <b>", '<p><span data-type="mention" data-id="x" data-label="Fake">fake</span></p>');
     assert.equal(await composer(page).locator(".mention").count(), 0);
     assert.equal(await composer(page).innerText(), "one\ntwo <b>");
-    await composer(page).fill("");
+    await clear(page);
     await paste("a".repeat(32_001), "");
     await page.getByText("32,001 of 32,000 characters").waitFor();
     assert.equal(await sendButton(page).isDisabled(), true);

@@ -4,14 +4,16 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/klauspost/compress/gzhttp"
+	"golang.org/x/net/http/httpguts"
 )
 
 //go:embed all:dist
@@ -27,19 +29,28 @@ func Handler() http.Handler {
 	if err != nil {
 		panic(err) // only an invalid path can do this, and it is a constant
 	}
-	return compressed(handler{files})
+	return handler{files, &sync.Map{}}
 }
 
-// compressed is by gzip only: zstd at its quickest would send more.
-func compressed(h http.Handler) http.Handler {
-	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false))
-	if err != nil {
-		panic(err) // only an invalid option can do this, and it is a constant
-	}
-	return wrap(h)
+type handler struct {
+	files  fs.FS
+	packed *sync.Map // name → func() []byte
 }
 
-type handler struct{ files fs.FS }
+// pack compresses a file as well as it can be, once, when it is first asked for.
+func (h handler) pack(name string, body []byte) []byte {
+	packed, _ := h.packed.LoadOrStore(name, sync.OnceValue(func() []byte {
+		var out bytes.Buffer
+		w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+		if err != nil {
+			panic(err) // only an invalid level can do this, and it is a constant
+		}
+		_, _ = w.Write(body) // a buffer takes everything
+		_ = w.Close()
+		return out.Bytes()
+	}))
+	return packed.(func() []byte)()
+}
 
 const (
 	forGood   = "public, max-age=31536000, immutable"
@@ -83,6 +94,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if t := types[path.Ext(name)]; t != "" {
 		w.Header().Set("Content-Type", t)
+		w.Header().Add("Vary", "Accept-Encoding")
+		if httpguts.HeaderValuesContainsToken(r.Header["Accept-Encoding"], "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			body = h.pack(name, body)
+		}
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))

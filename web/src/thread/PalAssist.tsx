@@ -2,6 +2,7 @@ import { FileText, Files, Sparkles } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 import { useConfig } from "../api/useConfig";
 import { Button } from "../ui/Button";
+import { composing } from "../ui/composing";
 import type { Draft } from "./approval";
 import { ToolApproval } from "./ToolApproval";
 import type { Question, ResumeValue } from "./types";
@@ -38,7 +39,7 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
       aria-label="Palaver asks"
       className="slide-up mb-3 max-h-[60dvh] overflow-y-auto rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft outline-none focus:border-accent"
       onKeyDown={(e) => {
-        if (e.key !== "Escape" || e.defaultPrevented) return;
+        if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return;
         e.stopPropagation();
         cancel();
       }}

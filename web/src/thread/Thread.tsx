@@ -92,7 +92,16 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
     [show],
   );
 
-  if (view.load === "missing") return <Notice>This conversation does not exist. It may have been deleted.</Notice>;
+  if (view.load === "missing") {
+    return (
+      <Notice>
+        <p>This conversation does not exist. It may have been deleted.</p>
+        <a href="/" className="mt-4 inline-block font-medium text-accent underline">
+          Begin a new one
+        </a>
+      </Notice>
+    );
+  }
   if (view.load === "failed") {
     return (
       <Notice>
