@@ -3,10 +3,11 @@
 // phone, in the dark and for a screen reader.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, clear, composer, dark, documents, expectRefusal, mention, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { browser, stack, useStack } from "./suite.mjs";
+import { addDocument } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
 const KB = 1000;
@@ -39,6 +40,17 @@ async function until(so) {
 const replied = (p) => answers(p).or(assist(p)).filter({ visible: true }).first().waitFor();
 
 const yours = () => page.getByRole("article", { name: "You" });
+const LONG = "Minutes_of_the_extraordinary_general_meeting_of_shareholders_in_the_large_hall_with_all_appendices";
+
+/** Where it ends, once nothing moves any more. */
+async function box(locator) {
+  await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => Number.isFinite(a.effect.getComputedTiming().endTime)).map((a) => a.finished.catch(() => {}))));
+  const { x, y, width, height } = await locator.boundingBox();
+  return { left: x, top: y, right: x + width, bottom: y + height, width, height };
+}
+
+const covers = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const notice = () => page.getByRole("region", { name: /^Notices/ }).getByRole("dialog");
 const conversations = () => page.getByRole("navigation", { name: "Conversations" });
 const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
 
@@ -142,6 +154,23 @@ describe("the welcome page", () => {
     assert.equal(sent[0].tagged_doc_ids.length, 2);
   });
 
+  it("keeps its heading where it is when there is more to begin with, and when the message grows", async () => {
+    await page.goto("/");
+    const ways = page.getByRole("list", { name: "Ways to begin" });
+    await ways.getByRole("button", { name: /^Compare/ }).waitFor();
+    const heading = page.getByRole("heading", { name: "Ask your documents" });
+    const { top } = await box(heading);
+    const { height } = await box(ways);
+    await addDocument(page, LONG, "The hall was full.");
+    await page.reload();
+    await ways.getByRole("button", { name: `Summarize ${LONG}` }).waitFor();
+    await ways.getByRole("button", { name: /^Compare/ }).waitFor();
+    assert.ok((await box(ways)).height > height, "the ways take more lines");
+    assert.equal((await box(heading)).top, top);
+    await composer(page).fill("one\ntwo\nthree\nfour\nfive");
+    assert.equal((await box(heading)).top, top);
+  });
+
   it("accepts typing after at most 350 kB of JavaScript, and so does a thread", async () => {
     const loaded = [];
     page.on("response", (r) => new URL(r.url()).pathname.endsWith(".js") && loaded.push(r.request().sizes().then((s) => s.responseBodySize)));
@@ -240,6 +269,39 @@ describe("the composer", () => {
     const [node] = sent[0].tiptap_json.content[0].content;
     assert.deepEqual([node.type, node.attrs.category, node.attrs.id], ["mention", "action", "summarize"]);
     assert.match(await yours().textContent(), /Summarize Supplier Contract with Brightwater in short/);
+  });
+
+  it("says that there are more documents than it lists, until the words find few enough", async () => {
+    await page.goto("/");
+    for (const n of [1, 2]) await addDocument(page, `Minutes ${n}`, "The meeting was short.");
+    await composer(page).pressSequentially("@");
+    await page.getByText("Type to find more").waitFor();
+    await shot(page, "shell-13-more-mentions");
+    await composer(page).pressSequentially("Minutes");
+    await page.getByText("Type to find more").waitFor({ state: "detached" });
+    assert.equal(await page.getByRole("option").count(), 2);
+  });
+
+  it("keeps a long text off its border and its buttons", async () => {
+    await page.goto("/");
+    await composer(page).fill("The deposit, in full detail.\n".repeat(60));
+    const text = await box(composer(page));
+    const form = await box(messageForm(page));
+    const button = await box(sendButton(page));
+    assert.ok(text.top >= form.top + 6 && text.bottom <= button.top - 4, JSON.stringify({ text, form, button }));
+    await shot(page, "shell-14-long-text");
+  });
+
+  it("takes a file that was refused off the page when the message is sent", async () => {
+    await page.goto("/");
+    await ask(page, "What about liquidity?");
+    await replied(page);
+    expectRefusal(faults, 415);
+    await page.locator("form input[type=file]").setInputFiles({ name: "odd.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) });
+    const refused = page.getByRole("alert").filter({ hasText: "odd.bin: " });
+    await refused.waitFor();
+    await ask(page, "And outsourcing?");
+    await refused.waitFor({ state: "detached" });
   });
 
   it("takes an address for an address, and Enter sends when the list has nothing", async () => {
@@ -386,10 +448,39 @@ describe("the list of conversations", () => {
     await yours().getByText("What about outsourcing?").waitFor();
   });
 
+  it("is searched by keyboard: the arrow goes to what was found, Enter opens the first", async () => {
+    const first = await begin("What about liquidity, dear giraffe?");
+    const second = await begin("What about outsourcing, dear zebra?");
+    await page.goto("/");
+    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    await search.pressSequentially("giraffe");
+    await search.press("Enter"); // before it is found
+    await page.waitForURL(first);
+    await search.fill("zebra");
+    await row("giraffe").waitFor({ state: "detached" });
+    await search.press("ArrowDown");
+    await row("zebra").getByRole("link").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(second);
+    await search.press("Escape");
+    await row("giraffe").waitFor();
+    await search.press("Enter");
+    assert.equal(page.url(), second);
+  });
+
+  it("has no title for a conversation that does not exist", async () => {
+    expectRefusal(faults, 404);
+    await page.goto(`/chat/${crypto.randomUUID()}`);
+    await page.getByText("This conversation does not exist.").waitFor();
+    assert.equal(await page.getByRole("heading", { level: 1 }).count(), 0);
+    assert.equal(await page.title(), "Palaver");
+  });
+
   it("deletes one, which can be taken back, and else is gone", async () => {
     const url = await begin("What about liquidity?");
     await fromMenu("liquidity", "Delete");
     await hold("was deleted");
+    assert.ok(!covers(await box(notice()), await box(page.getByRole("main"))), "the notice stands beside the message");
     await row("liquidity").waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await shot(page, "shell-04-deleted");
@@ -553,6 +644,21 @@ describe("the documents panel", () => {
   });
 });
 
+describe("a window that is not wide", () => {
+  eachANewPerson({ ...desktop, viewport: { width: 1024, height: 800 } });
+
+  it("has the documents over the conversation, not beside it", async () => {
+    await page.goto("/");
+    const message = await box(messageForm(page));
+    await openDocuments(page);
+    await page.getByRole("dialog", { name: "Documents" }).waitFor();
+    assert.equal((await box(page.locator("form[aria-label=Message]"))).width, message.width);
+    await shot(page, "shell-15-documents-1024");
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await page.getByRole("complementary", { name: "Documents" }).waitFor();
+  });
+});
+
 describe("a part that cannot be fetched", () => {
   eachANewPerson();
 
@@ -588,7 +694,7 @@ describe("the look", () => {
     await composer(page).waitFor();
     assert.notEqual(await paper(page), light);
     await page.getByRole("button", { name: "Light or dark" }).click();
-    await page.getByRole("menuitemradio", { name: "Like the system" }).click();
+    await page.getByRole("menuitemradio", { name: "System" }).click();
     await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor === was, light);
   });
 });
@@ -709,6 +815,9 @@ describe("by keyboard alone", () => {
     await shot(page, "shell-12-keyboard");
     await page.keyboard.press("Escape");
     await list.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+/");
+    await list.getByRole("button", { name: "Close Keyboard" }).click();
+    await list.waitFor({ state: "detached" });
 
     await page.getByText("Palaver", { exact: true }).click(); // Tab goes on from here; only the first stop is before it
     await page.keyboard.press("Shift+Tab");
@@ -746,6 +855,87 @@ describe("on a phone", () => {
     await panel.getByRole("button", { name: "Close Documents" }).click();
     await panel.waitFor({ state: "detached" });
     assert.deepEqual(await axe(page), []);
+  });
+
+  it("a conversation has a way to a new one, and what is pressed is large enough for a finger", async () => {
+    const large = async (locator) => {
+      for (const one of await locator.filter({ visible: true }).all()) {
+        const { width, height } = await box(one);
+        assert.ok(width >= 44 && height >= 44, `${await one.evaluate((el) => el.outerHTML)} is ${width} by ${height}`);
+      }
+    };
+    await page.goto("/");
+    await large(messageForm(page).getByRole("button"));
+    await large(page.getByRole("list", { name: "Ways to begin" }).getByRole("button"));
+    await page.getByRole("button", { name: /^Answers come from/ }).tap();
+    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).waitFor();
+    await large(page.getByRole("menuitemradio"));
+    await shot(page, "shell-16-phone-agents");
+    await page.keyboard.press("Escape");
+    await ask(page, "What about liquidity?");
+    await answer(page, 1);
+    await large(page.getByRole("banner").getByRole("button"));
+    await large(page.getByRole("button", { name: /^(Copy (message|answer)|Edit message|Another answer)$/ }));
+    await shot(page, "shell-17-phone-thread");
+    assert.deepEqual(await axe(page), []);
+    await page.getByRole("button", { name: "Conversations" }).tap();
+    const drawer = page.getByRole("dialog", { name: "Conversations" });
+    await drawer.getByRole("link", { name: /liquidity/ }).waitFor();
+    await drawer.getByRole("searchbox").fill("liquidity");
+    await large(drawer.getByRole("button"));
+    await large(drawer.getByRole("link"));
+    await shot(page, "shell-18-phone-search");
+    await drawer.getByRole("button", { name: "Close Conversations" }).tap();
+    await page.getByRole("button", { name: "New conversation" }).tap();
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "New conversation" }).count(), 0);
+  });
+
+  it("a notice covers neither the beginning of a drawer nor the message", async () => {
+    await page.goto("/");
+    for (const text of ["What about liquidity?", "What about outsourcing?"]) {
+      if (new URL(page.url()).pathname !== "/") await page.getByRole("button", { name: "New conversation" }).tap();
+      await ask(page, text);
+      await answer(page, 1);
+      await yours().getByText(text).waitFor();
+    }
+    await page.getByRole("button", { name: "Conversations" }).tap();
+    const drawer = page.getByRole("dialog", { name: "Conversations" });
+    await drawer.getByRole("button", { name: /^More about What about liquidity/ }).tap();
+    await page.getByRole("menuitem", { name: "Delete" }).tap();
+    const undo = page.getByRole("button", { name: "Undo" });
+    await undo.hover(); // it does not go from under the pointer
+    for (const used of [drawer.getByRole("button", { name: "New conversation" }), drawer.getByRole("searchbox"), drawer.getByRole("link", { name: /outsourcing/ })])
+      assert.ok(!covers(await box(notice()), await box(used)), `the notice covers ${used}`);
+    await shot(page, "shell-19-phone-notice");
+    await drawer.getByRole("button", { name: "Close Conversations" }).tap();
+    await drawer.waitFor({ state: "detached" });
+    await undo.hover();
+    assert.ok(!covers(await box(notice()), await box(messageForm(page))), "the notice covers the message");
+    await undo.tap();
+    await page.getByRole("button", { name: "Conversations" }).tap();
+    await row("liquidity").waitFor();
+  });
+
+  it("a set is made over the documents: they are dimmed, and a long title stays within", async () => {
+    await page.goto("/");
+    await addDocument(page, LONG, "The hall was full.");
+    await page.reload();
+    await page.getByRole("button", { name: /^Documents/ }).tap();
+    await page.getByRole("tab", { name: "Sets" }).tap();
+    await page.getByRole("button", { name: "New set" }).tap();
+    const dialog = page.getByRole("dialog", { name: "New set" });
+    await dialog.getByText(LONG).waitFor();
+    const outer = await box(dialog);
+    const inner = await box(dialog.getByRole("group", { name: "Documents" }));
+    assert.ok(inner.right < outer.right, "the list of documents is wider than the dialog");
+    assert.equal(await dialog.evaluate((el) => el.scrollWidth - el.clientWidth), 0);
+    await shot(page, "shell-20-phone-set");
+    assert.deepEqual(await axe(page), []);
+    assert.equal(await page.evaluate(() => document.elementFromPoint(20, 20).closest("[data-drawer]")), null, "the drawer lies under the dimming");
+    await dialog.getByRole("button", { name: "Close New set" }).tap();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "Sets" }).waitFor();
   });
 });
 

@@ -5,16 +5,16 @@ import type { Outgoing } from "./types";
 export type Agent = NonNullable<Outgoing["agent"]>;
 
 const agents = [
-  { value: "documents", label: "Documents", icon: BookOpenText },
-  { value: "assistant", label: "Assistant with tools", icon: Wrench },
+  { value: "documents", label: "Documents", icon: BookOpenText, detail: "Answers from your documents, and quotes them" },
+  { value: "assistant", label: "Assistant with tools", icon: Wrench, detail: "Searches documents, draws pictures, calls tools" },
 ] as const;
 
 /** Who answers in a new conversation: the one that reads documents, or the one that has tools. */
 export function AgentMenu({ value, onChange }: { value: Agent; onChange: (agent: Agent) => void }) {
   const { label, icon: Glyph } = agents.find((a) => a.value === value)!;
   const trigger = (
-    <button type="button" aria-label={`Answers come from: ${label}`} className="inline-flex h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink">
-      <Glyph aria-hidden className="size-4" /> {label} <ChevronDown aria-hidden className="size-3.5" />
+    <button type="button" aria-label={`Answers come from: ${label}`} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
+      <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
     </button>
   );
   return (

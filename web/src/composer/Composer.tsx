@@ -119,7 +119,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         <IconButton label="Mention a document, set or action" icon={AtSign} disabled={closed} onClick={ask} />
         {threadId === null && <AgentMenu value={agent} onChange={setAgent} />}
         <Count length={field.length} />
-        <div className="ml-auto flex items-center gap-1">
+        <div className="ml-auto flex shrink-0 items-center gap-1">
           {busy && <Stop stopping={stopping} onStop={() => goOn(onStop)} />}
           {busy && ready && <IconButton label={`Send when the answer is complete${touch ? "" : ` (${COMMAND}+Enter)`}`} icon={ListEnd} onClick={() => goOn(() => send(true))} />}
           {(!busy || ready) && (
@@ -128,7 +128,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
               aria-label={toSend}
               title={touch ? toSend : `${toSend} (Enter)`}
               disabled={!ready}
-              className="inline-flex size-9 items-center justify-center rounded-lg bg-accent text-accent-ink transition-colors hover:bg-accent-strong disabled:bg-sunken disabled:text-muted"
+              className="inline-flex size-9 items-center justify-center rounded-lg bg-accent text-accent-ink transition-colors pointer-coarse:size-11 hover:bg-accent-strong disabled:bg-sunken disabled:text-muted"
             >
               <ArrowUp aria-hidden className="size-5" />
             </button>
@@ -153,7 +153,7 @@ function Stop({ stopping, onStop }: { stopping: boolean; onStop: () => void }) {
       title="Stop (Esc)"
       disabled={stopping}
       onClick={onStop}
-      className="inline-flex size-9 items-center justify-center rounded-lg border border-line text-ink transition-colors hover:border-edge hover:bg-sunken disabled:opacity-50"
+      className="inline-flex size-9 items-center justify-center rounded-lg border border-line text-ink transition-colors pointer-coarse:size-11 hover:border-edge hover:bg-sunken disabled:opacity-50"
     >
       <Square aria-hidden className="size-3.5 fill-current" />
     </button>

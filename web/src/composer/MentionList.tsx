@@ -46,8 +46,8 @@ export function MentionList({ id, groups, active, onPick }: Props) {
 
   let at = 0;
   return (
-    <div ref={frame} className={`absolute left-0 z-20 w-full max-w-md overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
-      <div id={id} role="listbox" aria-label="What to mention" tabIndex={0} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className="overflow-y-auto p-1">
+    <div ref={frame} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className={`absolute left-0 z-20 flex w-full max-w-md flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
+      <div id={id} role="listbox" aria-label="What to mention" tabIndex={0} className="min-h-0 overflow-y-auto p-1">
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>
             <p aria-hidden className="px-3 pt-2 pb-1 text-xs font-medium text-muted">
@@ -60,6 +60,7 @@ export function MentionList({ id, groups, active, onPick }: Props) {
         ))}
         {groups.length === 0 && <p className="px-3 py-2 text-sm text-muted">Nothing has this name.</p>}
       </div>
+      {groups.some((g) => g.more) && <p className="shrink-0 border-t border-line px-4 py-1.5 text-xs text-muted">Type to find more</p>}
     </div>
   );
 }
@@ -72,7 +73,7 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
       role="option"
       aria-selected={active}
       aria-disabled={item.disabled}
-      className={`flex items-center gap-2.5 rounded-lg px-3 py-1.5 text-sm ${item.disabled ? "text-muted" : "cursor-pointer"} ${active ? "bg-accent-soft" : item.disabled ? "" : "hover:bg-sunken"}`}
+      className={`flex items-center gap-2.5 rounded-lg px-3 py-1.5 text-sm pointer-coarse:py-3 ${item.disabled ? "text-muted" : "cursor-pointer"} ${active ? "bg-accent-soft" : item.disabled ? "" : "hover:bg-sunken"}`}
       onMouseDown={() => !item.disabled && onPick(item)}
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-muted" />

@@ -27,7 +27,7 @@ export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
             <span {...(u.error && { role: "alert" })} dir="auto" className="block truncate">{u.error ? `${u.name}: ${u.error}` : u.name}</span>
             {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
           </span>
-          <Remove name={u.name} onClick={() => onDismiss(u.key)} />
+          <Remove name={u.name} onClick={() => onDismiss(u.key)} className="relative" />
         </li>
       ))}
     </ul>
@@ -40,7 +40,7 @@ function Remove({ name, onClick, className = "" }: { name: string; onClick: () =
       type="button"
       aria-label={`Remove ${name}`}
       onClick={onClick}
-      className={`inline-flex size-6 shrink-0 items-center justify-center rounded-full border border-line bg-surface text-muted hover:text-ink ${className}`}
+      className={`inline-flex size-6 shrink-0 items-center justify-center rounded-full border border-line bg-surface text-muted hover:text-ink pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5 ${className}`}
     >
       <X aria-hidden className="size-3.5" />
     </button>

@@ -29,6 +29,12 @@ describe("what can be mentioned", () => {
     expect(labels("broken")).toEqual([]);
   });
 
+  it("says that there are more than it shows", () => {
+    const many = mentionables(Array.from({ length: 7 }, (_, i) => document(`m${i}`, `Minutes ${i}`)), sets, true);
+    expect(groupsOf(many, "", new Set()).map((g) => [g.name, g.items.length, g.more])).toEqual([["Documents", 6, true], ["Sets", 1, false], ["Actions", 4, false], ["Web", 1, false]]);
+    expect(groupsOf(many, "minutes 6", new Set()).map((g) => g.more)).toEqual([false]);
+  });
+
   it("shows web search that is not configured, and cannot pick it", () => {
     const [web] = groupsOf(mentionables([], [], false), "web", new Set());
     expect(web?.items).toMatchObject([{ label: "Web search", disabled: true, note: "not configured" }]);

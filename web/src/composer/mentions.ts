@@ -16,6 +16,8 @@ export interface Mentionable {
 export interface Group {
   name: string;
   items: Mentionable[];
+  /** There are more, which a longer query finds. */
+  more: boolean;
 }
 
 export const actions: readonly Mentionable[] = [
@@ -52,7 +54,10 @@ export function groupsOf(all: readonly Mentionable[], query: string, used: Reado
   const hits = all
     .filter((m) => !used.has(m.category) && words.every((w) => m.label.toLowerCase().includes(w)))
     .sort((a, b) => rank(a) - rank(b));
-  const group = (name: string, category: Category, most: number): Group => ({ name, items: hits.filter((m) => m.category === category).slice(0, most) });
+  const group = (name: string, category: Category, most: number): Group => {
+    const items = hits.filter((m) => m.category === category);
+    return { name, items: items.slice(0, most), more: items.length > most };
+  };
   return [
     group("Documents", "document", MOST_DOCUMENTS),
     group("Sets", "set", MOST_SETS),

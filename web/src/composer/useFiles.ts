@@ -65,6 +65,10 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
     dismiss: uploads.dismiss,
     /** Puts back pictures that have been sent. */
     restore: useCallback((sent: Attachment[]) => setAttachments((all) => [...sent, ...all.filter((a) => !sent.some((s) => s.id === a.id))]), []),
-    clear: useCallback(() => setAttachments([]), []),
+    /** When they have been sent; what was refused has been read. */
+    clear: useCallback(() => {
+      setAttachments([]);
+      for (const u of uploads.items()) if (u.error) uploads.dismiss(u.key);
+    }, [uploads]),
   };
 }

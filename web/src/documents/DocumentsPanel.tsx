@@ -12,7 +12,7 @@ import { Preview } from "./Preview";
 import { SetsTab } from "./SetsTab";
 import { UploadBox } from "./UploadBox";
 
-const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-colors hover:text-ink data-active:bg-surface data-active:text-ink data-active:shadow-soft";
+const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:text-ink data-active:bg-surface data-active:text-ink data-active:shadow-soft";
 
 /** What can be asked about. */
 export function DocumentsPanel({ threadId }: { threadId: string | null }) {
@@ -63,7 +63,7 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
       <ul className="flex flex-wrap gap-1.5 pt-1">
         {known.map((d) => (
           <li key={d.id} className="max-w-full">
-            <button type="button" dir="auto" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline" onClick={() => onOpen(d)}>
+            <button type="button" dir="auto" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline pointer-coarse:py-3" onClick={() => onOpen(d)}>
               {d.title}
             </button>
           </li>
@@ -91,7 +91,7 @@ function Documents({ docs, loaded, onOpen }: Openable & { docs: Doc[]; loaded: b
       {searchable && found.length === 0 && <p className="mt-4 text-sm text-muted">No document has these words in its title.</p>}
       {[
         { name: "Yours", items: own },
-        { name: "For everyone", items: shared },
+        { name: "Shared with everyone", items: shared },
       ]
         .filter((g) => g.items.length > 0)
         .map((g) => (

@@ -41,15 +41,15 @@ export function SetDialog({ set, docs, onClose }: Props) {
       <form onSubmit={(e) => void save(e)} className="space-y-4">
         <label className="block text-sm">
           <span className="mb-1 block font-medium">Name</span>
-          <input dir="auto" value={name} maxLength={200} onChange={(e) => setName(e.target.value)} className="h-9 w-full rounded-lg border border-edge bg-surface px-3" />
+          <input dir="auto" value={name} maxLength={200} onChange={(e) => setName(e.target.value)} className="h-9 w-full rounded-lg border border-edge bg-surface px-3 pointer-coarse:h-11" />
         </label>
-        <fieldset>
+        <fieldset className="min-w-0">
           <legend className="mb-1 text-sm font-medium">Documents</legend>
           <div className="max-h-64 overflow-y-auto rounded-lg border border-line p-1">
             {docs.map((d) => (
-              <label key={d.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm hover:bg-sunken">
+              <label key={d.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm pointer-coarse:py-3 hover:bg-sunken">
                 <input type="checkbox" checked={ids.has(d.id)} onChange={() => toggle(d.id)} className="size-4 shrink-0 accent-accent" />
-                <span dir="auto" className="truncate">
+                <span dir="auto" className="min-w-0 truncate">
                   {d.title}
                 </span>
               </label>

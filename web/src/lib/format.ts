@@ -23,3 +23,6 @@ export function weakest(a: Confidence | undefined, b: Confidence | undefined): C
   const known = [a, b].filter((c): c is Confidence => c !== undefined && order.includes(c));
   return known.sort((x, y) => order.indexOf(x) - order.indexOf(y))[0];
 }
+
+/** A time of day, as "7:55 PM" or "19:55". */
+export const clock = (date: Date, language?: string): string => date.toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });

@@ -1,4 +1,4 @@
-import { FolderOpen, PanelLeft } from "lucide-react";
+import { FolderOpen, PanelLeft, SquarePen } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { returnToDraft } from "../composer/drafts";
 import { focusMessage } from "../composer/focus";
@@ -105,7 +105,7 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
   const { docs } = useLibrary();
   const [drawer, setDrawer] = useState(false);
   const conversation = useConversation(threadId);
-  const title = threadId ? titleOf(conversation) : "";
+  const title = threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // it may not exist
 
   useEffect(() => {
     document.title = title ? `${title} · Palaver` : "Palaver";
@@ -122,10 +122,11 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
       {!roomy && <IconButton label="Conversations" icon={PanelLeft} onClick={() => setDrawer(true)} />}
       {!roomy && !threadId && <Brand />}
       {title && <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
+      {!roomy && threadId && <IconButton label="New conversation" icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
       <button
         type="button"
         aria-expanded={shown}
-        className="ml-auto inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink"
+        className={`${!roomy && threadId ? "" : "ml-auto"} inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink`}
         onClick={() => (shown ? aside.close() : aside.show(PANEL))}
       >
         <FolderOpen aria-hidden className="size-4" />

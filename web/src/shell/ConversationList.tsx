@@ -11,6 +11,8 @@ import type { Go } from "./useRoute";
 interface Props {
   q: string;
   current: string | null;
+  /** The first is opened, once it is known. */
+  openFirst: boolean;
   onOpen: Go;
 }
 
@@ -18,7 +20,7 @@ interface Props {
 const BUFFER = 600;
 
 /** The conversations by their age. Only those in view are in the page: a person may have thousands. */
-export function ConversationList({ q, current, onOpen }: Props) {
+export function ConversationList({ q, current, openFirst, onOpen }: Props) {
   const list = useConversations(q);
   useMinutes();
   const box = useRef<HTMLElement>(null);
@@ -32,6 +34,11 @@ export function ConversationList({ q, current, onOpen }: Props) {
     seen.observe(end.current);
     return () => seen.disconnect();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  const first = list.isPlaceholderData ? undefined : list.items[0]?.id;
+  useEffect(() => {
+    if (openFirst && first) onOpen(first);
+  }, [openFirst, first, onOpen]);
 
   return (
     <nav ref={box} aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>

@@ -48,7 +48,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         href={`/chat/${c.id}`}
         aria-current={current ? "page" : undefined}
         title={title}
-        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:pr-9"
+        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
         onClick={(e) => {
           if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // a new tab
           e.preventDefault();
@@ -65,7 +65,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
             label={`More about ${title}`}
             icon={Ellipsis}
             size="small"
-            className="absolute top-0.5 right-0.5 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-popup-open:opacity-100 pointer-coarse:opacity-100"
+            className="absolute inset-y-0 right-0.5 my-auto opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-popup-open:opacity-100 pointer-coarse:opacity-100"
           />
         }
       >
@@ -125,7 +125,7 @@ function Rename({ conversation: c, onDone }: RenameProps) {
         aria-label="Title"
         value={title}
         maxLength={200}
-        className="h-8 w-full rounded-lg border border-accent bg-surface px-2 text-sm outline-none"
+        className="h-8 w-full rounded-lg border border-accent bg-surface px-2 text-sm outline-none pointer-coarse:h-11"
         onChange={(e) => setTitle(e.target.value)}
         onBlur={() => save(true)}
         onKeyDown={(e) => {

@@ -1,5 +1,5 @@
 import { Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
@@ -18,20 +18,30 @@ interface Props {
 /** The conversations, and what holds for all of them. */
 export function Sidebar({ current, onOpen, onShortcuts }: Props) {
   const [search, setSearch] = useState("");
+  const [entered, setEntered] = useState(false); // what is found first is to be opened
   const q = useDeferredValue(search.trim());
+  const box = useRef<HTMLDivElement>(null);
+  const change = (value: string) => {
+    setSearch(value);
+    setEntered(false);
+  };
+  const open: Go = (id, how) => {
+    setEntered(false);
+    onOpen(id, how);
+  };
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
+    <div ref={box} className="flex min-h-0 flex-1 flex-col">
       <div className="space-y-2 px-3 pb-2">
         <button
           type="button"
-          className="flex h-9 w-full items-center gap-2.5 rounded-lg border border-line bg-surface px-3 text-sm font-medium shadow-soft transition-colors hover:border-edge"
-          onClick={() => onOpen(null)}
+          className="flex h-9 w-full items-center gap-2.5 pointer-coarse:h-11 rounded-lg border border-line bg-surface px-3 text-sm font-medium shadow-soft transition-colors hover:border-edge"
+          onClick={() => open(null)}
         >
           <SquarePen aria-hidden className="size-4 text-accent" /> New conversation
         </button>
-        <SearchField label="Search conversations" value={search} onChange={setSearch} />
+        <SearchField label="Search conversations" value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
       </div>
-      <ConversationList q={q} current={current} onOpen={onOpen} />
+      <ConversationList q={q} current={current} openFirst={entered && q === search.trim()} onOpen={open} />
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
         <ModelLine />
         {onShortcuts && <IconButton label="Keyboard" icon={Keyboard} onClick={onShortcuts} />}
@@ -46,7 +56,7 @@ function ModelLine() {
   if (!offline) return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{modelLabel}</p>;
   return (
     <details className="relative min-w-0 flex-1 text-xs text-muted">
-      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink">Offline engine, no model</summary>
+      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink pointer-coarse:py-3.5">Offline engine, no model</summary>
       <p className="absolute bottom-full left-0 z-20 mb-2 w-64 rounded-xl border border-line bg-surface p-4 text-sm text-ink shadow-float">
         Answers are made of sentences quoted from your documents. To have a language model write them, set OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY or LLM_BASE_URL and start
         Palaver again.
@@ -56,7 +66,7 @@ function ModelLine() {
 }
 
 const themes = [
-  { value: "system", label: "Like the system", icon: Monitor },
+  { value: "system", label: "System", icon: Monitor },
   { value: "light", label: "Light", icon: Sun },
   { value: "dark", label: "Dark", icon: Moon },
 ] as const;

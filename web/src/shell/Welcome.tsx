@@ -46,7 +46,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
 
   return (
     <div className="min-h-0 flex-1 overflow-y-auto px-4 sm:px-6">
-      <div className="mx-auto flex min-h-full w-full max-w-2xl flex-col justify-center pt-6 pb-[12vh]">
+      <div className="mx-auto w-full max-w-2xl pt-[20vh] pb-6">
         <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]">Ask your documents</h1>
         <p className="mx-auto mt-2 mb-7 max-w-md text-center text-balance text-muted">Ask in plain words. Every claim in the answer opens at the passage it comes from.</p>
         <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nobodyRuns} />
@@ -71,7 +71,7 @@ function Way({ icon: Glyph, words, onClick }: { icon: LucideIcon; words: string;
       type="button"
       title={words}
       onClick={onClick}
-      className="inline-flex h-9 max-w-full items-center gap-2 rounded-full border border-line bg-surface px-4 text-sm text-muted transition-colors hover:border-edge hover:text-ink"
+      className="inline-flex h-9 max-w-full items-center gap-2 rounded-full pointer-coarse:h-11 border border-line bg-surface px-4 text-sm text-muted transition-colors hover:border-edge hover:text-ink"
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-accent" />
       <span className="truncate">{words}</span>

@@ -25,6 +25,6 @@ test("on a Mac it is Command, not Ctrl", () => {
 
 test("the list says what Enter does: it sends, but on a touch screen it breaks the line", () => {
   const enter = (touch: boolean) => shortcuts(touch).filter(({ keys }) => keys.join() === "Enter");
-  expect(enter(false).map(({ what }) => what)).toEqual(["Send; while an answer is written, end it and go on"]);
+  expect(enter(false).map(({ what }) => what)).toEqual(["Send (ends a running answer)"]);
   expect(enter(true).map(({ what }) => what)).toEqual(["New line"]);
 });

@@ -14,7 +14,7 @@ export const shortcuts = (touch = onTouch()): Shortcut[] => [
   { keys: [COMMAND, "K"], what: "Search conversations" },
   { keys: [COMMAND, "Shift", "O"], what: "New conversation" },
   { keys: ["Shift", "Esc"], what: "Go to the message" },
-  ...(touch ? [] : [{ keys: ["Enter"], what: "Send; while an answer is written, end it and go on" }]),
+  ...(touch ? [] : [{ keys: ["Enter"], what: "Send (ends a running answer)" }]),
   { keys: [COMMAND, "Enter"], what: "Send when the answer is complete" },
   { keys: touch ? ["Enter"] : ["Shift", "Enter"], what: "New line" },
   { keys: ["@"], what: "Mention a document, set or action" },

@@ -1,4 +1,4 @@
-import { cost, tokens, weakest } from "../lib/format";
+import { clock, cost, tokens, weakest } from "../lib/format";
 import type { Metadata } from "./types";
 
 const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
@@ -32,11 +32,11 @@ const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();
 export function Time({ at }: { at: string | undefined }) {
   const date = new Date(at ?? "");
   if (Number.isNaN(date.getTime())) return null;
-  const clock = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = clock(date);
   const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()}>
-      {sameDay(date, new Date()) ? clock : `${day}, ${clock}`}
+      {sameDay(date, new Date()) ? time : `${day}, ${time}`}
     </time>
   );
 }

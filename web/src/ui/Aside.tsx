@@ -43,7 +43,7 @@ interface Props {
 /** A panel beside the conversation while it is the one that is shown; over the page where there is no room. */
 export function Aside({ name, title, children }: Props) {
   const { open, close, slot } = useAside();
-  const wide = useMedia("(min-width: 1024px)");
+  const wide = useMedia("(min-width: 1200px)");
   if (open !== name) return null;
   if (!wide) {
     return (

@@ -20,7 +20,7 @@ export function Button({ variant = "outline", icon: Glyph, className = "", child
     <button
       type="button"
       {...rest}
-      className={`inline-flex h-9 shrink-0 items-center justify-center gap-2 rounded-lg px-3.5 text-sm font-medium transition-colors disabled:opacity-50 ${looks[variant]} ${className}`}
+      className={`inline-flex h-9 shrink-0 items-center justify-center gap-2 rounded-lg px-3.5 text-sm font-medium transition-colors pointer-coarse:h-11 disabled:opacity-50 ${looks[variant]} ${className}`}
     >
       {Glyph && <Glyph aria-hidden className="size-4 shrink-0" />}
       {children}
@@ -43,7 +43,7 @@ export function IconButton({ label, icon: Glyph, size = "normal", className = ""
       aria-label={label}
       title={label}
       {...rest}
-      className={`inline-flex shrink-0 items-center justify-center text-muted transition-colors hover:bg-sunken hover:text-ink disabled:pointer-events-none disabled:opacity-40 ${box} ${className}`}
+      className={`inline-flex shrink-0 items-center justify-center text-muted transition-colors pointer-coarse:size-11 hover:bg-sunken hover:text-ink disabled:pointer-events-none disabled:opacity-40 ${box} ${className}`}
     >
       <Glyph aria-hidden className={size === "small" ? "size-4" : "size-[1.15rem]"} />
     </button>

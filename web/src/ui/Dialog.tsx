@@ -9,17 +9,19 @@ interface Props {
   children: ReactNode;
 }
 
-const backdrop = "fixed inset-0 z-40 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0";
+const backdrop = "fixed inset-0 z-50 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0";
 
-/** A question over the page; Esc and a click beside it close it. */
+/** A question over the page, or over a drawer; Esc and a click beside it close it, too. */
 export function Dialog({ title, onClose, children }: Props) {
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
-        <Base.Backdrop className={backdrop} />
-        <Base.Popup data-layer className="fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-surface p-5 shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0">
-          <Base.Title className="text-base font-semibold">{title}</Base.Title>
-          <div className="mt-4">{children}</div>
+        <Base.Backdrop forceRender className={backdrop} />
+        <Base.Popup data-layer className="fixed top-1/2 left-1/2 z-50 flex max-h-[85dvh] w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 flex-col rounded-2xl border border-line bg-surface shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0">
+          <Base.Title className="pt-5 pr-14 pl-5 text-base font-semibold">{title}</Base.Title>
+          <div className="min-h-0 overflow-y-auto px-5 pt-4 pb-5">{children}</div>
+          {/* The last, as the focus begins with what the dialog is for. */}
+          <Base.Close className="absolute top-3.5 right-3 pointer-coarse:top-2.5" render={<IconButton label={`Close ${title}`} icon={X} />} />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
@@ -40,7 +42,7 @@ export function Drawer({ title, side, onClose, children }: DrawerProps) {
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={backdrop} />
-        <Base.Popup data-layer className={`fixed inset-y-0 z-50 flex flex-col bg-surface shadow-float outline-none transition-transform duration-200 ease-out ${place}`}>
+        <Base.Popup data-layer data-drawer className={`fixed inset-y-0 z-50 flex flex-col bg-surface shadow-float outline-none transition-transform duration-200 ease-out ${place}`}>
           <header className="flex items-center justify-between gap-2 py-3 pr-3 pl-5">
             <Base.Title dir="auto" className="min-w-0 truncate text-base font-semibold">{title}</Base.Title>
             <Base.Close render={<IconButton label={`Close ${title}`} icon={X} />} />

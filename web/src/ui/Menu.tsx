@@ -25,7 +25,7 @@ export function Menu({ trigger, align = "end", side = "bottom", children }: Prop
   );
 }
 
-const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 outline-none select-none data-highlighted:bg-sunken";
+const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 outline-none select-none pointer-coarse:py-3 data-highlighted:bg-sunken";
 
 interface ItemProps {
   icon: LucideIcon;
@@ -46,7 +46,7 @@ export function MenuItem({ icon: Glyph, onSelect, danger, children }: ItemProps)
 interface ChoiceProps<T extends string> {
   label: string;
   value: T;
-  options: { value: T; label: string; icon: LucideIcon }[];
+  options: { value: T; label: string; icon: LucideIcon; detail?: string }[];
   onChange: (value: T) => void;
 }
 
@@ -54,10 +54,13 @@ interface ChoiceProps<T extends string> {
 export function MenuChoice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
   return (
     <Base.RadioGroup aria-label={label} value={value} onValueChange={(v) => onChange(v as T)}>
-      {options.map(({ value: v, label: text, icon: Glyph }) => (
+      {options.map(({ value: v, label: text, icon: Glyph, detail }) => (
         <Base.RadioItem key={v} value={v} className={row} closeOnClick>
           <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
-          {text}
+          <span>
+            {text}
+            {detail && <span className="block text-xs text-muted">{detail}</span>}
+          </span>
           <Base.RadioItemIndicator className="ml-auto">
             <Check aria-hidden className="size-4 text-accent" />
           </Base.RadioItemIndicator>

@@ -1,15 +1,26 @@
 import { Search, X } from "lucide-react";
+import type { KeyboardEvent } from "react";
 import { IconButton } from "./Button";
 
 interface Props {
   label: string;
   value: string;
   onChange: (value: string) => void;
+  /** The arrow down, from the field to the list. */
+  onDown?: () => void;
+  onEnter?: () => void;
   className?: string;
 }
 
 /** A field that narrows a list down; Escape and its button empty it. */
-export function SearchField({ label, value, onChange, className = "" }: Props) {
+export function SearchField({ label, value, onChange, onDown, onEnter, className = "" }: Props) {
+  const onKey = (e: KeyboardEvent) => {
+    if (e.nativeEvent.isComposing || e.keyCode === 229) return; // as composing(), which would be a file of its own for the browser to load
+    const act = { ArrowDown: onDown, Enter: onEnter, Escape: value === "" ? undefined : () => onChange("") }[e.key];
+    if (!act) return;
+    e.preventDefault(); // Escape does not stop the answer, too
+    act();
+  };
   return (
     <div className={`relative ${className}`}>
       <Search aria-hidden className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
@@ -21,14 +32,10 @@ export function SearchField({ label, value, onChange, className = "" }: Props) {
         value={value}
         maxLength={200}
         onChange={(e) => onChange(e.target.value)}
-        onKeyDown={(e) => {
-          if (e.key !== "Escape" || value === "" || e.nativeEvent.isComposing || e.keyCode === 229) return; // as composing(), which would be a file of its own for the browser to load
-          e.preventDefault(); // it does not stop the answer, too
-          onChange("");
-        }}
-        className="h-9 w-full rounded-lg bg-sunken pr-9 pl-9 text-sm outline-offset-0 placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
+        onKeyDown={onKey}
+        className="h-9 w-full rounded-lg bg-sunken pr-9 pl-9 text-sm pointer-coarse:h-11 pointer-coarse:pr-11 outline-offset-0 placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
       />
-      {value !== "" && <IconButton label="Clear the search" icon={X} size="small" className="absolute top-0.5 right-0.5" onClick={() => onChange("")} />}
+      {value !== "" && <IconButton label="Clear the search" icon={X} size="small" className="absolute inset-y-0 right-0.5 my-auto" onClick={() => onChange("")} />}
     </div>
   );
 }

@@ -36,12 +36,12 @@ export const toast = Object.assign((text: string, options?: Options) => add(text
   error: (text: string, options?: Options) => add(text, "error", options),
 });
 
-/** Where the words of toast() appear: on a phone above, where they do not cover the message. All of them are shown, as each may be the way to take a deletion back. */
+/** Where the words of toast() appear: over the foot of the list of conversations; on a phone above, or at the foot of a drawer, where they cover neither the message nor how a drawer begins. All of them are shown, as each may be the way to take a deletion back. */
 export function Toaster() {
   return (
     <Toast.Provider toastManager={manager} limit={Infinity}>
       <Toast.Portal>
-        <Toast.Viewport aria-label="Notices" className="pointer-events-none fixed top-13 right-1 left-1 z-60 max-h-[calc(100dvh-4rem)] space-y-2 overflow-x-hidden overflow-y-auto p-3 sm:top-auto sm:bottom-1 sm:left-auto sm:w-94">
+        <Toast.Viewport aria-label="Notices" className="pointer-events-none fixed top-13 right-1 left-1 z-60 max-h-[calc(100dvh-4rem)] space-y-2 overflow-x-hidden overflow-y-auto p-3 max-md:in-[:has([data-drawer])]:top-auto max-md:in-[:has([data-drawer])]:bottom-1 md:top-auto md:right-auto md:bottom-1 md:left-0 md:w-68 md:p-2">
           <List />
         </Toast.Viewport>
       </Toast.Portal>
@@ -61,7 +61,7 @@ function List() {
     >
       <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">
         <Toast.Description className="min-w-0 flex-1 py-1" />
-        {t.actionProps && <Toast.Action className="shrink-0 rounded-md px-2.5 py-1.5 font-medium text-accent hover:bg-accent-soft" />}
+        {t.actionProps && <Toast.Action className="shrink-0 rounded-md px-2.5 py-1.5 font-medium text-accent pointer-coarse:py-3 hover:bg-accent-soft" />}
         <Toast.Close aria-hidden={false} render={<IconButton label="Dismiss" icon={X} size="small" />} />
       </Toast.Content>
     </Toast.Root>
