@@ -4,6 +4,7 @@ import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
 import { remarkMarkers, seal, type Node } from "../lib/markers";
+import "./answer.css";
 import { blocksOf } from "./blocks";
 import { CitationChip } from "./CitationChip";
 import { CopyButton } from "./CopyButton";
