@@ -456,8 +456,11 @@ describe("the list of conversations", () => {
     await search.pressSequentially("giraffe");
     await search.press("Enter"); // before it is found
     await page.waitForURL(first);
+    await yours().getByText("dear giraffe").waitFor();
+    await replied(page);
     await search.fill("zebra");
     await row("giraffe").waitFor({ state: "detached" });
+    await row("zebra").getByRole("link").waitFor();
     await search.press("ArrowDown");
     await row("zebra").getByRole("link").and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
