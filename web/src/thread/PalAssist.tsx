@@ -75,8 +75,8 @@ function Choices({ question, tagging, onAnswer, onTag, onCancel }: Omit<Props, "
   const choose = (id: string) => (type === "retrieval_low" && id === TAG ? onTag() : onAnswer({ type, value: id }));
   return (
     <>
-      {type === "text_input" && <Hint>Type your answer below, or tag documents with @.</Hint>}
-      {tagging && <Hint>Tag the documents to look in below, then send.</Hint>}
+      {type === "text_input" && <Hint>Type your answer below, or mention documents with @.</Hint>}
+      {tagging && <Hint>Mention the documents to look in below, then send.</Hint>}
       <div className="flex flex-wrap items-center gap-2">
         {options
           .filter((o) => !isAll(o))

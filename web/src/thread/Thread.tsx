@@ -225,7 +225,7 @@ function Dock({ store, composer, threadId, question, busy, stopping }: DockProps
         stopping={stopping}
         disabled={question !== null && !typed && "Choose an answer above"}
         answering={typed}
-        {...(typed && { placeholder: tagging ? "Type @ to tag documents" : "Type your answer, @ tags documents" })}
+        {...(typed && { placeholder: tagging ? "Type @ to mention documents" : "Type your answer, @ mentions documents" })}
         onSend={onSend}
         onStop={() => void store.stop()}
         onCancel={tagging ? () => setTaggingFor("") : typed ? () => answer({ type: "cancel", value: null }) : undefined}
