@@ -152,6 +152,9 @@ export function turnAt(messages: readonly Message[], i: number): string | undefi
   return turnOf(m) ?? (m?.role === "user" && next?.role === "assistant" ? turnOf(next) : undefined);
 }
 
+/** Where a person's message of a turn stands; -1: nowhere. */
+export const userAt = (messages: readonly Message[], turn: string): number => messages.findIndex((m, i) => m.role === "user" && turnAt(messages, i) === turn);
+
 /**
  * The messages that the server has, under the ids that this page already shows
  * them by, so that nothing on the page moves when it learns the truth.

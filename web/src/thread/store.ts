@@ -9,7 +9,7 @@ import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodie
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
 import { readHistory, readOlder, unknown, type History } from "./history";
-import { adopt, answered, before, passedOver, pendingQuestion, talkedOver, turnAt, turnOf, unanswered } from "./parts";
+import { adopt, answered, before, passedOver, pendingQuestion, talkedOver, turnAt, turnOf, unanswered, userAt } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
 import { Queue, type Queued } from "./queue";
 import { endOf, isNewest, parentOf, ROOT, type Branches } from "./tree";
@@ -200,7 +200,7 @@ export class ThreadStore {
   async edit(turn: string, out: Outgoing): Promise<void> {
     await this.next(async () => {
       const { messages } = this.chat;
-      const i = this.userIndex(turn);
+      const i = userAt(this.chat.messages, turn);
       if (i < 0) return;
       const parent = parentOf(this.view.branches, turn) ?? (i === 0 ? ROOT : turnAt(messages, i - 1));
       this.chat.messages = messages.slice(0, i);
@@ -211,7 +211,7 @@ export class ThreadStore {
   /** Asks for another answer to the message of a turn. */
   async regenerate(turn: string): Promise<void> {
     await this.next(async () => {
-      const i = this.userIndex(turn);
+      const i = userAt(this.chat.messages, turn);
       const message = this.chat.messages[i];
       if (!message) return;
       this.setHead(undefined);
@@ -585,11 +585,6 @@ export class ThreadStore {
     const last = turnAt(messages, messages.length - 1);
     if (!this.head || !last || isNewest(this.view.branches, last)) return undefined;
     return last;
-  }
-
-  private userIndex(turn: string): number {
-    const { messages } = this.chat;
-    return messages.findIndex((m, i) => m.role === "user" && turnAt(messages, i) === turn);
   }
 
   /** Nothing runs here: what changes elsewhere is watched for, and the tree read. */
