@@ -2,33 +2,22 @@
 // conversations, the documents, and that all of it works by keyboard, on a
 // phone, in the dark and for a screen reader.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, newPage, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { arrive, context, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { addDocument } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
 const KB = 1000;
 
-let page;
-let context;
-let faults;
-
 useStack();
 
 /** Each test is a new person, whose page has had no fault in the end. */
 const eachANewPerson = (look) => {
-  beforeEach(async () => {
-    ({ page, context, faults } = await newPage(browser, stack.url, look));
-  });
-  afterEach(async (t) => {
-    if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
-    const seen = [...faults];
-    await context.close();
-    assert.deepEqual(seen, []);
-  });
+  beforeEach(() => arrive(look));
+  leaveNoFaults();
 };
 
 /** Asks until it is so; the test's own limit ends it. */
@@ -958,16 +947,13 @@ describe("while a turn runs", () => {
   });
 
   beforeEach(async () => {
-    ({ page, context, faults } = await newPage(browser, slow.url));
+    await arrive(desktop, slow.url);
     await page.goto("/");
     await ask(page, "What about liquidity?");
     await page.getByText("Word3 ").waitFor();
   });
 
-  afterEach(async () => {
-    await context.close();
-    assert.deepEqual(faults, []);
-  });
+  leaveNoFaults();
 
   const interrupted = () => page.getByText("Response interrupted", { exact: true });
 

@@ -1,11 +1,11 @@
 // Who types, by keys or on a touch screen: the focus is where they go on, nothing
 // that comes meanwhile takes it or the keys, and any language can be written.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, newPage, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { arrive, context, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, interrupted, many, stop, writing, yours } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
@@ -14,24 +14,14 @@ const ODD = { name: "odd.bin", mimeType: "application/octet-stream", buffer: Buf
 const BOTH = "Summarize and audit the remote work policy";
 const HEBREW = "מדיניות עבודה מרחוק";
 
-let page;
-let context;
-let faults;
-
 useStack();
 
-const open = async (look = desktop, url = stack.url) => {
-  await context?.close();
-  ({ page, context, faults } = await newPage(browser, url, look));
+const open = async (look, url) => {
+  await arrive(look, url);
   await page.goto("/");
 };
 
-afterEach(async (t) => {
-  if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
-  assert.deepEqual(faults, []);
-  await context.close();
-  context = undefined;
-});
+leaveNoFaults();
 
 const focused = (locator) => locator.and(page.locator(":focus")).waitFor();
 const conversations = () => page.getByRole("navigation", { name: "Conversations" });
