@@ -3,10 +3,7 @@ import { SSEParser } from "./sse";
 import type { TurnEvent } from "./types";
 import { SILENCE_MS, Watchdog } from "./watchdog";
 
-export interface EventStream {
-  turnId: string | null;
-  events: AsyncGenerator<TurnEvent>;
-}
+export type EventStream = AsyncGenerator<TurnEvent>;
 
 /**
  * Opens an event stream. Null is 204: nothing to follow. Rejects with an
@@ -21,7 +18,7 @@ export async function openStream(path: string, init: RequestInit, signal: AbortS
       watch.end();
       return null;
     }
-    return { turnId: res.headers.get("X-Turn-Id"), events: read(res.body, watch) };
+    return read(res.body, watch);
   } catch (err) {
     watch.end();
     throw explain(err, watch);

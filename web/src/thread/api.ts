@@ -1,6 +1,6 @@
 import { getJSON, post, request, unreachable } from "../api/http";
 import type { Branches } from "./tree";
-import type { Message, Question } from "./types";
+import type { Message } from "./types";
 
 const enc = encodeURIComponent;
 
@@ -14,7 +14,6 @@ export interface Stretch {
 /** What is known of a conversation beside its messages. */
 export interface State {
   messages: { turn_id: string }[] | null;
-  pending_interrupt: Question | null;
   active_turn: { turn_id: string; status: string } | null;
   branches: Branches | null;
 }

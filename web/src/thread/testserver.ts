@@ -34,7 +34,7 @@ export class Server {
   watched = false;
   watches = 0;
   list: unknown[] = [];
-  state: Record<string, unknown> = { messages: [], pending_interrupt: null, active_turn: null, branches: {} };
+  state: Record<string, unknown> = { messages: [], active_turn: null, branches: {} };
 
   on(what: string, ...answers: Answer[]) {
     (this.answers[what] ??= []).push(...answers);

@@ -32,7 +32,7 @@ async function open(_: string, signal: AbortSignal): Promise<EventStream> {
     if (answer === "hang") await new Promise((_, reject) => signal.addEventListener("abort", reject));
     else yield* answer as TurnEvent[];
   }
-  return { turnId: null, events: events() };
+  return events();
 }
 
 const opened = () => signals.length;

@@ -40,7 +40,7 @@ export class Watch {
         if (signal.aborted || !stream) return;
         looked();
         let told = asked === undefined;
-        for await (const event of stream.events) {
+        for await (const event of stream) {
           if (signal.aborted) return;
           tries = 0;
           if (told) return this.changed();
