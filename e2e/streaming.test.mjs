@@ -360,6 +360,18 @@ describe("nothing is lost when", () => {
 });
 
 describe("an answer of 20,000 tokens", () => {
+  /** In how many of so many frames somebody who points at the conversation points at nothing in it. */
+  const missed = (frames = 60) =>
+    conversation(page).evaluate(async (box, frames) => {
+      const { left, top, width, height } = box.getBoundingClientRect();
+      let n = 0;
+      for (let i = 0; i < frames; i++) {
+        await new Promise(requestAnimationFrame);
+        if (!document.elementFromPoint(left + width / 2, top + height / 4)?.closest("article")) n++;
+      }
+      return n;
+    }, frames);
+
   it("is followed to its end while the page stays at hand", async () => {
     const line = "Some **words** of a long answer with `code` in them, and more words that fill the line up.";
     const part = (i) => `## Part ${i}\n\n${line} ${line}\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`js\nconst part = ${i};\n\`\`\`\n\n`;
@@ -375,6 +387,7 @@ describe("an answer of 20,000 tokens", () => {
     await writing(page).getByRole("heading", { name: "Part 40" }).waitFor({ timeout: 60_000 });
     await composer(page).pressSequentially("I can type");
     await composer(page).getByText("I can type").waitFor();
+    assert.equal(await missed(), 0, "what moves can be pressed");
     const got = answers(page).first();
     await got.waitFor({ timeout: 120_000 });
     await got.getByText("at seven").waitFor();

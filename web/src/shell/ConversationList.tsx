@@ -2,6 +2,7 @@ import { useEffect, useRef } from "react";
 import { Virtualizer } from "virtua";
 import { wordsOf } from "../api/query";
 import { Button } from "../ui/Button";
+import { ListedUl } from "../ui/Listed";
 import { useMinutes } from "../ui/useMinutes";
 import { ConversationRow } from "./ConversationRow";
 import { useConversations } from "./conversations";
@@ -49,7 +50,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
         </div>
       )}
       {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? "No conversation holds these words." : "Your conversations will be listed here."}</p>}
-      <Virtualizer as="ul" item="li" scrollRef={box} bufferSize={BUFFER}>
+      <Virtualizer as={ListedUl} item="li" scrollRef={box} bufferSize={BUFFER}>
         {byAge(list.items).flatMap((group) => [
           <h2 key={group.name} className="px-2 pt-4 pb-1 text-xs font-medium text-muted">
             {group.name}

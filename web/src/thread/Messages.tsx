@@ -5,6 +5,7 @@ import type { Citation, DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
 import { backToMessage } from "../composer/focus";
 import { Button, IconButton } from "../ui/Button";
+import { ListedDiv } from "../ui/Listed";
 import { AssistantMessage } from "./AssistantMessage";
 import { pendingQuestion, takenBack, turnAt, turnOf, userAt } from "./parts";
 import type { ThreadStore, View } from "./store";
@@ -96,7 +97,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
             {view.more && <Older view={view} onRead={() => void store.loadMore()} />}
           </div>
           <div ref={list}>
-            <Virtualizer scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
+            <Virtualizer as={ListedDiv} scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
               {messages.map((m, i) => {
                 const turn = turnAt(messages, i);
                 return (
