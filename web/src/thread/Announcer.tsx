@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { textOf } from "./parts";
 import type { Message } from "./types";
 
+/** Characters: who wants to hear more goes to the answer itself. */
 const MOST = 2_000;
 
 interface Props {
@@ -14,9 +15,9 @@ interface Props {
 /** Markdown as it is shown: nobody wants to hear its stars and bars. */
 async function spoken(text: string): Promise<string> {
   try {
-    return (await import("./Markdown")).plain(text);
+    return (await import("./Markdown")).plain(text, MOST);
   } catch {
-    return text;
+    return text.slice(0, MOST);
   }
 }
 
@@ -31,7 +32,7 @@ export function Announcer({ message, busy }: Props) {
     if (busy || !message) return;
     if (id && id !== known.current && busyBefore.current) {
       const stopped = message.metadata?.interrupted ? " Response interrupted." : "";
-      void spoken(textOf(message)).then((said) => setWords(`Palaver: ${said.slice(0, MOST)}${stopped}`));
+      void spoken(textOf(message)).then((said) => setWords(`Palaver: ${said}${stopped}`));
     }
     known.current = id;
     busyBefore.current = false;

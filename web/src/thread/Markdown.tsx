@@ -95,12 +95,19 @@ interface HastNode {
   children?: HastNode[];
 }
 
-/** The words of markdown as they are shown, for who hears them: without the numbers of citations, which would be heard as part of a sentence. */
-export function plain(markdown: string): string {
+/**
+ * The words of markdown as they are shown, for who hears them, at most so many
+ * characters: without the numbers of citations, which would be heard as part of a
+ * sentence. No more is read than is needed, for a long answer takes long.
+ */
+export function plain(markdown: string, most: number): string {
   let words = "";
-  const read = () => (tree: HastNode) => void (words = wordsOf(tree));
-  ReactMarkdown({ children: seal(markdown), remarkPlugins: plugins, rehypePlugins: [read] });
-  return words.replaceAll("\u00A0", " ").replace(/[ ,;]+(?=[.,;:!?])/g, "").replace(/\s*\n\s*/g, "\n").trim();
+  const read = () => (tree: HastNode) => void (words += `${wordsOf(tree)}\n`);
+  for (const block of blocksOf(seal(markdown))) {
+    if (words.length > most) break;
+    ReactMarkdown({ children: block, remarkPlugins: plugins, rehypePlugins: [read] });
+  }
+  return words.replaceAll("\u00A0", " ").replace(/[ ,;]+(?=[.,;:!?])/g, "").replace(/\s*\n\s*/g, "\n").trim().slice(0, most);
 }
 
 function wordsOf(node: HastNode): string {

@@ -8,5 +8,9 @@ it.each([
   ["links, pictures and code", "[here](https://e.org) ![a cat](/x.png)\n\n```js\nx = 1\n```", "here a cat\nx = 1"],
   ["HTML, which is shown as it is", "a <b>b</b>", "a <b>b</b>"],
 ])("%s", (_, markdown, want) => {
-  expect(plain(markdown)).toBe(want);
+  expect(plain(markdown, 100)).toBe(want);
+});
+
+it("no more than is asked for, of however much", () => {
+  expect(plain("Some **words**.\n\n".repeat(100_000), 20)).toBe("Some words.\nSome wor");
 });
