@@ -59,8 +59,11 @@ export function textOf(doc: Node): string {
   return text.trim();
 }
 
+/** What a person says: the words as text and as a TipTap document, and what is mentioned in them. */
 export interface Said {
+  /** Plain text; a mention stands in it as "@title". Blank only where there are pictures alone. */
   text: string;
+  /** For tiptap_json. */
   tiptap: Node;
   taggedDocIds: string[];
   taggedSetIds: string[];

@@ -1,6 +1,5 @@
 import type { Ref } from "react";
-import type { Action } from "../api/types";
-import type { Node } from "./outgoing";
+import type { Said } from "./outgoing";
 
 /** A picture that is already on the server: POST /api/attachments has answered. */
 export interface Attachment {
@@ -11,19 +10,10 @@ export interface Attachment {
 }
 
 /**
- * What the composer hands over when a person sends: the words as text and as
- * a TipTap document, what was mentioned in them, and the pictures. It is JSON,
- * so that a message that waits for its thread survives a reload.
+ * What the composer hands over when a person sends: what was said, and the
+ * pictures. It is JSON, so that a message that waits for its thread survives a reload.
  */
-export interface Outgoing {
-  /** The message as plain text; a mention stands in it as "@title". Never blank, but for a message of pictures alone. */
-  text: string;
-  /** The TipTap document, for tiptap_json. */
-  tiptap: Node;
-  taggedDocIds: string[];
-  taggedSetIds: string[];
-  action?: Action;
-  webSearch: boolean;
+export interface Outgoing extends Said {
   attachments: Attachment[];
   /** What is to happen to a turn that runs: talk over it, or wait for its end. */
   onBusy: "supersede" | "enqueue";
