@@ -1,27 +1,12 @@
 // Tool calls and what a person is asked about them: several at once, a decision
 // that is remembered, calls between words that stream, and what it all cost.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, newPage, shot, startBrowser } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, shot } from "./browser.mjs";
+import { arrive, leaveNoFaults, model, page, useSlowModel, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, history, many, startWithTools, writing } from "./thread.mjs";
 
-let browser;
-let page;
-let context;
-let faults;
-
-before(async () => {
-  browser = await startBrowser();
-});
-
-after(() => browser?.close());
-
-afterEach(async () => {
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+leaveNoFaults();
 
 const choice = (name) => assist(page).getByRole("button", { name, exact: true });
 const gone = () => assist(page).waitFor({ state: "detached" });
@@ -38,16 +23,10 @@ async function detail(of, name) {
 }
 
 describe("approval", () => {
-  let stack;
-
-  before(async () => {
-    stack = await startStack();
-  });
-
-  after(() => stack?.stop());
+  useStack();
 
   beforeEach(async () => {
-    ({ page, context, faults } = await newPage(browser, stack.url));
+    await arrive();
     await page.goto("/");
   });
 
@@ -104,22 +83,12 @@ describe("approval", () => {
 describe("with a model whose prices are known", () => {
   const PIECES = ["The clock ", "is wound ", "at seven ", "[1]."];
   const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
-  let model;
-  let stack;
 
-  before(async () => {
-    model = await startSlowModel(PIECES, 5);
-    stack = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "gpt-5-mini" });
-  });
-
-  after(async () => {
-    await stack?.stop();
-    await model?.stop();
-  });
+  useSlowModel(PIECES, 5, () => ({ CHAT_MODEL_NAME: "gpt-5-mini" }));
 
   beforeEach(async () => {
     Object.assign(model, { pieces: PIECES, hold: Infinity, calls: [] });
-    ({ page, context, faults } = await newPage(browser, stack.url));
+    await arrive();
     await page.goto("/");
     await addDocument(page, "Lighthouse notes", `# Lighthouse notes\n\n${QUOTE}\n`);
   });

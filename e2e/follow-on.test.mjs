@@ -1,10 +1,9 @@
 // A message that talks over a running answer, and a stop: what S2 asks of the
 // page (its sections 5.1 and 7), each check by name.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, composer, newPage, startBrowser } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, composer } from "./browser.mjs";
+import { arrive, context, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
 
 const QUESTION = "When does the lighthouse keeper wind the clock?";
@@ -12,38 +11,20 @@ const SECOND = "And when do visitors come?";
 const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
 const HELD = 8; // words that stand while the model is held
 
-let model;
-let stack;
-let browser;
-let page;
-let context;
-let faults;
 let sent; // the bodies of the page's messages
 
-before(async () => {
-  model = await startSlowModel(PIECES, 20);
-  [stack, browser] = await Promise.all([startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow" }), startBrowser()]);
-});
-
-after(async () => {
-  await browser?.close();
-  await stack?.stop();
-  await model?.stop();
-});
+useSlowModel(PIECES, 20);
 
 beforeEach(async () => {
   Object.assign(model, { pieces: PIECES, hold: Infinity });
-  ({ page, context, faults } = await newPage(browser, stack.url));
+  await arrive();
   sent = [];
   page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === "/api/ui/chat" && sent.push(r.postDataJSON()));
   await page.goto("/");
   await addDocument(page, "Lighthouse notes", "# Lighthouse notes\n\nThe lighthouse keeper winds the clock every evening at seven. Visitors are welcome on Sundays.\n");
 });
 
-afterEach(async () => {
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+leaveNoFaults();
 
 /** Asks, and has the answer stop in the middle until it is let go on. */
 async function begin() {

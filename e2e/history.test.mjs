@@ -6,7 +6,7 @@ import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { answer, answers, ask, axe, composer, documents, openDocuments, shot } from "./browser.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { addDocument, assertSoon, many, yours } from "./thread.mjs";
+import { assertSoon, many, yours } from "./thread.mjs";
 
 useStack();
 beforeEach(async () => {

@@ -2,10 +2,9 @@
 // edited with all that the composer can say, the version that is shown outlives a
 // reload, and one that was taken back says so.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, newPage, phone, send as sendTyped, shot, startBrowser } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, phone, send as sendTyped, shot } from "./browser.mjs";
+import { arrive, faults, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
 import { addDocument, assertSoon, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
 
 const NOTES = "Lighthouse notes";
@@ -16,30 +15,14 @@ const WHAT = "What does the lighthouse keeper wind every evening?";
 const WHO = "Who winds the clock of the lighthouse at seven?";
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 
-let stack;
-let browser;
-let model;
-let page;
-let context;
-let faults;
 let notes;
 let tides;
 
-before(async () => {
-  model = await startSlowModel(["The clock ", "is wound ", "at seven."], 5);
-  const settings = { LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" };
-  [stack, browser] = await Promise.all([startStack(settings), startBrowser()]);
-});
-
-after(async () => {
-  await browser?.close();
-  await stack?.stop();
-  await model?.stop();
-});
+useSlowModel(["The clock ", "is wound ", "at seven."], 5);
 
 /** The page of a new person who has two documents. */
 const open = async (look = desktop) => {
-  ({ page, context, faults } = await newPage(browser, stack.url, look));
+  await arrive(look);
   await page.goto("/");
   notes = await addDocument(page, NOTES, `# ${NOTES}\n\nThe lighthouse keeper winds the clock every evening at seven.\n`);
   tides = await addDocument(page, TIDES, `# ${TIDES}\n\nHigh water stands at the quay at noon.\n`);
@@ -47,9 +30,8 @@ const open = async (look = desktop) => {
 
 afterEach(async () => {
   model.hold = Infinity;
-  await context.close();
-  assert.deepEqual(faults, []);
 });
+leaveNoFaults();
 
 const pills = (on) => on.locator("[data-mention]");
 const box = () => page.getByRole("textbox", { name: "Edited text" });

@@ -2,33 +2,19 @@
 // cannot be fetched takes nothing else with it, words stand in their own
 // direction, and what can be done is within reach on a phone.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, desktop, mention, newPage, phone, shot } from "./browser.mjs";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, desktop, mention, phone, shot } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
-import { browser, stack, useStack } from "./suite.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, startWithTools, writing, yours } from "./thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
 const POLICY = "Remote Work and Customer Data Policy 2025";
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 
-let page;
-let context;
-let faults;
-
 useStack();
-
-const open = async (url = stack.url, look = desktop) => {
-  await context?.close();
-  ({ page, context, faults } = await newPage(browser, url, look));
-};
-
-afterEach(async () => {
-  assert.deepEqual(faults, []);
-  await context.close();
-  context = undefined;
-});
+leaveNoFaults();
 
 /** What the browser and the page themselves note of a request that the test has made fail is no fault. */
 const provoked = (words) => faults.splice(0, faults.length, ...faults.filter((f) => !words.test(f)));
@@ -45,7 +31,7 @@ describe("a part that cannot be fetched", () => {
   };
 
   beforeEach(async () => {
-    await open();
+    await arrive();
     await page.goto("/");
   });
 
@@ -122,7 +108,7 @@ describe("a reader who has gone up", () => {
 
   before(async () => {
     model = await startSlowModel(LINES, 2);
-    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" });
+    slow = await startStack(model.settings);
   });
   after(async () => {
     await slow?.stop();
@@ -133,7 +119,7 @@ describe("a reader who has gone up", () => {
   const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
 
   it("stays there when a message that waited begins and when one is sent elsewhere; one's own is shown", async () => {
-    await open(slow.url);
+    await arrive(desktop, slow.url);
     await page.goto("/");
     await startWithTools(page, "First");
     await answer(page, 1);
@@ -190,7 +176,7 @@ describe("a version that is picked", () => {
     }, "the picker is where it was pressed");
 
   beforeEach(async () => {
-    await open();
+    await arrive();
     await page.addInitScript(() => addEventListener("click", (e) => (window.pressedAt = e.target.closest("[data-versions]")?.getBoundingClientRect().top), true));
     await pretend({ b107: [...shared, ...newer], a139: [...shared, ...older] }, branches);
     await conversation(page).getByText("Answer b 7.").waitFor();
@@ -231,7 +217,7 @@ describe("a version that is picked", () => {
 
 describe("a message of pictures alone", () => {
   it("can be edited", async () => {
-    await open();
+    await arrive();
     await page.goto("/");
     await page.locator("form[aria-label=Message] input[type=file]").setInputFiles({ name: "plan.png", mimeType: "image/png", buffer: PNG });
     await page.getByRole("list", { name: "Attachments" }).locator("img").waitFor();
@@ -256,7 +242,7 @@ describe("a message of pictures alone", () => {
 
 describe("words that run from right to left", () => {
   it("stand so, with their lists, quotes and tables; code does not", async () => {
-    await open();
+    await arrive();
     const written = ["فقرة أولى.", "- بند\n- بند آخر", "> اقتباس", "> A quote", "| عمود | آخر |\n| --- | --- |\n| قيمة | أخرى |", "`code()` ثم كلمات", "```\nx = 1 // تعليق\n```", "English words."].join("\n\n");
     const source = { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "عنوان", providerMetadata: { palaver: { n: 1, quote: "اقتباس", doc_id: "d" } } };
     await pretend([told(1, "مرحبا, how are you?"), said(1, written, [source])]);
@@ -299,7 +285,7 @@ describe("an answer", () => {
   const room = (locator) => locator.evaluate((el) => [el.clientWidth, el.scrollWidth]);
 
   it("shows wide tables whole where they fit, else that they go on; small ones stay small", async () => {
-    await open();
+    await arrive();
     await pretend([told(1, "Compare"), said(1, [WIDE, SMALL, SENTENCES].join("\n\n"))]);
     await table(2).waitFor();
     await shot(page, "70-tables");
@@ -318,7 +304,7 @@ describe("an answer", () => {
   });
 
   it("has boxes to tick in place of bullets, and says the language of code", async () => {
-    await open();
+    await arrive();
     await pretend([told(1, "Steps?"), said(1, "- [x] sign\n- [ ] pay\n\n```sql\nselect 1\n```\n\n```\nbare\n```")]);
     const item = answers(page).getByRole("listitem").filter({ hasText: "sign" });
     await item.getByRole("checkbox", { name: "Done" }).waitFor();
@@ -331,7 +317,7 @@ describe("an answer", () => {
   });
 
   it("is said to screen readers in the words that are shown", async () => {
-    await open();
+    await arrive();
     await page.goto("/");
     await ask(page, QUESTION);
     const heard = page.locator("[data-announcer]");
@@ -345,7 +331,7 @@ describe("a citation", () => {
   const quoted = (n) => ({ type: "source-document", sourceId: `s${n}`, mediaType: "text/plain", title: `Source ${n}`, providerMetadata: { palaver: { n, quote: "words", doc_id: "d" } } });
 
   it("stays on one line with the word before it and the full stop after it, in any width", async () => {
-    await open();
+    await arrive();
     await pretend([told(1, "Rent?"), said(1, "The lease replaces the one of 2021 [1]. Rent rose by eighteen percent[2], as agreed.", [quoted(1), quoted(2)])]);
     const got = await answer(page, 1);
     await got.locator("[data-citation]").nth(1).waitFor();
@@ -373,7 +359,7 @@ describe("a citation", () => {
   });
 
   it("can be hit by a finger that is a little off", async () => {
-    await open(stack.url, phone);
+    await arrive(phone);
     await pretend([told(1, "Rent?"), said(1, "It rose [1][2].", [quoted(1), quoted(2)])]);
     const first = answers(page).locator("[data-citation='1']");
     await first.waitFor();
@@ -386,7 +372,7 @@ describe("a citation", () => {
   });
 
   it("that is opened stays where it was pressed, and where it was when its panel is closed", async () => {
-    await open();
+    await arrive();
     const words = "Some words that fill more than a line in any width that a conversation has on a screen, and a few more for good measure. ".repeat(3);
     const paragraphs = Array.from({ length: 30 }, (_, i) => `Paragraph ${i}. ${words}${i === 15 ? "[1]" : ""}`).join("\n\n");
     await pretend([told(1, "Rent?"), said(1, paragraphs, [quoted(1)]), ...exchanges("x", 0, 10, 12)]);
@@ -421,7 +407,7 @@ describe("the end of a conversation", () => {
   const atEnd = (what) => assertSoon(async () => (await left()) <= 1, `it is at its end ${what}`);
 
   it("stays in view when a question comes, a draft grows or the window shrinks; who has gone up stays there", async () => {
-    await open();
+    await arrive();
     await page.setViewportSize({ width: 1280, height: 500 });
     await page.goto("/");
     await ask(page, QUESTION);
@@ -453,7 +439,7 @@ describe("the end of a conversation", () => {
 
 describe("a tool call of a turn that was stopped", () => {
   it("says that it was not run, or not finished, and alarms nobody", async () => {
-    await open();
+    await arrive();
     await page.goto("/");
     await startWithTools(page, "draw a cat in a hat");
     const card = page.getByRole("region", { name: "Tool generate_image" });
@@ -475,9 +461,9 @@ describe("a tool call of a turn that was stopped", () => {
 describe("on a phone", () => {
   it("a waiting message that was not sent can be sent again and taken back", async () => {
     const model = await startSlowModel(["Well, ", "then."], 5);
-    const slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" });
+    const slow = await startStack(model.settings);
     try {
-      await open(slow.url, phone);
+      await arrive(phone, slow.url);
       await page.goto("/");
       await startWithTools(page, "First");
       await answer(page, 1);
@@ -508,7 +494,7 @@ describe("on a phone", () => {
   });
 
   it("code can be copied, which a mouse would have to point at first", async () => {
-    await open(stack.url, phone);
+    await arrive(phone);
     await pretend([told(1, "Code?"), said(1, "```\nx = 1\n```")]);
     const copy = page.getByRole("button", { name: "Copy code" });
     await copy.waitFor();

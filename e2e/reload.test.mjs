@@ -1,46 +1,25 @@
 // A reload in every state that a conversation can be in: what stood on the page
 // stands there again, once, and can be gone on with.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, composer, expectRefusal, newPage, sendButton, shot, startBrowser } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, composer, expectRefusal, sendButton, shot } from "./browser.mjs";
+import { arrive, faults, leaveNoFaults, model, page, useSlowModel, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, interrupted, many, progress, startWithTools, stop, writing, yours } from "./thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
 const SECOND = "And what about customer data?";
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
 
-let browser;
-let page;
-let context;
-let faults;
-
-before(async () => {
-  browser = await startBrowser();
-});
-
-after(() => browser?.close());
-
-afterEach(async () => {
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+leaveNoFaults();
 
 const texts = (of) => of.allTextContents();
 const free = () => assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
 
 describe("a reload while Palaver asks", () => {
-  let stack;
-
-  before(async () => {
-    stack = await startStack();
-  });
-
-  after(() => stack?.stop());
+  useStack();
 
   beforeEach(async () => {
-    ({ page, context, faults } = await newPage(browser, stack.url));
+    await arrive();
     await page.goto("/");
   });
 
@@ -91,22 +70,12 @@ describe("a reload while Palaver asks", () => {
 describe("a reload of a conversation", () => {
   const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and that is all."];
   const HELD = 8; // words that stand while the model is held
-  let model;
-  let stack;
 
-  before(async () => {
-    model = await startSlowModel(PIECES, 10);
-    stack = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_RETRY_BUDGET: "1s" });
-  });
-
-  after(async () => {
-    await stack?.stop();
-    await model?.stop();
-  });
+  useSlowModel(PIECES, 10, () => ({ LLM_RETRY_BUDGET: "1s" }));
 
   beforeEach(async () => {
     Object.assign(model, { hold: Infinity, failing: false });
-    ({ page, context, faults } = await newPage(browser, stack.url));
+    await arrive();
     await page.goto("/");
   });
 

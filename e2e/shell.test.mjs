@@ -938,7 +938,7 @@ describe("while a turn runs", () => {
   before(async () => {
     // A sentence that goes on until somebody ends it.
     model = await startSlowModel(Array.from({ length: 10_000 }, (_, i) => `Word${i} `), 40);
-    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow" });
+    slow = await startStack(model.settings);
   });
 
   after(async () => {

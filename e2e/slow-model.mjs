@@ -57,8 +57,10 @@ export async function startSlowModel(pieces, stepMs) {
     res.on("close", () => clearInterval(timer));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${server.address().port}/v1`;
   return Object.assign(model, {
-    url: `http://127.0.0.1:${server.address().port}/v1`,
+    /** For startStack. The model may be held for as long as a test takes. */
+    settings: { LLM_BASE_URL: url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" },
     stop: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));

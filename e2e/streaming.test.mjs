@@ -4,10 +4,9 @@
 // that lose nothing.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, askTagging, composer, newPage, shot, startBrowser } from "./browser.mjs";
+import { answer, answers, ask, askTagging, composer, desktop, shot } from "./browser.mjs";
 import { startFront } from "./front.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
+import { arrive, context, faults, leave, model, page, stack, useSlowModel } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, watchProgress, writing, yours } from "./thread.mjs";
 
 const TITLE = "Lighthouse notes";
@@ -17,30 +16,16 @@ const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the c
 const STEP_MS = 30;
 const HELD = 8; // words that stand while the model is held
 
-let stack;
-let browser;
-let model;
 let front;
-let page;
-let context;
-let faults;
 
+useSlowModel(PIECES, STEP_MS, () => ({ LLM_RETRY_BUDGET: "1s" }));
 before(async () => {
-  model = await startSlowModel(PIECES, STEP_MS);
-  const settings = { LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_RETRY_BUDGET: "1s", LLM_FIRST_BYTE_TIMEOUT: "120s" };
-  [stack, browser] = await Promise.all([startStack(settings), startBrowser()]);
   front = await startFront(stack.url);
 });
-
-after(async () => {
-  await browser?.close();
-  await front?.stop();
-  await stack?.stop();
-  await model?.stop();
-});
+after(() => front?.stop());
 
 beforeEach(async () => {
-  ({ page, context, faults } = await newPage(browser, front.url));
+  await arrive(desktop, front.url);
   await watchProgress(page);
   await page.goto("/");
   await addDocument(page, TITLE, `# ${TITLE}\n\n${QUOTE} Visitors are welcome on Sundays.\n`);
@@ -49,7 +34,7 @@ beforeEach(async () => {
 afterEach(async () => {
   front.mend();
   Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity, thinkMs: 0 });
-  await context.close();
+  await leave();
 });
 
 /** Waits until the answer being written holds its n-th word. */
@@ -282,8 +267,7 @@ describe("nothing is lost when", () => {
   });
 
   it("no byte comes for 30 s", async () => {
-    await context.close();
-    ({ page, context, faults } = await newPage(browser, front.url));
+    await arrive(desktop, front.url);
     await page.clock.install();
     await page.goto("/");
     await addDocument(page, TITLE, `# ${TITLE}\n\n${QUOTE}\n`);

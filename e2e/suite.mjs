@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { desktop, newPage, shot, startBrowser } from "./browser.mjs";
+import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 
 export let stack;
 export let browser;
+export let model;
 
-/** Starts both before the tests of the file, and ends them after. Without settings: the offline engine. */
+/** Starts both before the tests of a file or suite, and ends them after. settings are asked for when what was begun before has started; without them: the offline engine. */
 export function useStack(settings) {
   before(async () => {
-    [stack, browser] = await Promise.all([startStack(settings), startBrowser()]);
+    [stack, browser] = await Promise.all([startStack(settings?.()), startBrowser()]);
   });
   after(async () => {
     await browser?.close();
@@ -23,18 +25,32 @@ export let page;
 export let context;
 export let faults;
 
+/** As useStack, with a model that writes these pieces, so many ms apart. */
+export function useSlowModel(pieces, stepMs, settings) {
+  before(async () => {
+    model = await startSlowModel(pieces, stepMs);
+  });
+  useStack(() => ({ ...model.settings, ...settings?.() }));
+  after(() => model?.stop());
+}
+
 /** A new person, who has opened no page yet; the one before has gone. */
 export async function arrive(look = desktop, url = stack.url) {
-  await context?.close();
+  await leave();
   ({ page, context, faults } = await newPage(browser, url, look));
+}
+
+/** The person of the page goes. */
+export async function leave() {
+  await context?.close();
+  context = undefined;
 }
 
 /** No test leaves a fault on its page; of one that fails there is a picture. */
 export function leaveNoFaults() {
   afterEach(async (t) => {
     if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
-    await context.close();
-    context = undefined;
+    await leave();
     assert.deepEqual(faults, []);
   });
 }

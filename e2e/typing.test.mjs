@@ -6,7 +6,7 @@ import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, 
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 import { arrive, context, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { addDocument, assertSoon, conversation, interrupted, many, stop, writing, yours } from "./thread.mjs";
+import { addDocument, conversation, interrupted, many, stop, writing, yours } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const NOTES = { name: "Notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Notes\n\nThe clock is wound at seven.\n") };
@@ -317,7 +317,7 @@ describe("while an answer is written", () => {
 
   before(async () => {
     model = await startSlowModel(["The clock ", "is wound ", "at seven."], 5);
-    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" });
+    slow = await startStack(model.settings);
   });
   after(async () => {
     await slow?.stop();

@@ -2,9 +2,8 @@
 // mention, and cited by pages that open beside the conversation's own tab.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { answer, ask, assist, composer, mention, newPage, shot, startBrowser } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
+import { answer, ask, assist, composer, mention, shot } from "./browser.mjs";
+import { arrive, context, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
 import { conversation, history, many, progress, watchProgress, writing } from "./thread.mjs";
 import { startWebSearch } from "./web-search.mjs";
 
@@ -16,29 +15,15 @@ const QUESTION = "zebra quasar xylophone?";
 const PIECES = ["The zebra quasar xylophone ", "was tuned in 1923 ", "[1]."];
 
 let search;
-let model;
-let stack;
-let browser;
-let page;
-let context;
-let faults;
-
 before(async () => {
-  [search, model] = await Promise.all([startWebSearch(PAGES), startSlowModel(PIECES, 5)]);
-  const settings = { LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s", ...search.settings };
-  [stack, browser] = await Promise.all([startStack(settings), startBrowser()]);
+  search = await startWebSearch(PAGES);
 });
-
-after(async () => {
-  await browser?.close();
-  await stack?.stop();
-  await model?.stop();
-  await search?.stop();
-});
+useSlowModel(PIECES, 5, () => search.settings);
+after(() => search?.stop());
 
 beforeEach(async () => {
   model.hold = Infinity;
-  ({ page, context, faults } = await newPage(browser, stack.url));
+  await arrive();
   await watchProgress(page);
   await context.route(/^https:\/\/(quasar|museum)\.example\//, (route) => route.fulfill({ contentType: "text/html", body: "<title>A page of the web</title>" }));
   await page.goto("/");
@@ -46,9 +31,8 @@ beforeEach(async () => {
 
 afterEach(async () => {
   search.queries.length = 0;
-  assert.deepEqual(faults, []);
-  await context.close();
 });
+leaveNoFaults();
 
 describe("a web search", () => {
   it("when little is found: Search the web goes on, says what it looks for, and the answer cites its pages", async () => {

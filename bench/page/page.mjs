@@ -27,7 +27,7 @@ function longAnswer() {
 }
 
 const model = await startSlowModel(longAnswer(), PIECE_MS);
-const stack = await startStack({ CHAT_MODEL_PROVIDER: "openai-compatible", LLM_BASE_URL: model.url, CHAT_MODEL_NAME: "slow", LLM_API_KEY: "none" });
+const stack = await startStack(model.settings);
 const browser = await startBrowser();
 
 /** Notes tasks over 50 ms, and how long each key press took to be on the screen. */

@@ -267,7 +267,7 @@ describe("assistant-ui while a slow model writes", () => {
 
   before(async () => {
     model = await startSlowModel(words, 150);
-    slow = await startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow" });
+    slow = await startStack(model.settings);
     slowPage = await startPage(slow.url);
   });
 
