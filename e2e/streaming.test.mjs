@@ -3,7 +3,7 @@
 // a message that talks over or waits, and a reload, a cut, a silence and a crash
 // that lose nothing.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, askTagging, composer, desktop, shot } from "./browser.mjs";
 import { startFront } from "./front.mjs";
 import { arrive, context, faults, leave, model, page, stack, useSlowModel } from "./suite.mjs";
@@ -19,12 +19,10 @@ const HELD = 8; // words that stand while the model is held
 let front;
 
 useSlowModel(PIECES, STEP_MS, () => ({ LLM_RETRY_BUDGET: "1s" }));
-before(async () => {
-  front = await startFront(stack.url);
-});
 after(() => front?.stop());
 
 beforeEach(async () => {
+  front ??= await startFront(stack.url);
   await arrive(desktop, front.url);
   await watchProgress(page);
   await page.goto("/");

@@ -9,11 +9,20 @@ import { startStack } from "./stack.mjs";
 export let stack;
 export let browser;
 export let model;
+export let page;
+export let context;
+export let faults;
 
-/** Starts both before the tests of a file or suite, and ends them after. settings are asked for when what was begun before has started; without them: the offline engine. */
-export function useStack(settings) {
+const begin = async (prepare) => startStack(await prepare?.());
+
+/**
+ * Starts stack and browser before the tests of a file or suite, and ends them
+ * after. prepare gives the settings; without: the offline engine. (The hooks of a
+ * file begin together, so what comes before the stack is its to start.)
+ */
+export function useStack(prepare) {
   before(async () => {
-    [stack, browser] = await Promise.all([startStack(settings?.()), startBrowser()]);
+    [stack, browser] = await Promise.all([begin(prepare), startBrowser()]);
   });
   after(async () => {
     await browser?.close();
@@ -21,16 +30,12 @@ export function useStack(settings) {
   });
 }
 
-export let page;
-export let context;
-export let faults;
-
 /** As useStack, with a model that writes these pieces, so many ms apart. */
-export function useSlowModel(pieces, stepMs, settings) {
-  before(async () => {
+export function useSlowModel(pieces, stepMs, prepare) {
+  useStack(async () => {
     model = await startSlowModel(pieces, stepMs);
+    return { ...model.settings, ...(await prepare?.()) };
   });
-  useStack(() => ({ ...model.settings, ...settings?.() }));
   after(() => model?.stop());
 }
 

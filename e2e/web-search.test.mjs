@@ -1,7 +1,7 @@
 // Answers from the web: asked for when the documents hold little, or with a
 // mention, and cited by pages that open beside the conversation's own tab.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { answer, ask, assist, composer, mention, shot } from "./browser.mjs";
 import { arrive, context, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
 import { conversation, history, many, progress, watchProgress, writing } from "./thread.mjs";
@@ -15,10 +15,10 @@ const QUESTION = "zebra quasar xylophone?";
 const PIECES = ["The zebra quasar xylophone ", "was tuned in 1923 ", "[1]."];
 
 let search;
-before(async () => {
+useSlowModel(PIECES, 5, async () => {
   search = await startWebSearch(PAGES);
+  return search.settings;
 });
-useSlowModel(PIECES, 5, () => search.settings);
 after(() => search?.stop());
 
 beforeEach(async () => {
