@@ -59,6 +59,16 @@ func (s *stream) read(fits func(event) bool) (events []event) {
 	return events
 }
 
+// held is an answer that waits until the page follows the turn: what is written
+// before that would be told again from the draft, which needs the database.
+func held(t *testing.T, chunks ...string) (llmtest.Answer, *llmtest.Gate) {
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	answer := llmtest.Text(chunks...)
+	answer.Gates = map[int]*llmtest.Gate{0: gate}
+	return answer, gate
+}
+
 func saysNotSaved(e event) bool { return e.Type == "notice" && e.Code == chat.NoticeNotSaved }
 
 func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
@@ -94,11 +104,14 @@ func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
 func TestAMessageIsTakenWhileTheDatabaseIsAwayAndSavedLater(t *testing.T) {
 	s, model, c, database := severable(t, stacktest.Flag("thread-idle-timeout", "3s"))
 	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // the thread is open, and ours
-	model.On(answerCall, llmtest.Text("Nobody ", "knows."))
+	answer, gate := held(t, "Nobody ", "knows.")
+	model.On(answerCall, answer)
 	database.Cut()
 	message := with(assistant, object{"client_turn_id": "once"})
 	page := c.send("Who knows?", message)
-	seen := page.read(func(e event) bool { return strings.Contains(e.Content, "knows.") })
+	seen := page.read(isType("status"))
+	gate.Release()
+	seen = append(seen, page.read(func(e event) bool { return strings.Contains(e.Content, "knows.") })...)
 	if !slices.ContainsFunc(seen, saysNotSaved) {
 		seen = append(seen, page.read(saysNotSaved)...)
 	}
@@ -162,11 +175,14 @@ func TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn(t *testing.T
 	role := s.API(ofAPI)
 	c := newTalk(t, func() string { return role.URL }, s.NewUser())
 	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type)
-	model.On(answerCall, llmtest.Text("Nobody knows."))
+	answer, gate := held(t, "Nobody knows.")
+	model.On(answerCall, answer)
 	api.Cut()
 	worker.Cut()
 	message := with(assistant, object{"client_turn_id": "once"})
 	first := c.send("Who knows?", message)
+	first.until(isType("status"))
+	gate.Release()
 	first.until(isType("token"))
 	api.Mend()
 	c.me() // without the database this is 503
