@@ -2,11 +2,9 @@
 // cannot be fetched takes nothing else with it, words stand in their own
 // direction, and what can be done is within reach on a phone.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, desktop, mention, phone, shot } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
-import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { arrive, faults, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, startWithTools, writing, yours } from "./thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
@@ -103,27 +101,17 @@ const exchanges = (name, from, to, words = 1) => {
 describe("a reader who has gone up", () => {
   const LINES = Array.from({ length: 20 }, (_, i) => `Line ${i}.\n\n`);
   const TOP = 40;
-  let model;
-  let slow;
-
-  before(async () => {
-    model = await startSlowModel(LINES, 2);
-    slow = await startStack(model.settings);
-  });
-  after(async () => {
-    await slow?.stop();
-    await model?.stop();
-  });
+  const slow = useSecondStack(LINES, 2);
 
   const top = () => conversation(page).evaluate((el) => el.scrollTop);
   const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
 
   it("stays there when a message that waited begins and when one is sent elsewhere; one's own is shown", async () => {
-    await arrive(desktop, slow.url);
+    await arrive(desktop, slow.stack.url);
     await page.goto("/");
     await startWithTools(page, "First");
     await answer(page, 1);
-    model.hold = 1;
+    slow.model.hold = 1;
     await ask(page, "Second");
     await writing(page).getByText("Line 0.").waitFor();
     await composer(page).fill("Third");
@@ -133,7 +121,7 @@ describe("a reader who has gone up", () => {
     await assertSoon(async () => (await history(page)).messages.some((m) => m.content === "Third"), "the server has the third");
     await conversation(page).evaluate((el, to) => (el.scrollTop = to), TOP);
     await page.getByRole("button", { name: "Go to the end" }).waitFor();
-    model.hold = Infinity;
+    slow.model.hold = Infinity;
     await yours(page).filter({ hasText: "Third" }).waitFor({ state: "attached" });
     await many(answers(page), 3);
     assert.equal(await top(), TOP);
@@ -459,38 +447,32 @@ describe("a tool call of a turn that was stopped", () => {
 });
 
 describe("on a phone", () => {
+  const slow = useSecondStack(["Well, ", "then."], 5);
+
   it("a waiting message that was not sent can be sent again and taken back", async () => {
-    const model = await startSlowModel(["Well, ", "then."], 5);
-    const slow = await startStack(model.settings);
-    try {
-      await arrive(phone, slow.url);
-      await page.goto("/");
-      await startWithTools(page, "First");
-      await answer(page, 1);
-      model.hold = 1;
-      await ask(page, "Second");
-      await writing(page).getByText("Well,").waitFor();
-      await page.route("**/api/ui/chat", (route) => route.abort());
-      await composer(page).fill("A third message that is long enough to be cut where it waits for the others");
-      await composer(page).press("Control+Enter");
-      const waiting = page.getByRole("list", { name: "Waiting messages" });
-      await waiting.getByText("Not sent. The server cannot be reached.").waitFor();
-      await shot(page, "69-phone-not-sent");
-      for (const name of ["Send again", "Take back"]) {
-        const { x, width } = await waiting.getByRole("button", { name }).boundingBox();
-        assert.ok(x >= 0 && x + width <= 390, `${name} ends at ${x + width} px`);
-      }
-      await page.unroute("**/api/ui/chat");
-      await waiting.getByRole("button", { name: "Send again" }).click();
-      await waiting.getByText("Next").waitFor();
-      provoked(/ERR_FAILED/);
-      model.hold = Infinity;
-      await answer(page, 3);
-    } finally {
-      await page.goto("about:blank"); // it would miss the server
-      await slow.stop();
-      await model.stop();
+    await arrive(phone, slow.stack.url);
+    await page.goto("/");
+    await startWithTools(page, "First");
+    await answer(page, 1);
+    slow.model.hold = 1;
+    await ask(page, "Second");
+    await writing(page).getByText("Well,").waitFor();
+    await page.route("**/api/ui/chat", (route) => route.abort());
+    await composer(page).fill("A third message that is long enough to be cut where it waits for the others");
+    await composer(page).press("Control+Enter");
+    const waiting = page.getByRole("list", { name: "Waiting messages" });
+    await waiting.getByText("Not sent. The server cannot be reached.").waitFor();
+    await shot(page, "69-phone-not-sent");
+    for (const name of ["Send again", "Take back"]) {
+      const { x, width } = await waiting.getByRole("button", { name }).boundingBox();
+      assert.ok(x >= 0 && x + width <= 390, `${name} ends at ${x + width} px`);
     }
+    await page.unroute("**/api/ui/chat");
+    await waiting.getByRole("button", { name: "Send again" }).click();
+    await waiting.getByText("Next").waitFor();
+    provoked(/ERR_FAILED/);
+    slow.model.hold = Infinity;
+    await answer(page, 3);
   });
 
   it("code can be copied, which a mouse would have to point at first", async () => {

@@ -2,11 +2,9 @@
 // conversations, the documents, and that all of it works by keyboard, on a
 // phone, in the dark and for a screen reader.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
-import { arrive, context, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { arrive, context, faults, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
 import { addDocument } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
@@ -932,22 +930,11 @@ describe("on a phone", () => {
 });
 
 describe("while a turn runs", () => {
-  let model;
-  let slow;
-
-  before(async () => {
-    // A sentence that goes on until somebody ends it.
-    model = await startSlowModel(Array.from({ length: 10_000 }, (_, i) => `Word${i} `), 40);
-    slow = await startStack(model.settings);
-  });
-
-  after(async () => {
-    await slow?.stop();
-    await model?.stop();
-  });
+  // A sentence that goes on until somebody ends it.
+  const slow = useSecondStack(Array.from({ length: 10_000 }, (_, i) => `Word${i} `), 40);
 
   beforeEach(async () => {
-    await arrive(desktop, slow.url);
+    await arrive(desktop, slow.stack.url);
     await page.goto("/");
     await ask(page, "What about liquidity?");
     await page.getByText("Word3 ").waitFor();

@@ -39,6 +39,20 @@ export function useSlowModel(pieces, stepMs, prepare) {
   after(() => model?.stop());
 }
 
+/** Another stack beside the file's, with a slow model: it has stack and model as soon as the tests begin. */
+export function useSecondStack(pieces, stepMs) {
+  const second = {};
+  before(async () => {
+    second.model = await startSlowModel(pieces, stepMs);
+    second.stack = await startStack(second.model.settings);
+  });
+  after(async () => {
+    await second.stack?.stop();
+    await second.model?.stop();
+  });
+  return second;
+}
+
 /** A new person, who has opened no page yet; the one before has gone. */
 export async function arrive(look = desktop, url = stack.url) {
   await leave();

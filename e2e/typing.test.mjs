@@ -1,11 +1,9 @@
 // Who types, by keys or on a touch screen: the focus is where they go on, nothing
 // that comes meanwhile takes it or the keys, and any language can be written.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
-import { arrive, context, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { arrive, context, faults, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
 import { addDocument, conversation, interrupted, many, stop, writing, yours } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
@@ -312,21 +310,11 @@ describe("words that are written from right to left", () => {
 });
 
 describe("while an answer is written", () => {
-  let model;
-  let slow;
-
-  before(async () => {
-    model = await startSlowModel(["The clock ", "is wound ", "at seven."], 5);
-    slow = await startStack(model.settings);
-  });
-  after(async () => {
-    await slow?.stop();
-    await model?.stop();
-  });
+  const slow = useSecondStack(["The clock ", "is wound ", "at seven."], 5);
 
   beforeEach(async () => {
-    model.hold = 1;
-    await open(desktop, slow.url);
+    slow.model.hold = 1;
+    await open(desktop, slow.stack.url);
     await addDocument(page, "Clocks", "The clock is wound at seven.");
     await ask(page, "When is the clock wound?");
     await writing(page).getByText("The clock").waitFor();
