@@ -9,12 +9,14 @@ WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
 # The Go modules: the product, the one-process main with its servers, and the
 # checks of the Dockerfile and docker-compose.yml.
 MODULES := . standalone docker
+# Programs that only benchmarks start.
+BENCH_MODULES := bench/peers/dbos bench/scale/temporal
 
 WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*')
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: standalone ## Build and start everything in one process (page on :8080, Temporal Web UI on :8233)
@@ -75,7 +77,7 @@ endif
 lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt, vet, staticcheck, workflowcheck, tsc
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt has something to say about:"; echo "$$unformatted"; exit 1; fi
-	@for module in $(MODULES); do \
+	@for module in $(MODULES) $(BENCH_MODULES); do \
 		echo "== vet and staticcheck ($$module)"; \
 		(cd $$module && go vet ./... && "$(CURDIR)/$(STATICCHECK)" ./...); \
 	done
@@ -94,12 +96,30 @@ bench: standalone ## Measure first event, first token, turns per second, fairnes
 	@go run ./bench/fairness -server bin/palaver-standalone
 	@go run ./bench/stop -server bin/palaver-standalone
 
+ROUNDS ?= 3
+
+.PHONY: bench-peers
+bench-peers: build postgres-present bench/peers/langgraph/node_modules/.installed ## Palaver beside LangGraph.js and DBOS, same load in turns, into docs/performance.md: about 45 minutes (ROUNDS=3, PEERS="-print")
+	@scripts/go-build bench/peers/dbos bin/peer-dbos .
+	@go run ./bench/peers -server bin/palaver-standalone -palaver bin/palaver -dbos bin/peer-dbos -rounds $(ROUNDS) $(PEERS)
+
+.PHONY: bench-scale
+bench-scale: build postgres-present ## Count what a turn costs on a Temporal cluster with Postgres, into docs/performance.md
+	@scripts/go-build bench/scale/temporal bin/bench-temporal .
+	@go run ./bench/scale
+
+.PHONY: bench-limits
+bench-limits: build postgres-present ## 1,000 open streams, 1,000 resting pages, a restart with 1,000 open threads, 10,000 idle threads, 50,000 passages: about 15 minutes
+	@go run ./bench/streams
+	@go run ./bench/idle
+	@go run ./bench/search
+
 .PHONY: bench-page
 bench-page: standalone e2e/node_modules/.installed ## Measure the page in a browser: opening, scrolling, typing while an answer is written (ROUNDS=5)
 	@CHROMIUM=$$(scripts/chromium) node bench/page/page.mjs
 
 .PHONY: chaos
-chaos: build ## Kill and cut off everything at random while people talk, on both stores: about 20 minutes (CHAOS="-short")
+chaos: build ## Kill and cut off everything at random while people talk, on both stores: about 30 minutes (CHAOS="-short")
 	@go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both $(CHAOS)
 
 .PHONY: fuzz
@@ -112,7 +132,7 @@ generate: tools-present ## Write .env.example anew
 
 .PHONY: clean
 clean: ## Remove what was built; data and settings stay
-	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules
+	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present
@@ -127,6 +147,12 @@ web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
 e2e/langgraph/dist/index.html: e2e/langgraph/node_modules/.installed e2e/langgraph/index.html $(wildcard e2e/langgraph/src/*)
 	@echo "== building the page of the LangGraph client"
 	@cd e2e/langgraph && npm run --silent build
+	@touch $@
+
+# LangGraph.js names a range of zod that npm finds no agreement for.
+bench/peers/langgraph/node_modules/.installed: bench/peers/langgraph/package-lock.json
+	@echo "== installing LangGraph.js"
+	@cd bench/peers/langgraph && npm ci --legacy-peer-deps --no-audit --no-fund --loglevel=error
 	@touch $@
 
 %/node_modules/.installed: %/package-lock.json

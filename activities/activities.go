@@ -37,6 +37,9 @@ type Activities struct {
 	RetryBudget time.Duration
 	Log         *slog.Logger     // nil: slog.Default
 	Now         func() time.Time // nil: time.Now; the year that "this year" is
+	// Heartbeat tells the server that an attempt is alive; nil: by the worker's
+	// own client.
+	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
 }
 
 func (a *Activities) log() *slog.Logger {

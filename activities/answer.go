@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -20,7 +21,30 @@ func (a *Activities) ReadAnswer(ctx context.Context, r AnswerRequest) (Answered,
 	return out, nil
 }
 
-func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (Answered, error) {
+// KeepAnswer stores a whole answer that did not come by the API, which stores
+// them itself. It returns the key of the text.
+func (a *Activities) KeepAnswer(ctx context.Context, r KeepRequest) (key string, err error) {
+	b, err := json.Marshal(r.Value)
+	if err == nil {
+		key = chat.AnswerKey(r.InterruptID)
+		err = a.Store.PutText(ctx, r.Owner, r.TurnID, key, string(b))
+	}
+	return key, a.fail(ctx, r.TurnRef, "keep the answer", err)
+}
+
+// whole is an answer with all that the person wrote.
+func (a *Activities) whole(ctx context.Context, ref TurnRef, v chat.ResumeValue) (chat.ResumeValue, error) {
+	if v.Ref == "" {
+		return v, nil
+	}
+	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+	return v.Whole(texts), err
+}
+
+func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answered, err error) {
+	if r.Value, err = a.whole(ctx, r.TurnRef, r.Value); err != nil {
+		return Answered{}, err
+	}
 	tagged, err := a.readTags(ctx, r.Owner, r.Value.TipTap, r.Value.TaggedDocs, r.Value.TaggedSets)
 	if err != nil {
 		return Answered{}, err
@@ -53,6 +77,7 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (Answered,
 	}
 	out.IDs = unique(append(out.IDs, docIDs(named)...))
 	if len(out.IDs) == 0 && r.Unknown != "" {
+		out.Unknown = true
 		return out, a.Store.PutText(ctx, r.Owner, r.TurnID, r.Unknown, quoteNames([]string{text}))
 	}
 	return out, nil

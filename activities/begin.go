@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -46,6 +47,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
+	a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
 	if t.Content.ParentRequest != "" { // a turn that was rolled back gives way to its own parent
 		if t, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil {
 			return Begun{}, a.fail(ctx, ref, "begin", err)
@@ -62,7 +64,8 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 // takeBack undoes the beginning of turns that the thread does not have: the
 // workflow task in which they began was lost before Temporal had recorded it,
 // and with it that they were accepted. They begin again when they are; until
-// then nothing may follow them.
+// then nothing may follow them. One that nobody submits any more was lost with
+// an earlier run of the workflow; it ends, so that its message stays visible.
 func (a *Activities) takeBack(ctx context.Context, ref TurnRef) error {
 	if ref.Beside == nil {
 		return nil
@@ -77,8 +80,16 @@ func (a *Activities) takeBack(ctx context.Context, ref TurnRef) error {
 			continue
 		}
 		back := chat.TurnNew
-		if slices.Contains(ref.Beside.Waiting, t.ID) {
+		switch {
+		case slices.Contains(ref.Beside.Waiting, t.ID):
 			back = chat.TurnAccepted
+		case time.Since(t.CreatedAt) > LostAfter:
+			end, err := a.SettleLost(ctx, t, "")
+			if err != nil {
+				return err
+			}
+			a.log().Warn("lost turn settled", "turn", t.ID, "run", t.StreamRunID, "end", end.Type)
+			continue
 		}
 		a.log().Info("a turn that was begun too early is taken back", "turn", t.ID)
 		if err := a.Store.TakeBack(ctx, ref.Owner, t.ID, back); err != nil {

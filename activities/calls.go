@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,20 +33,24 @@ func readCalls(s speech, calls []llm.ToolCall) []wanted {
 
 func readCall(offered []tools.Tool, id string, c llm.ToolCall) wanted {
 	w := wanted{Wanted: Wanted{CallRef: chat.CallRef{ID: id, Name: c.Name}}}
-	arguments := strings.TrimSpace(strings.ToValidUTF8(c.Arguments, ""))
-	if arguments == "" || arguments == "null" {
-		arguments = "{}" // how some models call a tool that needs nothing
+	given := strings.TrimSpace(strings.ToValidUTF8(c.Arguments, ""))
+	if given == "" || given == "null" {
+		given = "{}" // how some models call a tool that needs nothing
 	}
-	if len(arguments) > chat.MaxArguments {
-		arguments = ""
+	var arguments json.RawMessage // none: they are no object, or too large
+	if len(given) <= chat.MaxArguments {
+		var ok bool
+		if arguments, ok = tools.Canonical([]byte(given)); ok {
+			w.Hash = tools.Hash(arguments)
+		}
 	}
-	w.texts = []keyed{{chat.CallKey(id), arguments}}
+	w.texts = []keyed{{chat.CallKey(id), string(arguments)}}
 	i := slices.IndexFunc(offered, func(t tools.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return w.refuse(fmt.Sprintf("There is no tool called %s.", c.Name))
 	}
 	t := offered[i]
-	if wrong := tools.Misfit(t.Schema, []byte(arguments)); wrong != "" {
+	if wrong := tools.Misfit(t.Schema, arguments); wrong != "" {
 		return w.refuse("The call was not made: " + wrong + ".")
 	}
 	w.Approval, w.SideEffects, w.Editable = t.Approval, t.SideEffects, t.Approval == tools.Edit

@@ -31,7 +31,14 @@ const toolTries = 3
 // the model to read: also that it took too long, or failed. A tool with side
 // effects runs once in one activity, and when nobody knows whether it did, the
 // error says so; where the result of an earlier run stands, that is it.
-func (a *Activities) CallTool(parent context.Context, r CallRequest) (Called, error) {
+func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if err = a.panicked(parent, []any{r}, p); r.SideEffects { // it may have run
+				err = unknownOutcome(r)
+			}
+		}
+	}()
 	watch := a.watch
 	if r.SideEffects {
 		watch = a.watchPatiently
@@ -54,8 +61,15 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (Called, er
 	if !known {
 		return a.conclude(ctx, w, r, tools.Failed("The tool "+r.Name+" is not there any more."))
 	}
+	if r.Hash != "" && tools.Hash(arguments) != r.Hash {
+		a.logOf(r.TurnRef).Error("tool call refused: its arguments are not those that were shown", "tool", r.Name, "call", r.ID)
+		return a.conclude(ctx, w, r, tools.Failed("The call was not made: its arguments changed after they were shown."))
+	}
 	if wrong := tools.Misfit(tool.Schema, arguments); wrong != "" {
 		return a.conclude(ctx, w, r, tools.Failed("The call was not made: "+wrong+"."))
+	}
+	if err := w.held(); err != nil {
+		return Called{}, a.outcome(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	result, err := a.runTool(ctx, tool, tools.Call{
 		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments,

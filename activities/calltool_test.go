@@ -252,6 +252,32 @@ func TestDecideKeepsWhatThePersonDecided(t *testing.T) {
 	}
 }
 
+// A worker that was frozen while it asked the model may thaw when another
+// attempt's call has been shown and approved, and write its own arguments.
+func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
+	b := setup(t)
+	var runs atomic.Int32
+	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"ALPHA"}`)
+	r.Hash = tools.Hash([]byte(`{"query":"BETA"}`))
+	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.Equal(t, "The call was not made: its arguments changed after they were shown.", b.result(r))
+	require.Zero(t, runs.Load())
+}
+
+func TestEditedArgumentsRunUnderTheHashThatTheDecisionGaveThem(t *testing.T) {
+	b := setup(t)
+	var runs atomic.Int32
+	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	r.Hash, r.Editable = tools.Hash([]byte(`{"query":"a"}`)), true
+	b.put(r.TurnRef, chat.SchemaKey("send"), string(noting("").Schema))
+	got := b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{ "query": "c", "query": "b" }`)}, false)
+	require.Equal(t, map[string]string{r.ID: tools.Hash([]byte(`{"query":"b"}`))}, got.Hashes)
+	require.Equal(t, `{"query":"b"}`, b.texts(r.TurnRef)[chat.EditedKey(r.ID)], "each key once, as it is shown and sent")
+	r.Hash = got.Hashes[r.ID]
+	require.False(t, must[Called](b, b.CallTool, r).IsError)
+	require.EqualValues(t, 1, runs.Load())
+}
+
 func TestOnlyAnApprovalIsRemembered(t *testing.T) {
 	b := setup(t)
 	r := b.wanting(sending(nothing), `{"query":"a"}`)

@@ -20,6 +20,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 	if err != nil {
 		return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
 	}
+	r.Value = r.Value.Whole(texts)
 	var out Decided
 	for _, call := range r.Question.Calls {
 		i := slices.IndexFunc(r.Value.Decisions, func(d chat.Decision) bool { return d.ID == call.ID })
@@ -30,6 +31,12 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 		key, text, run := decided(texts, r.Question.Prompt, call, r.Value.Decisions[i])
 		if run {
 			out.Run = append(out.Run, call.ID)
+			if key == chat.EditedKey(call.ID) {
+				if out.Hashes == nil {
+					out.Hashes = map[string]string{}
+				}
+				out.Hashes[call.ID] = tools.Hash([]byte(text))
+			}
 			if r.Value.Decisions[i].Remember {
 				out.Remember = append(out.Remember, call.Name)
 			}

@@ -72,10 +72,16 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 		return interrupted(step)
 	}
 	log.Error("failed")
-	if handOn(ctx).Tries >= unforeseenTries {
-		return temporal.NewNonRetryableApplicationError("internal: "+step, chat.CodeInternal, nil)
-	}
-	return temporal.NewApplicationError("internal: "+step, chat.CodeInternal)
+	return internal(ctx, step, unforeseenTries)
+}
+
+// internal asks for another try of an activity that failed for a reason of ours,
+// unless it has had its tries.
+func internal(ctx context.Context, step string, tries int) error {
+	made := handOn(ctx).Tries
+	return temporal.NewApplicationErrorWithOptions("internal: "+step, chat.CodeInternal, temporal.ApplicationErrorOptions{
+		NonRetryable: made >= tries, NextRetryDelay: backoff(made),
+	})
 }
 
 func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) error {
@@ -98,18 +104,28 @@ type trouble struct {
 	Attempt int32     `json:"attempt"`
 }
 
+// failedBefore is what the try before this one left; zero when it left none.
+func failedBefore(ctx context.Context) trouble {
+	var before trouble
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil && before.Attempt == activity.GetInfo(ctx).Attempt-1 {
+		return before
+	}
+	return trouble{}
+}
+
 // handOn adds this try to the trouble.
 func handOn(ctx context.Context) trouble {
-	info := activity.GetInfo(ctx)
-	var before trouble
-	t := trouble{Since: info.StartedTime, Tries: 1, Attempt: info.Attempt}
-	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil && before.Attempt == info.Attempt-1 {
-		t.Since, t.Tries = before.Since, before.Tries+1
+	info, before := activity.GetInfo(ctx), failedBefore(ctx)
+	t := trouble{Since: info.StartedTime, Tries: before.Tries + 1, Attempt: info.Attempt}
+	if before.Tries > 0 {
+		t.Since = before.Since
 	}
 	if w, watched := ctx.Value(watchKey{}).(*watch); watched {
-		w.trouble.Store(&t) // later heartbeats must not forget it
+		w.trouble.Store(&t)                    // later heartbeats must not forget it
+		_ = w.beat(context.WithoutCancel(ctx)) // sent before the error is; best effort
+	} else {
+		activity.RecordHeartbeat(ctx, t)
 	}
-	activity.RecordHeartbeat(ctx, t) // sent before the error is
 	return t
 }
 

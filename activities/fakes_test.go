@@ -57,6 +57,10 @@ func setup(t *testing.T) *testBundle {
 	b.Activities = &Activities{
 		Store: b.store, Model: b.model, Bus: b.bus, Search: b.search, Web: b.web, RetryBudget: 45 * time.Second,
 		Log: slog.New(slog.DiscardHandler),
+		Heartbeat: func(ctx context.Context, _ []byte, details ...any) error {
+			activity.RecordHeartbeat(ctx, details...) // to the environment's listener
+			return nil
+		},
 		Now: func() time.Time { return time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC) },
 	}
 	b.env = b.newEnv(worker.Options{})
@@ -294,6 +298,7 @@ type faultyStore struct {
 	mu       sync.Mutex
 	putFails func(key string) error // nil: none
 	drafted  func(db.Draft) error
+	settled  func(db.Settlement) error
 	away     atomic.Bool  // nothing can be read or written
 	backIn   atomic.Int32 // drafts that are refused before it is back; 0: it stays away
 }
@@ -331,12 +336,22 @@ func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) e
 	return s.Store.SaveDraft(ctx, owner, d)
 }
 
+func (s *faultyStore) Settle(ctx context.Context, e db.Settlement) (chat.Event, error) {
+	if s.settled != nil {
+		if err := s.settled(e); err != nil {
+			return chat.Event{}, err
+		}
+	}
+	return s.Store.Settle(ctx, e)
+}
+
 // activityInfo makes activities believe in another attempt or an earlier start.
 type activityInfo struct {
 	interceptor.WorkerInterceptorBase
 	attempt   int32
 	ago       time.Duration // the attempt began
 	scheduled time.Duration // before it began, the activity was
+	heartbeat time.Duration // its timeout
 }
 
 func (i *activityInfo) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
@@ -366,6 +381,7 @@ func (o *outbound) GetInfo(ctx context.Context) activity.Info {
 	info.Attempt = o.info.attempt
 	info.StartedTime = time.Now().Add(-o.info.ago)
 	info.ScheduledTime = info.StartedTime.Add(-o.info.scheduled)
+	info.HeartbeatTimeout = o.info.heartbeat
 	return info
 }
 

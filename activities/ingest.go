@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
@@ -20,44 +18,24 @@ const (
 	ingestPatience = time.Hour
 	// Percents of an ingest.
 	readDone, cutDone, embedDone = 30, 40, 95
-	reasonFailed                 = "The document could not be processed. Please upload it again."
 )
+
+// ReasonIngestFailed is what a document says whose ingest was given up.
+const ReasonIngestFailed = "The document could not be processed. Please upload it again."
 
 // Ingest reads, cuts and indexes an upload. One that cannot be read is marked
 // failed with the reason, and that is a success; one that is ready or gone is
 // left alone.
 func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
-	ctx, cancel := context.WithCancel(parent)
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		beating(parent, ctx.Done())
-	}()
+	ctx, w := a.watchFor(parent, "", lastCall)
+	defer w.end()
 	err := a.ingest(ctx, r)
-	cancel()
-	<-done
 	var refused *llm.Error
 	if errors.As(err, &refused) && refused.Retryable { // nobody waits for it as for an answer
 		a.log().Warn("embeddings are tried again", "document", r.DocID, "error", err)
-		return retryWithin(parent, ingestPatience, refused.RetryAfter, refused.Code, "ingest")
+		return retryWithin(w.parent, ingestPatience, refused.RetryAfter, refused.Code, "ingest")
 	}
-	return a.fail(parent, TurnRef{Owner: r.Owner}, "ingest", err)
-}
-
-// beating heartbeats until done. Not on a context that ends with the work: the
-// heartbeat under way then would be logged as failed.
-func beating(ctx context.Context, done <-chan struct{}) {
-	ticker := time.NewTicker(beat)
-	defer ticker.Stop()
-	for {
-		activity.RecordHeartbeat(ctx)
-		select {
-		case <-done:
-			return
-		case <-ticker.C:
-		}
-	}
+	return a.outcome(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
 func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
@@ -138,6 +116,6 @@ func (a *Activities) progress(ctx context.Context, r IngestRequest, percent int)
 
 // FailIngest marks a document whose ingest was given up.
 func (a *Activities) FailIngest(ctx context.Context, r IngestRequest) error {
-	err := gone(a.Store.FailDocument(ctx, r.Owner, r.DocID, reasonFailed))
+	err := gone(a.Store.FailDocument(ctx, r.Owner, r.DocID, ReasonIngestFailed))
 	return a.fail(ctx, TurnRef{Owner: r.Owner}, "fail ingest", err)
 }

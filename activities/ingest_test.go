@@ -59,7 +59,7 @@ func TestIngestGivenUpIsSaidPlainly(t *testing.T) {
 	d, err := b.store.Document(context.Background(), owner, id)
 	require.NoError(t, err)
 	require.Equal(t, chat.DocFailed, d.Status)
-	require.Equal(t, reasonFailed, d.Error)
+	require.Equal(t, ReasonIngestFailed, d.Error)
 }
 
 func TestEmbeddingsAreMadeInBatches(t *testing.T) {

@@ -18,10 +18,33 @@ import (
 // which tools it called before. Like everything here that enters Temporal's
 // history it is made of ids; the texts are the turn's.
 type Stage struct {
-	Piece  int     `json:"piece"`           // the piece of the answer that the call's text becomes
-	Tried  int     `json:"tried,omitempty"` // attempts at that piece that earlier calls made, all of them without a text in the end
-	Rounds []Round `json:"rounds,omitempty"`
-	Calls  int     `json:"calls,omitempty"` // tool calls of the turn so far
+	Piece  int     `json:"piece"`            // the piece of the answer that the call's text becomes
+	Tried  int     `json:"tried,omitempty"`  // attempts at that piece that earlier calls made, all of them without a text in the end
+	Round  int     `json:"round,omitempty"`  // rounds so far, which the turn's texts tell of
+	Rounds []Round `json:"rounds,omitempty"` // the rounds themselves, in turns of before version 1
+	Calls  int     `json:"calls,omitempty"`  // tool calls of the turn so far
+}
+
+// next is the number of the round that begins with the model call.
+func (s Stage) next() int { return max(s.Round, len(s.Rounds)) + 1 }
+
+// rounds are those before the model call.
+func (s Stage) rounds(texts map[string]string) []Round {
+	rounds, piece := s.Rounds, 1
+	for n := len(rounds) + 1; n <= s.Round; n++ {
+		var said Written
+		_ = json.Unmarshal([]byte(texts[saidKey(n)]), &said) // ours
+		r := Round{}
+		if said.Chars > 0 {
+			r.Piece, piece = piece, piece+1
+		}
+		for _, c := range said.Calls {
+			done, ran := called(texts, c.ID)
+			r.Calls = append(r.Calls, Made{CallRef: c.CallRef, IsError: !ran || done.IsError})
+		}
+		rounds = append(rounds, r)
+	}
+	return rounds
 }
 
 // Round is a message of the model that called tools.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -20,32 +22,92 @@ import (
 // the terminal event, in one transaction. A second call returns what the first
 // one stored. Whatever goes wrong, it is to be tried again, unless the turn is
 // gone.
+//
+// A settle that fails for another reason than the database's absence would fail
+// for ever, and its thread would run nothing more. After some tries the turn is
+// settled as failed, with nothing but what can be stored for sure; if even that
+// fails, the error is final and the thread goes on without it.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
-	s, err := a.settlement(ctx, e)
-	if err != nil {
-		return Settled{}, a.unsettled(ctx, e.TurnRef, err)
+	make, tries := a.settlement, failedBefore(ctx).Tries
+	if tries >= settleTries {
+		make = a.plainSettlement
 	}
-	stored, err := a.Store.Settle(ctx, s)
-	if err != nil {
-		return Settled{}, a.unsettled(ctx, e.TurnRef, err)
+	stored, err := a.settle(ctx, e, make)
+	switch {
+	case err == nil:
+		return Settled{N: stored.N, Type: stored.Type}, nil
+	case errors.Is(err, db.ErrNotFound): // with its conversation
+		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
 	}
-	return Settled{N: stored.N, Type: stored.Type}, nil
+	log := a.logOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
+	if away(err) { // what was accepted is not lost: no number of tries ends this
+		log.Warn("turn not settled: the database cannot be reached")
+		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
+	}
+	if tries < 2*settleTries {
+		log.Error("turn not settled")
+	} else {
+		log.Error("turn given up: it cannot be settled")
+	}
+	return Settled{}, internal(ctx, "settle", 2*settleTries+1)
 }
 
-// unsettled is the error of a settle. What was accepted is not lost: no budget
-// ends its tries.
-func (a *Activities) unsettled(ctx context.Context, ref TurnRef, err error) error {
-	if errors.Is(err, db.ErrNotFound) { // with its conversation
-		return a.fail(ctx, ref, "settle", err)
+// settleTries is how often a turn is settled as it ended before it is settled
+// plainly, and how often that is tried.
+const settleTries = 5
+
+// settle writes a turn's end as make has it, and returns the terminal event as it
+// is stored. It needs the Store only and runs outside of activities, too
+// (SettleLost).
+func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Context, Ending) (db.Settlement, error)) (_ chat.Event, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	s, err := make(ctx, e)
+	if err != nil {
+		return chat.Event{}, err
 	}
-	log, code := a.logOf(ref).With("attempt", activity.GetInfo(ctx).Attempt, "error", err), chat.CodeInternal
-	if away(err) {
-		code = chat.CodeDatabase
-		log.Warn("the turn is not settled yet")
-	} else {
-		log.Error("the turn is not settled yet")
+	return a.Store.Settle(ctx, s)
+}
+
+// plainSettlement ends a turn as failed, with the events of its log by type and
+// number only, and with its text if that can be read. A turn that was stopped
+// stays cancelled.
+func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settlement, error) {
+	if e.Unsaved != nil {
+		if _, err := a.save(ctx, &e.TurnRef); err != nil {
+			return db.Settlement{}, err
+		}
 	}
-	return temporal.NewApplicationError(code+": settle", code)
+	if e.Status == chat.TurnCompleted {
+		e.Status, e.Code = chat.TurnFailed, chat.CodeInternal
+	}
+	text := ""
+	if texts, err := a.Store.Texts(ctx, e.Owner, e.TurnID); err == nil {
+		if whole, err := e.wholeLog(texts); err == nil {
+			e = whole
+		}
+		text, _ = a.endText(ctx, e, texts) // none where it cannot be read
+	}
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	reason := string(e.Reason)
+	finished := "cancelled"
+	if e.Status == chat.TurnFailed {
+		finished, reason = "error", e.Code
+	}
+	s := db.Settlement{
+		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
+		Metadata: map[string]any{"finished_reason": finished, "interrupted": true, "interrupted_reason": reason},
+		Terminal: terminal(e, "", text, nil), Hidden: e.Hidden, At: a.now().UTC().Truncate(time.Millisecond),
+	}
+	for _, entry := range e.Log {
+		if !entry.Type.Terminal() {
+			s.Events = append(s.Events, chat.Event{Type: entry.Type, N: entry.N, TurnID: e.TurnID, ThreadID: e.ThreadID, Node: entry.Node, Code: entry.Code})
+		}
+	}
+	return s, nil
 }
 
 func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, error) {
@@ -67,6 +129,9 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	}
 	texts, err := a.Store.Texts(ctx, e.Owner, e.TurnID)
 	if err != nil {
+		return db.Settlement{}, err
+	}
+	if e, err = e.wholeLog(texts); err != nil {
 		return db.Settlement{}, err
 	}
 	text, err := a.endText(ctx, e, texts)
@@ -108,6 +173,31 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	return s, nil
 }
 
+// KeepLog stores entries of an open turn's log, which its thread then forgets.
+func (a *Activities) KeepLog(ctx context.Context, r LogRequest) error {
+	b, err := json.Marshal(r.Entries)
+	if err == nil {
+		err = a.Store.PutText(ctx, r.Owner, r.TurnID, chat.LogKey(r.From), string(b))
+	}
+	return a.fail(ctx, r.TurnRef, "store the log", err)
+}
+
+// wholeLog is e with the entries that stand in texts before its own.
+func (e Ending) wholeLog(texts map[string]string) (Ending, error) {
+	if e.Kept == 0 {
+		return e, nil
+	}
+	kept, err := chat.KeptLog(texts, 0)
+	if err != nil {
+		return e, fmt.Errorf("read the log: %w", err)
+	}
+	if len(kept) < e.Kept {
+		return e, fmt.Errorf("read the log: %d of %d entries are there", len(kept), e.Kept)
+	}
+	e.Log, e.Kept = append(kept[:e.Kept], e.Log...), 0
+	return e, nil
+}
+
 // endText is the answer, or what there is of it: the finished pieces, and of
 // one that was cut short its draft.
 func (a *Activities) endText(ctx context.Context, e Ending, texts map[string]string) (string, error) {
@@ -133,7 +223,7 @@ func (a *Activities) endText(ctx context.Context, e Ending, texts map[string]str
 }
 
 func terminal(e Ending, hint, text string, citations []chat.Citation) chat.Event {
-	out := chat.Event{N: len(e.Log) + 1, TurnID: e.TurnID, ThreadID: e.ThreadID}
+	out := chat.Event{N: e.Kept + len(e.Log) + 1, TurnID: e.TurnID, ThreadID: e.ThreadID}
 	switch e.Status {
 	case chat.TurnCompleted:
 		out.Type = chat.EventResponse

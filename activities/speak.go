@@ -61,14 +61,21 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 		filter:  s.filter,
 	}
 	stopDrafts := a.drafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
+	defer stopDrafts() // also when the model's code panics
 	for _, t := range s.offered {
 		s.request.Tools = append(s.request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
 	s.request.Facts.Tools = s.request.Tools
 	reply, err := a.Model.Stream(ctx, s.request, func(delta string) error {
+		if err := w.held(); err != nil {
+			return err
+		}
 		out.write(delta)
 		return ctx.Err()
 	})
+	if err == nil {
+		err = w.held()
+	}
 	text, citations := out.close()
 	stopDrafts()
 
@@ -99,6 +106,9 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 		return Written{}, a.fail(w.parent, s.TurnRef, s.step, db.ErrSettled)
 	}
 	failed := a.outcome(w, ctx, s.TurnRef, s.step, err)
+	if w.held() != nil { // the next attempt may be writing already
+		return Written{}, failed
+	}
 	patience := lastWrite
 	if final(failed) { // nobody will write this again
 		patience = SavePatience
@@ -116,7 +126,7 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 func spoken(texts map[string]string, s Stage) (Written, bool) {
 	text, piece := texts[chat.PieceKey(s.Piece)]
 	var w Written
-	if raw := texts[saidKey(len(s.Rounds)+1)]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
+	if raw := texts[saidKey(s.next())]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
 		return w, true
 	}
 	if !piece {
@@ -153,7 +163,7 @@ func (a *Activities) store(ctx context.Context, s speech, got said) error {
 		for _, c := range got.calls {
 			texts = append(texts, c.texts...)
 		}
-		texts = append(texts, keyed{saidKey(len(s.Rounds) + 1), string(record)})
+		texts = append(texts, keyed{saidKey(s.next()), string(record)})
 	}
 	if got.text != "" {
 		texts = append(texts, keyed{chat.PieceKey(s.Piece), got.text})

@@ -80,7 +80,7 @@ func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Tur
 		return err
 	})
 	g.Go(func() (err error) {
-		e, err = a.exchanged(gctx, r.Owner, texts, r.Rounds, nil, nil)
+		e, err = a.exchanged(gctx, r.Owner, texts, r.rounds(texts), nil, nil)
 		return err
 	})
 	if err := g.Wait(); err != nil {

@@ -80,10 +80,10 @@ func TestThinkReturnsCallsWithIDsOfOursAndKeepsTheirArguments(t *testing.T) {
 	got := must[Written](b, b.Think, r)
 	id := func(n int) string { return chat.CallID(r.TurnID, n) }
 	require.Equal(t, []Wanted{
-		{CallRef: chat.CallRef{ID: id(5), Name: "look"}, Approval: tools.Never},
-		{CallRef: chat.CallRef{ID: id(6), Name: "send", Editable: true}, Approval: tools.Edit, SideEffects: true},
-		{CallRef: chat.CallRef{ID: id(7), Name: "nowhere"}, Refused: true},
-		{CallRef: chat.CallRef{ID: id(8), Name: "look"}, Refused: true},
+		{CallRef: chat.CallRef{ID: id(5), Name: "look", Hash: tools.Hash([]byte(`{"query":"a"}`))}, Approval: tools.Never},
+		{CallRef: chat.CallRef{ID: id(6), Name: "send", Editable: true, Hash: tools.Hash([]byte(`{"query":"b"}`))}, Approval: tools.Edit, SideEffects: true},
+		{CallRef: chat.CallRef{ID: id(7), Name: "nowhere", Hash: tools.Hash([]byte(`{}`))}, Refused: true},
+		{CallRef: chat.CallRef{ID: id(8), Name: "look", Hash: tools.Hash([]byte(`{"query":7}`))}, Refused: true},
 		{CallRef: chat.CallRef{ID: id(9), Name: "look"}, Refused: true},
 	}, got.Calls)
 	texts := b.texts(r.TurnRef)
@@ -136,10 +136,38 @@ func (b *testBundle) looked(r *ThinkRequest, piece int, name, arguments, result 
 	if len(shown) > 0 {
 		b.put(r.TurnRef, shownKey(id), asJSON(shown))
 	}
-	r.Rounds = append(r.Rounds, Round{Piece: piece, Calls: []Made{{CallRef: chat.CallRef{ID: id, Name: name}}}})
+	b.put(r.TurnRef, doneKey(id), asJSON(Called{}))
+	r.Round++
+	b.put(r.TurnRef, saidKey(r.Round), asJSON(Written{Chars: piece, Calls: []Wanted{{CallRef: chat.CallRef{ID: id, Name: name}}}}))
 	if piece > 0 {
 		r.Piece = piece + 1
 	}
+}
+
+func TestRoundsAreReadFromTheTextsOfTheTurn(t *testing.T) {
+	calls := func(ids ...string) (out []Wanted) {
+		for _, id := range ids {
+			out = append(out, Wanted{CallRef: chat.CallRef{ID: id, Name: "look"}})
+		}
+		return out
+	}
+	texts := map[string]string{
+		saidKey(1): asJSON(Written{Chars: 9, Calls: calls("c1")}), doneKey("c1"): asJSON(Called{}),
+		saidKey(2): asJSON(Written{Calls: calls("c2", "c3")}), doneKey("c2"): asJSON(Called{IsError: true}), chat.ResultKey("c3"): "rejected",
+		saidKey(3): asJSON(Written{Chars: 5, Calls: calls("c4")}), doneKey("c4"): asJSON(Called{}),
+		saidKey(4): asJSON(Written{Chars: 7, Calls: calls("c5")}), // of an attempt that died
+	}
+	made := func(id string, failed bool) Made {
+		return Made{CallRef: chat.CallRef{ID: id, Name: "look"}, IsError: failed}
+	}
+	want := []Round{
+		{Piece: 1, Calls: []Made{made("c1", false)}},
+		{Calls: []Made{made("c2", true), made("c3", true)}},
+		{Piece: 2, Calls: []Made{made("c4", false)}},
+	}
+	require.Equal(t, want, Stage{Round: 3}.rounds(texts))
+	require.Equal(t, want, Stage{Rounds: want}.rounds(nil), "as turns of before version 1 bring them")
+	require.Equal(t, Stage{Round: 3}.next(), Stage{Rounds: want}.next())
 }
 
 func TestTheModelReadsWhatItSaidAndCalledAndCitesPassagesThatToolsShowed(t *testing.T) {
@@ -352,8 +380,8 @@ func TestTheDocumentsAgentIsOfferedToolsAndCitesWhatTheyShow(t *testing.T) {
 
 	think := ThinkRequest{TurnRef: r.TurnRef}
 	b.looked(&think, 0, "search_documents", `{"query":"fly"}`, "stale", other+".0")
-	r.Rounds, r.Calls = think.Rounds, 1
-	require.Equal(t, got.Calls[0].CallRef, r.Rounds[0].Calls[0].CallRef)
+	r.Round, r.Calls = think.Round, 1
+	require.Equal(t, chat.CallID(r.TurnID, 1), got.Calls[0].ID)
 	b.model.stream, b.model.reply.Calls = saying(`25 days of leave a year [1], and "flights need approval" [2].`), nil
 	got = must[Written](b, b.Write, r)
 	require.Equal(t, 2, got.Citations)

@@ -44,6 +44,7 @@ type Unsaved struct {
 	Content      chat.Content `json:"content"`
 	ContentHash  string       `json:"hash"`
 	CreatedAt    time.Time    `json:"at"`
+	Generation   int          `json:"generation,omitempty"` // of the conversation that took it; 0: not known
 }
 
 // Size is about how many bytes it takes in history; 0 for nil.
@@ -112,6 +113,15 @@ type AnswerRequest struct {
 type Answered struct {
 	IDs  []string `json:"ids,omitempty"`  // documents named by id, name or mention
 	Text bool     `json:"text,omitempty"` // a text was kept
+	// Unknown: the answer names nothing, and its text is kept under that key.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// KeepRequest asks KeepAnswer to store what a person answered.
+type KeepRequest struct {
+	TurnRef
+	InterruptID string           `json:"interrupt"`
+	Value       chat.ResumeValue `json:"value"`
 }
 
 // RetrieveRequest asks for the passages an answer may use. No DocIDs: all that
@@ -197,9 +207,12 @@ type DecideRequest struct {
 // Decided is what Decide made of them. Calls not in Run have their result: that
 // they were not made, and why.
 type Decided struct {
-	Misfit   bool     `json:"misfit,omitempty"`   // edited arguments cannot be used
-	Run      []string `json:"run,omitempty"`      // ids of calls to make
-	Remember []string `json:"remember,omitempty"` // tools that need not ask any more
+	Misfit bool     `json:"misfit,omitempty"` // edited arguments cannot be used
+	Run    []string `json:"run,omitempty"`    // ids of calls to make
+	// Hashes are those of arguments that the person put in the place of the
+	// model's, by call id.
+	Hashes   map[string]string `json:"hashes,omitempty"`
+	Remember []string          `json:"remember,omitempty"` // tools that need not ask any more
 }
 
 // Ending is what Settle writes about a turn's end.
@@ -208,7 +221,8 @@ type Ending struct {
 	Status    chat.TurnStatus   `json:"status"`
 	Reason    chat.CancelReason `json:"reason,omitempty"`
 	Code      string            `json:"code,omitempty"` // failed
-	Log       []chat.Entry      `json:"log"`
+	Log       []chat.Entry      `json:"log"`            // after the Kept first entries, which are texts of the turn
+	Kept      int               `json:"kept,omitempty"`
 	Action    chat.Action       `json:"action,omitempty"`
 	Inference chat.Confidence   `json:"inference,omitempty"`
 	Retrieval chat.Confidence   `json:"retrieval,omitempty"`
@@ -216,6 +230,13 @@ type Ending struct {
 	Approvals []string          `json:"approvals,omitempty"` // tools that need not ask from now on
 	Usage     chat.Usage        `json:"usage"`
 	Hidden    bool              `json:"hidden,omitempty"`
+}
+
+// LogRequest asks KeepLog to store entries of the log, numbered from From.
+type LogRequest struct {
+	TurnRef
+	From    int          `json:"from"`
+	Entries []chat.Entry `json:"entries"`
 }
 
 // Settled is the terminal event of a turn as Settle stored it.

@@ -52,6 +52,7 @@ func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) 
 		if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, parent); err != nil {
 			return t, err
 		}
+		a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
 		if row, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // a parent that was rolled back gives way to its own
 			return t, err
 		}
@@ -65,6 +66,7 @@ func (r TurnRef) unsaved() chat.Turn {
 	return chat.Turn{
 		ID: r.TurnID, ThreadID: r.ThreadID, Owner: r.Owner, StreamRunID: r.RunID, Status: chat.TurnNew,
 		ClientTurnID: r.Unsaved.ClientTurnID, Content: r.Unsaved.Content, ContentHash: r.Unsaved.ContentHash, CreatedAt: r.Unsaved.CreatedAt,
+		Generation: r.Unsaved.Generation,
 	}
 }
 

@@ -36,7 +36,7 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 // equip adds what the turn's tool calls brought, the message's pictures, and the
 // tools that may be called. The offline engine answers from passages alone.
 func (a *Activities) equip(ctx context.Context, r WriteRequest, m *material) (err error) {
-	m.before, err = a.exchanged(ctx, r.Owner, m.texts, r.Rounds, slices.Concat(m.passages, m.subject), m.sources)
+	m.before, err = a.exchanged(ctx, r.Owner, m.texts, r.rounds(m.texts), slices.Concat(m.passages, m.subject), m.sources)
 	if err != nil {
 		return err
 	}

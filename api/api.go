@@ -4,11 +4,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -18,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/repair"
 	"github.com/palaver-chat/palaver/stream"
 )
 
@@ -53,6 +56,8 @@ type Config struct {
 	ForwardedFor      string          // Leftmost (default) or RightmostUntrusted
 	TrustedOrigins    []string        // other origins ("https://host") whose pages may send a caller's cookie
 	Features          map[string]bool // shown by /api/config
+	ClockOffset       time.Duration   // of the clock that new ids and creation times are made by; tests set it
+	AnswerTimeout     time.Duration   // default AnswerTimeout; tests shorten it
 }
 
 // Deps is what the API stands on.
@@ -65,9 +70,8 @@ type Deps struct {
 	Page    http.Handler // the web page; nil: none
 	Config  Config
 	Log     *slog.Logger // default slog.Default()
-	// Ready checks what the API does not know of itself, by name (temporal…);
-	// nil values are well.
-	Ready func(context.Context) map[string]error
+	// Ready checks what the API does not know of itself, by name (temporal…).
+	Ready map[string]func(context.Context) error
 	// Optional is the state of what some answers use and others do without, by name
 	// (mcp:files…): "ok", "starting" or "down". It shows under /readyz, which stays
 	// ready.
@@ -84,17 +88,22 @@ type server struct {
 	hub     *follow.Hub
 	metrics *metrics
 	limits  *limits
+	repair  *repair.Checker
 	offered http.Handler // MCP
 	openAPI openAPI
 	csrf    *http.CrossOriginProtection
 	ping    time.Duration // a comment line at least this often
-	grace   time.Duration // how long a gone client may stay away (on_disconnect)
+	grace   time.Duration // how long a client may stay disconnected (on_disconnect)
+
+	answerTimeout time.Duration
+	routeTimes    map[string]time.Duration // by method and path
+
+	disconnects disconnects
 }
 
 const (
 	pingEvery       = 10 * time.Second // the contract promises 15
 	disconnectGrace = 5 * time.Second
-	requestTimeout  = 25 * time.Second // of everything that is not a stream
 	defaultUpload   = 50 << 20
 )
 
@@ -138,8 +147,11 @@ func newServer(d Deps) (*server, error) {
 	if d.Metrics == nil {
 		d.Metrics = prometheus.NewRegistry()
 	}
-	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingEvery, grace: disconnectGrace}
+	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingEvery, grace: disconnectGrace,
+		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
+	s.disconnects.s = s
 	s.limits = newLimits(d.Config.Limits, d.Store)
+	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
 	var err error
 	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
@@ -151,6 +163,7 @@ func newServer(d Deps) (*server, error) {
 		}
 	}
 	s.hub = follow.NewHub(d.Threads, d.Store, d.Bus, s.render, d.Log)
+	s.hub.Check = s.checkTurn
 	// Until the bus ends: other processes ask who follows a turn here.
 	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
 		d.Log.Warn("other processes are not told who follows a turn here", "error", err)
@@ -171,87 +184,115 @@ func (s *server) routes() http.Handler {
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
 	e.Use(s.requestID, s.access, s.recovery, securityHeaders)
 
-	e.GET("/healthz", s.health)
-	e.GET("/readyz", s.ready)
-	e.GET("/metrics", gin.WrapH(s.metrics.handler()))
-	e.GET("/openapi.json", s.openAPI.serve)
-	e.GET("/api/config", s.handle(s.config))
+	answer, ready := s.answerTimeout, min(s.answerTimeout, readyTimeout)
+	root := group{s: s, engine: e}
+	root.GET("/healthz", ready, s.health)
+	root.GET("/readyz", ready, s.ready)
+	root.GET("/metrics", answer, s.metrics.serve)
+	root.GET("/openapi.json", answer, s.openAPI.serve)
+	root.GET("/api/config", answer, s.config)
 
-	a := e.Group("/api", s.identify)
-	a.GET("/me", s.handle(s.me))
-	a.PUT("/me", s.handle(s.putMe))
+	a := group{s, e, "/api", []gin.HandlerFunc{s.identify}}
+	a.GET("/me", answer, s.me)
+	a.PUT("/me", answer, s.putMe)
 
-	a.POST("/chat", s.stream(s.oneStream(s.postChat)))
-	a.POST("/chat/resume", s.stream(s.oneStream(s.postResume)))
-	a.POST("/chat/cancel", s.handle(s.postCancel))
-	a.GET("/chat/history/:thread_id", s.handle(s.history))
-	a.GET("/chat/stream/:thread_id", s.stream(s.oneStream(s.attach)))
+	a.POST("/chat", answer, s.oneStream(s.postChat))
+	a.POST("/chat/resume", answer, s.oneStream(s.postResume))
+	a.POST("/chat/cancel", answer, s.postCancel)
+	a.GET("/chat/history/:thread_id", answer, s.history)
+	a.GET("/chat/stream/:thread_id", answer, s.oneStream(s.attach))
 
-	a.POST("/agent/v2/stream", s.stream(s.oneStream(s.agentStream)))
-	a.POST("/agent/v2/resume", s.stream(s.oneStream(s.agentResume)))
-	a.POST("/agent/v2/stop", s.handle(s.agentStop))
+	a.POST("/agent/v2/stream", answer, s.oneStream(s.agentStream))
+	a.POST("/agent/v2/resume", answer, s.oneStream(s.agentResume))
+	a.POST("/agent/v2/stop", answer, s.agentStop)
 
-	a.POST("/ui/chat", s.stream(s.oneStream(s.postUI)))
-	a.GET("/ui/chat/:id", s.handle(s.getUI))
-	a.GET("/ui/chat/:id/stream", s.stream(s.oneStream(s.getUIStream)))
-	a.POST("/ui/chat/:id/stop", s.handle(s.postUIStop))
+	a.POST("/ui/chat", answer, s.oneStream(s.postUI))
+	a.GET("/ui/chat/:id", answer, s.getUI)
+	a.GET("/ui/chat/:id/stream", answer, s.oneStream(s.getUIStream))
+	a.POST("/ui/chat/:id/stop", answer, s.postUIStop)
 
-	a.GET("/conversations", s.handle(s.listConversations))
-	a.POST("/conversations", s.handle(s.createConversation))
-	a.GET("/conversations/:id", s.handle(s.getConversation))
-	a.PATCH("/conversations/:id", s.handle(s.patchConversation))
-	a.DELETE("/conversations/:id", s.handle(s.deleteConversation))
+	a.GET("/conversations", answer, s.listConversations)
+	a.POST("/conversations", answer, s.createConversation)
+	a.GET("/conversations/:id", answer, s.getConversation)
+	a.PATCH("/conversations/:id", answer, s.patchConversation)
+	a.DELETE("/conversations/:id", answer, s.deleteConversation)
 
-	a.GET("/documents", s.handle(s.listDocuments))
-	a.POST("/documents", s.stream(s.oneUpload(s.createDocument))) // an upload may take its time
-	a.GET("/documents/:id", s.handle(s.getDocument))
-	a.DELETE("/documents/:id", s.handle(s.deleteDocument))
-	a.GET("/documents/:id/text", s.handle(s.documentText))
-	a.GET("/documents/:id/chunks/:chunk_id", s.handle(s.documentChunk))
+	a.GET("/documents", answer, s.listDocuments)
+	a.POST("/documents", answer, s.oneUpload(s.createDocument))
+	a.GET("/documents/:id", answer, s.getDocument)
+	a.DELETE("/documents/:id", answer, s.deleteDocument)
+	a.GET("/documents/:id/text", answer, s.documentText)
+	a.GET("/documents/:id/chunks/:chunk_id", answer, s.documentChunk)
 
-	a.GET("/document-sets", s.handle(s.listSets))
-	a.POST("/document-sets", s.handle(s.createSet))
-	a.PUT("/document-sets/:id", s.handle(s.updateSet))
-	a.DELETE("/document-sets/:id", s.handle(s.deleteSet))
+	a.GET("/document-sets", answer, s.listSets)
+	a.POST("/document-sets", answer, s.createSet)
+	a.PUT("/document-sets/:id", answer, s.updateSet)
+	a.DELETE("/document-sets/:id", answer, s.deleteSet)
 
-	a.GET("/search", s.handle(s.search))
+	a.GET("/search", answer, s.search)
 
-	a.POST("/attachments", s.stream(s.oneUpload(s.createAttachment))) // an upload may take its time
-	a.GET("/attachments/:id", s.handle(s.getAttachment))
+	a.POST("/attachments", answer, s.oneUpload(s.createAttachment))
+	a.GET("/attachments/:id", answer, s.getAttachment)
 
-	v1 := e.Group("/api/v1", s.identify)
-	v1.POST("/chat/stream", s.stream(s.oneStream(s.postLangGraph)))
-	v1.POST("/chat/feedback", s.stream(s.oneStream(s.postFeedback)))
-	v1.GET("/chat/interrupt", s.handle(s.getInterrupt))
-	v1.GET("/threads/:thread_id/repo", s.handle(s.getRepo))
-	v1.PUT("/threads/:thread_id/repo", s.stream(s.putRepo)) // 8 MB may take their time
+	v1 := group{s, e, "/api/v1", []gin.HandlerFunc{s.identify}}
+	v1.POST("/chat/stream", answer, s.oneStream(s.postLangGraph))
+	v1.POST("/chat/feedback", answer, s.oneStream(s.postFeedback))
+	v1.GET("/chat/interrupt", answer, s.getInterrupt)
+	v1.GET("/threads/:thread_id/repo", answer, s.getRepo)
+	v1.PUT("/threads/:thread_id/repo", answer, s.putRepo)
 
-	m := e.Group("/mcp", s.identify)
-	m.POST("", s.stream(s.oneStream(s.mcp)))
-	m.GET("", s.stream(s.mcp)) // answered with 405, as is DELETE: there are no sessions
-	m.DELETE("", s.stream(s.mcp))
-	m.POST("/rpc", s.stream(s.oneStream(s.rpc)))
+	m := group{s, e, "/mcp", []gin.HandlerFunc{s.identify}}
+	m.POST("", answer, s.oneStream(s.mcp))
+	m.GET("", answer, s.mcp) // answered with 405, as is DELETE: there are no sessions
+	m.DELETE("", answer, s.mcp)
+	m.POST("/rpc", answer, s.oneStream(s.rpc))
 
-	e.NoRoute(s.page)
+	e.NoRoute(s.within(answer), s.page)
 	e.NoMethod(func(c *gin.Context) { s.fail(c, errMethod) }) // gin has named the others in Allow
 	return e
 }
 
-// handle runs a handler with a deadline and writes its error.
-func (s *server) handle(h func(*gin.Context) error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		ctx, cancel := context.WithTimeout(c.Request.Context(), requestTimeout)
-		defer cancel()
-		c.Request = c.Request.WithContext(ctx)
-		c.Header("Cache-Control", "no-store")
-		if err := h(c); err != nil {
-			s.fail(c, err)
-		}
-	}
+// group registers routes under a prefix. Each says within which time it answers.
+type group struct {
+	s      *server
+	engine *gin.Engine
+	prefix string
+	before []gin.HandlerFunc // of every route
 }
 
-// stream is handle for what may take long.
-func (s *server) stream(h func(*gin.Context) error) gin.HandlerFunc {
+type handler = func(*gin.Context) error
+
+func (g group) GET(path string, within time.Duration, h handler) {
+	g.route(http.MethodGet, path, within, h)
+}
+
+func (g group) POST(path string, within time.Duration, h handler) {
+	g.route(http.MethodPost, path, within, h)
+}
+
+func (g group) PUT(path string, within time.Duration, h handler) {
+	g.route(http.MethodPut, path, within, h)
+}
+
+func (g group) PATCH(path string, within time.Duration, h handler) {
+	g.route(http.MethodPatch, path, within, h)
+}
+
+func (g group) DELETE(path string, within time.Duration, h handler) {
+	g.route(http.MethodDelete, path, within, h)
+}
+
+func (g group) route(method, path string, within time.Duration, h handler) {
+	path = g.prefix + path
+	g.s.routeTimes[method+" "+path] = within
+	g.engine.Handle(method, path, slices.Concat([]gin.HandlerFunc{g.s.within(within)}, g.before, []gin.HandlerFunc{g.s.handle(h)})...)
+}
+
+// now is the time that new ids and creation times are made by.
+func (s *server) now() time.Time { return time.Now().Add(s.Config.ClockOffset).UTC() }
+
+// handle runs a handler and writes its error.
+func (s *server) handle(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Header("Cache-Control", "no-store")
 		if err := h(c); err != nil {

@@ -39,7 +39,7 @@ func (s *server) attach(c *gin.Context) error {
 	}
 	t := &tour{s: s, owner: who.ID, thread: thread}
 	if wholeThread {
-		t.listen(ctx) // before the first look, so that no turn falls between the two
+		t.subscribe(life(c)) // before the first look, so that no turn falls between the two
 	}
 	v, err := t.first(ctx, wanted, after, wholeThread)
 	if err != nil && (away(err) || notFound(err)) {
@@ -61,13 +61,11 @@ func (s *server) attach(c *gin.Context) error {
 	out := s.open(c, &native.Wire{IDs: true}, view)
 	defer s.close(out)
 	if v != nil {
-		err := out.follow(v, false, "")
-		v.Close()
-		if err != nil || !wholeThread {
-			return nil // the client has gone, or has all it asked for
+		if err := t.follow(out, v); err != nil || !wholeThread {
+			return nil // the client has disconnected, or has all it asked for
 		}
 	}
-	t.others(ctx, out)
+	t.others(life(c), out)
 	return nil
 }
 
@@ -83,33 +81,65 @@ func lastEvent(c *gin.Context) (follow.Position, error) {
 	return follow.ParsePosition(id)
 }
 
-// How often a thread is looked at for new turns when no message tells of them.
-const threadPoll = 3 * time.Second
+const (
+	// How often a thread is looked at for new turns when no message tells of them.
+	threadPoll = 3 * time.Second
+	// One look takes no longer.
+	threadTimeout = 5 * time.Second
+)
 
-// tour is a client's way through the turns of a thread, oldest first: turn ids
-// sort in the order in which turns were made.
+// tour is a client's way through the turns of a thread, in the order in which the
+// thread ran them: by their places, which are given once and in that order. Ids
+// tell nothing of it, since they are made by the clocks of several machines.
 type tour struct {
 	s      *server
 	owner  string
 	thread string
-	last   string        // the newest turn that was shown, or was there before
-	news   <-chan string // ids of new turns; may be lost
+	place  int // where the tour is: turns after it are to come
+	// The turn whose place is that, while it is not known: it waited, or was taken
+	// while the database was unavailable.
+	unplaced string
+	open     []string      // turns shown from before their end, the newest last
+	news     <-chan string // ids of turns that have taken their place; may be lost
 }
 
-// listen subscribes to new turns; without the bus, polling does.
-func (t *tour) listen(ctx context.Context) {
+// A turn that was begun too early can be taken back, and gets another place when it
+// begins again. That happens soon, so few are remembered.
+const maxShownOpen = 20
+
+// subscribe has the tour told of turns that begin; without the bus, polling does.
+func (t *tour) subscribe(ctx context.Context) {
 	news, err := t.s.Bus.SubscribeThread(ctx, t.thread)
 	if err != nil {
-		t.s.Log.Warn("new turns are polled for", "thread", t.thread, "error", err)
+		t.s.Log.Warn("thread subscription failed; polling for new turns", "thread", t.thread, "error", err)
 		return
 	}
 	t.news = news
+}
+
+// show goes to a turn.
+func (t *tour) show(ctx context.Context, turn chat.Turn, after follow.Position) (*follow.Viewer, error) {
+	v, err := t.s.viewer(ctx, turn, after)
+	if err != nil {
+		return nil, err
+	}
+	if !turn.Status.Settled() {
+		t.open = append(t.open, turn.ID)
+		t.open = t.open[max(0, len(t.open)-maxShownOpen):]
+	}
+	t.place, t.unplaced = turn.Place, ""
+	if turn.Place == 0 {
+		t.unplaced = turn.ID
+	}
+	return v, nil
 }
 
 // first is where the stream begins: what is left of the turn that the client
 // names, by turn id or last event id, else the turn that runs. nil when there
 // is nothing to show yet.
 func (t *tour) first(ctx context.Context, wanted string, after follow.Position, wholeThread bool) (*follow.Viewer, error) {
+	ctx, done := storeShare(ctx) // else the thread itself may know
+	defer done()
 	named := wanted
 	if named == "" {
 		named = after.TurnID
@@ -118,11 +148,10 @@ func (t *tour) first(ctx context.Context, wanted string, after follow.Position, 
 		turn, err := t.turn(ctx, named)
 		switch {
 		case err == nil:
-			t.last = turn.ID
 			if after.TurnID != turn.ID {
 				after = follow.Position{}
 			}
-			v, err := t.s.viewer(ctx, turn, after)
+			v, err := t.show(ctx, turn, after)
 			if err != nil || !v.Done() {
 				return v, err
 			}
@@ -133,21 +162,22 @@ func (t *tour) first(ctx context.Context, wanted string, after follow.Position, 
 		case wanted != "" || !notFound(err):
 			return nil, err
 		}
-		// The turn of the last event id is complete, or was rolled back.
+		// The turn of the last event id is complete, or of a deleted conversation.
 	}
-	open, err := t.s.Store.OpenTurns(ctx, t.owner, t.thread)
+	// The last place is read first: what takes its place after that is shown later.
+	last, err := t.s.Store.LastPlace(ctx, t.owner, t.thread)
 	if err != nil {
 		return nil, err
 	}
-	if len(open) > 0 {
-		t.last = open[0].ID
-		return t.s.viewer(ctx, open[0], follow.Position{})
+	t.place, t.unplaced = last, ""
+	open, err := t.s.Store.OpenTurns(ctx, t.owner, t.thread)
+	if err != nil || len(open) == 0 {
+		return nil, err
 	}
-	t.last, err = t.s.Store.Head(ctx, t.owner, t.thread)
-	if t.last == chat.RootCheckpoint {
-		t.last = ""
+	if wholeThread && (open[0].Place == 0 || open[0].Place > last) {
+		return nil, nil // it waits, or has just begun: it comes in its turn
 	}
-	return nil, err
+	return t.show(ctx, open[0], follow.Position{})
 }
 
 // live is first when the rows cannot tell: the turn that the thread runs, or the
@@ -167,8 +197,7 @@ func (t *tour) live(ctx context.Context, wanted string, after follow.Position) *
 	if after.TurnID != id {
 		after = follow.Position{}
 	}
-	t.last = id
-	v, err := t.s.viewer(ctx, named(state, t.thread, id), after)
+	v, err := t.show(ctx, named(state, t.thread, id), after)
 	if err != nil {
 		return nil
 	}
@@ -183,66 +212,74 @@ func (t *tour) turn(ctx context.Context, id string) (chat.Turn, error) {
 	return turn, err
 }
 
-// others shows every later turn as it comes, until the client goes.
+// others shows every later turn as it comes, until the client disconnects.
 func (t *tour) others(ctx context.Context, out *eventStream) {
 	for {
 		v, err := t.next(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil && !notFound(err):
-			t.s.Log.Warn("new turns not read", "thread", t.thread, "error", err)
+			if !away(err) { // of an outage the process tells once
+				t.s.Log.Warn("new turns not read", "thread", t.thread, "error", err)
+			}
 			fallthrough
 		case err == nil && v == nil:
 			if out.wait(t.wake(ctx)) != nil {
 				return
 			}
-		case err != nil: // the conversation was deleted, or the client has gone
+		case err != nil: // the conversation was deleted, or the client has disconnected
 			return
 		default:
-			err := out.follow(v, false, "")
-			v.Close()
-			if err != nil {
+			if t.follow(out, v) != nil {
 				return
 			}
 		}
 	}
 }
 
-// next is the turn after the last one, nil when there is none yet. A turn that
-// was just submitted is open before it is the thread's head.
+// follow sends a turn's events until it is over. A turn that vanished before its
+// end may begin again, and is shown then.
+func (t *tour) follow(out *eventStream, v *follow.Viewer) error {
+	defer v.Close()
+	err := out.follow(v, false, "")
+	if !v.Done() {
+		t.open = slices.DeleteFunc(t.open, func(id string) bool { return id == v.Ref().TurnID })
+	}
+	return err
+}
+
+// next is the turn that took its place after the last one, nil when there is none
+// yet.
 func (t *tour) next(ctx context.Context) (*follow.Viewer, error) {
-	open, err := t.s.Store.OpenTurns(ctx, t.owner, t.thread)
-	if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, threadTimeout)
+	defer cancel()
+	if err := t.locate(ctx); err != nil {
 		return nil, err
 	}
-	head, err := t.s.Store.Head(ctx, t.owner, t.thread)
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, turn := range open {
-		ids = append(ids, turn.ID)
-	}
-	if head != chat.RootCheckpoint && head > t.last {
-		// Other turns may have come and gone before it.
-		h, err := t.s.Store.History(ctx, t.owner, t.thread, head, "", 200)
-		if err != nil {
+	for {
+		turns, err := t.s.Store.TurnsAfter(ctx, t.owner, t.thread, t.place, 1)
+		if err != nil || len(turns) == 0 {
 			return nil, err
 		}
-		ids = append(ids, head)
-		for _, m := range h.Messages {
-			ids = append(ids, m.TurnID)
+		if !slices.Contains(t.open, turns[0].ID) {
+			return t.show(ctx, turns[0], follow.Position{})
 		}
+		t.place = turns[0].Place // it was shown at a place that it lost
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id <= t.last })
-	if len(ids) == 0 {
-		return nil, nil
+}
+
+// locate finds the place of a turn that had none when it was shown.
+func (t *tour) locate(ctx context.Context) error {
+	if t.unplaced == "" {
+		return nil
 	}
-	turn, err := t.turn(ctx, slices.Min(ids))
-	if err != nil {
-		return nil, err
+	turn, err := t.turn(ctx, t.unplaced)
+	if notFound(err) || err == nil && turn.Place == 0 { // it never began; whatever does now is new
+		turn.Place, err = t.s.Store.LastPlace(ctx, t.owner, t.thread)
 	}
-	t.last = turn.ID
-	return t.s.viewer(ctx, turn, follow.Position{})
+	if err == nil {
+		t.place, t.unplaced = turn.Place, ""
+	}
+	return err
 }
 
 // wake is closed when it is worth looking for new turns.
@@ -255,9 +292,14 @@ func (t *tour) wake(ctx context.Context) <-chan struct{} {
 		defer timer.Stop()
 		select {
 		case _, open := <-news:
-			if !open {
-				<-timer.C // the subscription has ended: polling does
+			for open { // one look finds all that they tell of
+				select {
+				case _, open = <-news:
+				default:
+					return
+				}
 			}
+			<-timer.C // the subscription has ended: polling does
 		case <-timer.C:
 		case <-ctx.Done():
 		}

@@ -47,10 +47,8 @@ func (s *server) createAttachment(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), uploadTimeout)
-	defer cancel()
 	a := chat.Attachment{ID: uuid.NewString(), Owner: callerOf(c).ID}
-	if err := s.keepPicture(ctx, a, raw); err != nil {
+	if err := s.keepPicture(c.Request.Context(), a, raw); err != nil {
 		return err
 	}
 	c.JSON(http.StatusCreated, showAttachment(a.ID))
@@ -96,7 +94,7 @@ func readPicture(c *gin.Context) ([]byte, error) {
 	if c.Request.ContentLength > maxPicture+formOverhead {
 		return nil, errPictureSize
 	}
-	defer allowReading(c, uploadPatience)()
+	defer allowReading(c, uploadTimeout)()
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxPicture+formOverhead)
 	form, err := c.Request.MultipartReader()
 	if err != nil {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
@@ -14,12 +13,9 @@ import (
 // knows whose it is and what it runs, so it can be spoken to, followed, answered
 // and stopped. Everything else is 503.
 
-const (
-	// A database that takes longer than this counts as one that is away.
-	storePatience = 8 * time.Second
-	// How long a thread is asked what the database cannot tell.
-	statePatience = 5 * time.Second
-)
+// storeShare is the time that a request gives to the database where its thread can
+// make up for it.
+func storeShare(ctx context.Context) (context.Context, context.CancelFunc) { return share(ctx, 2) }
 
 // away reports whether err means that the database cannot be reached, or does
 // not answer in time.
@@ -33,8 +29,6 @@ func (s *server) live(ctx context.Context, owner, thread string) (_ chat.ThreadS
 	if thread == "" {
 		return chat.ThreadState{}, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, statePatience)
-	defer cancel()
 	state, err := s.Threads.State(ctx, thread)
 	return state, err == nil && state.Owner == owner
 }
@@ -42,9 +36,9 @@ func (s *server) live(ctx context.Context, owner, thread string) (_ chat.ThreadS
 // checkOwner finds out whether a thread is the caller's: from its row or, with
 // the database away, from its workflow.
 func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
-	stored, done := context.WithTimeout(ctx, storePatience)
+	rows, done := storeShare(ctx)
 	defer done()
-	_, err := s.Store.Conversation(stored, owner, thread)
+	_, err := s.Store.Conversation(rows, owner, thread)
 	if err != nil && away(err) {
 		if _, ok := s.live(ctx, owner, thread); ok {
 			return nil

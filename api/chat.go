@@ -2,17 +2,21 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/repair"
 )
 
 // postChat takes a message and streams its turn.
@@ -73,7 +77,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 	}
 	if errors.Is(err, errClientGone) && show.cancel {
 		v.Close()
-		go s.cancelWhenAlone(turn)
+		s.disconnects.add(turn)
 	}
 	if _, abrupt := out.wire.(dialect.Abrupt); abrupt && errors.Is(err, errStopping) {
 		panic(http.ErrAbortHandler)
@@ -139,6 +143,9 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 	if err != nil {
 		return chat.Turn{}, "", engineErr(err)
 	}
+	if state.Owner == "" { // its question was lost with its workflow
+		s.settleLost(ctx, who.ID, r.ThreadID)
+	}
 	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
 		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
 	}
@@ -149,16 +156,50 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 	if err := s.checkDecisions(ctx, who.ID, state.TurnID, *state.Pending, &r.Value); err != nil {
 		return chat.Turn{}, "", err
 	}
+	if r.Value, err = s.keepAnswer(ctx, who.ID, state.TurnID, *state.Pending, r.Value); err != nil {
+		return chat.Turn{}, "", err
+	}
 	if err := s.Threads.Resume(ctx, r); err != nil {
 		return chat.Turn{}, "", engineErr(err)
 	}
-	stored, done := context.WithTimeout(ctx, storePatience)
-	defer done()
-	turn, err := s.Store.Turn(stored, who.ID, state.TurnID)
+	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
 	if err != nil { // the thread has it, so it is there, or will be
 		turn = named(state, r.ThreadID, state.TurnID)
 	}
 	return turn, state.Pending.ID, nil
+}
+
+// maxInlineAnswer bounds an answer that is taken while the database cannot be
+// reached, in bytes: the thread carries it then.
+const maxInlineAnswer = 32 << 10
+
+// keepAnswer stores what a person wrote in answer to a question, so that the
+// thread needs to know only where it stands. An answer that does not fit is
+// refused here: the thread would not see why.
+func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Question, v chat.ResumeValue) (chat.ResumeValue, error) {
+	if problem := v.Fits(q); problem != "" {
+		return v, &chat.Refused{Code: chat.CodeBadResume, Message: problem}
+	}
+	if v.Type == chat.CancelResume || !v.HasTexts(q) {
+		return v, nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return v, fmt.Errorf("encode the answer: %w", err)
+	}
+	rows, done := storeShare(ctx)
+	defer done()
+	key := chat.AnswerKey(uuid.NewString())
+	err = s.Store.PutText(rows, owner, turnID, key, string(b))
+	switch {
+	case err == nil:
+		return v.ByReference(q, key), nil
+	case (away(err) || notFound(err)) && ctx.Err() == nil && len(b) <= maxInlineAnswer: // not found: the turn's row is not written yet
+		return v, nil
+	case errors.Is(err, db.ErrSettled):
+		return v, &chat.Refused{Code: chat.CodeNoInterrupt}
+	}
+	return v, err
 }
 
 // Answers of a cancel that are no status of a turn.
@@ -204,9 +245,11 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 		status = string(turn.Status)
 	case known:
 		status = cancelling
-		if err := s.Threads.Cancel(ctx, who.ID, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason}); err != nil {
+		open, err := s.Threads.Cancel(ctx, who.ID, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason})
+		if err != nil {
 			return engineErr(err)
 		}
+		status = s.stopLost(ctx, turn, in.Reason, open)
 	}
 	answer := cancelJSON{Status: status}
 	if known {
@@ -216,12 +259,31 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	return nil
 }
 
+// stopLost ends a turn that was to be stopped and that no workflow has, and says
+// how the cancel stands. Where the workflow is open it very likely has the turn,
+// and the client is not kept waiting to make sure.
+func (s *server) stopLost(ctx context.Context, turn chat.Turn, reason chat.CancelReason, open bool) string {
+	stop := func(ctx context.Context) bool {
+		return s.checked(ctx, turn.ThreadID, func(ctx context.Context) ([]repair.Finding, error) { return s.repair.Cancelled(ctx, turn, reason) })
+	}
+	if open {
+		go stop(context.WithoutCancel(ctx))
+		return cancelling
+	}
+	if stop(ctx) {
+		if now, err := s.Store.Turn(ctx, turn.Owner, turn.ID); err == nil && now.Status.Settled() {
+			return string(now.Status)
+		}
+	}
+	return cancelling
+}
+
 // cancelTarget is the turn that a cancel means, if it is there yet. Where the
 // rows cannot tell, the thread is asked.
 func (s *server) cancelTarget(ctx context.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
-	stored, done := context.WithTimeout(ctx, storePatience)
+	rows, done := storeShare(ctx)
 	defer done()
-	turn, known, err := s.storedTarget(stored, owner, in)
+	turn, known, err := s.storedTarget(rows, owner, in)
 	if err != nil && (away(err) || notFound(err)) {
 		if live, ok := s.liveTarget(ctx, owner, in); ok {
 			return live, true, nil
@@ -259,12 +321,16 @@ func (s *server) storedTarget(ctx context.Context, owner string, in dialect.Canc
 	return t, err == nil, err
 }
 
-// openTurn is the turn that a thread runs now.
+// openTurn is the turn that a thread runs now. Of several open ones the first
+// may be lost, and the one that runs behind it.
 func (s *server) openTurn(ctx context.Context, owner, threadID string) (_ chat.Turn, runs bool, _ error) {
 	if _, err := s.Store.Conversation(ctx, owner, threadID); err != nil {
 		return chat.Turn{}, false, err
 	}
 	open, err := s.Store.OpenTurns(ctx, owner, threadID)
+	if err == nil && len(open) > 1 && s.settleLost(ctx, owner, threadID) {
+		open, err = s.Store.OpenTurns(ctx, owner, threadID)
+	}
 	if err != nil || len(open) == 0 {
 		return chat.Turn{}, false, err
 	}

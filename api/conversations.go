@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -13,7 +12,10 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-const maxTitle = 200
+const (
+	maxTitle   = 200
+	idleStatus = "idle" // of a conversation that has nothing open
+)
 
 type conversationJSON struct {
 	ID            string `json:"id"`
@@ -34,7 +36,7 @@ func showConversation(v chat.Conversation) conversationJSON {
 	}
 	status := v.Status
 	if status == "" {
-		status = "idle"
+		status = idleStatus
 	}
 	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: stamp(v.CreatedAt), LastMessageAt: stamp(last), Status: status}
 }
@@ -51,6 +53,7 @@ func (s *server) listConversations(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	s.checkConversations(c.Request.Context(), callerOf(c).ID, page.Items)
 	c.JSON(http.StatusOK, listOf(page, showConversation))
 	return nil
 }
@@ -70,7 +73,7 @@ func (s *server) createConversation(c *gin.Context) error {
 	}
 	ctx, who := c.Request.Context(), callerOf(c)
 	var p dialect.Problems
-	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, CreatedAt: time.Now().UTC(), Status: "idle"}
+	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, CreatedAt: s.now(), Status: idleStatus}
 	if b.ID != nil && *b.ID != "" {
 		v.ID = p.UUID("id", *b.ID)
 	}
@@ -120,7 +123,9 @@ func (s *server) getConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	out := showConversation(v)
+	one := []chat.Conversation{v}
+	s.checkConversations(ctx, owner, one)
+	out := showConversation(one[0])
 	if out.Documents, err = s.known(ctx, owner, id); err != nil {
 		return err
 	}

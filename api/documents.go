@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"io"
 	"mime"
@@ -45,10 +44,9 @@ func showDocument(d chat.Document) documentJSON {
 }
 
 const (
-	maxDocTitle    = 300
-	uploadPatience = 5 * time.Minute
-	uploadTimeout  = time.Minute // to store it and start the ingest
-	formOverhead   = 64 << 10    // what a form may add to its file
+	maxDocTitle   = 300
+	uploadTimeout = 5 * time.Minute // for a file to arrive
+	formOverhead  = 64 << 10        // what a form may add to its file
 )
 
 // upload is a file or text as it was sent.
@@ -80,13 +78,16 @@ func (s *server) createDocument(c *gin.Context) error {
 	}
 	who := callerOf(c)
 	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
-		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: time.Now().UTC()}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), uploadTimeout)
+		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
+	ctx, cancel := detached(c.Request.Context())
 	defer cancel()
 	if err := s.Store.CreateDocument(ctx, d, u.raw); err != nil {
 		return err
 	}
-	if err := s.Threads.Ingest(ctx, who.ID, d.ID); err != nil {
+	ingest, done := share(ctx, 2)
+	err = s.Threads.Ingest(ingest, who.ID, d.ID)
+	done()
+	if err != nil {
 		// Nothing would ever read it: better not to have it.
 		return engineErr(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
 	}
@@ -149,7 +150,7 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 // readForm reads the part "file", and "title" if there is one, without ever
 // holding more than is allowed.
 func (s *server) readForm(c *gin.Context) (upload, error) {
-	defer allowReading(c, uploadPatience)()
+	defer allowReading(c, uploadTimeout)()
 	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
 		return upload{}, s.tooLong()
 	}

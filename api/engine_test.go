@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -98,6 +99,9 @@ type engine struct {
 	turns     map[string]*turn
 	open      map[string]*turn // by thread
 	owners    map[string]string
+	lost      map[string]bool // threads whose workflow was terminated
+	ended     []*turn         // of those threads
+	runs      int64
 	agent     chat.Agent // of every thread
 	cancels   []chat.Cancel
 	submits   []chat.Submit
@@ -122,7 +126,7 @@ type turn struct {
 }
 
 func newEngine(t *testing.T, store db.Store, b *bus) *engine {
-	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, owners: map[string]string{}, script: answer}
+	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, owners: map[string]string{}, lost: map[string]bool{}, script: answer}
 }
 
 // answer is the script of a turn that goes well.
@@ -146,7 +150,7 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
 		return s.TurnID, nil
 	}
 	for id, u := range e.turns { // the rows could not tell
-		if u.submit.ThreadID == s.ThreadID && u.submit.ClientTurnID == s.ClientTurnID {
+		if !s.NoRepeat && u.submit.ThreadID == s.ThreadID && u.submit.ClientTurnID == s.ClientTurnID && s.Generation <= u.submit.Generation {
 			if u.submit.ContentHash != s.ContentHash {
 				return "", &chat.Refused{Code: chat.CodeTurnConflict}
 			}
@@ -154,6 +158,7 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
 		}
 	}
 	e.owners[s.ThreadID] = s.Owner
+	delete(e.lost, s.ThreadID)
 	u := &turn{e: e, submit: s, ref: transcript.Ref{Owner: s.Owner, ThreadID: s.ThreadID, TurnID: s.TurnID},
 		answer: make(chan chat.ResumeValue, 1), stop: make(chan chat.CancelReason, 8)}
 	e.turns[s.TurnID], e.open[s.ThreadID] = u, u
@@ -167,11 +172,15 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
 		}
 		row, err := e.store.Turn(context.Background(), s.Owner, s.TurnID)
 		parent := row.Content.ParentRequest
+		if row.Parent != "" { // it began before
+			parent = row.Parent
+		}
 		if err == nil && parent == "" {
 			parent, err = e.store.Head(context.Background(), s.Owner, s.ThreadID)
 		}
 		if err == nil {
 			err = e.store.MarkTurn(context.Background(), s.Owner, s.TurnID, chat.TurnRunning, parent)
+			e.bus.ThreadChanged(s.ThreadID, s.TurnID)
 		}
 		u.must(err)
 		u.add(chat.Entry{Type: chat.EventTurnStarted})
@@ -202,14 +211,45 @@ func (e *engine) Resume(_ context.Context, r chat.Resume) error {
 	return nil
 }
 
-func (e *engine) Cancel(_ context.Context, _, threadID string, c chat.Cancel) error {
+func (e *engine) Cancel(_ context.Context, _, threadID string, c chat.Cancel) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.cancels = append(e.cancels, c)
 	if u := e.open[threadID]; u != nil && u.ref.TurnID == c.TurnID {
 		u.stop <- c.Reason
 	}
-	return e.away
+	_, open := e.owners[threadID]
+	return open && !e.lost[threadID], e.away
+}
+
+func (e *engine) Run(_ context.Context, threadID string) (chat.WorkflowRun, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, open := e.owners[threadID]
+	e.runs++ // something has happened since the last time
+	switch {
+	case e.away != nil:
+		return chat.WorkflowRun{}, e.away
+	case e.lost[threadID]:
+		return chat.WorkflowRun{Status: chat.RunTerminated}, nil
+	case !open:
+		return chat.WorkflowRun{Status: chat.RunNotFound}, nil
+	}
+	return chat.WorkflowRun{Status: chat.RunOpen, ID: threadID, Length: e.runs}, nil
+}
+
+// lose terminates a thread's workflow: its turns go on nowhere.
+func (e *engine) lose(threadID string) {
+	e.set(func() {
+		e.lost[threadID] = true
+		delete(e.open, threadID)
+		for id, u := range e.turns {
+			if u.submit.ThreadID == threadID {
+				delete(e.turns, id)
+				e.ended = append(e.ended, u)
+			}
+		}
+	})
 }
 
 func (e *engine) Progress(_ context.Context, _, turnID string, after int) (chat.Progress, error) {
@@ -229,6 +269,9 @@ func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, er
 	if e.away != nil {
 		return chat.ThreadState{}, e.away
 	}
+	if e.lost[threadID] {
+		return chat.ThreadState{}, nil
+	}
 	if u == nil {
 		return chat.ThreadState{Owner: e.owners[threadID], Agent: e.agent}, nil
 	}
@@ -241,6 +284,7 @@ func (e *engine) Delete(_ context.Context, _, threadID string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.deleted = append(e.deleted, threadID)
+	delete(e.open, threadID)
 	return e.away
 }
 
@@ -254,7 +298,7 @@ func (e *engine) Ingest(_ context.Context, _, docID string) error {
 // end stops every turn and waits for it.
 func (e *engine) end() {
 	e.set(func() {
-		for _, u := range e.turns {
+		for _, u := range slices.AppendSeq(e.ended, maps.Values(e.turns)) {
 			select {
 			case u.stop <- chat.UserCancelled:
 			default:
@@ -313,7 +357,12 @@ func (u *turn) ask(q chat.Question) (v chat.ResumeValue, ok bool) {
 		u.cancelled(chat.UserCancelled)
 		return v, false
 	}
-	return v, true
+	if v.Ref == "" {
+		return v, true
+	}
+	texts, err := u.e.store.Texts(context.Background(), u.ref.Owner, u.ref.TurnID)
+	u.must(err)
+	return v.Whole(texts), true
 }
 
 func (u *turn) finish() {

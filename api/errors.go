@@ -67,8 +67,11 @@ func engineErr(err error) error {
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err,
-		message: "Conversations cannot be reached right now. Please try again in a moment."}
+	message := "Conversations cannot be reached right now. Please try again in a moment."
+	if errors.Is(err, chat.ErrCannotReplay) {
+		message = "This conversation cannot go on while the server is being updated. Please try again later."
+	}
+	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err, message: message}
 }
 
 // describe finds the answer that an error deserves.
@@ -123,6 +126,8 @@ func describeRefusal(r *chat.Refused) *problem {
 		return p
 	case chat.CodeTurnConflict:
 		return describe(db.ErrTurnConflict)
+	case chat.CodeNotFound:
+		return errNotFound
 	case chat.CodeDatabase:
 		return describe(db.ErrUnavailable)
 	case chat.CodeNoInterrupt:

@@ -248,14 +248,14 @@ func details(e map[string]any) (all []map[string]any) {
 
 // ends are the codes that turns fail with.
 var ends = []string{chat.CodeModelUnavailable, chat.CodeModelRejected, chat.CodeModelTimeout, chat.CodeStepLimit, chat.CodeTokenLimit,
-	chat.CodeDeadline, chat.CodeDatabase, chat.CodeInternal}
+	chat.CodeDeadline, chat.CodeDatabase, chat.CodeTurnLost, chat.CodeInternal}
 
 func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	t.Parallel()
-	// Part 8, with token_limit (a bound of a turn) and method_not_allowed.
+	// Part 8, with token_limit (a bound of a turn), turn_lost (by its workflow) and method_not_allowed.
 	codes := strings.Fields(`validation_failed unauthenticated forbidden not_found turn_running client_turn_id_conflict no_pending_interrupt
 		invalid_resume_value version_conflict too_large unsupported_type rate_limited model_unavailable model_rejected model_timeout step_limit
-		deadline_exceeded database_unavailable internal token_limit method_not_allowed`)
+		deadline_exceeded database_unavailable internal token_limit turn_lost method_not_allowed`)
 	tested := slices.Clone(ends)
 	for _, c := range refusalCases {
 		tested = append(tested, c.code)

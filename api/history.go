@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -49,9 +48,9 @@ type historyJSON struct {
 	More             bool                `json:"more"` // earlier ones exist: ask with before, the id of the first message here
 }
 
-// The workflow is asked for its pending question no longer than this; history
-// itself is there without any worker.
-const pendingPatience = 5 * time.Second
+// threadShare is the time that a page of a conversation gives to its workflow: what
+// was said is there without any worker.
+func threadShare(ctx context.Context) (context.Context, context.CancelFunc) { return share(ctx, 3) }
 
 func (s *server) history(c *gin.Context) error {
 	thread, err := threadID(c)
@@ -70,6 +69,11 @@ func (s *server) history(c *gin.Context) error {
 	if head != "" {
 		head = chat.TurnOf(head)
 	}
+	// First, for what it ends shows in the history.
+	open, err := s.openTurns(ctx, who.ID, thread)
+	if err != nil {
+		return err
+	}
 	h, err := s.Store.History(ctx, who.ID, thread, head, before, n+1)
 	if err != nil {
 		return err
@@ -84,10 +88,6 @@ func (s *server) history(c *gin.Context) error {
 	}
 	for _, m := range h.Messages {
 		out.Messages = append(out.Messages, showMessage(m))
-	}
-	open, err := s.Store.OpenTurns(ctx, who.ID, thread)
-	if err != nil {
-		return err
 	}
 	if len(open) > 0 {
 		out.ActiveTurn = &activeTurnJSON{TurnID: open[0].ID, Status: open[0].Status}
@@ -113,7 +113,7 @@ func (s *server) pending(ctx context.Context, owner, thread string) json.RawMess
 // asked is the interrupt that a thread of owner's waits on, nil when there is
 // none.
 func (s *server) asked(ctx context.Context, owner, thread string) (*chat.Event, error) {
-	ctx, cancel := context.WithTimeout(ctx, pendingPatience)
+	ctx, cancel := threadShare(ctx)
 	defer cancel()
 	state, err := s.Threads.State(ctx, thread)
 	if err != nil || state.Pending == nil || state.Owner != owner {

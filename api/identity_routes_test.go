@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -512,7 +511,7 @@ func (e *engine) submitCount() int {
 func TestNoErrorGoesWithoutTheSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
-		d.Ready = func(context.Context) map[string]error { panic("within a handler") }
+		d.Optional = func() map[string]string { panic("within a handler") }
 	})
 	for want, do := range map[int]func(*client) *http.Response{
 		400: func(c *client) *http.Response { return c.send("GET", "/api/search", nil) },

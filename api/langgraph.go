@@ -67,7 +67,7 @@ func (s *server) getInterrupt(c *gin.Context) error {
 	ctx, who := c.Request.Context(), callerOf(c)
 	thread := threadNamed(who.ID, name)
 	out := interruptJSON{ThreadID: name, CheckpointID: optional(checkpoint)}
-	open, err := s.Store.OpenTurns(ctx, who.ID, thread)
+	open, err := s.openTurns(ctx, who.ID, thread)
 	if err != nil && !notFound(err) {
 		return err
 	}

@@ -34,6 +34,8 @@ const (
 	maxUploads = 4
 	// What is asked of a caller who has too much under way at once.
 	busyPause = 5 * time.Second
+	// A database that has no time for a count does not take it back.
+	giveBackTimeout = time.Second
 )
 
 // limits counts what callers do. What is counted by address is shared by all
@@ -108,6 +110,9 @@ func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKno
 	}
 	if most := s.limits.BusyTurns; most > 0 {
 		here, busy, err := s.Store.CountOpenTurns(ctx, who.ID, turn.ThreadID)
+		if err == nil && (busy >= most || here >= maxQueued) {
+			here, busy, err = s.stillBusy(ctx, who.ID, turn.ThreadID)
+		}
 		switch {
 		case err != nil:
 			s.uncounted(err)
@@ -163,8 +168,10 @@ func (a *admission) count(ctx context.Context, who caller, what string, rate lim
 
 // giveBack takes back what was counted for a turn that was not made.
 func (a *admission) giveBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+	defer cancel()
 	for _, c := range a.keys {
-		if _, err := a.s.limits.shared.Increment(context.WithoutCancel(ctx), c.key, -1, c.rate); err != nil {
+		if _, err := a.s.limits.shared.Increment(ctx, c.key, -1, c.rate); err != nil {
 			a.s.uncounted(err)
 		}
 	}

@@ -83,10 +83,15 @@ type mcpKey struct{}
 
 // mcpRequest is what a tool has to know of the request that it was called by.
 type mcpRequest struct {
-	ctx   context.Context // ends when the client goes
+	ctx   context.Context // ends when the request has to be answered
+	life  context.Context // ends when the client disconnects
 	who   caller
 	id    string
 	alive func() // keeps the line open while nothing else is sent
+}
+
+func mcpRequestOf(c *gin.Context, l *line) *mcpRequest {
+	return &mcpRequest{ctx: c.Request.Context(), life: life(c), who: callerOf(c), id: requestID(c), alive: l.alive}
 }
 
 // runOffer runs a tool that we offer. One that panics has failed.
@@ -96,7 +101,7 @@ func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, te
 			s.Log.Error("panic in an offered tool", "request_id", in.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			err = errors.New("panic")
 		}
-		if err != nil && in.ctx.Err() == nil {
+		if err != nil && in.life.Err() == nil {
 			p := describe(err)
 			in.who.rate.retryAfter(p.wait)
 			if p.status >= http.StatusInternalServerError {
@@ -127,8 +132,8 @@ func (s *server) mcp(c *gin.Context) error {
 	}
 	line := newLine(c.Writer, ": ping\n\n")
 	defer line.close()
-	in := &mcpRequest{ctx: c.Request.Context(), who: callerOf(c), id: requestID(c), alive: line.alive}
-	s.offered.ServeHTTP(line, c.Request.WithContext(context.WithValue(in.ctx, mcpKey{}, in)))
+	in := mcpRequestOf(c, line)
+	s.offered.ServeHTTP(line, c.Request.WithContext(context.WithValue(in.life, mcpKey{}, in)))
 	return nil
 }
 

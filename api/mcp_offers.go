@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,9 +87,7 @@ func (s *server) offerList(in *mcpRequest, arguments json.RawMessage, _ func(str
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(in.ctx, requestTimeout)
-	defer cancel()
-	page, err := s.Store.ListDocuments(ctx, in.who.ID, a.Cursor, a.Limit)
+	page, err := s.Store.ListDocuments(in.ctx, in.who.ID, a.Cursor, a.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -125,12 +122,10 @@ func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(s
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(in.ctx, requestTimeout)
-	defer cancel()
-	if err := s.seen(ctx, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.seen(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
-	found, err := s.Search.Search(ctx, in.who.ID, query, ids, a.Limit)
+	found, err := s.Search.Search(in.ctx, in.who.ID, query, ids, a.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -266,6 +261,7 @@ func (s *server) outcome(in *mcpRequest, turn chat.Turn, asked string, tell func
 // await is the event that a turn ends with, or asks with. after names the
 // question that was just answered.
 func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, tell func(string)) (chat.Event, error) {
+	in.alive() // the answer begins in time, however long its turn takes
 	tick := time.NewTicker(s.ping)
 	defer tick.Stop()
 	for {
@@ -280,7 +276,7 @@ func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, tell func
 			case <-more:
 			case <-tick.C:
 				in.alive()
-			case <-in.ctx.Done():
+			case <-in.life.Done():
 				return chat.Event{}, errClientGone
 			case <-s.Stop:
 				return chat.Event{}, engineErr(errStopping)

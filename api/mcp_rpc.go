@@ -43,7 +43,7 @@ func (s *server) rpc(c *gin.Context) error {
 	}
 	line := newLine(c.Writer, " ") // white space before JSON means nothing
 	defer line.close()
-	in := &mcpRequest{ctx: c.Request.Context(), who: callerOf(c), id: requestID(c), alive: line.alive}
+	in := mcpRequestOf(c, line)
 	c.Header("Content-Type", "application/json")
 	out, isCall := s.answerRPC(in, raw)
 	if !isCall {

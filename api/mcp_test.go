@@ -518,7 +518,7 @@ func FuzzRPC(f *testing.F) {
 		if strings.Contains(string(raw), "ask") { // which makes turns
 			return
 		}
-		in := &mcpRequest{ctx: t.Context(), who: caller{ID: "ann"}, id: "r", alive: func() {}}
+		in := &mcpRequest{ctx: t.Context(), life: t.Context(), who: caller{ID: "ann"}, id: "r", alive: func() {}}
 		out, isCall := b.server.answerRPC(in, raw)
 		answer, err := json.Marshal(out)
 		if err != nil || !json.Valid(answer) {

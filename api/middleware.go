@@ -20,7 +20,7 @@ const (
 	requestIDHeader = "X-Request-Id"
 	requestIDKey    = "request_id"
 	maxRequestID    = 64
-	bodyPatience    = 30 * time.Second
+	bodyTimeout     = 30 * time.Second
 )
 
 // requestID takes the caller's request id when it is a plain one, else makes one.
@@ -94,7 +94,7 @@ func body(c *gin.Context, limit int64) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
 		return nil, unsupported("The body must be application/json.")
 	}
-	defer allowReading(c, bodyPatience)()
+	defer allowReading(c, bodyTimeout)()
 	if c.Request.ContentLength > limit {
 		return nil, tooLarge("The request is too large.")
 	}
@@ -114,12 +114,14 @@ func readError(err error) error {
 
 // allowReading bounds how long the body may take to arrive; call what it
 // returns when the body has been read, so that the bound does not end a stream.
+// The time within which the request is answered begins then.
 func allowReading(c *gin.Context, d time.Duration) (done func()) {
 	rc := http.NewResponseController(c.Writer)
-	if rc.SetReadDeadline(time.Now().Add(d)) != nil {
-		return func() {} // not a network connection
+	_ = rc.SetReadDeadline(time.Now().Add(d)) // not every writer is a network connection
+	return func() {
+		_ = rc.SetReadDeadline(time.Time{})
+		arrived(c)
 	}
-	return func() { _ = rc.SetReadDeadline(time.Time{}) }
 }
 
 // decode reads a small JSON body into out.

@@ -158,7 +158,7 @@ var operations = []operation{
 	{route: "GET /api/conversations/:id", group: groupThreads, about: "A conversation.", answers: gives(conversationJSON{})},
 	{route: "PATCH /api/conversations/:id", group: groupThreads, about: "Renames a conversation.",
 		body: dialect.Shape{Value: renameBody{}, Needs: []string{"title"}}, answers: gives(conversationJSON{})},
-	{route: "DELETE /api/conversations/:id", group: groupThreads, about: "Ends a conversation and removes all of it.", answers: givesNothing()},
+	{route: "DELETE /api/conversations/:id", group: groupThreads, about: "Ends a conversation and removes all of it. Its owner may use the id again.", answers: givesNothing()},
 	{route: "GET /api/search", group: groupThreads, about: "Passages, ranked as answers rank them.",
 		query: []param{{name: "q", about: "What to look for.", needed: true}, {name: "doc_ids", about: "Only in these.", list: true},
 			{name: "k", about: "How many, at most.", least: 1, most: 50}},

@@ -75,11 +75,12 @@ func newOpenAPI(auth string) (openAPI, error) {
 }
 
 // serve answers GET /openapi.json, which a client may keep and ask about anew.
-func (d openAPI) serve(c *gin.Context) {
+func (d openAPI) serve(c *gin.Context) error {
 	c.Header("Content-Type", "application/json; charset=utf-8")
 	c.Header("Cache-Control", "public, max-age=300")
 	c.Header("ETag", d.etag)
 	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(d.raw))
+	return nil
 }
 
 // documented is the document while it is made.

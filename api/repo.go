@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -92,9 +91,7 @@ func (s *server) putRepo(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), uploadTimeout)
-	defer cancel()
-	kept, err := s.Store.PutRepo(ctx, callerOf(c).ID, thread, gzipped, sum, match)
+	kept, err := s.Store.PutRepo(c.Request.Context(), callerOf(c).ID, thread, gzipped, sum, match)
 	if err != nil {
 		return err
 	}

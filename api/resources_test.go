@@ -210,7 +210,7 @@ func TestConversations(t *testing.T) {
 	}
 	c.call(204, "DELETE", "/api/conversations/"+someThread, nil)
 	c.call(404, "GET", "/api/conversations/"+someThread, nil)
-	c.call(404, "POST", "/api/chat", map[string]any{"message": "x", "thread_id": someThread})
+	c.call(404, "DELETE", "/api/conversations/"+someThread, nil)
 	if len(b.engine.deleted) != 1 || b.engine.deleted[0] != someThread {
 		t.Errorf("workflows ended: %v", b.engine.deleted)
 	}
@@ -348,7 +348,7 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	t.Parallel()
 	broken := error(nil)
 	b := setup(t, func(d *Deps) {
-		d.Ready = func(context.Context) map[string]error { return map[string]error{"temporal": broken} }
+		d.Ready = map[string]func(context.Context) error{"temporal": func(context.Context) error { return broken }}
 	})
 	c := b.client()
 	c.call(200, "GET", "/healthz", nil)

@@ -52,7 +52,7 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	}
 	o := &eventStream{
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
-		done: c.Request.Context().Done(), stop: s.Stop, wire: wire, view: view,
+		done: life(c).Done(), stop: s.Stop, wire: wire, view: view,
 	}
 	c.Writer.WriteHeader(http.StatusOK)
 	o.buf = wire.Begin(o.buf)

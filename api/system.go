@@ -2,11 +2,14 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,8 +17,6 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/stream"
 )
-
-const readyTimeout = 3 * time.Second
 
 type (
 	healthJSON struct {
@@ -50,22 +51,27 @@ type (
 )
 
 // health says that the process answers, and nothing else.
-func (s *server) health(c *gin.Context) { c.JSON(http.StatusOK, healthJSON{"ok"}) }
+func (s *server) health(c *gin.Context) error {
+	c.JSON(http.StatusOK, healthJSON{"ok"})
+	return nil
+}
 
 // ready says whether everything that every answer needs is there, and names what
 // is down. Why is in the log.
-func (s *server) ready(c *gin.Context) {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), readyTimeout)
-	defer cancel()
-	parts := map[string]string{"database": "ok", "stream": "ok", "model": s.Model.Provider}
+func (s *server) ready(c *gin.Context) error {
+	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}
 	down := []string{}
 	fail := func(part string, err error) {
 		parts[part] = "down"
 		down = append(down, part)
 		s.Log.Warn("not ready", "part", part, "error", err)
 	}
-	if err := s.Store.Ping(ctx); err != nil {
-		fail("database", err)
+	for part, err := range s.check(c.Request.Context()) {
+		if err != nil {
+			fail(part, err)
+		} else {
+			parts[part] = "ok"
+		}
 	}
 	if _, without := s.Bus.(stream.Nowhere); without {
 		parts["stream"] = "none" // as configured: text arrives in larger steps
@@ -82,15 +88,6 @@ func (s *server) ready(c *gin.Context) {
 			parts["tokens"] = "down" // others are served
 		}
 	}
-	if s.Ready != nil {
-		for part, err := range s.Ready(ctx) {
-			if err != nil {
-				fail(part, err)
-			} else if _, known := parts[part]; !known {
-				parts[part] = "ok"
-			}
-		}
-	}
 	status, word := http.StatusOK, "ready"
 	if len(down) > 0 {
 		status, word = http.StatusServiceUnavailable, "unavailable"
@@ -105,6 +102,42 @@ func (s *server) ready(c *gin.Context) {
 	}
 	slices.Sort(down)
 	c.JSON(status, readyJSON{word, parts, down})
+	return nil
+}
+
+// check asks the dependencies side by side, so that one that is silent makes no
+// other look like it. One that has not answered when ctx ends is down.
+func (s *server) check(ctx context.Context) map[string]error {
+	type answer struct {
+		part string
+		err  error
+	}
+	checks := map[string]func(context.Context) error{"database": s.Store.Ping}
+	maps.Copy(checks, s.Ready)
+	answers := make(chan answer, len(checks))
+	found := map[string]error{}
+	for part, check := range checks {
+		found[part] = errors.New("no answer")
+		go func() {
+			err := errors.New("panic")
+			defer func() {
+				if v := recover(); v != nil {
+					s.Log.Error("panic in a readiness check", "part", part, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				}
+				answers <- answer{part, err}
+			}()
+			err = check(ctx)
+		}()
+	}
+	for range checks {
+		select {
+		case a := <-answers:
+			found[a.part] = a.err
+		case <-ctx.Done():
+			return found
+		}
+	}
+	return found
 }
 
 // config is what the page needs to know before it draws itself.

@@ -2,18 +2,18 @@ package api
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/repair"
 )
 
 // threadNamespace turns ids that clients make up into UUIDs, per owner.
 var threadNamespace = uuid.MustParse("6f0c4b0e-6d4b-5b0a-9d4e-2f1f0a3f7c11")
-
-const acceptTimeout = 20 * time.Second
 
 // threadFor names the thread of a first message: by the client's own turn id,
 // so that a retry never forks the conversation, else a new one.
@@ -37,10 +37,12 @@ func threadNamed(owner, name string) string {
 // comes back as the turn it made the first time. Once the row is written, a
 // client that goes away changes nothing any more.
 func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (chat.Turn, error) {
-	turn := newTurn(who.ID, in)
-	stored, done := context.WithTimeout(ctx, storePatience)
-	row, created, cancelled, err := s.insert(stored, who, in, turn)
+	turn := newTurn(who.ID, in, s.now())
+	lost := s.settleOthers(ctx, who.ID, in) // beside the insert, so that it costs no time
+	rows, done := storeShare(ctx)
+	row, created, cancelled, err := s.insert(rows, who, in, turn)
 	done()
+	<-lost
 	unsaved := err != nil && away(err) && ctx.Err() == nil
 	if unsaved {
 		row, err = s.withoutRow(ctx, turn, in, err)
@@ -48,17 +50,18 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	if err != nil || row.Status.Settled() {
 		return row, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
+	ctx, cancel := detached(ctx)
 	defer cancel()
 	request := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
 		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.Request,
+		Generation: row.Generation,
 	}
 	if unsaved {
 		turn = row // which is changed below
 		request.Unsaved = &turn
 	}
-	id, err := s.Threads.Submit(ctx, request)
+	id, err := s.take(ctx, request)
 	if err != nil {
 		return row, engineErr(err)
 	}
@@ -76,14 +79,96 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	if (created || unsaved) && !again {
 		s.metrics.turns.Inc()
 	}
-	s.Bus.ThreadChanged(row.ThreadID, row.ID)
+	if in.OnBusy == chat.Enqueue { // it may wait behind a question that nobody can see
+		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
+	}
 	return row, nil
 }
 
+// settleOthers ends lost turns of the thread that a message is for, before it
+// takes its place behind them. lost is closed when that is done.
+func (s *server) settleOthers(ctx context.Context, owner string, in dialect.Submit) (lost <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if in.ThreadID == "" { // it begins a new one
+			return
+		}
+		s.checked(ctx, in.ThreadID, func(ctx context.Context) ([]repair.Finding, error) {
+			open, err := s.Store.HasOpenTurns(ctx, owner, in.ThreadID)
+			if err != nil || !open {
+				return nil, err
+			}
+			return s.repair.Others(ctx, owner, in.ThreadID, in.ClientTurnID)
+		})
+	}()
+	return done
+}
+
+// take has a thread take a turn. Where the thread remembers what the database has
+// lost, it is asked again: a copy of the database was restored.
+func (s *server) take(ctx context.Context, request chat.Submit) (turnID string, err error) {
+	turnID, err = s.Threads.Submit(ctx, request)
+	var refused *chat.Refused
+	switch {
+	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
+		if s.settleLost(ctx, request.Owner, request.ThreadID) { // it may be a question that nobody can see, and ends now
+			turnID, err = s.takeSoon(ctx, request)
+		}
+	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && request.Generation > 0:
+		// Of a deleted conversation there is no row. With one, the thread remembers a
+		// later conversation of its id than the database does.
+		if _, missing := s.Store.Turn(ctx, request.Owner, request.TurnID); missing == nil {
+			request.Generation = 0
+			turnID, err = s.Threads.Submit(ctx, request)
+		}
+	case err == nil && turnID != request.TurnID && request.Unsaved == nil && s.forgotten(ctx, request, turnID):
+		request.NoRepeat = true
+		turnID, err = s.Threads.Submit(ctx, request)
+	}
+	return turnID, err
+}
+
+const (
+	takeTries = 20
+	takePause = 50 * time.Millisecond
+)
+
+// takeSoon has a thread take a turn once the one that it runs has ended.
+func (s *server) takeSoon(ctx context.Context, request chat.Submit) (turnID string, err error) {
+	for try := range takeTries {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return turnID, err
+			case <-time.After(takePause):
+			}
+		}
+		var refused *chat.Refused
+		turnID, err = s.Threads.Submit(ctx, request)
+		if !errors.As(err, &refused) || refused.Code != chat.CodeTurnRunning {
+			break
+		}
+	}
+	return turnID, err
+}
+
+// forgotten reports whether a turn that a thread remembers is neither in the
+// database nor open in the thread, which would save it later. The thread is asked
+// first: a turn is saved before its thread lets go of it.
+func (s *server) forgotten(ctx context.Context, request chat.Submit, turnID string) bool {
+	state, err := s.Threads.State(ctx, request.ThreadID)
+	if _, open := state.Names[turnID]; err != nil || open {
+		return false
+	}
+	_, err = s.Store.Turn(ctx, request.Owner, turnID)
+	return notFound(err)
+}
+
 // newTurn is the turn that a message makes if it is not a retry.
-func newTurn(owner string, in dialect.Submit) chat.Turn {
+func newTurn(owner string, in dialect.Submit, now time.Time) chat.Turn {
 	turn := chat.Turn{
-		ID:           uuid.Must(uuid.NewV7()).String(), // ids sort in the order in which turns were made
+		ID:           turnID(now),
 		ThreadID:     in.ThreadID,
 		Owner:        owner,
 		ClientTurnID: in.ClientTurnID,
@@ -91,7 +176,7 @@ func newTurn(owner string, in dialect.Submit) chat.Turn {
 		Content:      in.Content,
 		ContentHash:  in.Content.Hash(),
 		Status:       chat.TurnNew,
-		CreatedAt:    time.Now().UTC(),
+		CreatedAt:    now,
 	}
 	if turn.ThreadID == "" {
 		turn.ThreadID = threadFor(owner, turn.ClientTurnID)
@@ -103,6 +188,18 @@ func newTurn(owner string, in dialect.Submit) chat.Turn {
 		turn.StreamRunID = uuid.NewString()
 	}
 	return turn
+}
+
+// turnID makes a turn's id: a UUIDv7, so that rows made at about the same time
+// are near each other in indexes. The clocks of API machines differ, so nothing
+// may take the order of ids for the order of turns.
+func turnID(now time.Time) string {
+	id := uuid.Must(uuid.NewV7())
+	ms := now.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id.String()
 }
 
 // insert checks a message against what is stored and writes its turn's row, or
@@ -198,61 +295,6 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 		}
 	}
 	return nil
-}
-
-// cancelWhenAlone ends a turn whose client has gone when nobody has followed it,
-// in any process, for as long as the grace; one that waits for a person is left
-// to wait. If this process dies meanwhile, the turn simply goes on.
-func (s *server) cancelWhenAlone(t chat.Turn) {
-	for alone := true; ; {
-		timer := time.NewTimer(s.grace)
-		select {
-		case <-timer.C:
-		case <-s.Stop:
-			timer.Stop()
-			return
-		}
-		switch watched := s.watched(t); {
-		case watched:
-			alone = false
-		case !alone: // somebody has only just gone
-			alone = true
-		default:
-			s.cancelAlone(t)
-			return
-		}
-	}
-}
-
-// watched reports whether somebody follows the turn. Who cannot be asked counts
-// as somebody.
-func (s *server) watched(t chat.Turn) bool {
-	if s.hub.Viewers(t.ID) > 0 {
-		return true
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
-	defer cancel()
-	yes, err := s.Bus.Watched(ctx, t.ID)
-	if err != nil {
-		s.Log.Info("other processes could not be asked who follows", "turn", t.ID, "run", t.StreamRunID, "error", err)
-	}
-	return yes || err != nil
-}
-
-func (s *server) cancelAlone(t chat.Turn) {
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
-	defer cancel()
-	state, err := s.Threads.State(ctx, t.ThreadID)
-	_, open := state.Names[t.ID]
-	if err == nil && (!open || state.TurnID == t.ID && state.Pending != nil) {
-		return
-	}
-	if err == nil {
-		err = s.Threads.Cancel(ctx, t.Owner, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
-	}
-	if err != nil {
-		s.Log.Warn("turn of a gone client not cancelled", "turn", t.ID, "run", t.StreamRunID, "error", err)
-	}
 }
 
 // notFound reports whether err says that something is not there for the caller.

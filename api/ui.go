@@ -39,8 +39,8 @@ func (s *server) postUI(c *gin.Context) error {
 		in.Submit.ThreadID = threadNamed(owner, in.Thread)
 	}
 	ctx := c.Request.Context()
-	stored, done := context.WithTimeout(ctx, storePatience)
-	err = s.placeUI(stored, owner, &in)
+	rows, done := share(ctx, 3) // its insert may take as long
+	err = s.placeUI(rows, owner, &in)
 	done()
 	if err != nil {
 		return err
@@ -225,9 +225,9 @@ func (s *server) getUIStream(c *gin.Context) error {
 // runningTurn is what a thread runs, by its rows or, with the database away, by
 // its workflow; without an id when it is idle.
 func (s *server) runningTurn(ctx context.Context, owner, thread string) (chat.Turn, error) {
-	stored, done := context.WithTimeout(ctx, storePatience)
+	rows, done := storeShare(ctx)
 	defer done()
-	open, err := s.Store.OpenTurns(stored, owner, thread)
+	open, err := s.Store.OpenTurns(rows, owner, thread)
 	if err != nil && away(err) {
 		if state, ok := s.live(ctx, owner, thread); ok && state.TurnID != "" {
 			return named(state, thread, state.TurnID), nil
@@ -292,6 +292,8 @@ func (s *server) getUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	ask, done := threadShare(ctx)
+	defer done()
 	more := len(h.Messages) > n
 	messages := []aisdk.Message{}
 	for _, m := range h.Messages {
@@ -304,7 +306,7 @@ func (s *server) getUI(c *gin.Context) error {
 			continue // deleted since, or an answer whose message lies before the limit
 		}
 		messages = append(messages, aisdk.UserMessage(m, picturesOf(turn, attached)))
-		events, err := s.eventsOfUI(ctx, log)
+		events, err := s.eventsOfUI(ctx, ask, log)
 		if err != nil {
 			return err
 		}
@@ -362,14 +364,12 @@ func picturesOf(t chat.Turn, attached map[string]chat.Attachment) []chat.Attachm
 }
 
 // eventsOfUI are the events of a turn that is over, or that waits for a person;
-// of any other the client gets the stream.
-func (s *server) eventsOfUI(ctx context.Context, l db.TurnLog) ([]chat.Event, error) {
-	if len(l.Events) > 0 {
+// of any other the client gets the stream. ask bounds how long workflows are asked.
+func (s *server) eventsOfUI(ctx, ask context.Context, l db.TurnLog) ([]chat.Event, error) {
+	t := l.Turn
+	if len(l.Events) > 0 || t.Status == chat.TurnAccepted { // one that waits its turn asks nothing
 		return l.Events, nil
 	}
-	t := l.Turn
-	ask, cancel := context.WithTimeout(ctx, pendingPatience)
-	defer cancel()
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
 	if err != nil {
 		s.Log.Warn("open turn not known", "turn", t.ID, "run", t.StreamRunID, "error", err)

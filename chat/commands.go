@@ -3,6 +3,8 @@ package chat
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"time"
 )
 
 // Submit asks a thread to run a turn whose row exists, or that is Unsaved.
@@ -15,8 +17,14 @@ type Submit struct {
 	// rows cannot be asked.
 	ClientTurnID string
 	ContentHash  string
-	StreamRunID  string
-	RequestID    string // of the request that brought it, for the log
+	// Generation of the turn's conversation: a submit of a deleted one is refused
+	// (CodeNotFound) by the next conversation of its id. 0: not known.
+	Generation int
+	// NoRepeat: the thread took the message for one that it remembers, and the
+	// database has lost that one's turn. This one is to run.
+	NoRepeat    bool
+	StreamRunID string
+	RequestID   string // of the request that brought it, for the log
 	// Unsaved is the turn itself when the database was away: there is no row of
 	// it yet. Nil otherwise.
 	Unsaved *Turn
@@ -40,10 +48,13 @@ type Resume struct {
 	Value       ResumeValue `json:"value"`
 }
 
-// Progress is the open turn's log after some n, as the workflow knows it.
+// Progress is the open turn's log after some n, as the workflow knows it, in
+// pages: Entries begin after n or after Kept, whichever is later.
 type Progress struct {
-	Known   bool    `json:"known"` // false: not an open turn of this thread; read the settled log
+	Known   bool    `json:"known"`          // false: not an open turn of this thread; read the settled log
+	Kept    int     `json:"kept,omitempty"` // the first so many entries are texts of the turn (KeptLog)
 	Entries []Entry `json:"entries,omitempty"`
+	More    bool    `json:"more,omitempty"`    // and further ones follow
 	Over    bool    `json:"over,omitempty"`    // a terminal entry is in the log
 	Waiting bool    `json:"waiting,omitempty"` // an interrupt is pending
 }
@@ -59,7 +70,33 @@ type ThreadState struct {
 	// Names are those that clients gave to the open turn and to those that wait,
 	// by turn id.
 	Names map[string]TurnName `json:"names,omitempty"`
+	// Version is that of the workflow's rules which the thread's run follows.
+	Version int `json:"version,omitempty"`
 }
+
+// WorkflowRun is the newest run of a workflow, as Temporal has it for sure.
+type WorkflowRun struct {
+	Status RunStatus
+	ID     string // empty: there is none
+	Length int64  // of its history, which grows with everything that happens
+	Closed time.Time
+}
+
+// RunStatus is how far a run is.
+type RunStatus string
+
+const (
+	RunOpen       RunStatus = "open"
+	RunNotFound   RunStatus = "not found"
+	RunCompleted  RunStatus = "completed"
+	RunFailed     RunStatus = "failed"
+	RunCancelled  RunStatus = "cancelled"
+	RunTerminated RunStatus = "terminated"
+	RunTimedOut   RunStatus = "timed out"
+)
+
+// ThreadRef names a conversation.
+type ThreadRef struct{ Owner, ThreadID string }
 
 // TurnName is what a client calls a turn.
 type TurnName struct {
@@ -85,3 +122,9 @@ type Refused struct {
 }
 
 func (r *Refused) Error() string { return r.Code + ": " + r.Message }
+
+// ErrCannotReplay says that the worker which was asked about a thread cannot run
+// it: its code does not fit what the thread has recorded, or is older than the
+// rules that the thread follows. Asking again does not help until another
+// release runs.
+var ErrCannotReplay = errors.New("the thread's history cannot be replayed by this release")

@@ -173,6 +173,7 @@ const (
 	CodeTokenLimit       = "token_limit"
 	CodeDeadline         = "deadline_exceeded"
 	CodeDatabase         = "database_unavailable"
+	CodeTurnLost         = "turn_lost"
 	CodeInternal         = "internal"
 )
 
@@ -191,6 +192,7 @@ var failures = map[string]failure{
 	CodeTokenLimit:       {"This turn used more tokens than allowed and was ended.", false},
 	CodeDeadline:         {"This turn took longer than allowed and was ended.", true},
 	CodeDatabase:         {"Your documents cannot be reached right now. Please try again in a moment.", true},
+	CodeTurnLost:         {"The server lost this message before its answer was complete. What was written is kept. Please send the message again.", true},
 	CodeInternal:         {"Something went wrong on our side. Please try again.", true},
 }
 

@@ -65,6 +65,47 @@ type ResumeValue struct {
 	TaggedDocs []string        `json:"tagged_doc_ids,omitempty"`
 	TaggedSets []string        `json:"tagged_set_ids,omitempty"`
 	Decisions  []Decision      `json:"decisions,omitempty"` // tool_approval: one for each call asked about
+	// Ref is the key of the turn's text that holds the whole answer. What else is
+	// set then are ids, which the thread needs (ByReference). Empty: this is all.
+	Ref string `json:"ref,omitempty"`
+}
+
+// AnswerKey is the key of a text that holds a whole answer, a ResumeValue in
+// JSON. The same question may get two answers at once, of which one counts, so
+// the id is the answer's own.
+func AnswerKey(id string) string { return "answer:" + id }
+
+// HasTexts reports whether an answer to q holds more than ByReference keeps.
+func (v ResumeValue) HasTexts(q Question) bool {
+	return len(v.TipTap)+len(v.TaggedDocs)+len(v.TaggedSets) > 0 ||
+		v.Text() != "" && !slices.Contains(q.OptionIDs, v.Text()) ||
+		slices.ContainsFunc(v.Decisions, func(d Decision) bool { return len(d.Arguments) > 0 || d.Reason != "" })
+}
+
+// ByReference is an answer to q without what the person wrote, which the text of
+// this key holds: the option chosen, and the verdicts.
+func (v ResumeValue) ByReference(q Question, key string) ResumeValue {
+	out := ResumeValue{Type: v.Type, Ref: key}
+	if slices.Contains(q.OptionIDs, v.Text()) {
+		out.Value = v.Value
+	}
+	for _, d := range v.Decisions {
+		out.Decisions = append(out.Decisions, Decision{ID: d.ID, Decision: d.Decision, Remember: d.Remember})
+	}
+	return out
+}
+
+// Whole is the answer with all that the person wrote; texts are those of its
+// turn.
+func (v ResumeValue) Whole(texts map[string]string) ResumeValue {
+	if v.Ref == "" {
+		return v
+	}
+	var whole ResumeValue
+	if json.Unmarshal([]byte(texts[v.Ref]), &whole) != nil { // ours: it was not written, or is deleted
+		return v
+	}
+	return whole
 }
 
 // Text is the value or "".
@@ -80,7 +121,7 @@ func (v ResumeValue) Text() string {
 const MaxMessage = 32000
 
 // Fits reports, in a person's words, why v cannot answer q; "" when it can. A
-// cancel always fits. For retrieval_low a tag_docs answer must bring documents
+// cancel always fits. Of an answer by reference only its ids are looked at. For retrieval_low a tag_docs answer must bring documents
 // or text that names them; a tool_approval needs one decision for each call.
 // Whether edited arguments satisfy their schema is for the caller to find out.
 func (v ResumeValue) Fits(q Question) string {
@@ -90,7 +131,7 @@ func (v ResumeValue) Fits(q Question) string {
 	if v.Type != q.Type {
 		return "the open question is of type " + string(q.Type)
 	}
-	tags := len(v.TaggedDocs)+len(v.TaggedSets) > 0 || len(v.TipTap) > 0
+	tags := len(v.TaggedDocs)+len(v.TaggedSets) > 0 || len(v.TipTap) > 0 || v.Ref != ""
 	if utf8.RuneCountInString(v.Text()) > MaxMessage {
 		return "the value is longer than 32000 characters"
 	}

@@ -21,6 +21,9 @@ type CallRef struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Editable bool   `json:"editable,omitempty"`
+	// Hash is that of the arguments which are shown, and which the call may run
+	// with; empty in turns of before there were hashes.
+	Hash string `json:"hash,omitempty"`
 }
 
 // CallID names the n-th tool call of a turn, counted from 1. It is also the

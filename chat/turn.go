@@ -160,6 +160,12 @@ type Turn struct {
 	Status       TurnStatus
 	CreatedAt    time.Time
 	SettledAt    time.Time // zero while open
+	// Place orders the turns of a thread as it ran them; 0 until the turn begins,
+	// or is stopped before that.
+	Place int
+	// Generation counts the conversations that have had the thread's id, from 1: an
+	// id can be used again after its conversation was deleted. 0: not known.
+	Generation int
 }
 
 // Citation ties a numbered marker [n] in an answer to its source. Start and

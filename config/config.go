@@ -39,6 +39,7 @@ type Config struct {
 
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main uses its own."`
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
+	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
 	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main uses its own."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
@@ -70,6 +71,8 @@ type Config struct {
 
 	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics; 0: none. Processes with an API serve them there."`
 
+	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then only using a conversation does, and palaver repair."`
+
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
 
@@ -84,6 +87,12 @@ type Config struct {
 	ContextThreshold int     `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Not built yet" help:"Items of a board that the discovery chat sees whole. As above."`
 	GoogleAPIKey     string  `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Not built yet" help:"Key for imports from Google Drive. Nothing reads it before they are built."`
 	GoogleDriveURL   string  `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Not built yet" help:"Another address for Drive's API. As above."`
+
+	// ClockOffset shifts the clock by which an API process makes turn ids and
+	// creation times. For tests of API machines whose clocks differ.
+	ClockOffset time.Duration `hidden:""`
+	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
+	AnswerTimeout time.Duration `hidden:""`
 
 	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Not built yet" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
@@ -193,6 +202,7 @@ func (c *Config) checkLimits() error {
 		{"TURN_DEADLINE", c.TurnDeadline, time.Second, 24 * time.Hour},
 		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, 0, 365 * 24 * time.Hour},
 		{"THREAD_IDLE_TIMEOUT", c.ThreadIdleTimeout, time.Second, 30 * 24 * time.Hour},
+		{"REPAIR_INTERVAL", c.RepairInterval, 0, 24 * time.Hour},
 	} {
 		if d.value < d.min || d.value > d.max {
 			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)

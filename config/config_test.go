@@ -321,3 +321,15 @@ func TestTheExampleTellsOfLangSmithWhatOnePuttingItOnMustKnow(t *testing.T) {
 		}
 	}
 }
+
+func TestTheClockOffsetIsATestsSettingAndListedNowhere(t *testing.T) {
+	g, err := parse(t, nil, "--clock-offset=-5s")
+	require.NoError(t, err)
+	assert.Equal(t, -5*time.Second, g.ClockOffset)
+	var help bytes.Buffer
+	_, err = config.Parse(&grammar{}, []string{"--help"}, kong.Exit(func(int) {}), kong.Writers(&help, &help))
+	require.NoError(t, err)
+	require.Contains(t, help.String(), "--thread-idle-timeout")
+	assert.NotContains(t, help.String(), "clock-offset")
+	assert.NotContains(t, config.EnvExample(), "CLOCK_OFFSET")
+}

@@ -4,7 +4,8 @@
 //
 // Every method that takes an owner sees that owner's rows only (documents also
 // PublicOwner's); a row of somebody else's is ErrNotFound, like one that does
-// not exist.
+// not exist. The methods that see rows of every owner are those of Audit, which
+// return ids only.
 package db
 
 import (
@@ -82,6 +83,7 @@ type Store interface {
 	Files
 	Limits
 	UserDeleter
+	Audit
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	Close() error
@@ -90,7 +92,8 @@ type Store interface {
 // Conversations keeps threads and profiles.
 type Conversations interface {
 	// CreateConversation is idempotent for one owner and id; ErrNotFound when the
-	// id belongs to somebody else (so that ids cannot be probed).
+	// id belongs to somebody else (so that ids cannot be probed), also after it was
+	// deleted. Its owner can use the id of a deleted conversation again.
 	CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error)
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
 	// ListConversations are newest first by last message; q matches titles and
@@ -98,7 +101,10 @@ type Conversations interface {
 	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)
 	RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error)
 	// DeleteConversation removes the thread with its turns, messages, texts,
-	// drafts and tombstones. Nothing can be inserted for its id afterwards.
+	// drafts and tombstones. Its owner may begin a new conversation under its id,
+	// which shows nothing of it: what is still written for the deleted one's turns
+	// finds no turn (ErrNotFound), nor does a message of it that is sent again
+	// within a day.
 	DeleteConversation(ctx context.Context, owner, id string) error
 	Profile(ctx context.Context, owner string) (chat.Profile, error) // zero when never set
 	PutProfile(ctx context.Context, owner string, p chat.Profile) error
@@ -112,6 +118,8 @@ type Turns interface {
 	// any other. Its place in the thread is taken when it is marked with a parent
 	// or settled, so turns that ran one after another are saved in that order; a
 	// late one never takes the place of one that is there.
+	// The turn that comes back names the generation of its conversation, which
+	// counts the conversations that have had this id, from 1.
 	// An existing (owner, thread, client_turn_id) with the same hash returns that
 	// turn and created=false; with another hash ErrTurnConflict. A tombstone that
 	// matches the turn (Cancel) makes cancelled true: the caller submits it all
@@ -119,7 +127,8 @@ type Turns interface {
 	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
 	// SaveTurn is InsertTurn for a turn that its thread took while the database was
 	// away. A row of the same client_turn_id that no thread has taken gives way: a
-	// retry wrote it, and was then told of this turn.
+	// retry wrote it, and was then told of this turn. ErrNotFound when the turn's
+	// conversation was deleted, which its generation tells.
 	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
 	// Turn reads one. Any caller with the owner may read it in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
@@ -134,8 +143,8 @@ type Turns interface {
 	// parent is taken.
 	MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error
 	// TakeBack undoes MarkTurn for an unsettled turn: it has no place in the tree,
-	// and is accepted or, as if it had never been taken, new. A settled turn stays
-	// as it is (no error).
+	// and is accepted or, as if it had never been taken, new. Its place is given to
+	// no other turn. A settled turn stays as it is (no error).
 	TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error
 	// Cancel writes a tombstone for ref, so that a submit that comes later finds
 	// it; idempotent. Tombstones older than a day may be pruned.
@@ -198,6 +207,12 @@ type Turns interface {
 	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
 	// OpenTurns lists accepted turns that are not settled, oldest first.
 	OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error)
+	// TurnsAfter lists the turns that took their place after a place, in the order
+	// in which the thread ran them, whatever became of them: rolled back ones too.
+	// No turn shows up later at a place that was passed.
+	TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) ([]chat.Turn, error)
+	// LastPlace is the place of the turn that began last; 0 when none has.
+	LastPlace(ctx context.Context, owner, threadID string) (int, error)
 }
 
 // TurnLog is a turn and, once it is settled, its events.
@@ -232,8 +247,9 @@ type Files interface {
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
 	// PutRepo stores the next version and drops the one before. match is the
 	// version that must be there, 0 for none (ErrVersion if it is not); nil:
-	// whichever. It creates the conversation if need be. The new version comes
-	// back, from 1.
+	// whichever. It creates the conversation if need be, but for one that was
+	// deleted (ErrNotFound): it may be of a tab that still shows it. The new version
+	// comes back, from 1.
 	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
 }
 

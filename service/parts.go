@@ -129,6 +129,7 @@ func DialTemporal(cfg *config.Config, log *slog.Logger) (_ client.Client, namesp
 // TemporalClient is client.NewLazyClient that logs to log.
 func TemporalClient(options client.Options, log *slog.Logger) (client.Client, error) {
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quieter{log.With("part", "temporal").Handler()}))
+	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, connection(log)...)
 	c, err := client.NewLazyClient(options)
 	if err != nil {
 		return nil, fmt.Errorf("make the Temporal client: %w", err)

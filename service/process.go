@@ -56,6 +56,7 @@ type Process struct {
 	http     *http.Server
 	worker   sdkworker.Worker
 	metrics  *prometheus.Registry
+	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
 	traces   *telemetry.Traces
 	mcp      *mcp.Servers  // of a worker; nil without
 	stopping chan struct{} // closed when streams are to end
@@ -113,6 +114,7 @@ func (p *Process) Stop() {
 				_ = p.http.Close()
 			}
 		}
+		p.sweeping.Wait()
 		if p.worker != nil {
 			p.worker.Stop()
 		}
@@ -129,13 +131,15 @@ func (p *Process) startAPI(listener net.Listener) error {
 	if err != nil {
 		return err
 	}
+	rules, err := Rules(cfg)
+	if err != nil {
+		return err
+	}
 	search := retrieval.New(p.parts.Store, p.parts.Model)
 	handler, err := api.New(api.Deps{
 		Store: p.parts.Store,
 		Threads: &workflows.Client{
-			Temporal: p.parts.Temporal, IdleTimeout: cfg.ThreadIdleTimeout,
-			TurnDeadline: cfg.TurnDeadline, MaxSteps: cfg.TurnMaxSteps, MaxTokens: cfg.TurnMaxTokens,
-			ApprovalTimeout: cfg.ApprovalTimeout,
+			Temporal: p.parts.Temporal, Rules: rules,
 		},
 		Bus:    p.parts.Bus,
 		Search: search,
@@ -153,9 +157,11 @@ func (p *Process) startAPI(listener net.Listener) error {
 			ForwardedFor:      cfg.XFF,
 			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
 			Features:          map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
+			ClockOffset:       cfg.ClockOffset,
+			AnswerTimeout:     cfg.AnswerTimeout,
 		},
 		Log:   p.parts.Log,
-		Ready: func(ctx context.Context) map[string]error { return map[string]error{"temporal": p.checkTemporal(ctx)} },
+		Ready: map[string]func(context.Context) error{"temporal": p.checkTemporal},
 		Optional: func() map[string]string {
 			if p.mcp == nil {
 				return nil
@@ -224,6 +230,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return fmt.Errorf("start the worker: %w", err)
 	}
 	p.worker = w
+	p.startSweep()
 	return nil
 }
 

@@ -33,6 +33,7 @@ const (
 	buffered = 256
 
 	reconnectEvery = time.Second
+	pingEvery      = 2 * time.Second
 	// How long Subscribe waits to know that the server has the subscription.
 	subscribeWait = time.Second
 	// How long Watched waits for a yes; nobody says no.
@@ -51,6 +52,9 @@ func Connect(url string) (*NATS, error) {
 		nats.ReconnectBufSize(-1), // no buffer: a delta of a minute ago is of no use
 		nats.Timeout(2*time.Second),
 		nats.FlusherTimeout(time.Second),
+		// A server that is silent counts as disconnected after three of them.
+		nats.PingInterval(pingEvery),
+		nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // a slow consumer drops, as promised
 	)
 	if err != nil {
@@ -155,8 +159,14 @@ func (b *NATS) Watched(ctx context.Context, turnID string) (bool, error) {
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && b.nc.IsConnected():
+	case errors.Is(err, nats.ErrNoResponders):
 		return false, nil
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		// Nobody said yes, or the server is silent: one that still answers has passed
+		// the question on.
+		wait, cancel := context.WithTimeout(ctx, subscribeWait)
+		defer cancel()
+		return false, b.nc.FlushWithContext(wait)
 	}
 	return false, err
 }

@@ -281,6 +281,65 @@ func TestConnectWaitsForAServerThatIsAwayAndDropsMeanwhile(t *testing.T) {
 	assert.Equal(t, stream.Signal{N: 2}, receive(t, signals), "the subscription came along, the dropped hint did not")
 }
 
+// silentServer accepts connections to target, and lets nothing through once silent
+// is closed.
+func silentServer(t *testing.T, target string, silent <-chan struct{}) (url string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	pass := func(to, from net.Conn) {
+		for buffer := make([]byte, 4096); ; {
+			n, err := from.Read(buffer)
+			if err != nil {
+				_ = to.Close()
+				return
+			}
+			select {
+			case <-silent:
+			default:
+				_, _ = to.Write(buffer[:n])
+			}
+		}
+	}
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", target)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			go pass(near, far)
+			go pass(far, near)
+		}
+	}()
+	return "nats://" + listener.Addr().String()
+}
+
+func TestASilentServerIsNotReadAsANoAndIsNoticed(t *testing.T) {
+	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
+	silent := make(chan struct{})
+	bus, err := stream.Connect(silentServer(t, ns.Addr().String(), silent))
+	require.NoError(t, err)
+	t.Cleanup(bus.Close)
+	turn := uuid.NewString()
+	followed, err := bus.Watched(t.Context(), turn)
+	require.NoError(t, err)
+	require.False(t, followed, "nobody follows, and the server says so")
+
+	other := inProcess(t, ns)
+	require.NoError(t, other.AnswerWatched(t.Context(), func(string) bool { return true }))
+	close(silent)
+	_, err = bus.Watched(t.Context(), turn)
+	require.Error(t, err, "somebody follows, and nothing comes through")
+	require.Eventually(t, func() bool { return !bus.Ready() }, time.Minute, 10*time.Millisecond)
+	bus.Hint(turn, 1) // does not block
+}
+
 func TestConnectRefusesAMalformedURL(t *testing.T) {
 	_, err := stream.Connect("nats://[::1")
 	require.Error(t, err)

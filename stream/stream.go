@@ -24,7 +24,8 @@ type Bus interface {
 	// AnnounceStop tells the process that runs a streaming activity of the turn
 	// that its context is cancelled.
 	AnnounceStop(turnID string)
-	// ThreadChanged says that the thread has a new turn (follow=thread waits on it).
+	// ThreadChanged says that a turn of the thread has taken its place (follow=thread
+	// waits on it).
 	ThreadChanged(threadID, turnID string)
 
 	// Subscribe delivers a turn's deltas and hints until ctx ends, then closes
@@ -33,7 +34,7 @@ type Bus interface {
 	// SubscribeStops delivers the turn's stop announcement, also one that came
 	// before. It does not wait for the network.
 	SubscribeStops(ctx context.Context, turnID string) (<-chan struct{}, error)
-	// SubscribeThread delivers ids of new turns of a thread.
+	// SubscribeThread delivers ids of turns of a thread that have taken their place.
 	SubscribeThread(ctx context.Context, threadID string) (<-chan string, error)
 
 	// Watched asks every process whether somebody follows the turn there. It waits

@@ -143,7 +143,7 @@ func (w *workerInterceptor) conversation(ctx context.Context, e activities.Endin
 		return
 	}
 	span.SetAttributes(attribute.String("input.value", shorten(t.Content.Message)), attribute.String("gen_ai.prompt", shorten(t.Content.Message)))
-	events, err := w.store.Events(ctx, e.Owner, e.TurnID, len(e.Log))
+	events, err := w.store.Events(ctx, e.Owner, e.TurnID, e.Kept+len(e.Log))
 	if err != nil || len(events) == 0 {
 		return
 	}

@@ -3,13 +3,12 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Edited is what a person puts in the place of a tool call's arguments; nil when
-// that is nothing new. The problem says, in their words, why it cannot be used.
+// Edited is what a person puts in the place of a tool call's arguments, in
+// canonical form; nil when that is nothing new. The problem says, in their words, why it cannot be used.
 // texts are those of the call's turn.
 func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (_ json.RawMessage, problem string) {
 	given = bytes.TrimSpace(given)
@@ -32,14 +31,9 @@ func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (
 	if problem := Misfit([]byte(texts[chat.SchemaKey(call.Name)]), given); problem != "" {
 		return nil, problem
 	}
-	return given, ""
-}
-
-// same reports whether two JSON texts mean the same.
-func same(a, b []byte) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
+	arguments, ok := Canonical(given)
+	if !ok {
+		return nil, "the arguments are not valid JSON"
 	}
-	return reflect.DeepEqual(x, y)
+	return arguments, ""
 }

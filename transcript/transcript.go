@@ -63,7 +63,7 @@ func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([
 		case e.Type == chat.EventResumed && e.Resume != nil:
 			i := slices.IndexFunc(prompts, func(p db.Prompt) bool { return p.ID == e.Answers })
 			if i >= 0 {
-				prompts[i].Answer = w.answer(questions[e.Answers], *e.Resume)
+				prompts[i].Answer = w.answer(questions[e.Answers], e.Resume.Whole(w.texts))
 			}
 		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && chat.NoticeMessage(e.Code) != "":
 			prompts = append(prompts, db.Prompt{ID: ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
@@ -82,26 +82,22 @@ type words struct {
 
 func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry) (words, error) {
 	w := words{ref: ref, titles: map[string]string{}, sets: map[string]string{}}
-	var docs, sets []string
-	texts := false
-	for _, e := range entries {
-		docs = append(docs, e.DocIDs...)
-		texts = texts || e.Ref != "" || e.Call != nil
-		if q := e.Question; q != nil {
-			texts = texts || q.Ref != "" || len(q.Calls) > 0
-			if q.Type == chat.DocChoice {
-				docs = append(docs, q.OptionIDs...)
-			}
-		}
-		if v := e.Resume; v != nil {
-			d, s := tagged(*v)
-			docs, sets = append(append(docs, d...), v.Text()), append(sets, s...)
-		}
-	}
 	var err error
-	if texts {
+	if slices.ContainsFunc(entries, needsTexts) {
 		if w.texts, err = store.Texts(ctx, ref.Owner, ref.TurnID); err != nil {
 			return w, fmt.Errorf("render the log: %w", err)
+		}
+	}
+	var docs, sets []string
+	for _, e := range entries {
+		docs = append(docs, e.DocIDs...)
+		if q := e.Question; q != nil && q.Type == chat.DocChoice {
+			docs = append(docs, q.OptionIDs...)
+		}
+		if e.Resume != nil {
+			v := e.Resume.Whole(w.texts)
+			d, s := tagged(v)
+			docs, sets = append(append(docs, d...), v.Text()), append(sets, s...)
 		}
 	}
 	if docs = ids(docs); len(docs) > 0 {
@@ -123,6 +119,12 @@ func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry) (word
 		}
 	}
 	return w, nil
+}
+
+// needsTexts reports whether an entry's event has texts of the turn's.
+func needsTexts(e chat.Entry) bool {
+	return e.Ref != "" || e.Call != nil || e.Resume != nil && e.Resume.Ref != "" ||
+		e.Question != nil && (e.Question.Ref != "" || len(e.Question.Calls) > 0)
 }
 
 // maxID bounds what is looked up as an id: an answer may be a long text.
@@ -181,7 +183,10 @@ func (w words) event(e chat.Entry) chat.Event {
 			out.Message, out.Usage = out.Interrupt.Message, e.Usage
 		}
 	case chat.EventResumed:
-		out.Resume = e.Resume
+		if e.Resume != nil {
+			whole := e.Resume.Whole(w.texts)
+			out.Resume = &whole
+		}
 		if e.Answers != "" {
 			out.Interrupt = &chat.Interrupt{ID: e.Answers}
 		}

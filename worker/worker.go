@@ -47,7 +47,7 @@ func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...
 		MaxHeartbeatThrottleInterval:       time.Second,
 		DefaultHeartbeatThrottleInterval:   time.Second,
 		DeadlockDetectionTimeout:           deadlock,
-		Interceptors:                       watching,
+		Interceptors:                       append(watching, activities.Recover(a)),
 	})
 	threads := &workflows.Threads{Hint: bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -10,17 +12,15 @@ import (
 // agent runs the turn by the agent that its message asked for. The tools that a
 // person said need not ask any more stay so, however the turn ends.
 func (u *turn) agent(ctx workflow.Context, begun activities.Begun) (ending activities.Ending, err error) {
-	u.approved = begun.Approved
-	if begun.NoImages && !u.noticed(chat.NoticeNoImages) {
-		u.notice(ctx, chat.NoticeNoImages)
-	}
+	u.approved = append(slices.Clone(begun.Approved), u.Remembered...)
+	u.noticeNoImages(ctx, begun.NoImages)
 	switch begun.Agent {
 	case chat.AgentAssistant:
 		ending, err = u.assistant(ctx)
 	default:
 		ending, err = u.documents(ctx, begun)
 	}
-	ending.Approvals = u.remembered
+	ending.Approvals = u.Remembered
 	return ending, err
 }
 

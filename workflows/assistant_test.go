@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,7 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
@@ -74,10 +78,7 @@ func TestTheAssistantLoopsThroughToolsUntilItAnswers(t *testing.T) {
 		"status model", "text piece:2",
 	}, story(e.Log))
 	require.Equal(t, 3, e.Usage.Calls)
-	require.Equal(t, activities.Stage{Piece: 2, Calls: 3, Tried: 1, Rounds: []activities.Round{
-		{Piece: 1, Calls: []activities.Made{{CallRef: chat.CallRef{ID: "c1", Name: "search"}}}},
-		{Calls: []activities.Made{{CallRef: chat.CallRef{ID: "c2", Name: "list"}}, {CallRef: chat.CallRef{ID: "c3", Name: "search"}, IsError: true}}},
-	}}, s.thinks[2].Stage, "the model is told what was said and called")
+	require.Equal(t, activities.Stage{Piece: 2, Calls: 3, Tried: 1, Round: 2}, s.thinks[2].Stage, "the turn's texts tell what was said and called")
 	require.Equal(t, []string{"search", "list"}, s.called, "a call that cannot be made is not made")
 }
 
@@ -144,6 +145,35 @@ func TestDecisionsThatDoNotFitTheQuestionChangeNothing(t *testing.T) {
 	require.NoError(t, first.rejected)
 	require.Equal(t, chat.CodeNoInterrupt, errType(second.rejected), "each decision is taken once")
 	require.Equal(t, 1, p.calls["CallTool c1"])
+}
+
+func TestCallRunsUnderTheHashOfTheArgumentsThatWereShownOrPutInTheirPlace(t *testing.T) {
+	asks := wants(1, "draw", "draw")
+	asks.Calls[0].Hash, asks.Calls[1].Hash = "shown-1", "shown-2"
+	s := thinking(asks, says())
+	s.hashes = map[string]string{"c2": "edited-2"}
+	var got sync.Map
+	s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.Called, error) {
+		got.Store(r.ID, r.Hash)
+		if r.ID == "c2" && n == 1 {
+			return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
+		}
+		return activities.Called{}, nil
+	}
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.resume(decide(yes("c1"), yes("c2"))) })
+	p.at(2, func() {
+		require.Equal(t, "edited-2", p.state().Pending.Calls[0].Hash, "asked again about what ran")
+		s.hashes = nil
+		got.Delete("c2")
+		p.resume(decide(yes("c2")))
+	})
+	p.run()
+	for id, want := range map[string]string{"c1": "shown-1", "c2": "edited-2"} {
+		hash, _ := got.Load(id)
+		require.Equal(t, want, hash, id)
+	}
 }
 
 func TestARememberedToolAsksNoMoreInLaterRoundsAndLaterTurns(t *testing.T) {
@@ -257,7 +287,6 @@ func TestASideEffectWhoseOutcomeIsUnknownIsAskedAboutAndNeverSilentlyRunAgain(t 
 				}
 				require.Equal(t, append(want, "status model", "text piece:1"), story(p.endings[0].Log))
 				require.Equal(t, map[string]int{"again": 2, "not again": 1}[verdict], s.calls["CallTool c1"])
-				require.Equal(t, verdict != "again", s.thinks[1].Rounds[0].Calls[0].IsError)
 			})
 		}
 	}
@@ -413,4 +442,71 @@ func TestTheDocumentsAgentCallsToolsInsideItsActionByTheSameLoop(t *testing.T) {
 		"status model", "text piece:1", "status format_response",
 	}, story(e.Log))
 	require.Equal(t, chat.High, e.Retrieval)
+}
+
+// A turn of a thousand steps: what its thread carries must stay small, and its
+// history must not grow without end.
+func TestTurnOfAThousandStepsContinuesAsNewOnItsWayAndCarriesLittle(t *testing.T) {
+	const steps = 1000
+	s := thinking()
+	for n := range steps - 1 {
+		w := wants(n+1, "search")
+		w.Chars = n % 2
+		s.thoughts = append(s.thoughts, w)
+	}
+	s.thoughts = append(s.thoughts, says())
+	in := input
+	in.ContinueAfter, in.TurnDeadline = 1500, time.Hour
+	runs, largest := 0, 0
+	var p *play
+	for {
+		p = newPlay(t, s)
+		if runs == 0 {
+			p.submitAt(0, "t1", chat.Supersede)
+		}
+		length := 0
+		p.env.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) {
+			length += 6
+			p.env.SetCurrentHistoryLength(length)
+		})
+		p.env.ExecuteWorkflow(workflows.ThreadType, in)
+		var next *workflow.ContinueAsNewError
+		if !errors.As(p.env.GetWorkflowError(), &next) {
+			break
+		}
+		runs++
+		in = workflows.ThreadInput{}
+		largest = max(largest, len(next.Input.Payloads[0].Data))
+		require.NoError(t, converter.GetDefaultDataConverter().FromPayload(next.Input.Payloads[0], &in))
+	}
+	require.NoError(t, p.env.GetWorkflowError())
+	require.Equal(t, []string{"t1 completed"}, statuses(s.endings))
+	require.Equal(t, steps, s.calls["Think"], "no step runs twice")
+	require.Greater(t, runs, 1)
+	require.Less(t, largest, 100_000, "bytes that a run hands to the next")
+	e := s.endings[0]
+	log := append(s.log, e.Log...)
+	require.Len(t, s.log, e.Kept)
+	for i, entry := range log {
+		require.Equal(t, i+1, entry.N)
+	}
+	require.Equal(t, chat.EventText, log[len(log)-1].Type)
+}
+
+func TestManyQuestionsOfOneTurnCarryNoText(t *testing.T) {
+	s := perfect()
+	s.intent.Action = chat.Summarize
+	s.docs = []activities.Docs{{Confidence: chat.High}}
+	s.answers = []activities.Answered{{}}
+	p := newPlay(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	for i := range 20 {
+		p.at(i+1, func() { p.resume(answer(chat.TextInput, strings.Repeat("text ", 5000))) })
+	}
+	p.at(30, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
+	p.env.ExecuteWorkflow(workflows.ThreadType, input)
+	var next *workflow.ContinueAsNewError
+	require.ErrorAs(t, p.env.GetWorkflowError(), &next)
+	require.Less(t, len(next.Input.Payloads[0].Data), 20_000, "bytes that a run hands to the next")
+	require.Equal(t, 20, p.calls["KeepAnswer"])
 }

@@ -5,11 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -20,13 +24,8 @@ import (
 // Client sends commands to threads and asks them questions: the engine as the
 // API knows it (api.Threads).
 type Client struct {
-	Temporal     client.Client
-	IdleTimeout  time.Duration
-	TurnDeadline time.Duration
-	MaxSteps     int // model calls of a turn
-	MaxTokens    int // of a turn, both directions
-	// ApprovalTimeout is ThreadInput's.
-	ApprovalTimeout time.Duration
+	Temporal client.Client
+	Rules    Rules // of threads that a command reaches
 	// ContinueAfter is ThreadInput's; tests set it.
 	ContinueAfter int
 }
@@ -34,31 +33,45 @@ type Client struct {
 const (
 	// A workflow task whose worker died is given to another after this long.
 	taskTimeout = 4 * time.Second
-	// How long a submit waits for a worker before it is refused as unavailable.
-	submitPatience = 15 * time.Second
 	// One try of a query; a dead worker alone costs the sticky timeout of 1 s.
-	queryPatience = 1500 * time.Millisecond
-	retryPause    = 25 * time.Millisecond
+	queryTimeout = 1500 * time.Millisecond
+	// The pauses between tries double from the first to the longest, each by up to
+	// half shorter or longer, so that clients refused together do not come back
+	// together.
+	firstPause   = 25 * time.Millisecond
+	longestPause = 500 * time.Millisecond
 )
+
+// retry calls try until it succeeds, fails for a reason that does not pass by
+// itself, or ctx ends; then its last error comes back with that of ctx.
+func retry[T any](ctx context.Context, passes func(error) bool, try func() (T, error)) (T, error) {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: longestPause}
+	var last error
+	result, err := backoff.Retry(ctx, func() (T, error) {
+		result, err := try()
+		if last = err; err != nil && !passes(err) {
+			err = backoff.Permanent(err)
+		}
+		return result, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
+	if err != nil && last != nil && !errors.Is(err, last) {
+		err = fmt.Errorf("%w: %w", err, last)
+	}
+	return result, err
+}
 
 // Submit has the thread take the turn, starting its workflow if none is open,
 // and returns the turn that the message made, now or when it was first sent.
 // A *chat.Refused says that the thread did not take it.
 //
-// Idempotent: the update's id is the turn's. A server takes few updates of one
+// It is tried until ctx ends. Idempotent: the update's id is the turn's. A server takes few updates of one
 // workflow at a time (10, where nobody set it higher) and refuses the others,
 // which are tried again with the same id: so none of a burst is lost or doubled,
 // and they run in the order in which the thread accepted them, which need not be
 // that in which they were sent.
 func (c *Client) Submit(ctx context.Context, s chat.Submit) (turnID string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, submitPatience)
-	defer cancel()
-	for {
-		turnID, err := c.submitOnce(ctx, s)
-		if !passing(err) || !pause(ctx) {
-			return turnID, refusal(err)
-		}
-	}
+	turnID, err = retry(ctx, passing, func() (string, error) { return c.submitOnce(ctx, s) })
+	return turnID, refusal(err)
 }
 
 func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, err error) {
@@ -73,16 +86,18 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 		Priority:      fairly(s.Owner),
 		StaticSummary: "Conversation " + s.ThreadID,
 	}, ThreadType, ThreadInput{
-		Owner: s.Owner, ThreadID: s.ThreadID,
-		IdleTimeout: c.IdleTimeout, TurnDeadline: c.TurnDeadline, MaxSteps: c.MaxSteps, MaxTokens: c.MaxTokens,
-		ApprovalTimeout: c.ApprovalTimeout, ContinueAfter: c.ContinueAfter,
+		Owner: s.Owner, ThreadID: s.ThreadID, Generation: s.Generation, Rules: c.Rules, ContinueAfter: c.ContinueAfter,
 	})
+	id := s.TurnID
+	if s.NoRepeat { // an update of the same id has the outcome of the first
+		id += ":no-repeat"
+	}
 	handle, err := c.Temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{
-			UpdateID:     s.TurnID,
+			UpdateID:     id,
 			UpdateName:   UpdateSubmit,
-			Args:         []any{submitRequest(s)},
+			Args:         []any{c.submitRequest(s)},
 			WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
@@ -99,10 +114,14 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 	return reply.TurnID, nil
 }
 
-func submitRequest(s chat.Submit) SubmitRequest {
+func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 	r := SubmitRequest{
-		TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled,
+		Rules:  &c.Rules,
+		TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled, Generation: s.Generation,
 		RunID: s.StreamRunID, RequestID: s.RequestID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
+	}
+	if s.NoRepeat {
+		r.Client = ""
 	}
 	if t := s.Unsaved; t != nil {
 		r.Unsaved = &activities.Unsaved{ClientTurnID: t.ClientTurnID, Content: t.Content, ContentHash: t.ContentHash, CreatedAt: t.CreatedAt}
@@ -138,7 +157,7 @@ func refusal(err error) error {
 		return err
 	}
 	switch app.Type() {
-	case chat.CodeTurnRunning, chat.CodeNoInterrupt, chat.CodeBadResume, chat.CodeTurnConflict, chat.CodeDatabase:
+	case chat.CodeTurnRunning, chat.CodeNoInterrupt, chat.CodeBadResume, chat.CodeTurnConflict, chat.CodeDatabase, chat.CodeNotFound:
 		r := &chat.Refused{Code: app.Type(), Message: app.Message()}
 		_ = app.Details(&r.TurnID) // only turn_running has one
 		return r
@@ -150,18 +169,15 @@ func refusal(err error) error {
 // the answer does not fit. Tries share one update id, so that an answer whose
 // acknowledgement was lost is not refused as a second one.
 func (c *Client) Resume(ctx context.Context, r chat.Resume) error {
-	ctx, cancel := context.WithTimeout(ctx, submitPatience)
-	defer cancel()
 	id := uuid.NewString()
-	for {
+	_, err := retry(ctx, passing, func() (struct{}, error) {
 		err := c.resumeOnce(ctx, id, r)
 		if gone(err) && !c.open(ctx, r.ThreadID) {
-			return &chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"}
+			err = &chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"}
 		}
-		if !passing(err) || !pause(ctx) {
-			return refusal(err)
-		}
-	}
+		return struct{}{}, err
+	})
+	return refusal(err)
 }
 
 func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error {
@@ -169,7 +185,7 @@ func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error
 		WorkflowID:   ThreadWorkflowID(r.ThreadID),
 		UpdateID:     id,
 		UpdateName:   UpdateResume,
-		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value}},
+		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Rules: &c.Rules}},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
@@ -185,23 +201,14 @@ func (c *Client) open(ctx context.Context, threadID string) bool {
 	return err == nil && d.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 }
 
-// pause waits a moment before another try; false when ctx is over.
-func pause(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(retryPause):
-		return true
-	}
-}
-
-// Cancel ends a turn; nil when nothing of the thread is open. Idempotent.
-func (c *Client) Cancel(ctx context.Context, _, threadID string, v chat.Cancel) error {
+// Cancel ends a turn. open is false when the thread has no open workflow, which
+// is no error. Idempotent.
+func (c *Client) Cancel(ctx context.Context, _, threadID string, v chat.Cancel) (open bool, _ error) {
 	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalCancel, v)
 	if gone(err) {
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // Progress is the turn's log after n. Known is false when the turn is not open:
@@ -221,27 +228,40 @@ func (c *Client) State(ctx context.Context, threadID string) (s chat.ThreadState
 // continue-as-new, and while a worker starts, a query can be refused, or hang
 // until its deadline: it is asked again until ctx ends.
 func (c *Client) query(ctx context.Context, threadID string, result any, name string, args ...any) error {
-	for {
+	answer, err := retry(ctx, asksAgain, func() (*client.QueryWorkflowWithOptionsResponse, error) {
 		answer, err := c.queryOnce(ctx, threadID, name, args...)
-		switch {
-		case gone(err):
-			return nil
-		case err != nil && ctx.Err() != nil:
-			return err
-		case err != nil:
-		case answer.QueryRejected == nil:
-			return answer.QueryResult.Get(result)
-		case answer.QueryRejected.Status != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
-			return nil
+		if err == nil && answer.QueryRejected.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+			err = errContinued
 		}
-		if !pause(ctx) {
-			return ctx.Err()
-		}
+		return answer, err
+	})
+	switch {
+	case gone(err):
+		return nil
+	case cannotReplay(err):
+		return fmt.Errorf("%w: %w", chat.ErrCannotReplay, err)
+	case err != nil:
+		return err
+	case answer.QueryRejected != nil:
+		return nil
 	}
+	return answer.QueryResult.Get(result)
+}
+
+var errContinued = errors.New("the run has continued as new")
+
+// asksAgain reports whether a query may be answered when it is asked again.
+func asksAgain(err error) bool { return !gone(err) && !cannotReplay(err) }
+
+// cannotReplay reports whether the workflow's history cannot be replayed by its
+// worker: asking again would replay the whole of it again, to the same end.
+func cannotReplay(err error) bool {
+	var failed *serviceerror.QueryFailed
+	return errors.As(err, &failed)
 }
 
 func (c *Client) queryOnce(ctx context.Context, threadID, name string, args ...any) (*client.QueryWorkflowWithOptionsResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	return c.Temporal.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
 		WorkflowID:           ThreadWorkflowID(threadID),
@@ -249,6 +269,40 @@ func (c *Client) queryOnce(ctx context.Context, threadID, name string, args ...a
 		Args:                 args,
 		QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
 	})
+}
+
+// OpenThreads calls each with the id of every thread whose workflow is open. A
+// thread that began a moment ago may be missing.
+func (c *Client) OpenThreads(ctx context.Context, namespace string, each func(threadID string) error) error {
+	request := &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: namespace, Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", ThreadType),
+	}
+	for {
+		page, err := c.Temporal.ListWorkflow(ctx, request)
+		if err != nil {
+			return fmt.Errorf("list open threads: %w", err)
+		}
+		for _, e := range page.Executions {
+			if id, is := strings.CutPrefix(e.Execution.WorkflowId, threadPrefix); is {
+				if err := each(id); err != nil {
+					return err
+				}
+			}
+		}
+		if request.NextPageToken = page.NextPageToken; len(request.NextPageToken) == 0 {
+			return nil
+		}
+	}
+}
+
+// FollowVersion has an open thread follow a version of the rules from its next
+// run on, which begins between two steps; nil when it is not open.
+func (c *Client) FollowVersion(ctx context.Context, threadID string, version int) error {
+	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalVersion, version)
+	if gone(err) {
+		return nil
+	}
+	return err
 }
 
 // Delete ends a thread's workflow; what it was doing is dropped.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -218,7 +219,11 @@ func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Questio
 	})
 	d.addDocs(answered.IDs)
 	d.asText = d.asText || answered.Text
-	if d.unknown = ""; len(answered.IDs) == 0 && !answered.Text && value.Text() != "" {
+	unread := answered.Unknown // before version 1 the answer itself told
+	if d.thread.Version == 0 {
+		unread = len(answered.IDs) == 0 && !answered.Text && value.Text() != ""
+	}
+	if d.unknown = ""; unread {
 		d.unknown = unknown
 	}
 	return answered, err
@@ -263,7 +268,7 @@ func (d *documentsTurn) missing() chat.PromptCode {
 	return ""
 }
 
-// validate asks for what is missing, as often as it takes.
+// validate asks for what is missing, until it is there or maxAsks is reached.
 func (d *documentsTurn) validate(ctx workflow.Context) error {
 	_, err := once(d.turn, "validate", func() (bool, error) {
 		d.status(ctx, chat.NodeValidate)
@@ -283,6 +288,9 @@ func (d *documentsTurn) validate(ctx workflow.Context) error {
 		prompt := d.missing()
 		if prompt == "" {
 			return nil
+		}
+		if i >= maxAsks && d.thread.Version >= 1 {
+			return temporal.NewNonRetryableApplicationError("too many questions", chat.CodeStepLimit, nil)
 		}
 		q := chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown}
 		if _, err := d.askFor(ctx, "ask missing "+strconv.Itoa(i), q, prompt == chat.PromptAuditText); err != nil {

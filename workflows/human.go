@@ -9,6 +9,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+// maxAsks bounds how often a turn asks the same thing again.
+const maxAsks = 25
+
 // ask puts a question to the person and waits as long as it takes. The turn
 // goes on here, at this line, with the answer; nothing before it runs again.
 // It ends early when the turn is stopped, and with errContinue when the thread
@@ -16,6 +19,9 @@ import (
 func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.ResumeValue, error) {
 	return once(u, step, func() (chat.ResumeValue, error) {
 		if u.Pending == nil && u.Answer == nil {
+			if err := u.trim(ctx); err != nil {
+				return chat.ResumeValue{}, err
+			}
 			u.pose(ctx, q)
 		}
 		u.rest(ctx)
@@ -30,12 +36,34 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 		if u.Answer == nil {
 			return chat.ResumeValue{}, errContinue
 		}
-		answer := *u.Answer
+		answer := u.keep(ctx, q, *u.Answer)
 		u.Answer = nil
 		u.thread.show(ctx, statusRunning)
 		u.mark(ctx, "Go on", acts.MarkRunning)
 		return answer, nil
 	})
+}
+
+// keep has what a person wrote stored, where the API has not done so: the answer
+// came by a signal, or while the database could not be reached. The thread
+// carries texts no further than it must.
+func (u *turn) keep(ctx workflow.Context, q chat.Question, v chat.ResumeValue) chat.ResumeValue {
+	if u.thread.Version == 0 || v.Ref != "" || !v.HasTexts(q) || u.Unsaved != nil {
+		return v
+	}
+	id := chat.InterruptID(u.TurnID, u.Asked)
+	key, err := quick[string](ctx, "Keep the answer", acts.KeepAnswer, activities.KeepRequest{TurnRef: u.TurnRef, InterruptID: id, Value: v})
+	if err != nil {
+		u.log(ctx).Warn("answer not stored; the thread carries it", "error", err)
+		return v
+	}
+	short := v.ByReference(q, key)
+	for i := range u.Log {
+		if u.Log[i].Answers == id {
+			u.Log[i].Resume = &short
+		}
+	}
+	return short
 }
 
 // awaitAnswer waits for an answer, a stop, or the time to continue as new.

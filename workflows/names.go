@@ -14,12 +14,15 @@ const (
 	UpdateResume  = "resume"   // ResumeRequest; validated
 	SignalResume  = "resume"   // chat.ResumeValue; one that does not fit, or cannot be read, is dropped with a notice
 	SignalCancel  = "cancel"   // chat.Cancel
+	SignalVersion = "version"  // int: the version of the rules to follow; the thread continues as new between two steps
 	QueryProgress = "progress" // (turn id, after n) → chat.Progress
 	QueryThread   = "thread"   // chat.ThreadState
 )
 
 // ThreadWorkflowID is the workflow id of a thread.
-func ThreadWorkflowID(threadID string) string { return "thread:" + threadID }
+func ThreadWorkflowID(threadID string) string { return threadPrefix + threadID }
+
+const threadPrefix = "thread:"
 
 // IngestWorkflowID is the workflow id of a document's ingest.
 func IngestWorkflowID(docID string) string { return "ingest:" + docID }

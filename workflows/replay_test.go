@@ -1,31 +1,50 @@
 package workflows_test
 
 import (
+	"compress/gzip"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// TestRecordedHistoriesReplay keeps changes to workflow code honest: threads
-// that run today must go on under tomorrow's code. Record new ones with
-// RECORD_HISTORIES=1 in standalone's tests, one for each change of the story.
+// TestRecordedHistoriesReplay replays what earlier releases recorded: threads
+// that run today must go on under tomorrow's code. There is a folder per version
+// of the rules, and in it a history for every way that a thread can go.
+// docs/upgrades.md says when to record new ones.
 func TestRecordedHistoriesReplay(t *testing.T) {
-	files, err := filepath.Glob("testdata/histories/*.json")
+	files, err := filepath.Glob("testdata/histories/*/*.json.gz")
 	require.NoError(t, err)
 	require.NotEmpty(t, files, "recorded histories are part of the repository")
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
+		t.Run(strings.TrimPrefix(file, "testdata/histories/"), func(t *testing.T) {
+			t.Parallel()
+			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is no deadlock
 			require.NoError(t, err)
 			threads := &workflows.Threads{Hint: func(string, int) { t.Error("a hint was given while replaying") }}
 			replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 			replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
-			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, file))
+			require.NoError(t, replayer.ReplayWorkflowHistory(nil, readHistory(t, file)))
 		})
 	}
+}
+
+func readHistory(t *testing.T, path string) *historypb.History {
+	t.Helper()
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	h, err := client.HistoryFromJSON(unzipped, client.HistoryJSONOptions{})
+	require.NoError(t, err)
+	return h
 }

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +38,8 @@ type script struct {
 	beside  []activities.Beside // of the turns that began
 	parents []string            // that turns began with
 	stops   chan struct{}       // closed when a stop is announced
+	texts   map[string]string   // answers that were kept
+	log     []chat.Entry        // that was kept
 
 	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
 	onIntent func(ctx context.Context, n int) error
@@ -45,6 +48,7 @@ type script struct {
 	thinks   []activities.ThinkRequest
 	misfit   bool // decisions change arguments so that they do not fit
 	decided  []activities.DecideRequest
+	hashes   map[string]string // of arguments that decisions change
 	tool     func(ctx context.Context, r activities.CallRequest, n int) (activities.Called, error)
 	called   []string           // names of the tools called, in the order in which they ended
 	stands   *activities.Called // the result of a call that ended in the dark
@@ -143,12 +147,35 @@ func (s *script) Think(_ context.Context, r activities.ThinkRequest) (activities
 	return nth(s.thoughts, n), nil
 }
 
+// KeepAnswer keeps an answer as the store does.
+func (s *script) KeepAnswer(_ context.Context, r activities.KeepRequest) (string, error) {
+	s.count("KeepAnswer")
+	b, err := json.Marshal(r.Value)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := chat.AnswerKey(r.InterruptID)
+	if s.texts == nil {
+		s.texts = map[string]string{}
+	}
+	s.texts[key] = string(b)
+	return key, err
+}
+
+func (s *script) KeepLog(_ context.Context, r activities.LogRequest) error {
+	s.count("KeepLog")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, r.Entries...)
+	return nil
+}
+
 func (s *script) Decide(_ context.Context, r activities.DecideRequest) (activities.Decided, error) {
 	s.count("Decide")
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.Value = r.Value.Whole(s.texts)
 	s.decided = append(s.decided, r)
-	out := activities.Decided{Misfit: s.misfit}
+	out := activities.Decided{Misfit: s.misfit, Hashes: s.hashes}
 	for _, d := range r.Value.Decisions {
 		if d.Decision == chat.Rejected {
 			continue
@@ -293,7 +320,10 @@ func (p *play) progress(turn string, after int) chat.Progress {
 	return s
 }
 
-var input = workflows.ThreadInput{Owner: "ann", ThreadID: "th", IdleTimeout: 30 * time.Minute, TurnDeadline: 10 * time.Minute}
+var input = workflows.ThreadInput{Owner: "ann", ThreadID: "th", Rules: workflows.Rules{
+	Version:  workflows.DefaultVersion,
+	Settings: workflows.Settings{IdleTimeout: 30 * time.Minute, TurnDeadline: 10 * time.Minute},
+}}
 
 // run plays until the thread has been idle long enough to complete.
 func (p *play) run() {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -27,6 +28,10 @@ const (
 	longestCall = 10 * time.Minute
 	// Silence after which a streaming activity's worker is taken for dead.
 	heartbeat = 4 * time.Second
+	// When another worker is asked after a heartbeat timeout. It does not grow:
+	// errors of activities bring delays of their own, and a worker that fell silent
+	// may be handed several attempts.
+	takeOver = 500 * time.Millisecond
 	// How long a stopped turn waits for its streaming activity to hand in what
 	// it has; the draft has it anyway.
 	stopPatience = 2 * time.Second
@@ -67,6 +72,26 @@ func patient[T any](ctx workflow.Context, patience time.Duration, summary string
 	})
 	err = workflow.ExecuteActivity(regular, activity, arg).Get(ctx, &result)
 	return result, err
+}
+
+// maxLog is how many entries of a turn's log its thread holds at most between
+// two steps; older ones become rows.
+const maxLog = 256
+
+// trim has the log's entries stored when there are many, and forgets them: what
+// a thread carries is bounded, however many steps a turn has.
+func (u *turn) trim(ctx workflow.Context) error {
+	if u.thread.Version == 0 || len(u.Log) < maxLog || u.Unsaved != nil {
+		return nil
+	}
+	from, entries := u.Kept+1, u.Log
+	_, err := lookup[any](ctx, "Store the log so far", acts.KeepLog, activities.LogRequest{TurnRef: u.TurnRef, From: from, Entries: entries})
+	if err != nil {
+		return err
+	}
+	u.Kept += len(entries)
+	u.Log = slices.Clone(u.Log[len(entries):]) // what came meanwhile
+	return nil
 }
 
 // final reports whether trying again cannot help.
@@ -141,10 +166,8 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 8 * time.Second,
-		},
-		Summary: summary,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: takeOver, BackoffCoefficient: 1},
+		Summary:                summary,
 	})
 }
 

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -14,18 +15,10 @@ import (
 
 // ThreadInput starts a thread's workflow, or continues it.
 type ThreadInput struct {
-	Owner       string        `json:"owner"`
-	ThreadID    string        `json:"thread"`
-	IdleTimeout time.Duration `json:"idle"` // completes after so long with nothing open
-	// TurnDeadline bounds the time a turn may work; waiting for people is not
-	// counted. MaxSteps and MaxTokens bound its model calls and what they use; 0:
-	// no bound.
-	TurnDeadline time.Duration `json:"deadline"`
-	// ApprovalTimeout bounds how long a question about tools stays open; 0: as long
-	// as it takes.
-	ApprovalTimeout time.Duration `json:"approval_timeout,omitempty"`
-	MaxSteps        int           `json:"max_steps,omitempty"`
-	MaxTokens       int           `json:"max_tokens,omitempty"`
+	Owner      string `json:"owner"`
+	ThreadID   string `json:"thread"`
+	Generation int    `json:"generation,omitempty"` // of the conversation, see chat.Turn; that of the newest submit
+	Rules
 	// ContinueAfter is the number of history events after which the thread
 	// continues as new; 0: when the server suggests it.
 	ContinueAfter int     `json:"continue_after,omitempty"`
@@ -65,10 +58,13 @@ type SubmitRequest struct {
 	RequestID string      `json:"request,omitempty"`
 	Client    string      `json:"client,omitempty"` // stands for the client_turn_id, chat.ClientKey
 	Hash      string      `json:"hash,omitempty"`   // of the content
+	// Generation of the turn's conversation; 0: not known.
+	Generation int `json:"generation,omitempty"`
 	// Unsaved is the message itself when the database was away.
 	Unsaved *activities.Unsaved `json:"unsaved,omitempty"`
 	// Stopped is why the turn was cancelled while it waited.
 	Stopped chat.CancelReason `json:"stopped,omitempty"`
+	Rules   *Rules            `json:"rules,omitempty"`
 }
 
 // SubmitReply says where the turn stands: accepted (it runs or waits its turn).
@@ -82,6 +78,7 @@ type SubmitReply struct {
 type ResumeRequest struct {
 	InterruptID string           `json:"interrupt_id,omitempty"`
 	Value       chat.ResumeValue `json:"value"`
+	Rules       *Rules           `json:"rules,omitempty"`
 }
 
 // What a thread remembers, at most.
@@ -91,6 +88,8 @@ const (
 	// maxUnsaved bounds the messages that wait for the database, in bytes: they
 	// must fit into the input of the next run.
 	maxUnsaved = 1 << 20
+	// maxSignal bounds an answer from a shell, in bytes.
+	maxSignal = 64 << 10
 )
 
 // Threads holds what workflow code may call without being replayed.
@@ -105,7 +104,8 @@ type Threads struct {
 // before it first. Idle for IdleTimeout it completes; the next submit begins
 // its next run.
 func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
-	t := &thread{ThreadInput: in, hint: w.Hint}
+	requireKnown(in.Version)
+	t := &thread{ThreadInput: in, hint: w.Hint, wanted: in.Version}
 	if err := t.setup(ctx); err != nil {
 		return err
 	}
@@ -114,14 +114,16 @@ func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 
 type thread struct {
 	ThreadInput
-	hint    func(string, int)
-	turn    *turn // the open one
-	leaving *turn // one that was stopped while it waited, being settled
-	last    *turn // the one settled before, for followers that are a step behind
-	resumes workflow.ReceiveChannel
-	cancels workflow.ReceiveChannel
-	idle    workflow.Future // the timer of idleness; it runs on through turns
-	rested  time.Time       // end of the last turn
+	hint     func(string, int)
+	turn     *turn // the open one
+	leaving  *turn // one that was stopped while it waited, being settled
+	last     *turn // the one settled before, for followers that are a step behind
+	resumes  workflow.ReceiveChannel
+	cancels  workflow.ReceiveChannel
+	versions workflow.ReceiveChannel
+	idle     workflow.Future // the timer of idleness; it runs on through turns
+	rested   time.Time       // end of the last turn
+	wanted   int             // version that the thread is to follow from its next run on
 }
 
 func (t *thread) setup(ctx workflow.Context) error {
@@ -130,6 +132,7 @@ func (t *thread) setup(ctx workflow.Context) error {
 	}
 	t.resumes = workflow.GetSignalChannel(ctx, SignalResume)
 	t.cancels = workflow.GetSignalChannel(ctx, SignalCancel)
+	t.versions = workflow.GetSignalChannel(ctx, SignalVersion)
 	if err := workflow.SetQueryHandler(ctx, QueryProgress, t.progress); err != nil {
 		return err
 	}
@@ -252,10 +255,10 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 		if t.idle == nil {
 			t.idle = workflow.NewTimer(ctx, t.IdleTimeout-workflow.Now(ctx).Sub(t.rested))
 		}
-		if err := workflow.Await(ctx, func() bool { return waiting() || t.idle.IsReady() }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return waiting() || t.idle == nil || t.idle.IsReady() }); err != nil {
 			return nil, false, err
 		}
-		if !t.idle.IsReady() {
+		if t.idle == nil || !t.idle.IsReady() {
 			continue
 		}
 		t.idle = nil // it may be older than the last turn
@@ -280,8 +283,12 @@ func (t *thread) quiet(ctx workflow.Context) bool {
 	return len(t.Carried.Queue) == 0
 }
 
-// full reports whether the history has grown enough to continue as new.
+// full reports whether it is time to continue as new: the history has grown
+// enough, or the thread is to follow another version.
 func (t *thread) full(ctx workflow.Context) bool {
+	if t.wanted != t.Version {
+		return true
+	}
 	info := workflow.GetInfo(ctx)
 	if t.ContinueAfter > 0 {
 		return info.GetCurrentHistoryLength() >= t.ContinueAfter
@@ -298,6 +305,7 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 	}
 	t.drain(ctx)
 	next := t.ThreadInput
+	next.Version = t.wanted
 	next.Carried.Open = nil
 	if t.turn != nil {
 		open := t.turn.openTurn
@@ -311,7 +319,7 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 // new would be lost, and one in its channel is drained.
 func (t *thread) listen(ctx workflow.Context) {
 	for {
-		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len() > 0 })
+		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len()+t.versions.Len() > 0 })
 		if err != nil {
 			return
 		}
@@ -334,22 +342,48 @@ func (t *thread) drain(ctx workflow.Context) {
 		}
 		t.signalled(ctx, v)
 	}
+	for {
+		var version int
+		if !t.versions.ReceiveAsync(&version) {
+			break
+		}
+		t.wanted = version
+	}
 }
 
-// mayReject refuses a submit with on_busy "reject" while a turn is open, and
-// messages that cannot be saved now when too many wait already. It is the only
-// decision a validator takes: a rejection leaves no event.
+// mayReject refuses a submit with on_busy "reject" while a turn is open, one of a
+// deleted conversation in the next one of its id, and messages that cannot be
+// saved now when too many wait already: a rejection by the validator leaves no
+// event.
 func (t *thread) mayReject(_ workflow.Context, s SubmitRequest) error {
+	if s.Generation != 0 && s.Generation < t.Generation {
+		return temporal.NewApplicationError("the conversation was deleted", chat.CodeNotFound)
+	}
 	if _, again := t.known(s); again {
 		return nil
 	}
-	if s.OnBusy == chat.Reject && t.turn != nil {
-		return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, t.turn.TurnID)
+	if s.OnBusy == chat.Reject {
+		if running, busy := t.busy(); busy {
+			return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, running)
+		}
 	}
 	if s.Unsaved != nil && t.unsaved()+s.Unsaved.Size() > maxUnsaved {
 		return temporal.NewApplicationError("too many messages wait for the database", chat.CodeDatabase)
 	}
 	return nil
+}
+
+// busy is the turn that runs or waits. A message that came in the same workflow
+// task is in the queue: the handler of one update runs before the validator of
+// the next.
+func (t *thread) busy() (turnID string, busy bool) {
+	switch {
+	case t.turn != nil:
+		return t.turn.TurnID, true
+	case len(t.Carried.Queue) > 0:
+		return t.Carried.Queue[0].TurnID, true
+	}
+	return "", false
 }
 
 // unsaved is how much of messages waits for the database.
@@ -366,13 +400,16 @@ func (t *thread) unsaved() (size int) {
 // submit takes a turn into the queue. It never blocks, runs no activity, and
 // taking the same message twice changes nothing.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
+	t.renew(s)
 	if first, again := t.known(s); again {
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
 		}
 		return SubmitReply{chat.TurnAccepted, first.TurnID}, nil
 	}
+	t.adopt(s.Rules)
 	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{s.TurnID, s.Client, s.Hash}), maxSeen)
+	s.Rules = nil // the thread has them
 	t.Carried.Queue = append(t.Carried.Queue, s)
 	if why := s.ends(); why != "" && t.turn != nil {
 		t.turn.stop(ctx, why)
@@ -380,9 +417,24 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 	return SubmitReply{chat.TurnAccepted, s.TurnID}, nil
 }
 
+// renew notes that the thread's conversation was deleted and another one begun
+// under its id, of which s is the first submit to come.
+func (t *thread) renew(s SubmitRequest) {
+	if s.Generation <= t.Generation {
+		return
+	}
+	if t.Generation != 0 {
+		t.Carried.Seen, t.Carried.Early, t.Carried.Undone = nil, nil, ""
+	}
+	t.Generation = s.Generation
+}
+
 // known finds the submit that s repeats: the same turn, or one of the same
 // client_turn_id whose row could not be found.
 func (t *thread) known(s SubmitRequest) (seen, bool) {
+	if t.Generation != 0 && s.Generation > t.Generation {
+		return seen{}, false
+	}
 	i := slices.IndexFunc(t.Carried.Seen, func(x seen) bool {
 		return x.TurnID == s.TurnID || s.Client != "" && x.Client == s.Client
 	})
@@ -452,6 +504,7 @@ func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 	if err := t.mayResume(ctx, r); err != nil {
 		return err
 	}
+	t.adopt(r.Rules)
 	t.turn.answered(ctx, r.Value)
 	return nil
 }
@@ -461,6 +514,10 @@ func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 func (t *thread) signalled(ctx workflow.Context, raw converter.RawValue) {
 	var v chat.ResumeValue
 	err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &v)
+	if err == nil && t.Version >= 1 && len(raw.Payload().GetData()) > maxSignal {
+		err = errors.New("the value is larger than 64 kB")
+	}
+	v.Ref = "" // what it names is not what the person says
 	if err == nil {
 		err = t.mayResume(ctx, ResumeRequest{Value: v})
 	}
@@ -490,7 +547,7 @@ func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
 }
 
 func (t *thread) state() (chat.ThreadState, error) {
-	s := chat.ThreadState{Owner: t.Owner, Agent: t.Carried.Agent}
+	s := chat.ThreadState{Owner: t.Owner, Agent: t.Carried.Agent, Version: t.Version}
 	name := func(turnID, runID string) {
 		if s.Names == nil {
 			s.Names = map[string]chat.TurnName{}

@@ -191,7 +191,9 @@ func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {
 		p.resume(answer(chat.CancelResume, ""))
 		p.submit("t2", chat.Supersede)
 	})
-	p.at(2, func() { require.Equal(t, chat.ThreadState{Owner: "ann", Agent: chat.AgentDocuments}, p.state()) })
+	p.at(2, func() {
+		require.Equal(t, chat.ThreadState{Owner: "ann", Agent: chat.AgentDocuments, Version: workflows.DefaultVersion}, p.state())
+	})
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed"}, statuses(p.endings))
 }
@@ -462,4 +464,47 @@ func TestProgressGivesWhatComesAfterAndSaysWhenItIsOver(t *testing.T) {
 		require.Equal(t, chat.EventResponse, done.Entries[len(done.Entries)-1].Type)
 	})
 	p.run()
+}
+
+func TestALateSubmitOfADeletedConversationIsRefusedByTheNextOneOfItsID(t *testing.T) {
+	p := newPlay(t, asking())
+	send := func(turn, client string, generation int) *reply {
+		return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: chat.Supersede, Client: client, Hash: "same", Generation: generation})
+	}
+	var first, renamed, late, unknown *reply
+	p.at(0, func() { first = send("t1", "c1", 1) })
+	p.at(1, func() { renamed = send("t2", "c1", 2) }) // the same name, and no retry
+	p.at(2, func() { late = send("t3", "c3", 1) })
+	p.at(3, func() {
+		require.Equal(t, "t2", p.state().TurnID, "its question stays open")
+		unknown = send("t4", "c4", 0) // the rows could not be read
+	})
+	p.at(4, func() { p.cancel("t4") })
+	p.run()
+	for _, taken := range []*reply{first, renamed, unknown} {
+		require.NoError(t, taken.rejected)
+		require.True(t, taken.done)
+	}
+	var refused *temporal.ApplicationError
+	require.True(t, asApp(late.rejected, &refused))
+	require.Equal(t, chat.CodeNotFound, refused.Type())
+	require.Equal(t, []string{"t1 cancelled/superseded", "t2 cancelled/superseded", "t4 cancelled/user_cancelled"}, statuses(p.endings))
+}
+
+func TestATurnTakenWithoutTheDatabaseKnowsTheConversationThatTookIt(t *testing.T) {
+	s := perfect()
+	p := newPlay(t, s)
+	var begun []int
+	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+		if ref.Unsaved != nil {
+			begun = append(begun, ref.Unsaved.Generation)
+		}
+		return activities.Begun{}, nil
+	}
+	p.at(0, func() {
+		p.update(workflows.UpdateSubmit, "t1", workflows.SubmitRequest{TurnID: "t1", OnBusy: chat.Enqueue, Generation: 3})
+		p.update(workflows.UpdateSubmit, "t2", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Enqueue, Unsaved: &activities.Unsaved{ClientTurnID: "c2"}})
+	})
+	p.run()
+	require.Equal(t, []int{3}, begun)
 }

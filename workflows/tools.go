@@ -1,9 +1,12 @@
 package workflows
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -22,28 +25,74 @@ type answering struct {
 	model  func(workflow.Context, activities.Stage) workflow.Future
 }
 
+// round is where a turn stands in the loop of model and tools.
+type round struct {
+	N     int              `json:"n"` // of the next model call
+	Stage activities.Stage `json:"stage"`
+}
+
 // answerWith calls a model and the tools it wants called, in turn, until it
-// answers. Each text of the model's is a piece of the answer.
+// answers. Each text of the model's is a piece of the answer. Between two rounds
+// the thread may continue as new.
 func (u *turn) answerWith(ctx workflow.Context, a answering) (activities.Written, error) {
-	stage := activities.Stage{Piece: 1}
-	for n := 1; ; n++ {
-		said, err := u.say(ctx, a, n, stage)
+	next := round{N: 1, Stage: activities.Stage{Piece: 1}}
+	if recorded, ok := u.Steps[stepRound]; ok {
+		if err := json.Unmarshal(recorded, &next); err != nil {
+			return activities.Written{}, err
+		}
+	}
+	for {
+		if next.N > 1 && u.thread.Version >= 1 {
+			if err := u.trim(ctx); err != nil {
+				return activities.Written{}, err
+			}
+			if u.Stopped == "" && u.thread.full(ctx) {
+				u.rest(ctx)
+				return activities.Written{}, errContinue
+			}
+		}
+		said, err := u.say(ctx, a, next.N, next.Stage)
 		if err != nil || len(said.Calls) == 0 {
 			return said, err
 		}
-		round := activities.Round{}
-		if said.Chars > 0 {
-			round.Piece = stage.Piece
-			stage.Piece, stage.Tried = stage.Piece+1, 0
-		} else {
-			stage.Tried += said.Attempt
-		}
-		if round.Calls, err = u.callTools(ctx, a.agent, n, said.Calls); err != nil {
+		made, err := u.callTools(ctx, a.agent, next.N, said.Calls)
+		if err != nil {
 			return said, err
 		}
-		stage.Rounds = append(stage.Rounds, round)
-		stage.Calls += len(said.Calls)
+		if err := u.record(&next, said, made); err != nil {
+			return said, err
+		}
 	}
+}
+
+// stepRound is the fact of where the loop stands; it takes the place of those of
+// the rounds before.
+const stepRound = "round"
+
+// Steps of a round, by how their names begin.
+var roundSteps = []string{"write", "approve", "run", "unknown"}
+
+// record ends a round: one fact takes the place of its steps.
+func (u *turn) record(r *round, said activities.Written, made []activities.Made) (err error) {
+	done := activities.Round{Calls: made}
+	if said.Chars > 0 {
+		done.Piece = r.Stage.Piece
+		r.Stage.Piece, r.Stage.Tried = r.Stage.Piece+1, 0
+	} else {
+		r.Stage.Tried += said.Attempt
+	}
+	if u.thread.Version == 0 {
+		r.Stage.Rounds = append(r.Stage.Rounds, done)
+	} else {
+		r.Stage.Round = r.N // the activity knows the rounds from the turn's texts
+	}
+	r.Stage.Calls += len(said.Calls)
+	r.N++
+	maps.DeleteFunc(u.Steps, func(step string, _ json.RawMessage) bool {
+		return slices.ContainsFunc(roundSteps, func(prefix string) bool { return strings.HasPrefix(step, prefix) })
+	})
+	u.Steps[stepRound], err = json.Marshal(*r)
+	return err
 }
 
 // say has the model write the next piece, or say which tools to call.
@@ -63,9 +112,7 @@ func (u *turn) say(ctx workflow.Context, a answering, n int, stage activities.St
 		if w.Stopped {
 			return w, errStopped
 		}
-		if w.NoImages && !u.noticed(chat.NoticeNoImages) {
-			u.notice(ctx, chat.NoticeNoImages)
-		}
+		u.noticeNoImages(ctx, w.NoImages)
 		if w.Chars > 0 {
 			u.append(ctx, chat.Entry{Type: chat.EventText, Piece: stage.Piece, Ref: chat.PieceKey(stage.Piece)})
 		}
@@ -96,6 +143,7 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 			return nil, err
 		}
 		run = append(run, decided.Run...)
+		calls = withHashes(calls, decided.Hashes)
 	}
 	ended, err := u.runTools(ctx, agent, nth("run", n), calls, run)
 	if err != nil {
@@ -116,12 +164,13 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 		return unknown
 	}
 	unknown := note(ended)
-	for k := 1; len(unknown) > 0; k++ {
+	for k := 1; len(unknown) > 0 && (k <= maxAsks || u.thread.Version == 0); k++ {
 		step := nth("unknown "+strconv.Itoa(n), k)
 		decided, err := u.decide(ctx, step, chat.Question{Prompt: chat.PromptUnknownOutcome, Calls: refs(calls, unknown, true)})
 		if err != nil {
 			return nil, err
 		}
+		calls = withHashes(calls, decided.Hashes)
 		again := slices.DeleteFunc(slices.Clone(calls), func(c activities.Wanted) bool { return !slices.Contains(unknown, c.ID) })
 		if ended, err = u.runTools(ctx, agent, step+": run", again, decided.Run); err != nil {
 			return nil, err
@@ -129,6 +178,18 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 		unknown = note(ended)
 	}
 	return made, nil
+}
+
+// withHashes are the calls with the hashes of the arguments that a person put in
+// the place of the model's.
+func withHashes(calls []activities.Wanted, hashes map[string]string) []activities.Wanted {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		if hash := hashes[calls[i].ID]; hash != "" {
+			calls[i].Hash = hash
+		}
+	}
+	return calls
 }
 
 // refs are the calls of these ids, as a question names them. Of one whose
@@ -160,7 +221,7 @@ func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activ
 	for _, name := range decided.Remember {
 		if !slices.Contains(u.approved, name) {
 			u.approved = append(slices.Clone(u.approved), name)
-			u.remembered = append(u.remembered, name)
+			u.Remembered = append(u.Remembered, name)
 		}
 	}
 	return decided, err
@@ -261,10 +322,8 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: 500 * time.Millisecond, MaximumInterval: 4 * time.Second, MaximumAttempts: tries,
-		},
-		Summary: "Call " + c.Name,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: takeOver, BackoffCoefficient: 1, MaximumAttempts: tries},
+		Summary:                "Call " + c.Name,
 	}), acts.CallTool, u.callRequest(agent, c))
 }
 
@@ -288,7 +347,10 @@ func nth(step string, n int) string {
 	return step + " " + strconv.Itoa(n)
 }
 
-// noticed reports whether a notice stands in the log already.
-func (u *turn) noticed(code string) bool {
-	return slices.ContainsFunc(u.Log, func(e chat.Entry) bool { return e.Type == chat.EventNotice && e.Code == code })
+// noticeNoImages says once in a turn that the model cannot see pictures.
+func (u *turn) noticeNoImages(ctx workflow.Context, blind bool) {
+	if blind && !u.NoImages {
+		u.NoImages = true
+		u.notice(ctx, chat.NoticeNoImages)
+	}
 }

@@ -20,7 +20,8 @@ import (
 type openTurn struct {
 	activities.TurnRef
 	Steps   map[string]json.RawMessage `json:"steps,omitempty"` // small results of finished steps
-	Log     []chat.Entry               `json:"log,omitempty"`
+	Log     []chat.Entry               `json:"log,omitempty"`   // after the Kept first entries, which are rows
+	Kept    int                        `json:"kept,omitempty"`
 	Usage   chat.Usage                 `json:"usage"`
 	Pending *chat.Question             `json:"pending,omitempty"`
 	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // taken, not yet used
@@ -32,6 +33,10 @@ type openTurn struct {
 	Stopped   chat.CancelReason `json:"stopped,omitempty"`
 	Calls     int               `json:"calls,omitempty"`  // model calls begun, for TURN_MAX_STEPS
 	Worked    time.Duration     `json:"worked,omitempty"` // before the last question, for the deadline; people are not timed
+	// Remembered are tools of which the person said in this turn that they need not
+	// ask any more.
+	Remembered []string `json:"remembered,omitempty"`
+	NoImages   bool     `json:"no_images,omitempty"` // the notice of it is in the log
 }
 
 // turn is accepted → running ⇄ interrupted → completed | cancelled | failed.
@@ -47,8 +52,7 @@ type turn struct {
 	recorded bool                // Temporal has it for sure that the turn was accepted
 	over     bool                // the terminal entry is in the log
 
-	approved   []string // tools that need not ask
-	remembered []string // those of them that the person named in this turn
+	approved []string // tools that need not ask
 }
 
 var (
@@ -70,6 +74,11 @@ func (t *thread) begin(s SubmitRequest) *turn {
 		Steps:   map[string]json.RawMessage{},
 		Stopped: s.Stopped,
 	}}
+	if s.Unsaved != nil && s.Unsaved.Generation == 0 {
+		unsaved := *s.Unsaved
+		unsaved.Generation = t.Generation
+		u.Unsaved = &unsaved
+	}
 	if s.Cancelled && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}
@@ -249,7 +258,7 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 // settle writes the turn's end and closes its log. It goes on until the
 // database takes it: what was accepted is not lost.
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
-	e.Log = u.Log
+	e.Log, e.Kept = u.Log, u.Kept
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason}
 	// A turn that never ran anything may have been accepted in this very workflow
 	// task. If that were lost, it would be accepted again, perhaps after others, and
@@ -293,7 +302,7 @@ func terminalType(s chat.TurnStatus) chat.EventType {
 
 // append numbers an entry, puts it into the log and hints at it.
 func (u *turn) append(ctx workflow.Context, e chat.Entry) {
-	e.N = len(u.Log) + 1
+	e.N = u.Kept + len(u.Log) + 1
 	e.At = workflow.Now(ctx).UTC().Truncate(time.Millisecond)
 	u.Log = append(u.Log, e)
 	if u.thread.hint != nil && !workflow.IsReplaying(ctx) {
@@ -314,9 +323,16 @@ func (u *turn) notice(ctx workflow.Context, code string) {
 	u.append(ctx, chat.Entry{Type: chat.EventNotice, Code: code})
 }
 
+// maxPage bounds the entries of one answer to a progress query, and with them
+// its bytes.
+const maxPage = 200
+
 func (u *turn) progress(after int) chat.Progress {
-	after = min(max(after, 0), len(u.Log))
-	return chat.Progress{Known: true, Entries: u.Log[after:], Over: u.over, Waiting: u.Pending != nil}
+	p := chat.Progress{Known: true, Kept: u.Kept, Over: u.over, Waiting: u.Pending != nil}
+	from := min(max(after-u.Kept, 0), len(u.Log))
+	to := min(from+maxPage, len(u.Log))
+	p.Entries, p.More = u.Log[from:to], to < len(u.Log)
+	return p
 }
 
 // failureCode is the code of part 8 for an activity's error.

@@ -34,6 +34,7 @@ type Engine interface {
 type Store interface {
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 	Draft(ctx context.Context, owner, turnID string, piece int) (db.Draft, error)
+	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 	Ping(ctx context.Context) error
 }
 
@@ -50,10 +51,13 @@ type Render func(ctx context.Context, ref Ref, entries []chat.Entry) ([]chat.Eve
 var ErrGone = errors.New("the turn is gone")
 
 const (
-	pollFirst    = 50 * time.Millisecond
-	pollLast     = time.Second
-	pollDeadline = 2 * time.Second
-	readDeadline = 3 * time.Second
+	pollFirst = 50 * time.Millisecond
+	pollLast  = time.Second
+	// Each poll of a thread whose history cannot be replayed costs its worker a
+	// whole replay.
+	pollUnplayable = 30 * time.Second
+	pollDeadline   = 2 * time.Second
+	readDeadline   = 3 * time.Second
 	// Of a database that is known to be away.
 	awayDeadline = time.Second
 	// A turn that neither its workflow nor the database knows is asked for this
@@ -70,6 +74,10 @@ type Hub struct {
 	bus    Bus
 	render Render
 	log    *slog.Logger
+	// Check is asked about a turn that no workflow has and that is not settled. It
+	// settles one that is lost; open says that its row is open all the same, so that
+	// it is worth asking again. Set before the first Follow; nil: there is none.
+	Check func(ctx context.Context, ref Ref) (open bool, _ error)
 
 	mu        sync.Mutex
 	followers map[string]*follower // by turn id
@@ -96,7 +104,9 @@ func (h *Hub) Follow(ref Ref, after Position) *Viewer {
 	}
 	f.viewers++
 	after.TurnID = ref.TurnID
-	return &Viewer{f: f, at: after}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &Viewer{f: f, at: after, late: f.rebuilt}
 }
 
 // Replay attaches a viewer to a settled turn's whole log.
@@ -145,6 +155,7 @@ type follower struct {
 	piece   piece         // the one being written
 	behind  bool          // the log is known to be longer than log: text waits for it
 	over    bool          // the terminal event is in log
+	rebuilt bool          // log was replaced by a shorter one, of a turn that was lost
 	gone    bool
 }
 
@@ -159,8 +170,10 @@ type closedPiece struct {
 type report struct {
 	events  []chat.Event
 	over    bool // the settled log was read to its end
+	rebuilt bool // events are the whole of it, and fewer than were known
 	unknown bool // neither the workflow nor the settled log has the turn
 	waiting bool // a person is asked
+	more    bool // the log goes on
 	draft   *db.Draft
 	err     error
 }
@@ -180,6 +193,8 @@ func (f *follower) run(ctx context.Context) {
 		waiting bool // nothing is written while a person is asked
 		wait    = pollFirst
 		missing time.Time // since when nobody knows the turn
+		// The worker that was asked last cannot replay the thread, and the log says so.
+		unplayable, told bool
 	)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -204,7 +219,7 @@ func (f *follower) run(ctx context.Context) {
 			}
 			if s.Delta != nil {
 				heard = true
-				if f.delta(*s.Delta) {
+				if f.delta(*s.Delta) && !unplayable {
 					wait = pollFirst // a gap: read the draft soon
 					timer.Reset(wait)
 				}
@@ -218,7 +233,12 @@ func (f *follower) run(ctx context.Context) {
 			}
 		case r := <-reports:
 			polling = false
-			if r.err != nil {
+			unplayable = errors.Is(r.err, chat.ErrCannotReplay)
+			if unplayable && !told {
+				told = true
+				f.hub.log.Error("thread cannot be replayed by the worker's release; see docs/upgrades.md",
+					"thread", f.ref.ThreadID, "turn", f.ref.TurnID, "error", r.err)
+			} else if r.err != nil {
 				f.hub.log.Debug("follow: poll failed", "turn", f.ref.TurnID, "error", r.err)
 			}
 			waiting = r.waiting
@@ -231,16 +251,18 @@ func (f *follower) run(ctx context.Context) {
 			} else if missing.IsZero() {
 				missing = time.Now()
 			} else if time.Since(missing) >= f.patience() {
-				f.end()
+				f.giveUp()
 				return
 			}
-			if fresh {
+			if unplayable {
+				wait = pollUnplayable
+			} else if fresh {
 				wait = pollFirst
 			} else {
 				wait = min(2*wait, pollLast)
 			}
 			timer.Reset(wait)
-			if again {
+			if again || r.more && fresh {
 				poll()
 			}
 		}
@@ -266,6 +288,15 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 	} else {
 		r.waiting = progress.Waiting
 		entries := progress.Entries
+		r.more = progress.More
+		if progress.Kept > after {
+			kept, err := f.kept(ctx, after)
+			if err != nil {
+				r.err = err
+				return r
+			}
+			entries = append(kept, entries...)
+		}
 		end := slices.IndexFunc(entries, func(e chat.Entry) bool { return e.Type.Terminal() })
 		if end >= 0 || progress.Over {
 			// The settled log has everything, the terminal event with its texts too.
@@ -290,6 +321,15 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 	return r
 }
 
+// kept are entries of a long log that the workflow has handed to the database.
+func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
+	texts, err := f.hub.store.Texts(ctx, f.ref.Owner, f.ref.TurnID)
+	if err != nil {
+		return nil, err
+	}
+	return chat.KeptLog(texts, after)
+}
+
 // render completes entries with their texts. Where these cannot be read, the
 // events before them come alone.
 func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Event, error) {
@@ -309,13 +349,32 @@ func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Eve
 
 func (f *follower) settled(ctx context.Context, after int) report {
 	events, err := f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, after)
+	if errors.Is(err, db.ErrNotFound) && f.hub.Check != nil {
+		open, failed := f.hub.Check(ctx, f.ref)
+		if open || failed != nil {
+			return report{err: failed}
+		}
+		events, err = f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, after)
+	}
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return report{unknown: true}
 	case err != nil:
 		return report{err: err}
+	case len(events) == 0:
+		return f.shortened(ctx)
 	}
 	return report{events: events, over: true}
+}
+
+// shortened is the end of a turn whose settled log is shorter than what was seen
+// live: it was lost, and its log was rebuilt from what the database had.
+func (f *follower) shortened(ctx context.Context) report {
+	events, err := f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, 0)
+	if err != nil || len(events) == 0 {
+		return report{err: err}
+	}
+	return report{events: events, over: true, rebuilt: true}
 }
 
 func (f *follower) state() (after, piece int, gap bool) {
@@ -361,6 +420,9 @@ func (f *follower) delta(d stream.Delta) (gap bool) {
 func (f *follower) take(r report, current bool) (fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if r.rebuilt {
+		f.log, f.closed, f.piece, f.rebuilt = nil, nil, piece{n: 1}, true
+	}
 	if len(r.events) > 0 {
 		fresh = f.append(r.events)
 	}
@@ -427,8 +489,8 @@ func (f *follower) finished() bool {
 	return f.over
 }
 
-// end gives the turn up.
-func (f *follower) end() {
+// giveUp ends the viewers of a turn that exists nowhere.
+func (f *follower) giveUp() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.gone = true
@@ -450,6 +512,8 @@ type Viewer struct {
 	at     Position
 	whole  bool  // all of the finished piece before the next event has been delivered
 	held   bool  // text of a piece being written is not delivered
+	late   bool  // it came after the log was rebuilt
+	ended  bool  // it has the terminal event
 	told   int64 // of which outage of the database it knows
 	closed bool
 }
@@ -475,6 +539,10 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	}
 	if v.at.N < len(f.log) {
 		return v.durable(f.log[v.at.N]), nil, nil
+	}
+	if v.beyond() {
+		v.at, v.ended = Position{TurnID: v.at.TurnID, N: len(f.log)}, true
+		return Item{Event: f.log[len(f.log)-1], At: v.at, Latest: true}, nil, nil
 	}
 	if f.over {
 		return Item{}, nil, io.EOF
@@ -532,7 +600,7 @@ func (v *Viewer) durable(e chat.Event) Item {
 		}
 	}
 	v.at.N++
-	v.whole = false
+	v.whole, v.ended = false, e.Type.Terminal()
 	if e.Type == chat.EventText && v.at.Piece <= e.Piece {
 		v.at.Piece, v.at.Attempt, v.at.Offset = 0, 0, 0
 	}
@@ -624,5 +692,15 @@ func (v *Viewer) Ref() Ref { return v.f.ref }
 func (v *Viewer) Done() bool {
 	v.f.mu.Lock()
 	defer v.f.mu.Unlock()
-	return v.f.over && v.at.N >= len(v.f.log)
+	return v.f.over && v.at.N >= len(v.f.log) && !v.beyond()
+}
+
+// beyond reports whether v has seen more of the turn than its log holds and lacks
+// the terminal event: the turn was lost, and its log was rebuilt.
+func (v *Viewer) beyond() bool {
+	f := v.f
+	if !f.over || v.ended || len(f.log) == 0 {
+		return false
+	}
+	return v.at.N > len(f.log) || v.at.N == len(f.log) && (v.at.Piece > 0 || f.rebuilt && !v.late)
 }

@@ -2,10 +2,13 @@ package follow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +31,8 @@ type world struct {
 	broken  error        // what queries answer
 	away    error        // what the database answers
 	draft   *db.Draft
+	kept    int // the first so many entries are rows
+	page    int // entries of one answer; 0: all
 	queries int
 	drafts  int
 	subs    []chan stream.Signal
@@ -51,8 +56,21 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 	if w.unknown {
 		return chat.Progress{}, nil
 	}
-	over := len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()
-	return chat.Progress{Known: true, Entries: slices.Clone(w.entries[min(after, len(w.entries)):]), Over: over}, nil
+	p := chat.Progress{Known: true, Kept: w.kept, Over: len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()}
+	from := min(max(after, w.kept), len(w.entries))
+	to := len(w.entries)
+	if w.page > 0 {
+		to = min(from+w.page, to)
+	}
+	p.Entries, p.More = slices.Clone(w.entries[from:to]), to < len(w.entries)
+	return p, nil
+}
+
+func (w *world) Texts(context.Context, string, string) (map[string]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b, err := json.Marshal(w.entries[:w.kept])
+	return map[string]string{chat.LogKey(1): string(b)}, err
 }
 
 func (w *world) Events(_ context.Context, _, _ string, after int) ([]chat.Event, error) {
@@ -187,7 +205,7 @@ func short(i Item) string {
 	case i.N == 0:
 		return "!"
 	}
-	return string(rune('0'+i.N)) + ":" + string(i.Type)
+	return strconv.Itoa(i.N) + ":" + string(i.Type)
 }
 
 // drain takes what a viewer has, waiting until nothing moves any more.
@@ -555,6 +573,46 @@ func TestQueryErrorsMeanAskAgain(t *testing.T) {
 	})
 }
 
+// Each query of such a thread replays its whole history: 26 a second for one
+// open page, before it was final.
+func TestThreadThatCannotBeReplayedIsQueriedTwiceAMinute(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		w.broken = fmt.Errorf("query: %w", chat.ErrCannotReplay)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		time.Sleep(10 * time.Minute)
+		w.set(func() {
+			if w.queries > 25 {
+				t.Errorf("%d queries in 10 minutes", w.queries)
+			}
+			w.broken = nil // the right release runs again
+		})
+		time.Sleep(pollUnplayable)
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+	})
+}
+
+func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		for range 8 {
+			w.add(inquire)
+		}
+		w.set(func() { w.kept, w.page = 4, 2 })
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started", "2:status", "3:status", "4:status", "5:status", "6:status", "7:status", "8:status", "9:status")
+
+		late := h.Follow(testRef, Position{N: 3})
+		defer late.Close()
+		got, _, _ = drain(t, late)
+		want(t, got, "4:status", "5:status", "6:status", "7:status", "8:status", "9:status")
+	})
+}
+
 func TestWithoutTheBusTextArrivesInDrafts(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.silent = true
@@ -649,7 +707,7 @@ func TestReplayOfASettledTurn(t *testing.T) {
 		{"in the middle of a piece", Position{N: 1, Piece: 1, Attempt: 1, Offset: 2}, []string{"~xt", "2:text", "~more", "3:text", "4:response"}, false},
 		{"at the end of a piece", Position{N: 2, Piece: 2, Attempt: 3, Offset: 4}, []string{"3:text", "4:response"}, false},
 		{"after everything", Position{N: 4}, nil, true},
-		{"beyond everything", Position{N: 400}, nil, true},
+		{"beyond everything, for the log was rebuilt and is shorter", Position{N: 400}, []string{"4:response"}, false},
 		{"an offset that the text does not have", Position{N: 1, Piece: 1, Attempt: 1, Offset: 99}, []string{"!", "~täxt", "2:text", "~more", "3:text", "4:response"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -672,6 +730,73 @@ func TestReplayOfASettledTurn(t *testing.T) {
 			want(t, got, c.want...)
 		})
 	}
+}
+
+// TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt: its workflow is gone, and the
+// log that was rebuilt from the rows is shorter than what was seen live.
+func TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		lost := []chat.Event{{Type: chat.EventTurnStarted, N: 1}, {Type: chat.EventFailed, N: 2}}
+		h.Check = func(context.Context, Ref) (bool, error) {
+			w.set(func() { w.settled = lost })
+			return false, nil
+		}
+		w.add(started, inquire, inquire)
+		v, behind := h.Follow(testRef, Position{}), h.Follow(testRef, Position{})
+		defer v.Close()
+		defer behind.Close()
+		got, seen, _ := drain(t, v)
+		want(t, got, "1:turn_started", "2:status", "3:status")
+		w.set(func() { w.unknown = true })
+		time.Sleep(2 * pollLast)
+		got, at, err := drain(t, v)
+		want(t, got, "2:failed")
+		if err != io.EOF || !v.Done() {
+			t.Fatalf("after it: %v", err)
+		}
+		got, _, err = drain(t, behind)
+		want(t, got, "1:turn_started", "2:failed")
+		if err != io.EOF {
+			t.Fatalf("behind: %v", err)
+		}
+		for from, expected := range map[Position][]string{seen: {"2:failed"}, at: nil} {
+			again := h.Follow(testRef, from)
+			got, _, err := drain(t, again)
+			again.Close()
+			want(t, got, expected...)
+			if err != io.EOF {
+				t.Fatalf("from %v: %v", from, err)
+			}
+		}
+	})
+}
+
+func TestATurnWhoseRowIsOpenIsNotGivenUp(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		checks := 0
+		h.Check = func(context.Context, Ref) (bool, error) {
+			checks++
+			if checks%2 == 0 {
+				return false, errors.New("not known")
+			}
+			return true, nil
+		}
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.set(func() { w.unknown = true })
+		time.Sleep(2 * patience)
+		if _, _, err := drain(t, v); err != nil {
+			t.Fatal(err)
+		}
+		w.set(func() { w.unknown = false }) // its submit has come through
+		w.settle()
+		time.Sleep(2 * pollLast)
+		if _, _, err := drain(t, v); err != io.EOF {
+			t.Fatalf("got %v", err)
+		}
+	})
 }
 
 func TestTheLastViewerEndsTheFollower(t *testing.T) {

@@ -1,7 +1,8 @@
 // Command chaos starts the whole of Palaver, each program in a process of its
 // own, has people talk on many threads in every way there is, and meanwhile
-// kills workers, API processes, Temporal or everything (SIGKILL), and drops NATS
-// and the database, at random. At the end it compares what people saw with what
+// kills workers, API processes, Temporal or everything (SIGKILL), freezes them
+// (SIGSTOP), and drops, silences or delays Temporal, NATS and the database, at
+// random. At the end it compares what people saw with what
 // the database holds, what the workflows recorded and what the model was asked,
 // and exits with 1 if a promise was broken (docs/reliability.md lists them).
 //
@@ -32,21 +33,24 @@ func main() {
 	flag.StringVar(&o.Server.Path, "server", "bin/palaver-standalone", "program that runs Temporal and NATS (with --only-infra)")
 	flag.StringVar(&o.Palaver.Path, "palaver", "bin/palaver", "program of the roles worker and api")
 	store := flag.String("store", "both", "sqlite, postgres (a database of its own on 127.0.0.1:5432, or on a server started for it) or both")
-	flag.IntVar(&o.Rounds, "rounds", 30, "faults per store")
+	flag.IntVar(&o.Rounds, "rounds", 40, "faults per store")
 	flag.IntVar(&o.Threads, "threads", 20, "threads that run turns all the time")
 	flag.IntVar(&o.Workers, "workers", 2, "worker processes")
 	flag.IntVar(&o.APIs, "apis", 2, "API processes")
 	flag.Uint64Var(&o.Seed, "seed", 0, "of faults and talk; 0: a new one")
+	flag.DurationVar(&o.ClocksApart, "clocks-apart", 8*time.Second, "span over which the clocks of the API processes are spread")
 	short := flag.Bool("short", false, "fewer threads and faults, none of them long: about a minute per store")
 	only := flag.String("only", "", "names of faults, comma-separated: only these; \"list\" shows them")
-	flag.DurationVar(&o.GoesOn, "goes-on", 10*time.Second, "longest that a turn may stand still after its worker died, while another is there")
+	flag.DurationVar(&o.GoesOn, "goes-on", 10*time.Second, "longest that a turn may stand still after its worker died or fell silent, while another is there")
 	keep := flag.String("keep", "", "folder in which data and logs stay; without it they stay only when something is found")
 	asJSON := flag.Bool("json", false, "report as JSON on standard output")
 	flag.Parse()
 
 	o.Calm, o.Fault, o.LongFault, o.Patience = 4*time.Second, 8*time.Second, 30*time.Second, 5*time.Minute
+	o.Freeze, o.Hiccup = 20*time.Second, 2*time.Second
 	if *short {
 		o.Threads, o.Rounds, o.Calm, o.Fault, o.LongFault = min(o.Threads, 8), min(o.Rounds, 6), 2*time.Second, 3*time.Second, 3*time.Second
+		o.Freeze = 8 * time.Second
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())

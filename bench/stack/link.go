@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 )
 
 // Link is the network between two programs: a TCP relay whose address stays and
-// that can be cut, or fall silent, and be mended. Safe for concurrent use.
+// that can be cut, or fall silent, or be slow, and be mended. Safe for
+// concurrent use.
 type Link struct {
 	listener net.Listener
 
 	mu     sync.Mutex
 	target string
 	state  linkState
+	delay  time.Duration // of a round trip
 	mended chan struct{} // closed and replaced when the link is no longer silent
 	conns  map[net.Conn]struct{}
 	ended  chan struct{}
@@ -60,8 +63,24 @@ func (l *Link) Cut() {
 // until Mend: as when a network drops packets, or the other program hangs.
 func (l *Link) Silence() { l.set(linkSilent) }
 
-// Mend lets everything through again.
+// Mend lets everything through again. A Delay stays.
 func (l *Link) Mend() { l.set(linkUp) }
+
+// Delay makes every round trip take d longer, half of it in each direction, and
+// connecting one round trip: as when the other program is far away. It limits no
+// bandwidth: what is sent together arrives together. 0 ends it.
+func (l *Link) Delay(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.delay = d
+}
+
+// roundTrip is the delay of a round trip now.
+func (l *Link) roundTrip() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.delay
+}
 
 // Reset ends every connection; new ones come up.
 func (l *Link) Reset() {
@@ -113,6 +132,10 @@ func (l *Link) serve() {
 func (l *Link) relay(near net.Conn) {
 	if !l.keep(near) || !l.pass() {
 		reset(near)
+		return
+	}
+	if !l.wait(time.Now().Add(l.roundTrip())) {
+		l.drop(near)
 		return
 	}
 	l.mu.Lock()
@@ -174,25 +197,68 @@ func (l *Link) pass() bool {
 	}
 }
 
+// wait returns at a time, or false when the link has ended.
+func (l *Link) wait(until time.Time) bool {
+	left := time.Until(until)
+	if left <= 0 {
+		return true
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.ended:
+		return false
+	}
+}
+
+// packet is what came in one piece, and when it is due at the other end.
+type packet struct {
+	data []byte
+	due  time.Time
+}
+
+// inFlight is how many packets one direction of a connection holds; a sender of
+// more waits.
+const inFlight = 64
+
 // copy moves what comes until either side ends; then both end.
 func (l *Link) copy(to, from net.Conn) {
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		if n > 0 {
-			if !l.pass() {
-				break
-			}
-			if _, werr := to.Write(buffer[:n]); werr != nil {
-				break
-			}
+	packets, stopped := make(chan packet, inFlight), make(chan struct{})
+	go func() {
+		defer close(packets)
+		l.receive(from, packets, stopped)
+	}()
+	for p := range packets {
+		if !l.wait(p.due) || !l.pass() {
+			break
 		}
-		if err != nil {
+		if _, err := to.Write(p.data); err != nil {
 			break
 		}
 	}
+	close(stopped)
 	_ = to.Close()
 	_ = from.Close()
+}
+
+// receive takes packets from a connection until it ends or stopped is closed.
+func (l *Link) receive(from net.Conn, packets chan<- packet, stopped <-chan struct{}) {
+	for {
+		buffer := make([]byte, 32<<10)
+		n, err := from.Read(buffer)
+		if n > 0 {
+			select {
+			case packets <- packet{buffer[:n], time.Now().Add(l.roundTrip() / 2)}:
+			case <-stopped:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // reset ends a connection the hard way, as a dead program's kernel does.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"strconv"
 	"testing"
 	"time"
 
@@ -99,4 +100,45 @@ func TestASilentLinkHoldsEverythingBackUntilItIsMended(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, line)
 	}
+}
+
+func TestASlowLinkDelaysRoundTripsAndKeepsWhatIsSentTogetherTogether(t *testing.T) {
+	l, err := stack.NewLink(echo(t))
+	require.NoError(t, err)
+	defer l.Close()
+	const far = 60 * time.Millisecond
+	c, in := dial(t, l)
+	say := func(lines ...string) time.Duration {
+		began := time.Now()
+		for _, line := range lines {
+			_, err := c.Write([]byte(line + "\n"))
+			require.NoError(t, err)
+		}
+		for _, line := range lines {
+			got, err := in.ReadString('\n')
+			require.NoError(t, err)
+			require.Equal(t, line+"\n", got)
+		}
+		return time.Since(began)
+	}
+	say("near")
+
+	l.Delay(far)
+	require.GreaterOrEqual(t, say("one"), far)
+	// Sent one after another these lines would take 200 round trips.
+	var many []string
+	for i := range 200 {
+		many = append(many, strconv.Itoa(i))
+	}
+	together := say(many...)
+	require.GreaterOrEqual(t, together, far)
+	require.Less(t, together, 200*far)
+
+	began := time.Now()
+	c, in = dial(t, l)
+	say("new")
+	require.GreaterOrEqual(t, time.Since(began), 2*far, "connecting is a round trip of its own")
+
+	l.Mend()
+	require.GreaterOrEqual(t, say("still slow"), far)
 }

@@ -38,15 +38,35 @@ func (t Times) String() string {
 	return fmt.Sprintf("%.1f / %.1f ms", ms(t.At(0.5)), ms(t.At(0.95)))
 }
 
+// Caller sends turns to a system; a User is Palaver's.
+type Caller interface {
+	// Turn sends one message to a thread and reads its stream to the end; began,
+	// unless nil, is called at the first event.
+	Turn(ctx context.Context, thread string, m Message, began func()) (Timing, error)
+}
+
 // Measure runs turns on n threads at once, each thread one turn after another.
 func (u *User) Measure(ctx context.Context, n, turns int, m Message) (*Results, error) {
+	return Measure(ctx, u, n, turns, m)
+}
+
+// Measure runs turns on n threads at once, each thread one turn after another.
+func Measure(ctx context.Context, u Caller, n, turns int, m Message) (*Results, error) {
+	return MeasureSpread(ctx, u, n, turns, m, 0)
+}
+
+// MeasureSpread is Measure with the threads' first turns spread evenly over a
+// time: with a model whose answers all take the same time, threads that begin
+// together would send every turn together.
+func MeasureSpread(ctx context.Context, u Caller, n, turns int, m Message, spread time.Duration) (*Results, error) {
 	r := &Results{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var failed error
 	began := time.Now()
-	for range n {
+	for i := range n {
 		wg.Go(func() {
+			time.Sleep(spread * time.Duration(i) / time.Duration(n))
 			thread := uuid.NewString()
 			for range turns / n {
 				t, err := u.Turn(ctx, thread, m, nil)

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -27,16 +28,29 @@ type Stack struct {
 
 // Start starts the program server on a model of that pace and returns when it
 // is ready. Stop it.
-func Start(ctx context.Context, server string, pace llmtest.Pace) (_ *Stack, err error) {
+func Start(ctx context.Context, server string, pace llmtest.Pace) (*Stack, error) {
+	model, err := llmtest.Listen("127.0.0.1:0", pace)
+	if err != nil {
+		return nil, err
+	}
+	s, err := StartOn(ctx, server, model.URL, os.Stderr)
+	if err != nil {
+		model.Close()
+		return nil, err
+	}
+	s.model = model
+	return s, nil
+}
+
+// StartOn starts the program server on a model that the caller has; what it
+// writes goes to log.
+func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *Stack, err error) {
 	s := &Stack{}
 	defer func() {
 		if err != nil {
 			s.Stop()
 		}
 	}()
-	if s.model, err = llmtest.Listen("127.0.0.1:0", pace); err != nil {
-		return nil, err
-	}
 	if s.data, err = os.MkdirTemp("", "palaver-bench-"); err != nil {
 		return nil, err
 	}
@@ -48,15 +62,18 @@ func Start(ctx context.Context, server string, pace llmtest.Pace) (_ *Stack, err
 	process := exec.CommandContext(ctx, server)
 	process.Env = append(os.Environ(),
 		"PORT="+strconv.Itoa(port), "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=0", "PALAVER_DATA_DIR="+s.data,
-		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL="+s.model.URL, "LOG_LEVEL=warn",
-		"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0")
-	process.Stderr = os.Stderr
+		"LOG_LEVEL=warn")
+	process.Env = append(append(process.Env, modelEnv(modelURL)...), limitsOff...)
+	process.Stderr = log
 	if err := process.Start(); err != nil {
 		return nil, fmt.Errorf("start %s (make build makes it): %w", server, err)
 	}
 	s.process = process
 	return s, s.ready(ctx)
 }
+
+// Pid is the server's.
+func (s *Stack) Pid() int { return s.process.Process.Pid }
 
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,7 +110,10 @@ func (s *Stack) Stop() {
 	_ = os.RemoveAll(s.data)
 }
 
-const circular = `# Circular on liquidity
+// Title and Circular are the benchmark's document.
+const Title = "Circular on liquidity"
+
+const Circular = `# Circular on liquidity
 
 ## 1. Liquidity coverage
 

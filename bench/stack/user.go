@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
 // User is one anonymous caller.
@@ -23,17 +26,25 @@ type User struct {
 }
 
 // NewUser is a caller that nobody has seen before.
-func (s *Stack) NewUser() (*User, error) {
+func (s *Stack) NewUser() (*User, error) { return NewUser(s.URL) }
+
+// NewUser is a caller of the Palaver at that URL.
+func NewUser(url string) (*User, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	return &User{url: s.URL, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}, nil
+	return &User{url: url, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}, nil
 }
 
 // Upload stores the benchmark's document and waits until it can be asked.
 func (u *User) Upload(ctx context.Context) (id string, err error) {
-	resp, err := u.post(ctx, "/api/documents", map[string]any{"title": "Circular on liquidity", "text": circular})
+	return u.UploadText(ctx, Title, Circular)
+}
+
+// UploadText stores a document and waits until it can be asked.
+func (u *User) UploadText(ctx context.Context, title, text string) (id string, err error) {
+	resp, err := u.post(ctx, "/api/documents", map[string]any{"title": title, "text": text})
 	if err != nil {
 		return "", err
 	}
@@ -161,4 +172,26 @@ func (u *User) post(ctx context.Context, path string, body any) (*http.Response,
 		return nil, fmt.Errorf("%s: %s: %s", path, resp.Status, problem.String())
 	}
 	return resp, nil
+}
+
+// Post sends JSON to a path of the API; the caller closes the answer's body.
+func (u *User) Post(ctx context.Context, path string, body any) (*http.Response, error) {
+	return u.post(ctx, path, body)
+}
+
+// Delays reads a stream of the native dialect to its end and calls delay with
+// how long each token of a model with stamped tokens took to come.
+func Delays(stream io.Reader, delay func(time.Duration)) error {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if !strings.Contains(lines.Text(), `"type":"token"`) {
+			continue
+		}
+		now := time.Now()
+		for _, sent := range llmtest.Stamps(lines.Text()) {
+			delay(now.Sub(sent))
+		}
+	}
+	return lines.Err()
 }

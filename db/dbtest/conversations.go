@@ -29,6 +29,35 @@ func (b *bundle) title() string {
 	return c.Title
 }
 
+// nothingComesBackOf checks that whatever is still written for a turn of a deleted
+// conversation finds no turn, and that its message, sent again, makes none.
+func (b *bundle) nothingComesBackOf(t chat.Turn) {
+	b.t.Helper()
+	again := t
+	again.ID, again.StreamRunID = uuid.NewString(), uuid.NewString()
+	for what, write := range map[string]func() error{
+		"text": func() error { return b.store.PutText(b.ctx, b.owner, t.ID, "piece:2", "x") },
+		"draft": func() error {
+			return b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "x"})
+		},
+		"beginning":     func() error { return b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, chat.RootCheckpoint) },
+		"settle":        func() error { _, err := b.store.Settle(b.ctx, b.ending(t, "late")); return err },
+		"message again": func() error { _, _, _, err := b.store.InsertTurn(b.ctx, again); return err },
+		"turn again":    func() error { _, _, _, err := b.store.InsertTurn(b.ctx, t); return err },
+		"unsaved turn":  func() error { _, err := b.store.SaveTurn(b.ctx, t); return err },
+		"read":          func() error { _, err := b.store.Turn(b.ctx, b.owner, t.ID); return err },
+		"read texts":    func() error { _, err := b.store.Texts(b.ctx, b.owner, t.ID); return err },
+		"read draft":    func() error { _, err := b.store.Draft(b.ctx, b.owner, t.ID, 1); return err },
+		"read events":   func() error { _, err := b.store.Events(b.ctx, b.owner, t.ID, 0); return err },
+		"find": func() error {
+			_, err := b.store.FindTurn(b.ctx, b.owner, db.CancelRef{ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID})
+			return err
+		},
+	} {
+		b.ErrorIs(write(), db.ErrNotFound, what)
+	}
+}
+
 var conversationTests = []test{
 	{"creating twice gives the first one back", func(b *bundle) {
 		c := b.conversation("First")
@@ -160,7 +189,7 @@ var conversationTests = []test{
 		b.Equal([]string{c.ID}, b.listed("neu"))
 		b.Empty(b.listed("old"))
 	}},
-	{"nothing is left of a deleted conversation and nothing comes back under its id", func(b *bundle) {
+	{"nothing is left of a deleted conversation", func(b *bundle) {
 		t := b.running("hello", chat.RootCheckpoint)
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
 		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Text: "x"}))
@@ -169,24 +198,98 @@ var conversationTests = []test{
 		b.Empty(b.listed(""))
 		_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.Turn(b.ctx, b.owner, t.ID)
+		_, err = b.store.TurnsAfter(b.ctx, b.owner, b.thread, 0, 1)
 		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		_, err = b.store.LastPlace(b.ctx, b.owner, b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
 		_, err = b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
 		b.ErrorIs(err, db.ErrNotFound)
-		b.ErrorIs(b.store.PutText(b.ctx, b.owner, t.ID, "piece:2", "x"), db.ErrNotFound)
-		b.ErrorIs(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Text: "x"}), db.ErrNotFound)
-		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, ""), db.ErrNotFound)
-		_, err = b.store.Settle(b.ctx, b.ending(t, "late"))
-		b.ErrorIs(err, db.ErrNotFound)
-		_, _, _, err = b.store.InsertTurn(b.ctx, b.newTurn("again"))
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
-		b.ErrorIs(err, db.ErrNotFound)
+		b.nothingComesBackOf(t)
 		b.ErrorIs(b.store.DeleteConversation(b.ctx, b.owner, b.thread), db.ErrNotFound)
+	}},
+	{"the owner of a deleted conversation may use its id again, and nobody else may", func(b *bundle) {
+		b.exchange("old", "old answer", chat.RootCheckpoint)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		stranger := b.newTurn("mine now")
+		stranger.Owner = uuid.NewString()
+		begin := func() error { _, _, _, err := b.store.InsertTurn(b.ctx, stranger); return err }
+		create := func() error {
+			_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: stranger.Owner})
+			return err
+		}
+		b.ErrorIs(begin(), db.ErrNotFound)
+		b.ErrorIs(create(), db.ErrNotFound)
+
+		for generation := 2; generation < 5; generation++ {
+			next := b.insert(b.newTurn("new"))
+			b.Equal(generation, next.Generation)
+			b.Equal([]string{}, said(b.history("", "", 10).Messages), "not accepted yet")
+			b.mark(next.ID, chat.TurnRunning, chat.RootCheckpoint)
+			next.Parent = chat.RootCheckpoint
+			b.settle(b.ending(next, "new answer"))
+			b.Equal([]string{"new", "new answer"}, said(b.history("", "", 10).Messages))
+			b.Equal([]string{b.thread}, b.listed(""))
+			b.Empty(b.listed("old"))
+			b.ErrorIs(begin(), db.ErrNotFound)
+			b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+			b.ErrorIs(begin(), db.ErrNotFound)
+			b.ErrorIs(create(), db.ErrNotFound)
+		}
+		made, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Again", CreatedAt: b.now()})
+		b.NoError(err)
+		b.Equal("Again", made.Title)
+		b.Empty(b.history("", "", 10).Messages)
+	}},
+	{"what is late of a deleted conversation does not come back in the next one of its id", func(b *bundle) {
+		first := b.exchange("old", "old answer", chat.RootCheckpoint)
+		open := b.running("older", first)
+		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil)
+		b.NoError(err)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.nothingComesBackOf(open)
+
+		next := b.insert(b.newTurn("new"))
+		b.nothingComesBackOf(open)
+		b.mark(next.ID, chat.TurnRunning, chat.RootCheckpoint)
+		b.nothingComesBackOf(open)
+		b.Equal([]string{"new"}, said(b.history("", "", 10).Messages))
+		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, next.ID, chat.TurnRunning, first), db.ErrNotFound, "an old parent")
+		_, err = b.store.Repo(b.ctx, b.owner, b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+
+		again := open // the same name with other content is another message
+		again.ID, again.Content.Message = uuid.NewString(), "another"
+		again.ContentHash = again.Content.Hash()
+		b.insert(again)
+	}},
+	{"a repo alone does not begin a conversation under a deleted id", func(b *bundle) {
+		put := func() error {
+			_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil)
+			return err
+		}
+		b.NoError(put())
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.ErrorIs(put(), db.ErrNotFound)
+		b.insert(b.newTurn("new"))
+		b.NoError(put())
+	}},
+	{"a turn that was taken without the database is saved in the conversation that took it only", func(b *bundle) {
+		taken := func(generation int) error {
+			t := b.newTurn("unsaved")
+			t.Generation = generation
+			_, err := b.store.SaveTurn(b.ctx, t)
+			return err
+		}
+		b.NoError(taken(0), "a thread that the database has lost")
+		b.NoError(taken(0))
+		b.NoError(taken(1))
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.ErrorIs(taken(0), db.ErrNotFound)
+		b.ErrorIs(taken(1), db.ErrNotFound)
+		b.insert(b.newTurn("new"))
+		b.ErrorIs(taken(0), db.ErrNotFound)
+		b.ErrorIs(taken(1), db.ErrNotFound)
+		b.NoError(taken(2))
 	}},
 	{"deleting one conversation leaves the others", func(b *bundle) {
 		b.exchange("keep", "kept", chat.RootCheckpoint)

@@ -22,6 +22,7 @@ type belongings struct {
 	turns, docs, sets      []string
 	pictures               []string
 	pending                chat.Turn // never accepted
+	gone                   chat.Turn // of the deleted conversation
 }
 
 // Fill writes something of every kind that a store keeps. No accepted turn is
@@ -80,7 +81,8 @@ func (b *bundle) belongings() belongings {
 	b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: all.pending.ID, Piece: 1, Attempt: 2, Text: "dra"}))
 	b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: all.pending.StreamRunID}, chat.UserCancelled))
 	b.thread = all.deleted
-	b.exchange("gone", "gone", chat.RootCheckpoint)
+	all.gone = b.running("gone", chat.RootCheckpoint)
+	b.settle(b.ending(all.gone, "gone"))
 	b.NoError(b.store.DeleteConversation(b.ctx, b.owner, all.deleted))
 	b.thread = all.thread
 	return all
@@ -154,7 +156,9 @@ func (o belongings) says(t *testing.T, store db.Store) []any {
 		note(found, err)
 	}
 	note(store.SearchVector(ctx, o.owner, []float32{1, 1}, o.docs, 10))
-	_, err = store.CreateConversation(ctx, chat.Conversation{ID: o.deleted, Owner: o.owner})
+	_, err = store.CreateConversation(ctx, chat.Conversation{ID: o.deleted, Owner: uuid.NewString()})
+	note(errors.Is(err, db.ErrNotFound), nil)
+	_, _, _, err = store.InsertTurn(ctx, o.gone)
 	return append(said, errors.Is(err, db.ErrNotFound))
 }
 
@@ -173,6 +177,8 @@ func (i Installation) GoesOn(t *testing.T, store db.Store) {
 	sets, err := store.ListSets(b.ctx, o.owner, "", 10)
 	b.NoError(err)
 	b.Equal(append([]string{set.ID}, o.sets[1], o.sets[0]), ids(sets.Items, setID))
+	b.thread = o.deleted
+	b.Equal(2, b.insert(b.newTurn("again")).Generation)
 	d := b.document(o.owner, "New", "one more apple")
 	b.Contains(b.search("apple"), chunkID(d.ID, 0))
 }

@@ -298,6 +298,17 @@ var blind = map[string]func(b *bundle, stranger string, p property) (int, error)
 		here, busy, err := b.store.CountOpenTurns(b.ctx, stranger, p.open.ThreadID)
 		return here + busy, err
 	},
+	"HasOpenTurns": func(b *bundle, stranger string, p property) (int, error) {
+		open, err := b.store.HasOpenTurns(b.ctx, stranger, p.open.ThreadID)
+		if open {
+			return 1, err
+		}
+		return 0, err
+	},
+	"BusyThreads": func(b *bundle, stranger string, p property) (int, error) {
+		threads, err := b.store.BusyThreads(b.ctx, stranger, 10)
+		return len(threads), err
+	},
 	"Profile": func(b *bundle, stranger string, p property) (int, error) {
 		profile, err := b.store.Profile(b.ctx, stranger)
 		return len(profile.Industry) + len(profile.Location), err

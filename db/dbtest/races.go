@@ -148,7 +148,7 @@ var raceTests = []test{
 			b.ErrorIs(errs[loser], db.ErrNotFound)
 		}
 	}},
-	{"a delete and an insert, at once, leave nothing under the id", func(b *bundle) {
+	{"a delete and an insert, at once, leave nothing, or the insert in the next conversation", func(b *bundle) {
 		for range 10 {
 			b.thread = uuid.NewString()
 			b.exchange("hello", "hi", chat.RootCheckpoint)
@@ -162,11 +162,44 @@ var raceTests = []test{
 				}
 			})
 			b.NoError(errs[0])
-			if errs[1] != nil {
-				b.ErrorIs(errs[1], db.ErrNotFound)
+			b.NoError(errs[1])
+			made, err := b.store.Turn(b.ctx, b.owner, t.ID)
+			if err != nil { // it came first and was deleted, too
+				b.ErrorIs(err, db.ErrNotFound)
+				b.nothingComesBackOf(t)
+				continue
 			}
-			_, err := b.store.Turn(b.ctx, b.owner, t.ID)
+			b.Equal(2, made.Generation)
+			b.mark(t.ID, chat.TurnAccepted, "")
+			b.Equal([]string{"late"}, said(b.history("", "", 10).Messages))
+		}
+	}},
+	{"a delete and a retry, at once, leave nothing under the id", func(b *bundle) {
+		for range 10 {
+			b.thread = uuid.NewString()
+			t := b.running("hello", chat.RootCheckpoint)
+			again := t
+			again.ID = uuid.NewString()
+			var errs [3]error
+			together(3, func(i int) {
+				switch i {
+				case 0:
+					errs[0] = b.store.DeleteConversation(b.ctx, b.owner, b.thread)
+				case 1:
+					_, _, _, errs[1] = b.store.InsertTurn(b.ctx, again)
+				default:
+					_, errs[2] = b.store.SaveTurn(b.ctx, t)
+				}
+			})
+			b.NoError(errs[0])
+			for _, err := range errs[1:] {
+				if err != nil {
+					b.ErrorIs(err, db.ErrNotFound)
+				}
+			}
+			_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 			b.ErrorIs(err, db.ErrNotFound)
+			b.nothingComesBackOf(t)
 		}
 	}},
 	{"a reader sees one whole text of a document that is stored anew", func(b *bundle) {

@@ -59,6 +59,11 @@ func (th Thread) Uses(t testing.TB, store db.Store) []Use {
 		{"TurnOfMessage", func() error { _, err := store.TurnOfMessage(b.ctx, b.owner, b.thread, middle+".m0"); return err }},
 		{"InsertTurn", func() error { _, _, _, err := store.InsertTurn(b.ctx, next); return err }},
 		{"OpenTurns", func() error { _, err := store.OpenTurns(b.ctx, b.owner, b.thread); return err }},
+		{"TurnsAfter", func() error {
+			_, err := store.TurnsAfter(b.ctx, b.owner, b.thread, len(th.Turns)/2, 1)
+			return err
+		}},
+		{"LastPlace", func() error { _, err := store.LastPlace(b.ctx, b.owner, b.thread); return err }},
 		{"Head", func() error { _, err := store.Head(b.ctx, b.owner, b.thread); return err }},
 		{"MarkTurn", func() error { return store.MarkTurn(b.ctx, b.owner, next.ID, chat.TurnRunning, th.Head) }},
 		{"Registry", func() error { _, err := store.Registry(b.ctx, b.owner, b.thread, th.Head); return err }},

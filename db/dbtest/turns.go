@@ -20,6 +20,7 @@ var turnTests = []test{
 		b.NoError(err)
 		b.True(created)
 		b.False(cancelled)
+		t.Generation = 1
 		b.Equal(t, stored)
 		read, err := b.store.Turn(b.ctx, b.owner, t.ID)
 		b.NoError(err)
@@ -59,6 +60,7 @@ var turnTests = []test{
 		late, retry := b.newTurn("hello"), b.newTurn("hello")
 		retry.ThreadID, retry.ClientTurnID = late.ThreadID, late.ClientTurnID
 		b.insert(retry)
+		late.Generation = 1
 		for range 2 { // idempotent
 			saved, err := b.store.SaveTurn(b.ctx, late)
 			b.NoError(err)

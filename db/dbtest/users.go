@@ -85,6 +85,10 @@ var userTests = []test{
 		_, err = b.store.Settle(b.ctx, db.Settlement{Owner: deleted, ThreadID: thread, TurnID: p.open.ID, Status: chat.TurnCompleted,
 			Text: "late", At: b.now(), Terminal: chat.Event{N: 1, Type: chat.EventResponse}})
 		b.ErrorIs(err, db.ErrNotFound)
+		for _, id := range had.Threads {
+			_, err = b.store.CreateConversation(b.ctx, chat.Conversation{ID: id, Owner: deleted})
+			b.ErrorIs(err, db.ErrNotFound)
+		}
 		b.ErrorIs(b.store.FailDocument(b.ctx, deleted, p.processing.ID, "late"), db.ErrNotFound)
 		b.True(b.userData(deleted).Empty())
 	}},

@@ -18,7 +18,7 @@ func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ 
 	defer end(&err)
 	var row sqlcgen.ConversationRow
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := ensureConversation(ctx, q, c, true); err != nil {
+		if _, err := ensureConversation(ctx, q, c, listed|reused); err != nil {
 			return err
 		}
 		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: c.ID, Owner: c.Owner})
@@ -27,38 +27,48 @@ func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ 
 	return conversation(row), err
 }
 
-// ensureConversation makes c unless its owner has it already. One that is not
-// listed (made by a turn nobody accepted yet) becomes so when listed is asked for.
-func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, listed bool) error {
+// making is how ensureConversation makes a conversation.
+type making int
+
+const (
+	listed making = 1 << iota // it shows in lists, also one that was made without
+	reused                    // under the id of one that its owner has deleted, too
+)
+
+// ensureConversation makes c unless its owner has it already, and returns its
+// generation. One that is not listed was made by a turn nobody accepted yet.
+func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, how making) (generation int64, err error) {
 	if err := q.LockThread(ctx, c.ID); err != nil {
-		return err
+		return 0, err
 	}
-	at := record.Micros(record.OrNow(c.CreatedAt))
-	owner, err := q.ConversationOwner(ctx, c.ID)
+	there, err := q.ConversationOwner(ctx, c.ID)
 	switch {
-	case err == nil && owner != c.Owner:
-		return db.ErrNotFound
-	case err == nil && !listed:
-		return nil
+	case err == nil && there.Owner != c.Owner:
+		return 0, db.ErrNotFound
+	case err == nil && how&listed == 0:
+		return there.Generation, nil
 	case err == nil:
 		// Time 0: an old conversation does not move to the top.
 		if err := q.ListConversation(ctx, sqlcgen.ListConversationParams{ID: c.ID, Owner: c.Owner}); err != nil {
-			return err
+			return 0, err
 		}
-		return q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
+		return there.Generation, q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
 			ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title)})
 	case !errors.Is(err, pgx.ErrNoRows):
-		return err
+		return 0, err
 	}
-	deleted, err := q.ConversationDeleted(ctx, c.ID)
-	if err != nil {
-		return err
+	before, err := q.DeletedConversation(ctx, c.ID)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+	case err != nil:
+		return 0, err
+	case before.Owner != c.Owner || before.Owner == "" || how&reused == 0:
+		return 0, db.ErrNotFound
 	}
-	if deleted > 0 {
-		return db.ErrNotFound
-	}
-	return q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
-		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: listed, CreatedAt: at})
+	generation = before.Generation + 1
+	return generation, q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
+		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
+		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: before.Places})
 }
 
 func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {
@@ -136,10 +146,25 @@ func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id strin
 	if err := q.DeleteThreadCancels(ctx, sqlcgen.DeleteThreadCancelsParams{Owner: owner, ThreadID: id}); err != nil {
 		return err
 	}
-	if err := record.Found(q.DeleteConversation(ctx, sqlcgen.DeleteConversationParams{Owner: owner, ID: id})); err != nil {
+	now := time.Now()
+	if err := q.KeepConversationDeleted(ctx, sqlcgen.KeepConversationDeletedParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
 		return err
 	}
-	return q.KeepConversationDeleted(ctx, sqlcgen.KeepConversationDeletedParams{ID: id, At: record.Micros(time.Now())})
+	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-record.RetriesEnd))); err != nil {
+		return err
+	}
+	messages, err := q.MessagesOfThread(ctx, sqlcgen.MessagesOfThreadParams{Owner: owner, ThreadID: id})
+	if err != nil {
+		return err
+	}
+	digests := make([]string, len(messages))
+	for i, m := range messages {
+		digests[i] = record.MessageDigest(id, m.ClientTurnID, m.ContentHash)
+	}
+	if err := q.KeepTurnsDeleted(ctx, sqlcgen.KeepTurnsDeletedParams{Digests: digests, At: record.Micros(now)}); err != nil {
+		return err
+	}
+	return record.Found(q.DeleteConversation(ctx, sqlcgen.DeleteConversationParams{Owner: owner, ID: id}))
 }
 
 func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err error) {

@@ -103,7 +103,7 @@ func (s *Store) PutRepo(ctx context.Context, owner, threadID string, gzipped []b
 	defer end(&err)
 	now := time.Now()
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := ensureConversation(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, true); err != nil {
+		if _, err := ensureConversation(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, listed); err != nil {
 			return err
 		}
 		version, err := q.RepoVersion(ctx, sqlcgen.RepoVersionParams{Owner: owner, ThreadID: threadID})

@@ -42,7 +42,7 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 			return err
 		}
 		created = false
-		err := ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, false)
+		generation, err := admitTurn(ctx, q, t, taken)
 		if err != nil {
 			return err
 		}
@@ -57,6 +57,7 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 		row, err = q.TurnByClientID(ctx, byClient)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
+			t.Generation = int(generation)
 			if err := insertTurn(ctx, q, t); err != nil {
 				return err
 			}
@@ -86,6 +87,33 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 	return stored, created, cancelled, err
 }
 
+// admitTurn makes the turn's conversation if need be and returns its generation.
+// ErrNotFound for a turn of a conversation that was deleted, and for a message of
+// one that is sent again: neither comes back in the next conversation of that id.
+func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool) (generation int64, err error) {
+	how := reused
+	if taken { // its conversation was there before
+		how = 0
+	}
+	generation, err = ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, how)
+	if err != nil || generation == 1 {
+		return generation, err
+	}
+	if taken {
+		if int64(t.Generation) != generation {
+			return 0, db.ErrNotFound
+		}
+		return generation, nil
+	}
+	deleted, err := q.TurnDeleted(ctx, sqlcgen.TurnDeletedParams{
+		Digest: record.MessageDigest(t.ThreadID, t.ClientTurnID, t.ContentHash),
+		Since:  record.Micros(time.Now().Add(-record.RetriesEnd))})
+	if err == nil && deleted {
+		err = db.ErrNotFound
+	}
+	return generation, err
+}
+
 // insertTurn writes the turn with its user message, which shows once the turn
 // is accepted, and ties the pictures that came with it to the conversation.
 func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
@@ -95,7 +123,8 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 	}
 	rows, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
-		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content})
+		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
+		Generation: int64(t.Generation)})
 	if err != nil {
 		return err
 	}
@@ -341,13 +370,33 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 			return nil, err
 		}
 	}
-	turns := make([]chat.Turn, len(rows))
-	for i, row := range rows {
-		if turns[i], err = turn(row); err != nil {
+	return turns(rows)
+}
+
+func (s *Store) TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) (_ []chat.Turn, err error) {
+	ctx, end := s.few(ctx, "read the next turns")
+	defer end(&err)
+	rows, err := s.q.TurnsAfter(ctx, sqlcgen.TurnsAfterParams{
+		Owner: owner, ThreadID: threadID, Place: int64(place), MaxRows: int64(record.Clamp(limit, record.MaxHistory))})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		if _, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
 			return nil, err
 		}
 	}
-	return turns, nil
+	return turns(rows)
+}
+
+func (s *Store) LastPlace(ctx context.Context, owner, threadID string) (place int, err error) {
+	ctx, end := s.few(ctx, "read the last place")
+	defer end(&err)
+	last, err := s.q.LastPlace(ctx, sqlcgen.LastPlaceParams{Owner: owner, ThreadID: threadID})
+	if err == nil && last == 0 {
+		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+	}
+	return int(last), err
 }
 
 func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error) {
@@ -357,11 +406,22 @@ func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (her
 	return int(n.Here), int(n.Busy), err
 }
 
+func turns(rows []sqlcgen.Turn) (_ []chat.Turn, err error) {
+	list := make([]chat.Turn, len(rows))
+	for i, row := range rows {
+		if list[i], err = turn(row); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 func turn(row sqlcgen.Turn) (chat.Turn, error) {
 	t := chat.Turn{
 		ID: row.ID, ThreadID: row.ThreadID, Owner: row.Owner, Parent: row.Parent,
 		ClientTurnID: row.ClientTurnID, StreamRunID: row.StreamRunID, ContentHash: row.ContentHash,
 		Status: chat.TurnStatus(row.Status), CreatedAt: record.Time(row.CreatedAt), SettledAt: record.Time(row.SettledAt),
+		Place: int(row.Place), Generation: int(row.Generation),
 	}
 	if err := json.Unmarshal([]byte(row.Content), &t.Content); err != nil {
 		return chat.Turn{}, fmt.Errorf("content of turn %s: %w", row.ID, err)

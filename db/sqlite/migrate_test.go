@@ -18,7 +18,8 @@ const firstRelease = `INSERT INTO conversations (id, owner, title, title_folded,
 INSERT INTO turns (id, owner, thread_id, parent, place, status, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content)
 VALUES ('t', 'o', 'c', 'root', 1, 'completed', 1, 2, 'ct', '', 'h', '["d"]', '{"message":"hello","agent":"documents"}');
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata) VALUES ('t', 0, 'user', 1, 'hello', 'hello', '');
-INSERT INTO turn_events (turn_id, n, event) VALUES ('t', 1, '{"n":1,"type":"response"}')`
+INSERT INTO turn_events (turn_id, n, event) VALUES ('t', 1, '{"n":1,"type":"response"}');
+INSERT INTO deleted_conversations (id, deleted_at) VALUES ('gone', 1)`
 
 func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
@@ -52,4 +53,10 @@ func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"draw"}, tools)
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a", Owner: "o", ThreadID: "c"}, nil))
+	later, err := s.TurnsAfter(ctx, "o", "c", 1, 10)
+	require.NoError(t, err)
+	require.Len(t, later, 1, "places go on where they were")
+	require.Equal(t, "t2", later[0].ID)
+	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "gone", Owner: "o"})
+	require.ErrorIs(t, err, db.ErrNotFound, "whose it was is not known")
 }

@@ -28,6 +28,7 @@ import (
 type Store struct {
 	writer, reader *sql.DB
 	write, read    *sqlcgen.Queries
+	stopSync       func()
 	search         searchStatements
 	closed         atomic.Bool
 	pruned         record.Pruned
@@ -72,7 +73,11 @@ func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (e
 	if s.read, err = sqlcgen.Prepare(ctx, s.reader); err != nil {
 		return err
 	}
-	return s.search.prepare(ctx, s.writer, s.reader)
+	if err := s.search.prepare(ctx, s.writer, s.reader); err != nil {
+		return err
+	}
+	s.stopSync, err = Sync(path)
+	return err
 }
 
 // openPool opens a pool whose connections stay, because each holds its
@@ -109,6 +114,9 @@ func (s *Store) Ping(ctx context.Context) (err error) {
 // Close ends all connections. Calls still under way end with ErrUnavailable.
 func (s *Store) Close() error {
 	s.closed.Store(true)
+	if s.stopSync != nil {
+		s.stopSync()
+	}
 	var errs []error
 	for _, pool := range []*sql.DB{s.reader, s.writer} { // the writer last: it empties the WAL
 		if pool != nil {

@@ -184,6 +184,9 @@ func (p *player) stream() bool {
 			return false
 		}
 		p.tokens++
+		if p.a.Stamped {
+			delta = Stamp(time.Now())
+		}
 		if !p.send(p.chunk(map[string]any{"content": delta}, nil)) {
 			return false
 		}

@@ -13,17 +13,17 @@ import (
 // fallback answers by the default script: an inquiry, about the documents that
 // the message names by title, answered with a quotation of the first passage.
 func (s *Server) fallback(r Request, prompt string) Answer {
+	pace := s.Pace()
 	if r.Kind == Stream {
 		if m := callsTool.FindStringSubmatch(r.LastUser); m != nil && slices.Contains(r.Tools, m[1]) && json.Valid([]byte(m[2])) {
 			if r.LastResult == "" {
-				return Answer{Calls: []llm.ToolCall{{Name: m[1], Arguments: m[2]}}, Delay: s.pace.FirstToken}
+				return Answer{Calls: []llm.ToolCall{{Name: m[1], Arguments: m[2]}}, Delay: pace.FirstToken}
 			}
-			return Answer{Chunks: s.paced([]string{"The ", "tool ", "says: ", first(r.LastResult, 160)}), Delay: s.pace.FirstToken, Each: s.pace.PerToken}
+			return Answer{Chunks: pace.fill([]string{"The ", "tool ", "says: ", first(r.LastResult, 160)}), Delay: pace.FirstToken, Each: pace.PerToken}
 		}
-		chunks := s.paced(write(prompt))
-		return Answer{Chunks: chunks, Delay: s.pace.FirstToken, Each: s.pace.PerToken}
+		return Answer{Chunks: pace.fill(write(prompt)), Delay: pace.FirstToken, Each: pace.PerToken, Stamped: pace.Stamped}
 	}
-	a := Answer{Delay: s.pace.Structured, JSON: map[string]any{}}
+	a := Answer{Delay: pace.Structured, JSON: map[string]any{}}
 	switch r.Schema {
 	case llm.IntentSchema.Name:
 		a.JSON = llm.Intent{Action: chat.Inquire, Confidence: chat.High, Actions: []chat.Action{chat.Inquire}, Reasoning: "scripted"}
@@ -35,17 +35,17 @@ func (s *Server) fallback(r Request, prompt string) Answer {
 	return a
 }
 
-// paced cuts or fills an answer to the number of tokens asked for.
-func (s *Server) paced(chunks []string) []string {
-	if s.pace.Tokens <= 0 {
+// fill cuts or fills an answer to the number of tokens asked for.
+func (p Pace) fill(chunks []string) []string {
+	if p.Tokens <= 0 {
 		return chunks
 	}
-	out := make([]string, 0, s.pace.Tokens)
-	for len(out) < s.pace.Tokens-len(chunks) {
+	out := make([]string, 0, p.Tokens)
+	for len(out) < p.Tokens-len(chunks) {
 		out = append(out, "word ")
 	}
 	out = append(out, chunks...)
-	return out[len(out)-min(len(out), s.pace.Tokens):]
+	return out[len(out)-min(len(out), p.Tokens):]
 }
 
 var (

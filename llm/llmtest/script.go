@@ -43,6 +43,7 @@ type Answer struct {
 	Gates map[int]*Gate
 	// Delay comes before the answer, Each before each chunk.
 	Delay, Each time.Duration
+	Stamped     bool // each chunk is the time at which it is sent, see Stamp
 
 	Finish  string // finish_reason; empty: "stop", or "tool_calls"
 	NoUsage bool   // send no token counts

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,7 +22,8 @@ type Server struct {
 	URL string // base URL, with the version: http://127.0.0.1:port/v1
 
 	http   *http.Server
-	pace   Pace
+	pace   atomic.Pointer[Pace]
+	calls  atomic.Int64
 	forget bool // record nothing
 
 	mu      sync.Mutex
@@ -54,6 +56,8 @@ type Pace struct {
 	FirstToken time.Duration
 	PerToken   time.Duration
 	Tokens     int // of a streamed answer; 0: as long as the answer happens to be
+	// Stamped makes each token say when it was sent, as Stamp writes it.
+	Stamped bool
 }
 
 // Listen starts a server on addr that records nothing, so that it can serve for
@@ -63,7 +67,8 @@ func Listen(addr string, pace Pace) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "http://" + l.Addr().String() + "/v1", pace: pace, forget: true, changed: make(chan struct{})}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", forget: true, changed: make(chan struct{})}
+	s.SetPace(pace)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
@@ -72,6 +77,16 @@ func Listen(addr string, pace Pace) (*Server, error) {
 	go s.http.Serve(l)
 	return s, nil
 }
+
+// SetPace changes the pace of the calls that begin from now on.
+func (s *Server) SetPace(p Pace) { s.pace.Store(&p) }
+
+// Pace is that of the calls that begin now.
+func (s *Server) Pace() Pace { return *s.pace.Load() }
+
+// Calls is how many calls have come so far, also when the
+// server records nothing.
+func (s *Server) Calls() int64 { return s.calls.Load() }
 
 // Close ends the server and every open call.
 func (s *Server) Close() { s.http.Close() }
@@ -104,6 +119,7 @@ type Request struct {
 
 // record notes a call and wakes who waits for it.
 func (s *Server) record(r Request) {
+	s.calls.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.forget {

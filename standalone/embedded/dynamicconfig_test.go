@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
 )
 
 // What an external server is told by docker/temporal/dynamicconfig.yaml is what
@@ -16,14 +17,24 @@ func TestTheFileForAnExternalServerSaysWhatTheEmbeddedOneIsTold(t *testing.T) {
 	loaded := dynamicconfig.LoadYamlFile(contents)
 	require.NoError(t, loaded.Err())
 	require.Empty(t, loaded.Warnings, "every name is a setting of the server")
-	for _, key := range []dynamicconfig.Key{
-		dynamicconfig.MatchingEnableFairness.Key(),
-		dynamicconfig.MaxBufferedQueryCount.Key(),
-		dynamicconfig.WorkflowExecutionMaxInFlightUpdates.Key(),
-	} {
-		values := loaded.Map[key]
+	file := dynamicconfig.StaticClient{}
+	for key, values := range loaded.Map {
 		require.Len(t, values, 1, key)
-		require.EqualValues(t, tuned[key], values[0].Value, key)
+		file[key] = values[0].Value
 	}
-	require.Len(t, loaded.Map, 3)
+	require.Len(t, file, 5)
+	logger := log.NewNoopLogger()
+	said, told := dynamicconfig.NewCollection(file, logger), dynamicconfig.NewCollection(tuned, logger)
+	for name, value := range map[string]func(*dynamicconfig.Collection) any{
+		"fairness": func(c *dynamicconfig.Collection) any { return dynamicconfig.MatchingEnableFairness.Get(c)("", "", 0) },
+		"queries":  func(c *dynamicconfig.Collection) any { return dynamicconfig.MaxBufferedQueryCount.Get(c)() },
+		"updates": func(c *dynamicconfig.Collection) any {
+			return dynamicconfig.WorkflowExecutionMaxInFlightUpdates.Get(c)("")
+		},
+		"keep-alive": func(c *dynamicconfig.Collection) any { return dynamicconfig.KeepAliveTime.Get(c)() },
+		"its answer": func(c *dynamicconfig.Collection) any { return dynamicconfig.KeepAliveTimeout.Get(c)() },
+	} {
+		require.Equal(t, value(told), value(said), name)
+		require.NotEqual(t, value(dynamicconfig.NewNoopCollection()), value(said), name)
+	}
 }

@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	palaverdb "github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -54,16 +55,23 @@ var tuned = dynamicconfig.StaticClient{
 	dynamicconfig.WorkflowExecutionMaxInFlightUpdates.Key(): 100,
 	// Threads carry their owner as fairness key.
 	dynamicconfig.MatchingEnableFairness.Key(): true,
+	// A worker that fell silent (powered off, frozen, partitioned) keeps its long
+	// polls, and each is handed a task, until its connection is closed: after 70 s
+	// by default. 3 s are less than the heartbeat timeout of an activity (4 s), so
+	// that its retry goes to another worker.
+	dynamicconfig.KeepAliveTime.Key():    time.Second,
+	dynamicconfig.KeepAliveTimeout.Key(): 2 * time.Second,
 }
 
 type temporalServer struct {
 	server   temporal.Server
+	stopSync func() // nil: in memory
 	address  string
 	stopping *atomic.Bool
 }
 
 func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
-	store, err := prepareStore(o.Dir)
+	store, err := prepareStore(ctx, o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("prepare Temporal's database: %w", err)
 	}
@@ -94,7 +102,11 @@ func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
 		return nil, fmt.Errorf("start Temporal: %w", err)
 	}
 	s := &temporalServer{server: server, address: address, stopping: stopping}
-	if err := answers(ctx, address); err != nil {
+	err = answers(ctx, address)
+	if err == nil && o.Dir != "" {
+		s.stopSync, err = palaverdb.Sync(store.DatabaseName)
+	}
+	if err != nil {
 		s.stop()
 		return nil, fmt.Errorf("start Temporal: %w", err)
 	}
@@ -103,6 +115,9 @@ func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
 
 func (s *temporalServer) stop() {
 	s.stopping.Store(true)
+	if s.stopSync != nil {
+		defer s.stopSync()
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -116,15 +131,21 @@ func (s *temporalServer) stop() {
 
 // prepareStore makes the database with its schema, the namespace and the search
 // attributes, where they are missing.
-func prepareStore(dir string) (*config.SQL, error) {
+func prepareStore(ctx context.Context, dir string) (*config.SQL, error) {
 	store := &config.SQL{PluginName: sqliteplugin.PluginName}
 	if dir == "" {
 		store.DatabaseName = uuid.NewString()
 		store.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
 	} else {
-		store.DatabaseName = filepath.Join(dir, "temporal.db")
-		store.ConnectAttributes = map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"}
-		if err := createDatabase(store); err != nil {
+		store = fileStore(filepath.Join(dir, "temporal.db"))
+		_, err := os.Stat(store.DatabaseName)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = createDatabase(ctx, store.DatabaseName)
+		case err == nil:
+			err = checkDatabase(ctx, store.DatabaseName)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -136,22 +157,12 @@ func prepareStore(dir string) (*config.SQL, error) {
 	return store, sqlite.CreateNamespaces(store, ns)
 }
 
-// createDatabase builds a new database under another name first, so that a
-// process that is killed while it does leaves nothing half made.
-func createDatabase(store *config.SQL) error {
-	if _, err := os.Stat(store.DatabaseName); !errors.Is(err, fs.ErrNotExist) {
-		return err
+func fileStore(path string) *config.SQL {
+	return &config.SQL{
+		PluginName:        sqliteplugin.PluginName,
+		DatabaseName:      path,
+		ConnectAttributes: map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"},
 	}
-	draft := *store
-	draft.DatabaseName += ".new"
-	draft.ConnectAttributes = map[string]string{"mode": "rwc"}
-	if err := os.Remove(draft.DatabaseName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := sqlite.SetupSchema(&draft); err != nil {
-		return err
-	}
-	return os.Rename(draft.DatabaseName, store.DatabaseName)
 }
 
 func configure(store *config.SQL, frontend int) (*config.Config, map[primitives.ServiceName]static.Hosts) {

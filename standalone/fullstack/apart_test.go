@@ -2,6 +2,7 @@ package fullstack
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -153,4 +154,48 @@ func TestTheHealthCheckOfAContainerTellsWhetherTheRoleIsAtWork(t *testing.T) {
 	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, patience, 100*time.Millisecond)
 	require.Zero(t, api.Stop())
 	require.NotZero(t, api.Health("api"))
+}
+
+func TestAThreadIsFollowedInTheOrderItRanWhileTheClocksOfTheAPIMachinesDiffer(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		s, _ := apart(t, options)
+		s.Worker()
+		s.Worker()
+		apis := []*stacktest.Role{s.API(stacktest.Flag("clock-offset", "5s")), s.API(stacktest.Flag("clock-offset", "-5s"))}
+		c := newTalk(t, func() string { return apis[0].URL }, s.NewUser())
+		first := last(c.ask("Hello", assistant))
+		watching := map[string]*stream{
+			"ahead": c.at(apis[0]).attach("follow=thread"), "behind": c.at(apis[1]).attach("follow=thread"),
+			"back": c.at(apis[1]).attach("follow=thread&last_event_id=" + first.EventID),
+		}
+		const turns = 8
+		var wg sync.WaitGroup
+		for i := range turns { // a burst, which runs one after another
+			wg.Go(func() { c.at(apis[i%2]).ask("And now?", with(assistant, object{"on_busy": "enqueue"})) })
+		}
+		wg.Wait()
+		var ran []string
+		for _, m := range c.history().Messages {
+			if m.Role == "user" {
+				ran = append(ran, m.TurnID)
+			}
+		}
+		require.Len(t, ran, turns+1)
+		require.False(t, slices.IsSorted(ran), "the clocks differ")
+		for who, w := range watching {
+			var seen []string
+			for range turns {
+				seen = append(seen, w.until(terminal).TurnID)
+			}
+			require.Equal(t, ran[1:], seen, who)
+			w.close()
+		}
+		for i, id := range ran {
+			back := c.attach("follow=thread&last_event_id=" + id + ".1")
+			for _, want := range ran[i:] {
+				require.Equal(t, want, back.until(terminal).TurnID)
+			}
+			back.close()
+		}
+	})
 }

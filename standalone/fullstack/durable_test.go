@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +13,6 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -118,7 +114,9 @@ func startThread(t *testing.T, tc client.Client, owner, thread string, events in
 	_, err := tc.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{
 		ID: workflows.ThreadWorkflowID(thread), TaskQueue: workflows.TaskQueue,
 	}, workflows.ThreadType, workflows.ThreadInput{
-		Owner: owner, ThreadID: thread, IdleTimeout: time.Hour, TurnDeadline: time.Minute, ContinueAfter: events,
+		Owner: owner, ThreadID: thread, ContinueAfter: events, Rules: workflows.Rules{
+			Version: workflows.DefaultVersion, Settings: workflows.Settings{IdleTimeout: time.Hour, TurnDeadline: time.Minute},
+		},
 	})
 	require.NoError(t, err)
 }
@@ -191,7 +189,10 @@ func TestHistoryHoldsNoText(t *testing.T) {
 	model.On(answerCall, llmtest.Text("The plantedanswer is 100 percent [1]."), llmtest.Status(http.StatusBadRequest, ""))
 	require.Equal(t, "interrupt", last(c.ask("What does the plantedname circular say of the plantedquestion?", nil)).Type)
 	require.Equal(t, "interrupt", last(c.resume(chat.ActionChoice, "inquire")).Type)
+	require.Equal(t, "interrupt", last(c.resume(chat.TextInput, "the plantedanswer")).Type)
 	require.Equal(t, "response", last(c.resume(chat.TextInput, doc)).Type)
+	require.Contains(t, c.history().roles(), "system")
+	require.Equal(t, "the plantedanswer", c.history().Messages[4].Content, "and yet the answer is kept")
 	require.Equal(t, "error", last(c.ask("A plantedquestion that fails", object{"action": "inquire", "tagged_doc_ids": []string{doc}})).Type)
 
 	for _, id := range []string{workflows.ThreadWorkflowID(c.thread), workflows.IngestWorkflowID(doc)} {
@@ -217,42 +218,4 @@ func fetchHistory(t *testing.T, tc client.Client, id string) *historypb.History 
 		h.Events = append(h.Events, e)
 	}
 	return h
-}
-
-// TestHistoriesOfTodayReplay runs stories that differ, replays each, and with
-// RECORD_HISTORIES=1 keeps them for the tests of workflows to come.
-func TestHistoriesOfTodayReplay(t *testing.T) {
-	s, model, c := scripted(t)
-	doc := c.upload("Liquidity circular", circular)
-	tags := object{"tagged_doc_ids": []string{doc}}
-	model.On(intentCall, llmtest.Default(), unsure, unsure, unsure, unsure, llmtest.Default())
-	require.Equal(t, "response", last(c.ask("What is the ratio?", tags)).Type)
-	require.Equal(t, "interrupt", last(c.ask("The circular", tags)).Type)
-	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "summarize")).Type)
-	require.Equal(t, "interrupt", last(c.ask("The circular, please", tags)).Type)
-	require.Equal(t, "response", last(c.ask("What is the ratio, then?", tags)).Type, "supersedes the question")
-	gate := llmtest.NewGate()
-	t.Cleanup(gate.Release)
-	model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank ", "must"}, Gates: map[int]*llmtest.Gate{1: gate}})
-	page := c.send("Stop me", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
-	page.until(isType("token"))
-	c.do(http.StatusAccepted, http.MethodPost, "/api/chat/cancel", object{"thread_id": c.thread}, nil)
-	require.Equal(t, "cancelled", page.until(terminal).Type)
-
-	for name, id := range map[string]string{"thread": workflows.ThreadWorkflowID(c.thread), "ingest": workflows.IngestWorkflowID(doc)} {
-		h := fetchHistory(t, s.Temporal(), id)
-		replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
-		require.NoError(t, err)
-		threads := &workflows.Threads{}
-		replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
-		replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
-		require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
-		if os.Getenv("RECORD_HISTORIES") != "" {
-			b, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
-			require.NoError(t, err)
-			file := filepath.Join("../../workflows/testdata/histories", name+"-"+time.Now().Format("2006-01-02")+".json")
-			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			require.NoError(t, os.WriteFile(file, b, 0o644))
-		}
-	}
 }

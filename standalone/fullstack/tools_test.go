@@ -4,16 +4,12 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/temporalproto"
-	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -100,9 +96,8 @@ func TestASideEffectRunsOnceThoughEverythingDiesAroundIt(t *testing.T) {
 }
 
 // TestHistoryHoldsNoTextOfTools plants words in what is said, called, found and
-// returned, and looks for them in Temporal's history; only what a person
-// answers may stand there. It keeps the history, replayed, for the tests of
-// workflows to come (RECORD_HISTORIES=1).
+// returned, edited and given as a reason, and looks for them in Temporal's
+// history.
 func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	s, model, c := scripted(t)
 	c.upload("Zirkular plantedtitle", "The plantedpassage rule: a bank must hold a ratio of at least 100 percent.")
@@ -115,7 +110,8 @@ func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	asked := last(c.ask("What does the plantedpassage say?", object{"agent": "assistant"}))
 	require.Equal(t, "interrupt", asked.Type, "%+v", asked)
 	first, second := chat.CallID(asked.TurnID, 3), chat.CallID(asked.TurnID, 4)
-	end := last(c.decide(object{"id": first, "decision": "approved", "remember": true}, object{"id": second, "decision": "rejected", "reason": "one will do"}).all())
+	end := last(c.decide(object{"id": first, "decision": "approved", "remember": true, "arguments": object{"prompt": "planted oak"}},
+		object{"id": second, "decision": "rejected", "reason": "one planted tree will do"}).all())
 	require.Equal(t, "response", end.Type, "%+v", end)
 	require.Equal(t, "Let me look for plantedwords.\n\nAt least 100 percent, plantedly [1].", end.Response)
 	require.Len(t, end.Citations, 1)
@@ -129,13 +125,4 @@ func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	require.NotContains(t, string(b)+string(raw), "planted")
 	require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
 	require.Contains(t, string(raw), first, "the scan sees into payloads")
-
-	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
-	require.NoError(t, err)
-	replayer.RegisterWorkflowWithOptions((&workflows.Threads{}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
-	require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
-	if os.Getenv("RECORD_HISTORIES") != "" {
-		file := filepath.Join("../../workflows/testdata/histories", "assistant-"+time.Now().Format("2006-01-02")+".json")
-		require.NoError(t, os.WriteFile(file, b, 0o644))
-	}
 }

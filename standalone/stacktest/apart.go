@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -43,12 +44,28 @@ type Role struct {
 	URL string // of page and API; empty for a worker; the same after a new start
 
 	child
+	own   settings // binary and environment
 	flags []string
 	log   *logBuffer
 }
 
 // API starts an API process, with options of its own.
 func (a *Apart) API(options ...Option) *Role { return a.role("api", options) }
+
+// Serve starts a process that is API and worker, with options of its own.
+func (a *Apart) Serve(options ...Option) *Role { return a.role("serve", options) }
+
+// Run runs one of palaver's other commands to its end and returns what it says.
+func (a *Apart) Run(command string, options ...Option) string {
+	a.t.Helper()
+	own := settings{}
+	for _, o := range options {
+		o(&own)
+	}
+	out, err := exec.Command(own.binary, slices.Concat([]string{command}, a.flags, own.flags)...).CombinedOutput()
+	require.NoError(a.t, err, "%s", out)
+	return string(out)
+}
 
 // Worker starts a worker process, with options of its own.
 func (a *Apart) Worker(options ...Option) *Role { return a.role("worker", options) }
@@ -59,7 +76,7 @@ func (a *Apart) role(name string, options []Option) *Role {
 	for _, o := range options {
 		o(&own)
 	}
-	r := &Role{child: child{t: a.t}, flags: slices.Concat([]string{name}, a.flags, own.flags), log: captureLog(a.t)}
+	r := &Role{child: child{t: a.t}, own: own, flags: slices.Concat([]string{name}, a.flags, own.flags), log: captureLog(a.t)}
 	a.t.Cleanup(r.Kill)
 	r.Start()
 	return r
@@ -88,7 +105,12 @@ func (r *Role) Start() {
 			})
 		}
 	}}
-	r.start(rolesProgram, r.flags, nil, io.MultiWriter(r.log, lines), ready)
+	command := self(r.t, rolesProgram, r.flags)
+	if r.own.binary != "" {
+		command = exec.Command(r.own.binary, r.flags...)
+		command.Env = append(os.Environ(), r.own.env...)
+	}
+	r.start(command, nil, io.MultiWriter(r.log, lines), ready)
 	if r.URL != "" {
 		r.flags = append(r.flags, "--port="+portOf(r.URL))
 	}
@@ -103,6 +125,18 @@ func (r *Role) Stop() int {
 	return r.stop()
 }
 
+// Freeze stops it with SIGSTOP: its connections stay open and nothing answers.
+func (r *Role) Freeze() {
+	r.t.Helper()
+	r.freeze()
+}
+
+// Thaw lets it go on after Freeze.
+func (r *Role) Thaw() {
+	r.t.Helper()
+	r.thaw()
+}
+
 // Health runs a container's health check with r's settings, whether r runs or
 // not, and returns its exit code.
 func (r *Role) Health(role string) int {
@@ -112,6 +146,13 @@ func (r *Role) Health(role string) int {
 	err := command.Run()
 	require.True(r.t, err == nil || errors.As(err, new(*exec.ExitError)), "%v", err)
 	return command.ProcessState.ExitCode()
+}
+
+// Logged is what it has logged so far.
+func (r *Role) Logged() string {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	return r.log.lines.String()
 }
 
 func freePort(t testing.TB) int {

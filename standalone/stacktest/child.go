@@ -63,10 +63,9 @@ type child struct {
 }
 
 // start runs a program until it is ready, which whoever reads its output knows.
-func (c *child) start(program string, flags []string, stdout, stderr io.Writer, ready <-chan struct{}) {
+func (c *child) start(command *exec.Cmd, stdout, stderr io.Writer, ready <-chan struct{}) {
 	c.t.Helper()
 	require.Nil(c.t, c.command, "the process runs already")
-	command := self(c.t, program, flags)
 	command.Stdout, command.Stderr = stdout, stderr
 	require.NoError(c.t, command.Start())
 	exited := make(chan struct{})
@@ -97,12 +96,29 @@ func (c *child) kill() {
 // stop sends SIGTERM, waits and returns the exit code.
 func (c *child) stop() int {
 	c.t.Helper()
-	require.NotNil(c.t, c.command, "the process does not run")
+	c.signal(syscall.SIGTERM)
 	command := c.command
-	require.NoError(c.t, command.Process.Signal(syscall.SIGTERM))
 	<-c.exited
 	c.command = nil
 	return command.ProcessState.ExitCode()
+}
+
+// freeze stops the process (SIGSTOP) and returns when it stands still: its
+// connections stay open and nothing answers on them.
+func (c *child) freeze() {
+	c.t.Helper()
+	c.signal(syscall.SIGSTOP)
+	_, err := syscall.Wait4(c.command.Process.Pid, nil, syscall.WUNTRACED, nil)
+	require.NoError(c.t, err)
+}
+
+// thaw lets a frozen process go on.
+func (c *child) thaw() { c.signal(syscall.SIGCONT) }
+
+func (c *child) signal(s os.Signal) {
+	c.t.Helper()
+	require.NotNil(c.t, c.command, "the process does not run")
+	require.NoError(c.t, c.command.Process.Signal(s))
 }
 
 // lineWriter hands each whole line that is written to it to a function.

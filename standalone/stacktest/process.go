@@ -60,7 +60,7 @@ func (p *Process) Start() {
 			close(ready)
 		}
 	}}
-	p.start(standaloneProgram, p.flags, banner, p.log, ready)
+	p.start(self(p.t, standaloneProgram, p.flags), banner, p.log, ready)
 	if p.URL != "" { // viewers find it again where it was
 		p.flags = append(p.flags, "--port="+portOf(p.URL))
 	}
@@ -89,6 +89,17 @@ func (p *Process) TemporalClient() client.Client {
 	require.NoError(p.t, err)
 	p.t.Cleanup(c.Close)
 	return c
+}
+
+// Repair runs palaver repair against the process's databases, whether it runs or
+// not, and returns the exit code and what it said.
+func (p *Process) Repair(flags ...string) (code int, said string) {
+	p.t.Helper()
+	command := self(p.t, rolesProgram, append([]string{"repair", "--data-dir=" + p.Dir, "--temporal-address=" + p.Temporal}, flags...))
+	command.Stderr = p.log
+	out, err := command.Output()
+	require.True(p.t, err == nil || errors.As(err, new(*exec.ExitError)), "%v", err)
+	return command.ProcessState.ExitCode(), string(out)
 }
 
 // Run runs the program with these flags alone to its end, for starts that fail,

@@ -26,7 +26,17 @@ import (
 // Option changes a setting.
 type Option func(*settings)
 
-type settings struct{ flags []string }
+type settings struct {
+	flags  []string
+	binary string   // of the program palaver; empty: this test's own
+	env    []string // beside that of the test
+}
+
+// Binary has a role run another build of the program palaver, with further
+// variables in its environment.
+func Binary(path string, env ...string) Option {
+	return func(s *settings) { s.binary, s.env = path, env }
+}
 
 // Flag sets a flag of the program: "turn-deadline", "20s".
 func Flag(name, value string) Option {

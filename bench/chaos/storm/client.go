@@ -92,6 +92,7 @@ func newUser(f *fleet) (*user, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 50
+	transport.ResponseHeaderTimeout = silentFor
 	return &user{fleet: f, client: &http.Client{Jar: jar, Transport: transport}}, nil
 }
 
@@ -158,6 +159,10 @@ func (u *user) try(ctx context.Context, method, path string, body any, lastSeen 
 
 const tryPause = 150 * time.Millisecond
 
+// silentFor is how long a process may say nothing before a client tries another
+// one: every stream has a comment line at least every 15 s.
+const silentFor = 16 * time.Second
+
 // read gets JSON; a connection that breaks in mid-answer is tried again.
 func (u *user) read(ctx context.Context, method, path string, body, out any) error {
 	for {
@@ -206,11 +211,18 @@ A bank must hold a liquidity coverage ratio of at least 100 percent at the end o
 A bank must run a stress test of its funding at least once a quarter and report the result to its board.
 `
 
-// events reads a stream until show says enough or the stream ends.
+// events reads a stream until show says enough, or the stream ends or is silent.
 func events(resp *http.Response, show func(event) (enough bool, _ error)) error {
+	return eventsWithin(resp, silentFor, show)
+}
+
+func eventsWithin(resp *http.Response, timeout time.Duration, show func(event) (enough bool, _ error)) error {
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
+	silent := time.AfterFunc(timeout, func() { _ = resp.Body.Close() })
+	defer silent.Stop()
 	for lines.Scan() {
+		silent.Reset(timeout)
 		data, is := strings.CutPrefix(lines.Text(), "data: ")
 		if !is {
 			continue

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/palaver-chat/palaver/bench/stack"
 )
 
 // fleet is the whole of Palaver as in production, each program in a process of
@@ -26,10 +24,11 @@ type fleet struct {
 	infra    *process // Temporal and NATS
 	workers  []*process
 	apis     []*process
-	temporal *stack.Link
-	nats     *stack.Link
-	database *stack.Link // nil with SQLite
-	sqlite   string      // the file; "" with Postgres
+	temporal *network
+	nats     *network
+	database *network // nil with SQLite
+	postgres *url.URL // of the database itself; nil with SQLite
+	sqlite   string   // the file; "" with Postgres
 }
 
 var (
@@ -62,25 +61,29 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 		return f, err
 	}
 	f.infra.args = []string{"--only-infra", "--temporal-port=0", "--temporal-ui-port=0", "--data-dir=" + filepath.Join(o.Dir, "infra")}
-	if err := f.startInfra(ctx); err != nil {
+	f.infra.args = append(f.infra.args, o.ServerFlags...)
+	if err := f.startInfra(ctx, o.Workers); err != nil {
 		return f, err
 	}
-	env, err := f.environment(o, data)
-	if err != nil {
+	if err := f.openDatabase(o, data); err != nil {
 		return f, err
 	}
-	for _, role := range []struct {
-		name string
-		n    int
-		list *[]*process
-	}{{"worker", o.Workers, &f.workers}, {"api", o.APIs, &f.apis}} {
-		for i := range role.n {
-			p, err := newProcess(role.name+strconv.Itoa(i+1), o.Palaver, []string{role.name}, env, logs, roleSays)
-			if err != nil {
-				return f, err
-			}
-			*role.list = append(*role.list, p)
+	for i := range o.Workers {
+		name := "worker" + strconv.Itoa(i+1)
+		p, err := newProcess(name, o.Palaver, []string{"worker"}, f.environment(o, data, name, i), logs, roleSays)
+		if err != nil {
+			return f, err
 		}
+		f.workers = append(f.workers, p)
+	}
+	for i := range o.APIs {
+		name := "api" + strconv.Itoa(i+1)
+		args := []string{"api", "--clock-offset=" + clockOffset(o.ClocksApart, i, o.APIs).String()}
+		p, err := newProcess(name, o.Palaver, args, f.environment(o, data, name, -1), logs, roleSays)
+		if err != nil {
+			return f, err
+		}
+		f.apis = append(f.apis, p)
 	}
 	// One first: it makes the database's schema.
 	if err := f.workers[0].start(ctx); err != nil {
@@ -89,37 +92,52 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	return f, startAll(ctx, append(f.workers[1:len(f.workers):len(f.workers)], f.apis...))
 }
 
-// environment is what the roles are told.
-func (f *fleet) environment(o Options, data string) ([]string, error) {
+// clockOffset spreads the clocks of n processes evenly over a span, around the
+// true time.
+func clockOffset(span time.Duration, i, n int) time.Duration {
+	if n < 2 {
+		return 0
+	}
+	return span*time.Duration(i)/time.Duration(n-1) - span/2
+}
+
+// environment is what a process is told; worker is its number, or -1.
+func (f *fleet) environment(o Options, data, name string, worker int) []string {
 	env := []string{
 		"HOST=127.0.0.1", "PORT=0", "PALAVER_DATA_DIR=" + data, "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes",
-		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + f.model.url,
-		"TEMPORAL_ADDRESS=" + f.temporal.Address(), "NATS_URL=nats://" + f.nats.Address(),
+		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + f.model.urlFor(name),
+		"TEMPORAL_ADDRESS=" + f.temporal.of(worker).Address(), "NATS_URL=nats://" + f.nats.of(worker).Address(),
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
 		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
 	}
+	if f.database != nil {
+		u := *f.postgres
+		u.Host = f.database.of(worker).Address()
+		env = append(env, "DATABASE_URL="+u.String())
+	}
+	return env
+}
+
+// openDatabase finds the SQLite file, or leads links to Postgres.
+func (f *fleet) openDatabase(o Options, data string) (err error) {
 	if o.DatabaseURL == "" {
 		f.sqlite = filepath.Join(data, "palaver.db")
-		return env, nil
+		return nil
 	}
-	u, err := url.Parse(o.DatabaseURL)
-	if err != nil {
-		return nil, errors.New("the database's URL cannot be read")
+	if f.postgres, err = url.Parse(o.DatabaseURL); err != nil {
+		return errors.New("the database's URL cannot be read")
 	}
-	host := u.Host
-	if u.Port() == "" {
-		host = net.JoinHostPort(u.Hostname(), "5432")
+	host := f.postgres.Host
+	if f.postgres.Port() == "" {
+		host = net.JoinHostPort(f.postgres.Hostname(), "5432")
 	}
-	if f.database, err = stack.NewLink(host); err != nil {
-		return nil, err
-	}
-	u.Host = f.database.Address()
-	return append(env, "DATABASE_URL="+u.String()), nil
+	f.database, err = openNetwork(host, o.Workers)
+	return err
 }
 
 // startInfra starts Temporal and NATS on new ports and leads the links there.
-func (f *fleet) startInfra(ctx context.Context) (err error) {
+func (f *fleet) startInfra(ctx context.Context, workers int) (err error) {
 	port, err := freePort()
 	if err != nil {
 		return err
@@ -131,11 +149,11 @@ func (f *fleet) startInfra(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for link, name := range map[**stack.Link]string{&f.temporal: "temporal", &f.nats: "nats"} {
+	for to, name := range map[**network]string{&f.temporal: "temporal", &f.nats: "nats"} {
 		target := strings.TrimSuffix(f.infra.address(name), "/")
-		if *link != nil {
-			(*link).To(target)
-		} else if *link, err = stack.NewLink(target); err != nil {
+		if *to != nil {
+			(*to).to(target)
+		} else if *to, err = openNetwork(target, workers); err != nil {
 			return err
 		}
 	}
@@ -156,7 +174,7 @@ func (f *fleet) api(n int) string {
 // mend starts whatever does not run.
 func (f *fleet) mend(ctx context.Context) error {
 	if _, ok := f.infra.runs(); !ok {
-		if err := f.startInfra(ctx); err != nil {
+		if err := f.startInfra(ctx, len(f.workers)); err != nil {
 			return err
 		}
 	}
@@ -189,10 +207,8 @@ func (f *fleet) close() {
 	if f.infra != nil {
 		f.infra.kill()
 	}
-	for _, l := range []*stack.Link{f.temporal, f.nats, f.database} {
-		if l != nil {
-			l.Close()
-		}
+	for _, n := range []*network{f.temporal, f.nats, f.database} {
+		n.close()
 	}
 	if f.model != nil {
 		f.model.close()

@@ -36,6 +36,7 @@ type ledger struct {
 type call struct {
 	Mark     string // of the turn
 	Kind     string // name of the schema asked for, or "stream"
+	Caller   string // the process that asked, where it was given a URL of its own
 	Body     [sha256.Size]byte
 	Arrived  time.Time
 	Ended    time.Time // zero while it runs
@@ -71,13 +72,25 @@ func openLedger() (*ledger, error) {
 			return // the caller died while it asked
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		done := l.enter(body)
+		caller := ""
+		if from, path, is := strings.Cut(r.URL.Path, callerSeparator); is {
+			caller, r.URL.Path = strings.TrimPrefix(from, "/"), path
+		}
+		done := l.enter(caller, body)
 		var all atomic.Bool
 		defer func() { done(all.Load()) }()
 		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whole{}, &all)))
 	})}
 	go func() { _ = l.http.Serve(listener) }()
 	return l, nil
+}
+
+// callerSeparator ends the caller's name in a URL of its own.
+const callerSeparator = "/calls"
+
+// urlFor is the base URL for one process, by which its calls are known.
+func (l *ledger) urlFor(caller string) string {
+	return strings.TrimSuffix(l.url, "/v1") + "/" + caller + callerSeparator + "/v1"
 }
 
 // whole is the context's key for whether the answer was read to its end.
@@ -103,8 +116,8 @@ func (l *ledger) close() {
 }
 
 // enter opens a call in the book; the caller closes it.
-func (l *ledger) enter(body []byte) (done func(finished bool)) {
-	c := &call{Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
+func (l *ledger) enter(caller string, body []byte) (done func(finished bool)) {
+	c := &call{Caller: caller, Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
 	l.mu.Lock()
 	l.calls = append(l.calls, c)
 	l.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -130,6 +131,38 @@ func (p *process) kill() {
 	}
 	_ = command.Process.Kill()
 	<-exited
+}
+
+// freeze stops it (SIGSTOP) and returns when it stands still: its connections
+// stay open and nothing answers on them.
+func (p *process) freeze() error {
+	pid, err := p.signal(syscall.SIGSTOP)
+	if err != nil {
+		return err
+	}
+	if _, err := syscall.Wait4(pid, nil, syscall.WUNTRACED, nil); err != nil {
+		return fmt.Errorf("freeze %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// thaw lets a frozen process go on.
+func (p *process) thaw() error {
+	_, err := p.signal(syscall.SIGCONT)
+	return err
+}
+
+func (p *process) signal(s os.Signal) (pid int, err error) {
+	p.mu.Lock()
+	command := p.command
+	p.mu.Unlock()
+	if command == nil {
+		return 0, fmt.Errorf("signal %s: it does not run", p.name)
+	}
+	if err := command.Process.Signal(s); err != nil {
+		return 0, fmt.Errorf("signal %s: %w", p.name, err)
+	}
+	return command.Process.Pid, nil
 }
 
 // runs reports whether the program is ready, and since when.

@@ -37,7 +37,9 @@ type Report struct {
 	Silent     string        `json:"longest_silence"`
 	// Gaps are how long turns stood still whose worker died, from when a worker was
 	// there.
-	Gaps       []time.Duration `json:"gaps_ns"`
+	Gaps []time.Duration `json:"gaps_ns"`
+	// SilentGaps are the same for workers that fell silent.
+	SilentGaps []time.Duration `json:"silent_gaps_ns"`
 	Violations []Violation     `json:"violations"`
 
 	limit time.Duration
@@ -69,18 +71,29 @@ func (r *Report) outcome(kind, outcome string) {
 	})
 }
 
-func (r *Report) gap(d time.Duration) { r.note(func() { r.Gaps = append(r.Gaps, d) }) }
+func (r *Report) gap(d time.Duration, silent bool) {
+	r.note(func() {
+		if silent {
+			r.SilentGaps = append(r.SilentGaps, d)
+		} else {
+			r.Gaps = append(r.Gaps, d)
+		}
+	})
+}
 
 // OK reports whether every promise held.
 func (r *Report) OK() bool { return len(r.Violations) == 0 }
 
-// quantile of the gaps.
-func (r *Report) quantile(q float64) time.Duration {
-	if len(r.Gaps) == 0 {
-		return 0
+// quantiles says how long turns stood still.
+func quantiles(gaps []time.Duration) string {
+	at := func(q float64) time.Duration {
+		if len(gaps) == 0 {
+			return 0
+		}
+		sorted := slices.Sorted(slices.Values(gaps))
+		return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(time.Millisecond)
 	}
-	sorted := slices.Sorted(slices.Values(r.Gaps))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(time.Millisecond)
+	return fmt.Sprintf("p50 %v, p95 %v, max %v (%d turns)", at(0.5), at(0.95), at(1), len(gaps))
 }
 
 // Write says what was found, for people.
@@ -99,8 +112,8 @@ func (r *Report) Write(w io.Writer) error {
 	line("%d model calls, %d of them cut; %d streams cut and taken up again; %d answers begun anew; %d notices that the database is away; %d times \"not now\" (503)", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Unsaved, r.Away)
 	line("%d side effects of tools; %d times nobody knew whether one took place, and a person was asked; %d tool calls failed in plain words", r.Notes, r.Unknown, r.ToolErrors)
 	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v (%s)", r.Runs, r.Carried, r.Silence.Round(time.Millisecond), r.Silent)
-	line("turns whose worker died went on, from when a worker was there, after: p50 %v, p95 %v, max %v (%d turns; limit %v)",
-		r.quantile(0.5), r.quantile(0.95), r.quantile(1), len(r.Gaps), r.limit)
+	line("turns went on, from when a worker was there (limit %v): whose worker died after %s; whose worker fell silent after %s",
+		r.limit, quantiles(r.Gaps), quantiles(r.SilentGaps))
 	if r.OK() {
 		line("every promise held")
 	}

@@ -23,6 +23,7 @@ import (
 // Options say what a storm is.
 type Options struct {
 	Server      Program // Temporal and NATS, with --only-infra
+	ServerFlags []string
 	Palaver     Program // the roles worker and api
 	Dir         string  // for data and logs
 	DatabaseURL string  // an empty Postgres database; "" for SQLite
@@ -35,8 +36,12 @@ type Options struct {
 	Calm      time.Duration // the longest time between faults
 	Fault     time.Duration // the longest ordinary fault
 	LongFault time.Duration // one in four lasts so long
-	// GoesOn is the longest that a turn may stand still after its worker died and
-	// while another is there.
+	Freeze    time.Duration // how long a process is silent
+	Hiccup    time.Duration // an outage of Temporal that must have no effect on work under way
+	// ClocksApart is the span over which the clocks of the API processes are spread.
+	ClocksApart time.Duration
+	// GoesOn is the longest that a turn may stand still after its worker died or
+	// fell silent and while another is there.
 	GoesOn time.Duration
 	// Patience bounds what must come in the end: the rest of the turns, and a last
 	// one on each thread.
@@ -129,7 +134,7 @@ func (s *storm) carryOn(ctx context.Context, p *person) error {
 	if err := p.read(ctx, http.MethodGet, "/api/me", nil, &me); err != nil {
 		return err
 	}
-	c, err := dialTemporal(s.temporal.Address())
+	c, err := dialTemporal(s.temporal.shared.Address())
 	if err != nil {
 		return fmt.Errorf("dial Temporal: %w", err)
 	}
@@ -137,7 +142,9 @@ func (s *storm) carryOn(ctx context.Context, p *person) error {
 	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: workflows.ThreadWorkflowID(p.thread), TaskQueue: workflows.TaskQueue, WorkflowTaskTimeout: 4 * time.Second,
 	}, workflows.ThreadType, workflows.ThreadInput{
-		Owner: me.ID, ThreadID: p.thread, IdleTimeout: time.Hour, TurnDeadline: 10 * time.Minute, ContinueAfter: 150,
+		Owner: me.ID, ThreadID: p.thread, ContinueAfter: 150, Rules: workflows.Rules{
+			Version: workflows.DefaultVersion, Settings: workflows.Settings{IdleTimeout: time.Hour, TurnDeadline: 10 * time.Minute},
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("begin a thread: %w", err)
@@ -200,7 +207,7 @@ func (s *storm) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*s.options.Patience)
 	defer cancel()
 	s.say("verifying")
-	c, err := dialTemporal(s.temporal.Address())
+	c, err := dialTemporal(s.temporal.shared.Address())
 	if err != nil {
 		return fmt.Errorf("dial Temporal: %w", err)
 	}
@@ -223,6 +230,8 @@ func (s *storm) verify(ctx context.Context) error {
 	}
 	wg.Wait()
 	s.goesOn(book)
+	s.standsStill()
+	s.checkHiccups(book)
 	s.count(book)
 	return errors.Join(failures...)
 }

@@ -245,8 +245,14 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 	}
 	var inTurn, aside []ending // one that is stopped in the queue does not wait its turn
 	var order, early []string  // of the history, and what has a place before its turn
+	hidden := p.hidden()
 	for _, id := range j.submitted {
 		t := known[id]
+		if t == nil && hidden > 0 {
+			hidden--
+			aside = append(aside, ending{anyLength, "cancelled"})
+			continue
+		}
 		if t == nil {
 			r.violation("doubled", "thread %d: its workflow ran turn %s, which nobody has sent", p.index, id)
 			continue
@@ -278,7 +284,7 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 			order = append(order, id)
 		}
 	}
-	if !interleaved(j.settled, inTurn, aside) {
+	if !interleaved(j.settled, inTurn, aside, ending.fits) {
 		r.violation("transcript", "thread %d: the workflow settled its turns as %v; seen were %v, and aside %v", p.index, j.settled, inTurn, aside)
 	}
 	var shown []string
@@ -287,14 +293,35 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 			shown = append(shown, m.TurnID)
 		}
 	}
-	if !interleaved(shown, order, early) {
+	if !interleaved(shown, order, early, func(a, b string) bool { return a == b }) {
 		r.violation("transcript", "thread %d: the history's order is not the workflow's: %v and %v, and aside %v", p.index, shown, order, early)
 	}
 }
 
+// hidden is how many messages may have become turns that are in no history:
+// their senders gave up, so nobody knows their ids, and a later message may have
+// rolled them back.
+func (p *person) hidden() (n int) {
+	for i, t := range p.turns {
+		rolledBack := slices.ContainsFunc(p.turns[i:], func(later *turn) bool { return later.body["on_busy"] == "rollback" })
+		if t.gone && t.id == "" && rolledBack {
+			n++
+		}
+	}
+	return n
+}
+
+// anyLength is the number of an ending that nobody saw.
+const anyLength = -1
+
+// fits reports whether e may be the ending that was seen.
+func (e ending) fits(seen ending) bool {
+	return e.Type == seen.Type && (e.N == seen.N || seen.N == anyLength)
+}
+
 // interleaved reports whether all is made of the elements of a and b, those of
 // each in their order.
-func interleaved[T comparable](all, a, b []T) bool {
+func interleaved[T any](all, a, b []T, same func(T, T) bool) bool {
 	if len(all) != len(a)+len(b) {
 		return false
 	}
@@ -303,8 +330,8 @@ func interleaved[T comparable](all, a, b []T) bool {
 	for i := range len(a) + 1 {
 		for j := range len(b) + 1 {
 			fits[j] = i == 0 && j == 0 ||
-				i > 0 && fits[j] && all[i+j-1] == a[i-1] ||
-				j > 0 && fits[j-1] && all[i+j-1] == b[j-1]
+				i > 0 && fits[j] && same(all[i+j-1], a[i-1]) ||
+				j > 0 && fits[j-1] && same(all[i+j-1], b[j-1])
 		}
 	}
 	return fits[len(b)]
@@ -355,16 +382,17 @@ func (s *storm) checkCalls(p *person, j *journal, book []call) {
 }
 
 // goesOn measures how long turns stood still whose model call died with its
-// worker, from when a worker was there.
+// worker or is in the hands of one that fell silent, from when another worker
+// was there.
 func (s *storm) goesOn(book []call) {
-	ends := map[string]*turn{}
+	turns := map[string]*turn{}
 	for _, p := range s.people {
 		for _, t := range p.turns {
-			ends[t.Mark] = t
+			turns[t.Mark] = t
 		}
 	}
 	for i, f := range s.faults {
-		if f.There.IsZero() {
+		if f.There.IsZero() && f.Silent == "" {
 			continue
 		}
 		from := f.At
@@ -373,25 +401,18 @@ func (s *storm) goesOn(book []call) {
 		}
 		seen := map[string]bool{}
 		for _, c := range book {
-			broken := !c.Finished && !c.Ended.IsZero() && c.Ended.After(f.At) && c.Ended.Before(f.At.Add(time.Second)) && c.Arrived.Before(f.At.Add(time.Second))
-			if !broken || seen[c.Mark] {
+			if !f.broke(c) || seen[c.Mark] {
 				continue
 			}
 			seen[c.Mark] = true
-			t := ends[c.Mark]
-			on := time.Time{}
-			for _, later := range book {
-				if later.Mark == c.Mark && later.Arrived.After(c.Ended) {
-					on = later.Arrived
-					break
-				}
-			}
+			t := turns[c.Mark]
+			on := f.next(c, book)
 			if t != nil && !t.gone && len(t.at) > 0 && t.ended() { // of one that was looked up later nobody saw when it ended
-				if end := t.at[len(t.at)-1]; on.IsZero() || end.Before(on) {
+				if end := t.at[len(t.at)-1]; end.After(f.At) && (on.IsZero() || end.Before(on)) {
 					on = end
 				}
 			}
-			if on.IsZero() {
+			if on.IsZero() || t == nil {
 				continue // said already: it has no end
 			}
 			since := from
@@ -401,9 +422,103 @@ func (s *storm) goesOn(book []call) {
 				}
 			}
 			gap := max(0, on.Sub(since))
-			s.report.gap(gap)
+			s.report.gap(gap, f.Silent != "")
 			if gap > s.options.GoesOn {
 				s.report.violation("slow", "%s (%s) stood still for %v after fault %d (%s) with a worker there", c.Mark, t.Kind, gap.Round(time.Millisecond), i+1, f.Name)
+			}
+		}
+	}
+}
+
+// standsStill looks for threads on which nothing was heard of any turn for too
+// long after a worker fell silent, though one was open: what holds them up need
+// not be a model call, but also a workflow task or a lock.
+func (s *storm) standsStill() {
+	for i, f := range s.faults {
+		if f.Silent == "" {
+			continue
+		}
+		for _, p := range s.people {
+			var heard []time.Time
+			for _, t := range p.turns {
+				if !t.gone {
+					heard = append(append(heard, t.sent), t.at...)
+				}
+			}
+			slices.SortFunc(heard, time.Time.Compare)
+			for j := 1; j < len(heard); j++ {
+				since, until := heard[j-1], heard[j]
+				if until.Before(f.At) || since.After(f.Mended) {
+					continue
+				}
+				if since.Before(f.At) {
+					since = f.At
+				}
+				open := slices.IndexFunc(p.turns, func(t *turn) bool {
+					return !t.gone && len(t.at) > 0 && t.sent.Before(since) && !t.at[len(t.at)-1].Before(until)
+				})
+				for _, later := range s.faults[i+1:] { // it may have been held up again
+					if later.At.Before(until) && later.Mended.After(since) {
+						since = later.Mended
+					}
+				}
+				if gap := until.Sub(since); open >= 0 && gap > s.options.GoesOn {
+					t := p.turns[open]
+					s.report.violation("slow", "thread %d stood still for %v after fault %d (%s), with %s (%s, turn %s) open", p.index, gap.Round(time.Millisecond), i+1, f.Name, t.Mark, t.Kind, t.id)
+				}
+			}
+		}
+	}
+}
+
+// broke reports whether a fault took a model call its worker.
+func (f *fault) broke(c call) bool {
+	if f.Silent != "" {
+		return c.Caller == f.Silent && c.Arrived.Before(f.At) && (c.Ended.IsZero() || c.Ended.After(f.At))
+	}
+	return !c.Finished && !c.Ended.IsZero() && c.Ended.After(f.At) && c.Ended.Before(f.At.Add(time.Second)) && c.Arrived.Before(f.At.Add(time.Second))
+}
+
+// next is when a turn goes on whose call c a fault broke; zero when no call
+// follows.
+func (f *fault) next(c call, book []call) time.Time {
+	for _, later := range book {
+		if later.Mark != c.Mark {
+			continue
+		}
+		if f.Silent == "" && later.Arrived.After(c.Ended) || f.Silent != "" && later.Arrived.After(f.At) && later.Caller != f.Silent {
+			return later.Arrived
+		}
+	}
+	return time.Time{}
+}
+
+// How long after an outage its effects may show.
+const aftermath = 5 * time.Second
+
+// checkHiccups looks for model calls that were cut by an outage so short that it
+// must have no effect: their turns were answered all the same, so nobody else
+// had a reason to cut them.
+func (s *storm) checkHiccups(book []call) {
+	for i, f := range s.faults {
+		if f.kind.hits != hitsNothing {
+			continue
+		}
+		until := f.Mended.Add(aftermath)
+		if i+1 < len(s.faults) && s.faults[i+1].At.Before(until) {
+			until = s.faults[i+1].At
+		}
+		for _, p := range s.people {
+			for _, t := range p.turns {
+				if t.end.Type != "response" || !t.stopped.IsZero() {
+					continue
+				}
+				for _, c := range book {
+					if c.Mark == t.Mark && !c.Finished && c.Arrived.Before(f.Mended) && c.Ended.After(f.At) && c.Ended.Before(until) {
+						s.report.violation("hiccup", "%s (%s, turn %s): a %s call was cut at %s, in or after fault %d (%s, %v)",
+							t.Mark, t.Kind, t.id, c.Kind, c.Ended.Format(time.TimeOnly), i+1, f.Name, f.Mended.Sub(f.At).Round(time.Millisecond))
+					}
+				}
 			}
 		}
 	}

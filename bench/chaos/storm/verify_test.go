@@ -3,6 +3,7 @@ package storm
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,29 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 	}
 }
 
+// TestATurnThatWasRolledBackUnseenIsNoViolation: its sender gave up before an
+// answer came, and a later message rolled it back, so that no history has it.
+func TestATurnThatWasRolledBackUnseenIsNoViolation(t *testing.T) {
+	for name, c := range map[string]struct {
+		later map[string]any
+		found bool
+	}{
+		"rolled back": {map[string]any{"on_busy": "rollback"}, false},
+		"not so":      {map[string]any{"on_busy": "enqueue"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, said, j, book := answered()
+			one.body = c.later
+			j.submitted, j.settled = []string{"unseen", "turn-1"}, []ending{{3, "cancelled"}, {5, "response"}}
+			s := quiet()
+			p := &person{storm: s, turns: []*turn{{Mark: "T01x0000", Kind: "gave up", gone: true}, one}}
+			s.checkJournal(p, j, map[string]*turn{"turn-1": one}, said)
+			s.checkCalls(p, j, book)
+			require.Equal(t, c.found, !s.report.OK(), "%v", s.report.Violations)
+		})
+	}
+}
+
 func TestASideEffectThatTookPlaceTwiceOrInSpiteOfANoIsFound(t *testing.T) {
 	for _, c := range []struct {
 		notes  int
@@ -158,13 +182,149 @@ func TestATurnThatStandsStillAfterItsWorkerDiedIsFound(t *testing.T) {
 	}
 }
 
+func TestATurnThatStandsStillAfterItsWorkerFellSilentIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		calls []call
+		gap   []time.Duration
+		slow  bool
+	}{
+		"another worker goes on": {[]call{
+			{Mark: "T01x0001", Caller: "worker1", Arrived: at(8), Ended: at(12), Finished: true},
+			{Mark: "T01x0001", Caller: "worker2", Arrived: at(15), Ended: at(16), Finished: true}}, []time.Duration{5 * time.Second}, false},
+		"another worker goes on late": {[]call{
+			{Mark: "T01x0001", Caller: "worker1", Arrived: at(8)},
+			{Mark: "T01x0001", Caller: "worker2", Arrived: at(21), Ended: at(22), Finished: true}}, []time.Duration{11 * time.Second}, true},
+		"it went on itself, thawed": {[]call{
+			{Mark: "T01x0001", Caller: "worker1", Arrived: at(8), Ended: at(12)},
+			{Mark: "T01x0001", Caller: "worker1", Arrived: at(31), Ended: at(32), Finished: true}}, []time.Duration{25 * time.Second}, true},
+		"not its call":      {[]call{{Mark: "T01x0001", Caller: "worker2", Arrived: at(8), Ended: at(12), Finished: true}}, nil, false},
+		"its call was over": {[]call{{Mark: "T01x0001", Caller: "worker1", Arrived: at(8), Ended: at(9), Finished: true}}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := quiet()
+			s.faults = []*fault{{Name: "freeze a worker", At: at(10), Mended: at(30), Silent: "worker1"}}
+			s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(35)}, end: event{Type: "response"}}}}}
+			s.goesOn(c.calls)
+			require.Equal(t, c.gap, s.report.SilentGaps)
+			require.Equal(t, c.slow, !s.report.OK())
+		})
+	}
+}
+
+func TestAThreadThatStandsStillAfterAWorkerFellSilentIsFound(t *testing.T) {
+	open := func(sent float64, heard ...float64) *turn {
+		t := &turn{Mark: "T01x0001", sent: at(sent)}
+		for _, h := range heard {
+			t.at = append(t.at, at(h))
+		}
+		return t
+	}
+	silent := &fault{Name: "freeze a worker", At: at(10), Mended: at(30), Silent: "worker1"}
+	for name, c := range map[string]struct {
+		turns []*turn
+		later *fault
+		found bool
+	}{
+		"it goes on":                     {turns: []*turn{open(8, 9, 15, 16)}},
+		"it does not":                    {turns: []*turn{open(8, 9, 21)}, found: true},
+		"it was silent before":           {turns: []*turn{open(1, 2, 19)}},
+		"it waits behind another turn":   {turns: []*turn{open(8, 9, 15, 22, 23), open(8, 24)}},
+		"nothing is open":                {turns: []*turn{open(8, 9), open(25, 26)}},
+		"after it, and nothing silent":   {turns: []*turn{open(31, 32, 60)}},
+		"its sender gave up":             {turns: []*turn{{gone: true, sent: at(8), at: []time.Time{at(9), at(40)}}}},
+		"it is held up by another fault": {turns: []*turn{open(28, 29, 42)}, later: &fault{At: at(31), Mended: at(40)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := quiet()
+			s.faults = []*fault{silent}
+			if c.later != nil {
+				s.faults = append(s.faults, c.later)
+			}
+			s.people = []*person{{turns: c.turns}}
+			s.standsStill()
+			require.Equal(t, c.found, !s.report.OK(), "%v", s.report.Violations)
+		})
+	}
+}
+
+func TestACallThatAnOutageOfAMomentCutIsFound(t *testing.T) {
+	hiccup := &fault{Name: "cut Temporal off for a moment", At: at(10), Mended: at(12), kind: faultKind{hits: hitsNothing}}
+	for name, c := range map[string]struct {
+		call   call
+		end    event
+		stop   time.Time
+		faults []*fault
+		found  bool
+	}{
+		"in it":                      {call: call{Arrived: at(8), Ended: at(11)}, found: true},
+		"after it":                   {call: call{Arrived: at(8), Ended: at(15)}, found: true},
+		"before it":                  {call: call{Arrived: at(8), Ended: at(9)}},
+		"long after it":              {call: call{Arrived: at(8), Ended: at(18)}},
+		"by the next fault":          {call: call{Arrived: at(8), Ended: at(15)}, faults: []*fault{{Name: "kill a worker", At: at(14.9), Mended: at(16)}}},
+		"not at all":                 {call: call{Arrived: at(8), Ended: at(11), Finished: true}},
+		"for the turn was stopped":   {call: call{Arrived: at(8), Ended: at(11)}, end: event{Type: "cancelled", Reason: "superseded"}},
+		"for it was stopped in time": {call: call{Arrived: at(8), Ended: at(11)}, stop: at(10.5)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := quiet()
+			s.faults = append([]*fault{hiccup}, c.faults...)
+			if c.end.Type == "" {
+				c.end = event{Type: "response"}
+			}
+			s.people = []*person{{turns: []*turn{{Mark: "T01x0001", end: c.end, stopped: c.stop}}}}
+			c.call.Mark = "T01x0001"
+			s.checkHiccups([]call{c.call})
+			require.Equal(t, c.found, !s.report.OK())
+		})
+	}
+}
+
+func TestClocksAreSpreadAroundTheTrueTime(t *testing.T) {
+	require.Equal(t, time.Duration(0), clockOffset(8*time.Second, 0, 1))
+	require.Equal(t, -4*time.Second, clockOffset(8*time.Second, 0, 2))
+	require.Equal(t, 4*time.Second, clockOffset(8*time.Second, 1, 2))
+	require.Equal(t, time.Duration(0), clockOffset(8*time.Second, 1, 3))
+}
+
+func TestAFrozenProcessLastsAsLongAsItIsToldAndAHiccupToo(t *testing.T) {
+	o := Options{Rounds: 100, Calm: 1, Fault: 1, LongFault: time.Hour, Freeze: 20 * time.Second, Hiccup: 2 * time.Second, DatabaseURL: "postgres://"}
+	for _, f := range plan(o) {
+		switch f.Name {
+		case "freeze a worker", "freeze an API process", "silence Temporal for a worker", "silence everything for a worker":
+			require.Equal(t, o.Freeze, f.Lasts, f.Name)
+		case "cut Temporal off for a moment", "silence Temporal for a moment":
+			require.Equal(t, o.Hiccup, f.Lasts, f.Name)
+		}
+	}
+}
+
+func TestAStreamThatIsSilentIsLeft(t *testing.T) {
+	gone := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "data: {\"type\":\"token\",\"content\":\"a\"}\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done() // a frozen process
+		close(gone)
+	}))
+	defer server.Close()
+	resp, err := http.Get(server.URL)
+	require.NoError(t, err)
+	var seen []event
+	require.NoError(t, eventsWithin(resp, 300*time.Millisecond, func(e event) (bool, error) {
+		seen = append(seen, e)
+		return false, nil
+	}))
+	require.Len(t, seen, 1)
+	<-gone
+}
+
 func TestTheSameSeedBringsTheSameFaultsAndEveryKindBeforeAnyAgain(t *testing.T) {
 	o := Options{Rounds: 20, Seed: 7, Calm: time.Second, Fault: time.Second, LongFault: time.Minute}
 	require.Equal(t, names(plan(o)), names(plan(o)))
 	other := o
 	other.Seed = 8
 	require.NotEqual(t, names(plan(o)), names(plan(other)))
-	require.ElementsMatch(t, names(plan(o))[:9], FaultNames(false))
+	require.ElementsMatch(t, names(plan(o))[:len(FaultNames(false))], FaultNames(false))
 	o.Only = []string{"kill a worker"}
 	require.Equal(t, "kill a worker", names(plan(o))[19])
 }
@@ -181,7 +341,7 @@ func TestACallIsFinishedWhenItsCallerStayedToTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	defer l.close()
 	ask := func(mark string, stay bool) {
-		resp, err := http.Post(l.url+"/chat/completions", "application/json",
+		resp, err := http.Post(l.urlFor("worker2")+"/chat/completions", "application/json",
 			strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"`+mark+`"}]}`))
 		require.NoError(t, err)
 		if stay {
@@ -198,6 +358,7 @@ func TestACallIsFinishedWhenItsCallerStayedToTheEnd(t *testing.T) {
 	require.Len(t, book, 2)
 	require.True(t, book[0].Finished)
 	require.False(t, book[1].Finished)
+	require.Equal(t, "worker2", book[0].Caller)
 }
 
 func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
@@ -209,12 +370,12 @@ func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
 }
 
 func TestAnInterleavingKeepsTheOrderOfBoth(t *testing.T) {
-	a, b := []int{1, 2, 3}, []int{1, 9}
+	a, b, same := []int{1, 2, 3}, []int{1, 9}, func(x, y int) bool { return x == y }
 	for _, all := range [][]int{{1, 2, 3, 1, 9}, {1, 1, 9, 2, 3}, {1, 9, 1, 2, 3}, {1, 2, 1, 3, 9}} {
-		require.True(t, interleaved(all, a, b), "%v", all)
+		require.True(t, interleaved(all, a, b, same), "%v", all)
 	}
 	for _, all := range [][]int{{1, 2, 3, 9, 1}, {2, 1, 3, 1, 9}, {1, 2, 3, 1}, {1, 2, 3, 1, 8}} {
-		require.False(t, interleaved(all, a, b), "%v", all)
+		require.False(t, interleaved(all, a, b, same), "%v", all)
 	}
-	require.True(t, interleaved(a, a, nil))
+	require.True(t, interleaved(a, a, nil, same))
 }

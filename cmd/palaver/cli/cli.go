@@ -20,14 +20,16 @@ import (
 type grammar struct {
 	config.Config
 
-	Serve      serveCmd      `cmd:"" help:"Page, API and worker in one process."`
-	API        apiCmd        `cmd:"" name:"api" help:"Page and API only."`
-	Worker     workerCmd     `cmd:"" help:"Worker only."`
-	Ingest     ingestCmd     `cmd:"" help:"Load documents and wait until they are ready."`
-	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
-	DeleteUser deleteUserCmd `cmd:"" name:"delete-user" help:"Say what is kept of a user, or remove it."`
-	Health     healthCmd     `cmd:"" help:"Succeed if this host's API or worker is at work; for container health checks."`
-	EnvExample envExampleCmd `cmd:"" name:"env-example" help:"Print .env.example."`
+	Serve       serveCmd       `cmd:"" help:"Page, API and worker in one process."`
+	API         apiCmd         `cmd:"" name:"api" help:"Page and API only."`
+	Worker      workerCmd      `cmd:"" help:"Worker only."`
+	Ingest      ingestCmd      `cmd:"" help:"Load documents and wait until they are ready."`
+	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
+	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
+	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"Say what is kept of a user, or remove it."`
+	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Have open threads follow WORKFLOW_VERSION, and wait until all do; before a way back to an older release."`
+	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is at work; for container health checks."`
+	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
 }
 
 type (
@@ -47,12 +49,13 @@ type (
 		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me answers."`
 		Yes bool   `help:"Remove it, for good."`
 	}
-	envExampleCmd struct{}
+	moveThreadsCmd struct{}
+	envExampleCmd  struct{}
 )
 
 // Main runs the command that args name, until it is done or a role gets SIGINT
-// or SIGTERM, and returns the exit code: 0, 2 for a setting that is refused, 1
-// for anything else.
+// or SIGTERM, and returns the exit code: 0, 2 for a setting that is refused, 3 for
+// a dry run of repair that found something, 1 for anything else.
 func Main(args []string) int {
 	var c grammar
 	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description))
@@ -78,6 +81,10 @@ func complain(err error) int {
 	fmt.Fprintln(os.Stderr, "palaver:", err)
 	var setting *config.Error
 	var usage *kong.ParseError
+	var own exit
+	if errors.As(err, &own) {
+		return own.code
+	}
 	if errors.As(err, &setting) || errors.As(err, &usage) {
 		return config.ExitUsage
 	}
@@ -134,6 +141,15 @@ func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Lo
 	}
 	defer parts.Temporal.Close()
 	return service.DeleteUser(ctx, parts, d.ID, d.Yes, os.Stdout)
+}
+
+func (moveThreadsCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
+	parts := service.Parts{Config: cfg, Log: log}
+	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
+		return err
+	}
+	defer parts.Temporal.Close()
+	return service.MoveThreads(ctx, parts, os.Stdout)
 }
 
 func (envExampleCmd) Run() error {

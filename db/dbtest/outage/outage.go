@@ -74,6 +74,10 @@ func (o *store) AttachmentsByID(ctx context.Context, owner string, ids []string)
 	return one(o, func() ([]chat.Attachment, error) { return o.Store.AttachmentsByID(ctx, owner, ids) })
 }
 
+func (o *store) BusyThreads(ctx context.Context, owner string, limit int) ([]string, error) {
+	return one(o, func() ([]string, error) { return o.Store.BusyThreads(ctx, owner, limit) })
+}
+
 func (o *store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) error {
 	return o.none(func() error { return o.Store.Cancel(ctx, owner, ref, reason) })
 }
@@ -174,6 +178,10 @@ func (o *store) ForgetCount(ctx context.Context, key string) error {
 	return o.none(func() error { return o.Store.ForgetCount(ctx, key) })
 }
 
+func (o *store) HasOpenTurns(ctx context.Context, owner, threadID string) (bool, error) {
+	return one(o, func() (bool, error) { return o.Store.HasOpenTurns(ctx, owner, threadID) })
+}
+
 func (o *store) Head(ctx context.Context, owner, threadID string) (string, error) {
 	return one(o, func() (string, error) { return o.Store.Head(ctx, owner, threadID) })
 }
@@ -208,12 +216,20 @@ func (o *store) MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatu
 	return o.none(func() error { return o.Store.MarkTurn(ctx, owner, id, s, parent) })
 }
 
+func (o *store) OpenThreads(ctx context.Context, before time.Time, after chat.ThreadRef, limit int) ([]chat.ThreadRef, error) {
+	return one(o, func() ([]chat.ThreadRef, error) { return o.Store.OpenThreads(ctx, before, after, limit) })
+}
+
 func (o *store) OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error) {
 	return one(o, func() ([]chat.Turn, error) { return o.Store.OpenTurns(ctx, owner, threadID) })
 }
 
 func (o *store) Ping(ctx context.Context) error {
 	return o.none(func() error { return o.Store.Ping(ctx) })
+}
+
+func (o *store) ProcessingDocuments(ctx context.Context, before time.Time, after string, limit int) ([]db.DocumentRef, error) {
+	return one(o, func() ([]db.DocumentRef, error) { return o.Store.ProcessingDocuments(ctx, before, after, limit) })
 }
 
 func (o *store) Profile(ctx context.Context, owner string) (chat.Profile, error) {
@@ -294,6 +310,14 @@ func (o *store) Texts(ctx context.Context, owner, turnID string) (map[string]str
 
 func (o *store) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {
 	return one(o, func() (chat.Turn, error) { return o.Store.Turn(ctx, owner, id) })
+}
+
+func (o *store) TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) ([]chat.Turn, error) {
+	return one(o, func() ([]chat.Turn, error) { return o.Store.TurnsAfter(ctx, owner, threadID, place, limit) })
+}
+
+func (o *store) LastPlace(ctx context.Context, owner, threadID string) (int, error) {
+	return one(o, func() (int, error) { return o.Store.LastPlace(ctx, owner, threadID) })
 }
 
 func (o *store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (chat.Turn, error) {

@@ -3,6 +3,8 @@
 package record
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -18,6 +20,17 @@ const (
 	MaxVisible = 5000 // documents of VisibleDocuments
 	MaxWords   = 200  // of one search; words beyond it are not looked at
 )
+
+// RetriesEnd is how long a message of a deleted conversation counts as a retry when
+// it is sent again.
+const RetriesEnd = 24 * time.Hour
+
+// MessageDigest stands for a message of a deleted conversation, of which nothing
+// that can be read is kept.
+func MessageDigest(threadID, clientTurnID, contentHash string) string {
+	sum := sha256.Sum256([]byte(threadID + "\x00" + clientTurnID + "\x00" + contentHash))
+	return hex.EncodeToString(sum[:])
+}
 
 // Micros is t as it is stored; the zero time is 0.
 func Micros(t time.Time) int64 {

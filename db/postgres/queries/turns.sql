@@ -1,6 +1,6 @@
 -- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
 ON CONFLICT DO NOTHING;
 
 -- name: DropUntakenTurn :exec
@@ -40,8 +40,18 @@ VALUES (@owner, @kind, @thread_id, @ref, @reason, @at) ON CONFLICT DO NOTHING;
 DELETE FROM cancels WHERE created_at < @older_than;
 
 -- name: NextPlace :one
-SELECT (coalesce(max(place), 0) + 1)::bigint AS place FROM turns
+UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places;
+
+-- name: LastPlace :one
+SELECT coalesce(max(place), 0)::bigint AS place FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0;
+
+-- name: TurnsAfter :many
+SELECT * FROM turns
+WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND place > @place
+ORDER BY place LIMIT @max_rows::bigint;
 
 -- name: MarkTurn :exec
 UPDATE turns SET status = @status, parent = @parent, place = @place

@@ -28,3 +28,6 @@ DELETE FROM profiles WHERE owner = @owner;
 
 -- name: DeleteUserCancels :exec
 DELETE FROM cancels WHERE owner = @owner;
+
+-- name: ForgetOwnerOfDeleted :exec
+UPDATE deleted_conversations SET owner = '' WHERE owner = @owner AND owner <> '';

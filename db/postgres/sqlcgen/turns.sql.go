@@ -209,6 +209,7 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 }
 
 const eventsOfTurns = `-- name: EventsOfTurns :many
+
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY($1::text[]) AND t.owner = $2 AND t.settled_at > 0 ORDER BY e.turn_id, e.n
 `
@@ -223,6 +224,8 @@ type EventsOfTurnsRow struct {
 	Event  string
 }
 
+// A share of the turn's row makes these two wait for a settle under way, and a
+// settle for them: what is written to an open turn is written before its end.
 func (q *Queries) EventsOfTurns(ctx context.Context, arg EventsOfTurnsParams) ([]EventsOfTurnsRow, error) {
 	rows, err := q.db.Query(ctx, eventsOfTurns, arg.Ids, arg.Owner)
 	if err != nil {
@@ -306,8 +309,8 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 }
 
 const insertTurn = `-- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
-VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
 ON CONFLICT DO NOTHING
 `
 
@@ -321,6 +324,7 @@ type InsertTurnParams struct {
 	StreamRunID  string
 	ContentHash  string
 	Content      string
+	Generation   int64
 }
 
 func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, error) {
@@ -334,6 +338,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, 
 		arg.StreamRunID,
 		arg.ContentHash,
 		arg.Content,
+		arg.Generation,
 	)
 	if err != nil {
 		return 0, err
@@ -350,6 +355,23 @@ func (q *Queries) LastEvent(ctx context.Context, turnID string) (string, error) 
 	var event string
 	err := row.Scan(&event)
 	return event, err
+}
+
+const lastPlace = `-- name: LastPlace :one
+SELECT coalesce(max(place), 0)::bigint AS place FROM turns
+WHERE owner = $1 AND thread_id = $2 AND place > 0
+`
+
+type LastPlaceParams struct {
+	Owner    string
+	ThreadID string
+}
+
+func (q *Queries) LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error) {
+	row := q.db.QueryRow(ctx, lastPlace, arg.Owner, arg.ThreadID)
+	var place int64
+	err := row.Scan(&place)
+	return place, err
 }
 
 const markTurn = `-- name: MarkTurn :exec
@@ -377,7 +399,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -405,29 +427,31 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const nextPlace = `-- name: NextPlace :one
-SELECT (coalesce(max(place), 0) + 1)::bigint AS place FROM turns
-WHERE owner = $1 AND thread_id = $2 AND place > 0
+UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+WHERE c.id = $1 AND c.owner = $2 RETURNING c.places
 `
 
 type NextPlaceParams struct {
-	Owner    string
 	ThreadID string
+	Owner    string
 }
 
 func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error) {
-	row := q.db.QueryRow(ctx, nextPlace, arg.Owner, arg.ThreadID)
-	var place int64
-	err := row.Scan(&place)
-	return place, err
+	row := q.db.QueryRow(ctx, nextPlace, arg.ThreadID, arg.Owner)
+	var places int64
+	err := row.Scan(&places)
+	return places, err
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -463,6 +487,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Registry,
 			&i.Content,
 			&i.Approvals,
+			&i.Generation,
 		); err != nil {
 			return nil, err
 		}
@@ -510,7 +535,6 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 }
 
 const putText = `-- name: PutText :execrows
-
 INSERT INTO turn_texts (turn_id, key, text)
 SELECT t.id, $1, $2 FROM turns t WHERE t.id = $3 AND t.owner = $4 AND t.settled_at = 0
 FOR SHARE OF t
@@ -524,8 +548,6 @@ type PutTextParams struct {
 	Owner  string
 }
 
-// A share of the turn's row makes these two wait for a settle under way, and a
-// settle for them: what is written to an open turn is written before its end.
 func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putText,
 		arg.Key,
@@ -708,7 +730,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = $1 AND owner = $2
 `
 
 type TurnParams struct {
@@ -736,12 +758,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 type TurnByClientIDParams struct {
@@ -770,12 +793,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -804,6 +828,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
@@ -837,7 +862,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -873,12 +898,69 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
+const turnsAfter = `-- name: TurnsAfter :many
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
+ORDER BY place LIMIT $4::bigint
+`
+
+type TurnsAfterParams struct {
+	Owner    string
+	ThreadID string
+	Place    int64
+	MaxRows  int64
+}
+
+func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {
+	rows, err := q.db.Query(ctx, turnsAfter,
+		arg.Owner,
+		arg.ThreadID,
+		arg.Place,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+			&i.Generation,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -912,6 +994,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Registry,
 			&i.Content,
 			&i.Approvals,
+			&i.Generation,
 		); err != nil {
 			return nil, err
 		}

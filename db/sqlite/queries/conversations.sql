@@ -1,12 +1,15 @@
 -- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at)
-VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at);
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
+VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places);
 
 -- name: ConversationOwner :one
-SELECT owner FROM conversations WHERE id = @id;
+SELECT owner, generation FROM conversations WHERE id = @id;
 
 -- name: ConversationDeleted :one
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
+
+-- name: DeletedConversation :one
+SELECT owner, generation, places FROM deleted_conversations WHERE id = @id;
 
 -- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
@@ -57,7 +60,26 @@ WHERE id = @id AND owner = @owner;
 DELETE FROM conversations WHERE id = @id AND owner = @owner;
 
 -- name: KeepConversationDeleted :exec
-INSERT INTO deleted_conversations (id, deleted_at) VALUES (@id, @at) ON CONFLICT DO NOTHING;
+INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
+SELECT c.id, @at, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
+FROM conversations c WHERE c.id = @id AND c.owner = @owner
+ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
+    generation = excluded.generation, places = excluded.places;
+
+-- name: MessagesOfThread :many
+SELECT client_turn_id, content_hash FROM turns WHERE owner = @owner AND thread_id = @thread_id;
+
+-- name: KeepTurnsDeleted :exec
+INSERT INTO deleted_turns (digest, deleted_at)
+SELECT j.value, @at FROM json_each(CAST(@digests AS TEXT)) j WHERE true
+ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at;
+
+-- name: PruneDeletedTurns :exec
+DELETE FROM deleted_turns WHERE deleted_at < @older_than;
+
+-- name: TurnDeleted :one
+SELECT EXISTS (SELECT 1 FROM deleted_turns WHERE digest = @digest AND deleted_at >= @since);
 
 -- name: DeleteTurnCancels :exec
 DELETE FROM cancels WHERE cancels.owner = @owner AND (

@@ -1,6 +1,6 @@
 -- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
 ON CONFLICT DO NOTHING;
 
 -- name: DropUntakenTurn :exec
@@ -41,8 +41,18 @@ VALUES (@owner, @kind, @thread_id, @ref, @reason, @at) ON CONFLICT DO NOTHING;
 DELETE FROM cancels WHERE created_at < @older_than;
 
 -- name: NextPlace :one
-SELECT CAST(coalesce(max(place), 0) + 1 AS INTEGER) FROM turns
+UPDATE conversations SET places = max(places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1
+WHERE id = @thread_id AND owner = @owner RETURNING places;
+
+-- name: LastPlace :one
+SELECT CAST(coalesce(max(place), 0) AS INTEGER) AS place FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0;
+
+-- name: TurnsAfter :many
+SELECT * FROM turns
+WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND place > @place
+ORDER BY place LIMIT @max_rows;
 
 -- name: MarkTurn :exec
 UPDATE turns SET status = @status, parent = @parent, place = @place

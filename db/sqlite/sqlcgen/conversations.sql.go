@@ -57,14 +57,19 @@ func (q *Queries) ConversationDeleted(ctx context.Context, id string) (int64, er
 }
 
 const conversationOwner = `-- name: ConversationOwner :one
-SELECT owner FROM conversations WHERE id = ?1
+SELECT owner, generation FROM conversations WHERE id = ?1
 `
 
-func (q *Queries) ConversationOwner(ctx context.Context, id string) (string, error) {
+type ConversationOwnerRow struct {
+	Owner      string
+	Generation int64
+}
+
+func (q *Queries) ConversationOwner(ctx context.Context, id string) (ConversationOwnerRow, error) {
 	row := q.queryRow(ctx, q.conversationOwnerStmt, conversationOwner, id)
-	var owner string
-	err := row.Scan(&owner)
-	return owner, err
+	var i ConversationOwnerRow
+	err := row.Scan(&i.Owner, &i.Generation)
+	return i, err
 }
 
 const deleteConversation = `-- name: DeleteConversation :execrows
@@ -131,9 +136,26 @@ func (q *Queries) DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsPa
 	return err
 }
 
+const deletedConversation = `-- name: DeletedConversation :one
+SELECT owner, generation, places FROM deleted_conversations WHERE id = ?1
+`
+
+type DeletedConversationRow struct {
+	Owner      string
+	Generation int64
+	Places     int64
+}
+
+func (q *Queries) DeletedConversation(ctx context.Context, id string) (DeletedConversationRow, error) {
+	row := q.queryRow(ctx, q.deletedConversationStmt, deletedConversation, id)
+	var i DeletedConversationRow
+	err := row.Scan(&i.Owner, &i.Generation, &i.Places)
+	return i, err
+}
+
 const insertConversation = `-- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)
 `
 
 type InsertConversationParams struct {
@@ -143,6 +165,8 @@ type InsertConversationParams struct {
 	TitleFolded string
 	Listed      int64
 	CreatedAt   int64
+	Generation  int64
+	Places      int64
 }
 
 func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversationParams) error {
@@ -153,21 +177,45 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 		arg.TitleFolded,
 		arg.Listed,
 		arg.CreatedAt,
+		arg.Generation,
+		arg.Places,
 	)
 	return err
 }
 
 const keepConversationDeleted = `-- name: KeepConversationDeleted :exec
-INSERT INTO deleted_conversations (id, deleted_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING
+INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
+SELECT c.id, ?1, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
+FROM conversations c WHERE c.id = ?2 AND c.owner = ?3
+ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
+    generation = excluded.generation, places = excluded.places
 `
 
 type KeepConversationDeletedParams struct {
-	ID string
-	At int64
+	At    int64
+	ID    string
+	Owner string
 }
 
 func (q *Queries) KeepConversationDeleted(ctx context.Context, arg KeepConversationDeletedParams) error {
-	_, err := q.exec(ctx, q.keepConversationDeletedStmt, keepConversationDeleted, arg.ID, arg.At)
+	_, err := q.exec(ctx, q.keepConversationDeletedStmt, keepConversationDeleted, arg.At, arg.ID, arg.Owner)
+	return err
+}
+
+const keepTurnsDeleted = `-- name: KeepTurnsDeleted :exec
+INSERT INTO deleted_turns (digest, deleted_at)
+SELECT j.value, ?1 FROM json_each(CAST(?2 AS TEXT)) j WHERE true
+ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at
+`
+
+type KeepTurnsDeletedParams struct {
+	At      int64
+	Digests string
+}
+
+func (q *Queries) KeepTurnsDeleted(ctx context.Context, arg KeepTurnsDeletedParams) error {
+	_, err := q.exec(ctx, q.keepTurnsDeletedStmt, keepTurnsDeleted, arg.At, arg.Digests)
 	return err
 }
 
@@ -249,6 +297,43 @@ func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsPa
 	return items, nil
 }
 
+const messagesOfThread = `-- name: MessagesOfThread :many
+SELECT client_turn_id, content_hash FROM turns WHERE owner = ?1 AND thread_id = ?2
+`
+
+type MessagesOfThreadParams struct {
+	Owner    string
+	ThreadID string
+}
+
+type MessagesOfThreadRow struct {
+	ClientTurnID string
+	ContentHash  string
+}
+
+func (q *Queries) MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error) {
+	rows, err := q.query(ctx, q.messagesOfThreadStmt, messagesOfThread, arg.Owner, arg.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MessagesOfThreadRow
+	for rows.Next() {
+		var i MessagesOfThreadRow
+		if err := rows.Scan(&i.ClientTurnID, &i.ContentHash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const profile = `-- name: Profile :one
 SELECT industry, location FROM profiles WHERE owner = ?1
 `
@@ -263,6 +348,15 @@ func (q *Queries) Profile(ctx context.Context, owner string) (ProfileRow, error)
 	var i ProfileRow
 	err := row.Scan(&i.Industry, &i.Location)
 	return i, err
+}
+
+const pruneDeletedTurns = `-- name: PruneDeletedTurns :exec
+DELETE FROM deleted_turns WHERE deleted_at < ?1
+`
+
+func (q *Queries) PruneDeletedTurns(ctx context.Context, olderThan int64) error {
+	_, err := q.exec(ctx, q.pruneDeletedTurnsStmt, pruneDeletedTurns, olderThan)
+	return err
 }
 
 const putProfile = `-- name: PutProfile :exec
@@ -393,6 +487,22 @@ func (q *Queries) TitleConversation(ctx context.Context, arg TitleConversationPa
 		arg.Owner,
 	)
 	return err
+}
+
+const turnDeleted = `-- name: TurnDeleted :one
+SELECT EXISTS (SELECT 1 FROM deleted_turns WHERE digest = ?1 AND deleted_at >= ?2)
+`
+
+type TurnDeletedParams struct {
+	Digest string
+	Since  int64
+}
+
+func (q *Queries) TurnDeleted(ctx context.Context, arg TurnDeletedParams) (bool, error) {
+	row := q.queryRow(ctx, q.turnDeletedStmt, turnDeleted, arg.Digest, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const unnameConversation = `-- name: UnnameConversation :exec

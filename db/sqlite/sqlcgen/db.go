@@ -42,6 +42,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
 	}
+	if q.busyThreadsStmt, err = db.PrepareContext(ctx, busyThreads); err != nil {
+		return nil, fmt.Errorf("error preparing query BusyThreads: %w", err)
+	}
 	if q.chunksByInternalIDStmt, err = db.PrepareContext(ctx, chunksByInternalID); err != nil {
 		return nil, fmt.Errorf("error preparing query ChunksByInternalID: %w", err)
 	}
@@ -114,6 +117,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteUserSetsStmt, err = db.PrepareContext(ctx, deleteUserSets); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSets: %w", err)
 	}
+	if q.deletedConversationStmt, err = db.PrepareContext(ctx, deletedConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query DeletedConversation: %w", err)
+	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
 	}
@@ -146,6 +152,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
+	}
+	if q.forgetOwnerOfDeletedStmt, err = db.PrepareContext(ctx, forgetOwnerOfDeleted); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetOwnerOfDeleted: %w", err)
+	}
+	if q.hasOpenTurnsStmt, err = db.PrepareContext(ctx, hasOpenTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query HasOpenTurns: %w", err)
 	}
 	if q.headStmt, err = db.PrepareContext(ctx, head); err != nil {
 		return nil, fmt.Errorf("error preparing query Head: %w", err)
@@ -186,8 +198,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.keepConversationDeletedStmt, err = db.PrepareContext(ctx, keepConversationDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query KeepConversationDeleted: %w", err)
 	}
+	if q.keepTurnsDeletedStmt, err = db.PrepareContext(ctx, keepTurnsDeleted); err != nil {
+		return nil, fmt.Errorf("error preparing query KeepTurnsDeleted: %w", err)
+	}
 	if q.lastEventStmt, err = db.PrepareContext(ctx, lastEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEvent: %w", err)
+	}
+	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
+		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
 	}
 	if q.listConversationStmt, err = db.PrepareContext(ctx, listConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query ListConversation: %w", err)
@@ -204,14 +222,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.markTurnStmt, err = db.PrepareContext(ctx, markTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkTurn: %w", err)
 	}
+	if q.messagesOfThreadStmt, err = db.PrepareContext(ctx, messagesOfThread); err != nil {
+		return nil, fmt.Errorf("error preparing query MessagesOfThread: %w", err)
+	}
 	if q.newestTurnByClientIDStmt, err = db.PrepareContext(ctx, newestTurnByClientID); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestTurnByClientID: %w", err)
 	}
 	if q.nextPlaceStmt, err = db.PrepareContext(ctx, nextPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query NextPlace: %w", err)
 	}
+	if q.openThreadsStmt, err = db.PrepareContext(ctx, openThreads); err != nil {
+		return nil, fmt.Errorf("error preparing query OpenThreads: %w", err)
+	}
 	if q.openTurnsStmt, err = db.PrepareContext(ctx, openTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenTurns: %w", err)
+	}
+	if q.processingDocumentsStmt, err = db.PrepareContext(ctx, processingDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query ProcessingDocuments: %w", err)
 	}
 	if q.profileStmt, err = db.PrepareContext(ctx, profile); err != nil {
 		return nil, fmt.Errorf("error preparing query Profile: %w", err)
@@ -224,6 +251,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.pruneCountsStmt, err = db.PrepareContext(ctx, pruneCounts); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCounts: %w", err)
+	}
+	if q.pruneDeletedTurnsStmt, err = db.PrepareContext(ctx, pruneDeletedTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneDeletedTurns: %w", err)
 	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
@@ -291,8 +321,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnCancelledStmt, err = db.PrepareContext(ctx, turnCancelled); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnCancelled: %w", err)
 	}
+	if q.turnDeletedStmt, err = db.PrepareContext(ctx, turnDeleted); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnDeleted: %w", err)
+	}
 	if q.turnOfMessageStmt, err = db.PrepareContext(ctx, turnOfMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnOfMessage: %w", err)
+	}
+	if q.turnsAfterStmt, err = db.PrepareContext(ctx, turnsAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnsAfter: %w", err)
 	}
 	if q.turnsByIDStmt, err = db.PrepareContext(ctx, turnsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsByID: %w", err)
@@ -357,6 +393,11 @@ func (q *Queries) Close() error {
 	if q.branchMessagesStmt != nil {
 		if cerr := q.branchMessagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing branchMessagesStmt: %w", cerr)
+		}
+	}
+	if q.busyThreadsStmt != nil {
+		if cerr := q.busyThreadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing busyThreadsStmt: %w", cerr)
 		}
 	}
 	if q.chunksByInternalIDStmt != nil {
@@ -479,6 +520,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteUserSetsStmt: %w", cerr)
 		}
 	}
+	if q.deletedConversationStmt != nil {
+		if cerr := q.deletedConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deletedConversationStmt: %w", cerr)
+		}
+	}
 	if q.documentStmt != nil {
 		if cerr := q.documentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentStmt: %w", cerr)
@@ -532,6 +578,16 @@ func (q *Queries) Close() error {
 	if q.forgetCountStmt != nil {
 		if cerr := q.forgetCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing forgetCountStmt: %w", cerr)
+		}
+	}
+	if q.forgetOwnerOfDeletedStmt != nil {
+		if cerr := q.forgetOwnerOfDeletedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetOwnerOfDeletedStmt: %w", cerr)
+		}
+	}
+	if q.hasOpenTurnsStmt != nil {
+		if cerr := q.hasOpenTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing hasOpenTurnsStmt: %w", cerr)
 		}
 	}
 	if q.headStmt != nil {
@@ -599,9 +655,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing keepConversationDeletedStmt: %w", cerr)
 		}
 	}
+	if q.keepTurnsDeletedStmt != nil {
+		if cerr := q.keepTurnsDeletedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keepTurnsDeletedStmt: %w", cerr)
+		}
+	}
 	if q.lastEventStmt != nil {
 		if cerr := q.lastEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastEventStmt: %w", cerr)
+		}
+	}
+	if q.lastPlaceStmt != nil {
+		if cerr := q.lastPlaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
 		}
 	}
 	if q.listConversationStmt != nil {
@@ -629,6 +695,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing markTurnStmt: %w", cerr)
 		}
 	}
+	if q.messagesOfThreadStmt != nil {
+		if cerr := q.messagesOfThreadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing messagesOfThreadStmt: %w", cerr)
+		}
+	}
 	if q.newestTurnByClientIDStmt != nil {
 		if cerr := q.newestTurnByClientIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestTurnByClientIDStmt: %w", cerr)
@@ -639,9 +710,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nextPlaceStmt: %w", cerr)
 		}
 	}
+	if q.openThreadsStmt != nil {
+		if cerr := q.openThreadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing openThreadsStmt: %w", cerr)
+		}
+	}
 	if q.openTurnsStmt != nil {
 		if cerr := q.openTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing openTurnsStmt: %w", cerr)
+		}
+	}
+	if q.processingDocumentsStmt != nil {
+		if cerr := q.processingDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing processingDocumentsStmt: %w", cerr)
 		}
 	}
 	if q.profileStmt != nil {
@@ -662,6 +743,11 @@ func (q *Queries) Close() error {
 	if q.pruneCountsStmt != nil {
 		if cerr := q.pruneCountsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneCountsStmt: %w", cerr)
+		}
+	}
+	if q.pruneDeletedTurnsStmt != nil {
+		if cerr := q.pruneDeletedTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneDeletedTurnsStmt: %w", cerr)
 		}
 	}
 	if q.publishEditionStmt != nil {
@@ -774,9 +860,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnCancelledStmt: %w", cerr)
 		}
 	}
+	if q.turnDeletedStmt != nil {
+		if cerr := q.turnDeletedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnDeletedStmt: %w", cerr)
+		}
+	}
 	if q.turnOfMessageStmt != nil {
 		if cerr := q.turnOfMessageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnOfMessageStmt: %w", cerr)
+		}
+	}
+	if q.turnsAfterStmt != nil {
+		if cerr := q.turnsAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnsAfterStmt: %w", cerr)
 		}
 	}
 	if q.turnsByIDStmt != nil {
@@ -874,6 +970,7 @@ type Queries struct {
 	attachmentDataStmt          *sql.Stmt
 	attachmentsByIDStmt         *sql.Stmt
 	branchMessagesStmt          *sql.Stmt
+	busyThreadsStmt             *sql.Stmt
 	chunksByInternalIDStmt      *sql.Stmt
 	chunksByKeyStmt             *sql.Stmt
 	clearSetStmt                *sql.Stmt
@@ -898,6 +995,7 @@ type Queries struct {
 	deleteUserDocumentsStmt     *sql.Stmt
 	deleteUserProfileStmt       *sql.Stmt
 	deleteUserSetsStmt          *sql.Stmt
+	deletedConversationStmt     *sql.Stmt
 	documentStmt                *sql.Stmt
 	documentChunksStmt          *sql.Stmt
 	documentProgressStmt        *sql.Stmt
@@ -909,6 +1007,8 @@ type Queries struct {
 	eventsOfTurnsStmt           *sql.Stmt
 	failDocumentStmt            *sql.Stmt
 	forgetCountStmt             *sql.Stmt
+	forgetOwnerOfDeletedStmt    *sql.Stmt
+	hasOpenTurnsStmt            *sql.Stmt
 	headStmt                    *sql.Stmt
 	insertAttachmentStmt        *sql.Stmt
 	insertChunkStmt             *sql.Stmt
@@ -922,19 +1022,25 @@ type Queries struct {
 	insertTurnStmt              *sql.Stmt
 	insertVectorStmt            *sql.Stmt
 	keepConversationDeletedStmt *sql.Stmt
+	keepTurnsDeletedStmt        *sql.Stmt
 	lastEventStmt               *sql.Stmt
+	lastPlaceStmt               *sql.Stmt
 	listConversationStmt        *sql.Stmt
 	listConversationsStmt       *sql.Stmt
 	listDocumentsStmt           *sql.Stmt
 	listSetsStmt                *sql.Stmt
 	markTurnStmt                *sql.Stmt
+	messagesOfThreadStmt        *sql.Stmt
 	newestTurnByClientIDStmt    *sql.Stmt
 	nextPlaceStmt               *sql.Stmt
+	openThreadsStmt             *sql.Stmt
 	openTurnsStmt               *sql.Stmt
+	processingDocumentsStmt     *sql.Stmt
 	profileStmt                 *sql.Stmt
 	pruneAttachmentsStmt        *sql.Stmt
 	pruneCancelsStmt            *sql.Stmt
 	pruneCountsStmt             *sql.Stmt
+	pruneDeletedTurnsStmt       *sql.Stmt
 	publishEditionStmt          *sql.Stmt
 	putCancelStmt               *sql.Stmt
 	putProfileStmt              *sql.Stmt
@@ -957,7 +1063,9 @@ type Queries struct {
 	turnByClientIDStmt          *sql.Stmt
 	turnByRunIDStmt             *sql.Stmt
 	turnCancelledStmt           *sql.Stmt
+	turnDeletedStmt             *sql.Stmt
 	turnOfMessageStmt           *sql.Stmt
+	turnsAfterStmt              *sql.Stmt
 	turnsByIDStmt               *sql.Stmt
 	unnameConversationStmt      *sql.Stmt
 	unusedAttachmentsStmt       *sql.Stmt
@@ -980,6 +1088,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		attachmentDataStmt:          q.attachmentDataStmt,
 		attachmentsByIDStmt:         q.attachmentsByIDStmt,
 		branchMessagesStmt:          q.branchMessagesStmt,
+		busyThreadsStmt:             q.busyThreadsStmt,
 		chunksByInternalIDStmt:      q.chunksByInternalIDStmt,
 		chunksByKeyStmt:             q.chunksByKeyStmt,
 		clearSetStmt:                q.clearSetStmt,
@@ -1004,6 +1113,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserDocumentsStmt:     q.deleteUserDocumentsStmt,
 		deleteUserProfileStmt:       q.deleteUserProfileStmt,
 		deleteUserSetsStmt:          q.deleteUserSetsStmt,
+		deletedConversationStmt:     q.deletedConversationStmt,
 		documentStmt:                q.documentStmt,
 		documentChunksStmt:          q.documentChunksStmt,
 		documentProgressStmt:        q.documentProgressStmt,
@@ -1015,6 +1125,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		eventsOfTurnsStmt:           q.eventsOfTurnsStmt,
 		failDocumentStmt:            q.failDocumentStmt,
 		forgetCountStmt:             q.forgetCountStmt,
+		forgetOwnerOfDeletedStmt:    q.forgetOwnerOfDeletedStmt,
+		hasOpenTurnsStmt:            q.hasOpenTurnsStmt,
 		headStmt:                    q.headStmt,
 		insertAttachmentStmt:        q.insertAttachmentStmt,
 		insertChunkStmt:             q.insertChunkStmt,
@@ -1028,19 +1140,25 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertTurnStmt:              q.insertTurnStmt,
 		insertVectorStmt:            q.insertVectorStmt,
 		keepConversationDeletedStmt: q.keepConversationDeletedStmt,
+		keepTurnsDeletedStmt:        q.keepTurnsDeletedStmt,
 		lastEventStmt:               q.lastEventStmt,
+		lastPlaceStmt:               q.lastPlaceStmt,
 		listConversationStmt:        q.listConversationStmt,
 		listConversationsStmt:       q.listConversationsStmt,
 		listDocumentsStmt:           q.listDocumentsStmt,
 		listSetsStmt:                q.listSetsStmt,
 		markTurnStmt:                q.markTurnStmt,
+		messagesOfThreadStmt:        q.messagesOfThreadStmt,
 		newestTurnByClientIDStmt:    q.newestTurnByClientIDStmt,
 		nextPlaceStmt:               q.nextPlaceStmt,
+		openThreadsStmt:             q.openThreadsStmt,
 		openTurnsStmt:               q.openTurnsStmt,
+		processingDocumentsStmt:     q.processingDocumentsStmt,
 		profileStmt:                 q.profileStmt,
 		pruneAttachmentsStmt:        q.pruneAttachmentsStmt,
 		pruneCancelsStmt:            q.pruneCancelsStmt,
 		pruneCountsStmt:             q.pruneCountsStmt,
+		pruneDeletedTurnsStmt:       q.pruneDeletedTurnsStmt,
 		publishEditionStmt:          q.publishEditionStmt,
 		putCancelStmt:               q.putCancelStmt,
 		putProfileStmt:              q.putProfileStmt,
@@ -1063,7 +1181,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnByClientIDStmt:          q.turnByClientIDStmt,
 		turnByRunIDStmt:             q.turnByRunIDStmt,
 		turnCancelledStmt:           q.turnCancelledStmt,
+		turnDeletedStmt:             q.turnDeletedStmt,
 		turnOfMessageStmt:           q.turnOfMessageStmt,
+		turnsAfterStmt:              q.turnsAfterStmt,
 		turnsByIDStmt:               q.turnsByIDStmt,
 		unnameConversationStmt:      q.unnameConversationStmt,
 		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,

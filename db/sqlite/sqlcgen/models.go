@@ -43,4 +43,5 @@ type Turn struct {
 	Registry     string
 	Content      string
 	Approvals    string
+	Generation   int64
 }

@@ -314,8 +314,8 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 }
 
 const insertTurn = `-- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
-VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10)
 ON CONFLICT DO NOTHING
 `
 
@@ -329,6 +329,7 @@ type InsertTurnParams struct {
 	StreamRunID  string
 	ContentHash  string
 	Content      string
+	Generation   int64
 }
 
 func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, error) {
@@ -342,6 +343,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, 
 		arg.StreamRunID,
 		arg.ContentHash,
 		arg.Content,
+		arg.Generation,
 	)
 	if err != nil {
 		return 0, err
@@ -358,6 +360,23 @@ func (q *Queries) LastEvent(ctx context.Context, turnID string) (string, error) 
 	var event string
 	err := row.Scan(&event)
 	return event, err
+}
+
+const lastPlace = `-- name: LastPlace :one
+SELECT CAST(coalesce(max(place), 0) AS INTEGER) AS place FROM turns
+WHERE owner = ?1 AND thread_id = ?2 AND place > 0
+`
+
+type LastPlaceParams struct {
+	Owner    string
+	ThreadID string
+}
+
+func (q *Queries) LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error) {
+	row := q.queryRow(ctx, q.lastPlaceStmt, lastPlace, arg.Owner, arg.ThreadID)
+	var place int64
+	err := row.Scan(&place)
+	return place, err
 }
 
 const markTurn = `-- name: MarkTurn :exec
@@ -385,7 +404,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -413,13 +432,15 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const nextPlace = `-- name: NextPlace :one
-SELECT CAST(coalesce(max(place), 0) + 1 AS INTEGER) FROM turns
-WHERE owner = ?1 AND thread_id = ?2 AND place > 0
+UPDATE conversations SET places = max(places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = ?1 AND t.thread_id = ?2 AND t.place > 0), 0)) + 1
+WHERE id = ?2 AND owner = ?1 RETURNING places
 `
 
 type NextPlaceParams struct {
@@ -429,13 +450,13 @@ type NextPlaceParams struct {
 
 func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error) {
 	row := q.queryRow(ctx, q.nextPlaceStmt, nextPlace, arg.Owner, arg.ThreadID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
+	var places int64
+	err := row.Scan(&places)
+	return places, err
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -471,6 +492,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Registry,
 			&i.Content,
 			&i.Approvals,
+			&i.Generation,
 		); err != nil {
 			return nil, err
 		}
@@ -723,7 +745,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE id = ?1 AND owner = ?2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ?1 AND owner = ?2
 `
 
 type TurnParams struct {
@@ -751,12 +773,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
 type TurnByClientIDParams struct {
@@ -785,12 +808,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -819,6 +843,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
@@ -852,7 +877,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
 
@@ -888,12 +913,72 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Registry,
 		&i.Content,
 		&i.Approvals,
+		&i.Generation,
 	)
 	return i, err
 }
 
+const turnsAfter = `-- name: TurnsAfter :many
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
+ORDER BY place LIMIT ?4
+`
+
+type TurnsAfterParams struct {
+	Owner    string
+	ThreadID string
+	Place    int64
+	MaxRows  int64
+}
+
+func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {
+	rows, err := q.query(ctx, q.turnsAfterStmt, turnsAfter,
+		arg.Owner,
+		arg.ThreadID,
+		arg.Place,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+			&i.Generation,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnsByID = `-- name: TurnsByID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
 WHERE t.owner = ?2 ORDER BY j.key
 `
 
@@ -928,6 +1013,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Registry,
 			&i.Content,
 			&i.Approvals,
+			&i.Generation,
 		); err != nil {
 			return nil, err
 		}

@@ -90,6 +90,15 @@ func (q *Queries) DeleteUserSets(ctx context.Context, owner string) error {
 	return err
 }
 
+const forgetOwnerOfDeleted = `-- name: ForgetOwnerOfDeleted :exec
+UPDATE deleted_conversations SET owner = '' WHERE owner = ?1 AND owner <> ''
+`
+
+func (q *Queries) ForgetOwnerOfDeleted(ctx context.Context, owner string) error {
+	_, err := q.exec(ctx, q.forgetOwnerOfDeletedStmt, forgetOwnerOfDeleted, owner)
+	return err
+}
+
 const userDocuments = `-- name: UserDocuments :many
 SELECT id FROM documents WHERE owner = ?1 ORDER BY id
 `

@@ -22,6 +22,7 @@ func main() {
 	flag.DurationVar(&pace.FirstToken, "first-token", 0, "time before the first token of a streamed answer")
 	flag.DurationVar(&pace.PerToken, "per-token", 0, "time between tokens")
 	flag.IntVar(&pace.Tokens, "tokens", 0, "tokens of a streamed answer; 0: a short quotation")
+	flag.BoolVar(&pace.Stamped, "stamped", false, "make each token say when it was sent")
 	flag.Parse()
 
 	s, err := llmtest.Listen(net.JoinHostPort(*host, *port), pace)

@@ -1,0 +1,150 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// lose settles a turn as lost, outside of any activity.
+func (b *testBundle) lose(ref TurnRef, stopped chat.CancelReason) chat.Event {
+	b.t.Helper()
+	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	require.NoError(b.t, err)
+	end, err := b.SettleLost(context.Background(), turn, stopped)
+	require.NoError(b.t, err)
+	require.Equal(b.t, b.terminal(ref), end)
+	return end
+}
+
+func (b *testBundle) putJSON(ref TurnRef, key string, value any) {
+	b.t.Helper()
+	raw, err := json.Marshal(value)
+	require.NoError(b.t, err)
+	b.put(ref, key, string(raw))
+}
+
+func eventTypes(t *testing.T, b *testBundle, ref TurnRef) (types []chat.EventType) {
+	t.Helper()
+	events, err := b.store.Events(context.Background(), owner, ref.TurnID, 0)
+	require.NoError(t, err)
+	for _, e := range events {
+		types = append(types, e.Type)
+	}
+	return types
+}
+
+func TestALostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
+	b := setup(t)
+	ref := b.say("Tell me")
+	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning [1]"}))
+	b.putJSON(ref, chat.TextCitations, []chat.Citation{{N: 1, Source: "document", Title: "Circular", Quote: "x"}})
+	end := b.lose(ref, "")
+	require.Equal(t, chat.EventFailed, end.Type)
+	require.Equal(t, chat.CodeTurnLost, end.Code)
+	require.True(t, end.Retryable)
+	plain, _ := chat.FailureMessage(chat.CodeTurnLost)
+	require.Equal(t, plain, end.Message)
+	require.Equal(t, "A beginning [1]", end.Partial)
+	require.Equal(t, []chat.EventType{chat.EventTurnStarted, chat.EventFailed}, eventTypes(t, b, ref))
+	messages := b.history()
+	require.Len(t, messages, 2)
+	require.Equal(t, "Tell me", messages[0].Content)
+	meta := messages[1].Metadata
+	require.Equal(t, "error", meta["finished_reason"])
+	require.Equal(t, "turn_lost", meta["interrupted_reason"])
+	require.Len(t, meta["citations"], 1)
+}
+
+func TestALostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
+	b := setup(t)
+	ref := b.begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
+	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
+	wanted := func(n int) Wanted { return Wanted{CallRef: chat.CallRef{ID: id(n), Name: "draw"}} }
+	b.putJSON(ref, saidKey(1), Written{Chars: 5, Usage: oneCall, Calls: []Wanted{wanted(1), wanted(2), wanted(3)}})
+	b.put(ref, chat.PieceKey(1), "Well.")
+	b.put(ref, chat.CallKey(id(1)), `{"what":"a cat"}`)
+	b.put(ref, chat.ResultKey(id(1)), "a picture")
+	b.putJSON(ref, doneKey(id(1)), Called{Usage: oneCall})
+	b.put(ref, chat.ResultKey(id(2)), "The person rejected this call.")
+	b.putJSON(ref, saidKey(2), Written{Usage: oneCall, Calls: []Wanted{wanted(4)}}) // without a text
+	b.put(ref, chat.PieceKey(2), "Done.")
+
+	end := b.lose(ref, "")
+	require.Equal(t, "Well.\n\nDone.", end.Partial)
+	require.Equal(t, 3, end.Usage.Calls)
+	require.Equal(t, []chat.EventType{
+		chat.EventTurnStarted, chat.EventText, chat.EventToolCall, chat.EventToolCall, chat.EventToolCall,
+		chat.EventToolResult, chat.EventToolResult, chat.EventToolCall, chat.EventText, chat.EventFailed,
+	}, eventTypes(t, b, ref))
+	results := chat.ToolResults(b.history()[1].Metadata)
+	require.Len(t, results, 4)
+	require.Equal(t, chat.ToolResult{ToolCallID: id(1), Name: "draw", Arguments: json.RawMessage(`{"what":"a cat"}`), Content: "a picture"}, results[0])
+	require.True(t, results[1].IsError)
+	require.Equal(t, chat.NoToolResult, results[2].Content)
+}
+
+func TestALostTurnIsCancelledWhenSomebodyAskedToStopIt(t *testing.T) {
+	b := setup(t)
+	ref := b.say("one")
+	end := b.lose(ref, chat.Superseded)
+	require.Equal(t, chat.EventCancelled, end.Type)
+	require.Equal(t, chat.Superseded, end.Reason)
+
+	ref = b.say("two")
+	require.NoError(t, b.store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
+	end = b.lose(ref, "")
+	require.Equal(t, chat.EventCancelled, end.Type)
+	require.Equal(t, chat.UserCancelled, end.Reason)
+}
+
+func TestSettlingALostTurnLeavesWhatEndedItFirst(t *testing.T) {
+	b := setup(t)
+	ref := b.exchange("one", "answer")
+	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	require.NoError(t, err)
+	end, err := b.SettleLost(context.Background(), turn, chat.UserCancelled)
+	require.NoError(t, err)
+	require.Equal(t, chat.EventResponse, end.Type)
+	require.Equal(t, "answer", b.history()[1].Content)
+}
+
+// TestALostTurnThatNeverBeganGetsAPlace: it waited in the queue of a workflow
+// that is lost.
+func TestALostTurnThatNeverBeganGetsAPlace(t *testing.T) {
+	b := setup(t)
+	first := b.exchange("one", "1")
+	waits := b.insert(chat.Content{Message: "two"})
+	require.NoError(t, b.store.MarkTurn(context.Background(), owner, waits.TurnID, chat.TurnAccepted, ""))
+	b.lose(waits, "")
+	turn, err := b.store.Turn(context.Background(), owner, waits.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, first.TurnID, turn.Parent)
+	require.Len(t, b.history(), 3)
+}
+
+// TestATurnOfALostWorkflowEndsWhenTheNextOneBegins: its thread was begun anew and
+// does not have it, and nobody submits it any more. Taken back, its message would
+// show in no history.
+func TestATurnOfALostWorkflowEndsWhenTheNextOneBegins(t *testing.T) {
+	b := setup(t)
+	lost := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
+	content := chat.Content{Message: "lost", Agent: chat.AgentDocuments}
+	_, _, _, err := b.store.InsertTurn(context.Background(), chat.Turn{
+		ID: lost.TurnID, ThreadID: b.thread, Owner: owner, Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-2 * LostAfter),
+	})
+	require.NoError(t, err)
+	must[Begun](b, b.BeginTurn, lost)
+	next := b.insert(chat.Content{Message: "next"})
+	next.Beside = &Beside{}
+	require.Equal(t, lost.TurnID, must[Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
+	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
+	require.Len(t, b.history(), 2)
+}

@@ -1,0 +1,214 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// answering makes every heartbeat end with err, and counts them.
+func (b *testBundle) answering(err error) *atomic.Int32 {
+	var sent atomic.Int32
+	b.Activities.Heartbeat = func(context.Context, []byte, ...any) error {
+		sent.Add(1)
+		return err
+	}
+	return &sent
+}
+
+const ample = time.Minute
+
+func TestAHeartbeatThatFailsEndsNoWork(t *testing.T) {
+	for name, err := range map[string]error{
+		"got through":        nil,
+		"unavailable":        serviceerror.NewUnavailable("connection refused"),
+		"deadline exceeded":  serviceerror.NewDeadlineExceeded("context deadline exceeded"),
+		"the call's context": context.DeadlineExceeded,
+		"cancelled call":     serviceerror.NewCanceled("the connection is closing"),
+		"internal":           serviceerror.NewInternal("bug"),
+		"resource exhausted": serviceerror.NewResourceExhausted(0, "too many requests"),
+		"permission denied":  serviceerror.NewPermissionDenied("key is being rotated", ""),
+		"anything else":      errors.New("unknown"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.info.heartbeat = ample
+			sent := b.answering(err)
+			r := b.question("How many?", leave)
+			b.model.stream = func(ctx context.Context, emit func(string) error) error {
+				require.Eventually(t, func() bool { return sent.Load() >= 2 }, ample, time.Millisecond)
+				return errors.Join(emit("Kept."), ctx.Err())
+			}
+			must[Written](b, b.Write, r)
+			require.Equal(t, "Kept.", b.texts(r.TurnRef)[chat.PieceKey(1)])
+		})
+	}
+}
+
+// ending streams a beginning, waits for the end of the context and then tries to
+// write more.
+func ending(cause *error) func(context.Context, func(string) error) error {
+	return func(ctx context.Context, emit func(string) error) error {
+		if err := emit("A beginning."); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		*cause = context.Cause(ctx)
+		_ = emit(" More.")
+		return ctx.Err()
+	}
+}
+
+func TestAHeartbeatThatSaysSoEndsTheWork(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer  error
+		timeout time.Duration
+		cause   error // nil: the answer
+		stopped bool
+		handsIn bool
+	}{
+		"cancelled":              {answer: temporal.NewCanceledError(), timeout: ample, stopped: true, handsIn: true},
+		"paused":                 {answer: activity.ErrActivityPaused, timeout: ample, handsIn: true},
+		"reset":                  {answer: activity.ErrActivityReset, timeout: ample, handsIn: true},
+		"timed out or closed":    {answer: serviceerror.NewNotFound("activity not found"), timeout: ample, cause: errGivenUp},
+		"namespace not found":    {answer: serviceerror.NewNamespaceNotFound("default"), timeout: ample, cause: errGivenUp},
+		"namespace moved":        {answer: serviceerror.NewNamespaceNotActive("default", "here", "there"), timeout: ample, cause: errGivenUp},
+		"unheard for too long":   {answer: serviceerror.NewUnavailable("down"), timeout: 1500 * time.Millisecond, cause: errUnheard},
+		"never heard since then": {answer: context.DeadlineExceeded, timeout: 500 * time.Millisecond, cause: errUnheard},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.info.heartbeat = tc.timeout
+			b.answering(tc.answer)
+			var drafts atomic.Int32
+			b.store.drafted = func(d db.Draft) error {
+				if d.Text != "A beginning." {
+					drafts.Add(1)
+				}
+				return nil
+			}
+			r := b.question("How many?", leave)
+			var cause error
+			b.model.stream = ending(&cause)
+			got, err := run[Written](b, b.Write, r)
+			if tc.cause == nil {
+				tc.cause = tc.answer
+			}
+			require.ErrorIs(t, cause, tc.cause)
+			if tc.stopped {
+				require.NoError(t, err)
+				require.True(t, got.Stopped)
+			} else {
+				require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
+				require.False(t, appError(t, err).NonRetryable(), "another attempt follows")
+			}
+			_, cited := b.texts(r.TurnRef)[chat.TextCitations]
+			require.Equal(t, tc.handsIn, cited)
+			if tc.handsIn {
+				require.Equal(t, "A beginning. More.", partial(t, b, r))
+				return
+			}
+			require.Equal(t, "A beginning.", joinedDeltas(t, b.bus.published()), "nothing is published any more")
+			require.Zero(t, drafts.Load(), "nothing is saved any more")
+		})
+	}
+}
+
+func TestHeartbeatsGoOnWhileAnEndedAnswerWaitsToBeSaved(t *testing.T) {
+	b := setup(t)
+	b.info.heartbeat = ample
+	sent := b.answering(nil)
+	r := b.question("How many?", leave)
+	b.store.drafted = func(db.Draft) error {
+		if sent.Load() < 2 {
+			return db.ErrUnavailable
+		}
+		return nil
+	}
+	b.RetryBudget = 0
+	b.model.stream = func(_ context.Context, emit func(string) error) error {
+		_ = emit("Half")
+		return overloaded
+	}
+	_, err := run[Written](b, b.Write, r)
+	require.True(t, appError(t, err).NonRetryable())
+	require.Equal(t, "Half", partial(t, b, r))
+}
+
+// TestAFrozenProcessThatThawsDoesNothingMore: nothing ran between the last
+// heartbeat and the end of its timeout, and the clock alone tells.
+func TestAFrozenProcessThatThawsDoesNothingMore(t *testing.T) {
+	t.Run("an answer", func(t *testing.T) {
+		b := setup(t)
+		b.info.heartbeat = 50 * time.Millisecond // shorter than the first heartbeat takes to come
+		r := b.question("How many?", leave)
+		b.model.stream = func(ctx context.Context, emit func(string) error) error {
+			for {
+				if err := emit("x"); err != nil {
+					require.ErrorIs(t, context.Cause(ctx), errUnheard)
+					return nil // the model had finished meanwhile
+				}
+			}
+		}
+		_, err := run[Written](b, b.Write, r)
+		require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
+		require.NotContains(t, b.texts(r.TurnRef), chat.PieceKey(1))
+	})
+	t.Run("a tool call", func(t *testing.T) {
+		b := setup(t)
+		b.info.heartbeat = time.Nanosecond
+		r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
+			t.Error("the tool ran")
+			return tools.Result{}, nil
+		}), `{"query":"a"}`)
+		_, err := run[Called](b, b.CallTool, r)
+		require.Error(t, err)
+	})
+}
+
+// TestAnAttemptThatWasHandedOutToAFrozenWorkerIsNotMade: the worker was frozen
+// while it polled; thawed, it finds a task that the server gave up meanwhile.
+func TestAnAttemptThatWasHandedOutToAFrozenWorkerIsNotMade(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ago    time.Duration
+		answer error
+		made   bool
+	}{
+		"given up":            {time.Minute, serviceerror.NewNotFound("activity not found"), false},
+		"nobody can say":      {time.Minute, serviceerror.NewUnavailable("down"), false},
+		"ours all the same":   {time.Minute, nil, true},
+		"handed out just now": {0, serviceerror.NewUnavailable("down"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.info.heartbeat, b.info.ago = 10*time.Second, tc.ago
+			if !tc.made {
+				b.info.heartbeat = time.Second
+			}
+			b.answering(tc.answer)
+			r := b.question("How many?", leave)
+			b.model.stream = saying("Fine.")
+			_, err := run[Written](b, b.Write, r)
+			if tc.made {
+				require.NoError(t, err)
+				return
+			}
+			require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
+			require.Zero(t, b.model.calls())
+		})
+	}
+}

@@ -1,0 +1,30 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// slowClock is an API whose clock is that far behind.
+func slowClock(offset time.Duration) func(*Deps) {
+	return func(d *Deps) { d.Config.ClockOffset = -offset }
+}
+
+func TestClockOffsetShiftsTurnIDsAndCreationTimes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, slowClock(time.Hour))
+	c := b.client()
+	turnID := c.ask(map[string]any{"thread_id": someThread}).until("response")["turn_id"].(string)
+	seconds, _ := uuid.MustParse(turnID).Time().UnixTime()
+	turn, err := b.store.Turn(t.Context(), c.id(), turnID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, made := range map[string]time.Time{"turn id": time.Unix(seconds, 0), "created_at": turn.CreatedAt} {
+		if age := time.Since(made); age < 59*time.Minute || age > 61*time.Minute {
+			t.Errorf("%s is of %s ago", what, age)
+		}
+	}
+}

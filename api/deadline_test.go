@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func TestEveryRouteStatesTheTimeWithinWhichItAnswers(t *testing.T) {
+	t.Parallel()
+	if AnswerTimeout != 15*time.Second {
+		t.Errorf("the longest time is %s", AnswerTimeout)
+	}
+	b := setup(t)
+	stated := Routes()
+	for _, route := range b.server.routes().(*gin.Engine).Routes() {
+		name := route.Method + " " + route.Path
+		within, has := stated[name]
+		if !has || within <= 0 || within > AnswerTimeout {
+			t.Errorf("%s answers within %s", name, within)
+		}
+		delete(stated, name)
+	}
+	if len(stated) != 0 {
+		t.Errorf("no such routes: %v", stated)
+	}
+	if got := b.server.answerTimeout; got != AnswerTimeout {
+		t.Errorf("unless a test shortens it, it is %s", got)
+	}
+	if within := Routes()["GET /readyz"]; within != 5*time.Second {
+		t.Errorf("/readyz answers within %s", within)
+	}
+}
+
+func TestARequestsTimeBeginsWhenItsBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testing.T) {
+	t.Parallel()
+	s := &server{}
+	var before, after time.Time
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.POST("/", s.within(15*time.Second), func(c *gin.Context) {
+		before, _ = c.Request.Context().Deadline()
+		time.Sleep(time.Millisecond) // the body is on its way
+		if _, err := body(c, 100); err != nil {
+			t.Error(err)
+		}
+		after, _ = c.Request.Context().Deadline()
+		if _, bounded := life(c).Deadline(); bounded {
+			t.Error("a stream ends when its beginning was due")
+		}
+	})
+	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
+	r.Header.Set("Content-Type", "application/json")
+	sent := time.Now()
+	e.ServeHTTP(httptest.NewRecorder(), r)
+	if d := before.Sub(sent); d < 14*time.Second || d > 15*time.Second {
+		t.Errorf("all that is done for a request ends after %s", d)
+	}
+	if !after.After(before) {
+		t.Errorf("from %s to %s", before, after)
+	}
+}
+
+func TestASharesTimeIsPartOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	half, done := share(ctx, 2)
+	defer done()
+	quarter, done := share(half, 2)
+	defer done()
+	for ctx, want := range map[context.Context]time.Duration{half: 30 * time.Minute, quarter: 15 * time.Minute} {
+		deadline, _ := ctx.Deadline()
+		if left := time.Until(deadline); left > want || left < want-time.Minute {
+			t.Errorf("%s, want %s", left, want)
+		}
+	}
+	gone, leave := context.WithCancel(ctx)
+	on, done := detached(gone)
+	defer done()
+	leave()
+	want, _ := ctx.Deadline()
+	if got, _ := on.Deadline(); on.Err() != nil || !got.Equal(want) {
+		t.Errorf("%v, until %s instead of %s", on.Err(), got, want)
+	}
+}
+
+// silentThreads is an engine that never answers.
+type silentThreads struct{ Threads }
+
+func (silentThreads) wait(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (e silentThreads) Submit(ctx context.Context, _ chat.Submit) (string, error) {
+	return "", e.wait(ctx)
+}
+func (e silentThreads) Resume(ctx context.Context, _ chat.Resume) error { return e.wait(ctx) }
+func (e silentThreads) State(ctx context.Context, _ string) (chat.ThreadState, error) {
+	return chat.ThreadState{}, e.wait(ctx)
+}
+func (e silentThreads) Cancel(ctx context.Context, _, _ string, _ chat.Cancel) (bool, error) {
+	return false, e.wait(ctx)
+}
+func (e silentThreads) Delete(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+func (e silentThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+
+func TestAnEngineThatNeverAnswersIsA503InTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	c.ask(m{"thread_id": someThread}).until("interrupt")
+	c = c.at(b.another(func(d *Deps) {
+		d.Config.AnswerTimeout = 1500 * time.Millisecond
+		d.Threads = silentThreads{b.engine}
+	}))
+	resume := m{"thread_id": someThread, "resume_value": m{"type": "action_choice", "value": "audit"}}
+	for path, body := range map[string]m{
+		"/api/chat": {"message": "x", "thread_id": someThread}, "/api/chat/resume": resume, "/api/chat/cancel": {"thread_id": someThread},
+		"/api/documents": {"title": "x", "text": "x"},
+	} {
+		answer := c.call(503, "POST", path, body)
+		if said := answer["error"].(m)["message"].(string); !strings.Contains(said, "Conversations cannot be reached") {
+			t.Errorf("%s: %s", path, said)
+		}
+	}
+	if list := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(list) != 0 {
+		t.Errorf("nothing reads a document whose ingest could not begin: %v", list)
+	}
+	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil) // what was said is there all the same
+	if len(history["messages"].([]any)) == 0 || history["pending_interrupt"] != nil {
+		t.Errorf("history: %v", history)
+	}
+}
+
+// deafStore never answers a ping, and does not mind who gives up.
+type deafStore struct {
+	db.Store
+	end chan struct{}
+}
+
+func (s deafStore) Ping(context.Context) error {
+	<-s.end
+	return errors.New("the test is over")
+}
+
+func TestReadyAnswersInTimeAndNamesTheSilentOnly(t *testing.T) {
+	t.Parallel()
+	end := make(chan struct{})
+	t.Cleanup(func() { close(end) })
+	b := setup(t, func(d *Deps) {
+		d.Config.AnswerTimeout = time.Second
+		d.Store = deafStore{d.Store, end}
+		d.Ready = map[string]func(context.Context) error{
+			"temporal": func(context.Context) error { return nil },
+			"broken":   func(context.Context) error { panic("in a check") },
+		}
+	})
+	got := b.client().call(http.StatusServiceUnavailable, "GET", "/readyz", nil)
+	if down := got["down"].([]any); len(down) != 2 || down[0] != "broken" || down[1] != "database" {
+		t.Errorf("down: %v", down)
+	}
+	if parts := got["parts"].(m); parts["temporal"] != "ok" || parts["database"] != "down" {
+		t.Errorf("parts: %v", parts)
+	}
+}

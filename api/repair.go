@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/repair"
+)
+
+// A row can be open while no workflow has its turn: the workflow was terminated,
+// or a database was restored from a copy. Whoever uses a thread has its rows
+// checked, where they show something open; a sweep in the workers does the rest.
+
+const (
+	// How long a request waits for a check of its thread. Without an answer it goes
+	// on with what the rows say.
+	checkTimeout = 2 * time.Second
+	// The same for all conversations of a list.
+	checkListTimeout = time.Second
+	// How many conversations of a list are checked, and how many at once.
+	maxChecked     = 16
+	checkedAtATime = 4
+)
+
+// checkShare is the time for a check: it leaves most of a request's for the answer.
+func checkShare(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+	part, done := share(ctx, 3)
+	ctx, cancel := context.WithTimeout(part, longest)
+	return ctx, func() {
+		cancel()
+		done()
+	}
+}
+
+// settleLost checks a thread and reports whether it changed anything.
+func (s *server) settleLost(ctx context.Context, owner, thread string) bool {
+	return s.checked(ctx, thread, func(ctx context.Context) ([]repair.Finding, error) { return s.repair.Thread(ctx, owner, thread) })
+}
+
+func (s *server) checked(ctx context.Context, thread string, check func(context.Context) ([]repair.Finding, error)) bool {
+	ctx, cancel := checkShare(ctx, checkTimeout)
+	defer cancel()
+	found, err := check(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.Log.Info("thread not checked for lost turns", "thread", thread, "error", err)
+	}
+	return slices.ContainsFunc(found, func(f repair.Finding) bool { return !f.Later })
+}
+
+// openTurns are a thread's open turns, oldest first, without those that turn out
+// to be lost.
+func (s *server) openTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
+	open, err := s.Store.OpenTurns(ctx, owner, thread)
+	if err != nil || len(open) == 0 || !s.settleLost(ctx, owner, thread) {
+		return open, err
+	}
+	return s.Store.OpenTurns(ctx, owner, thread)
+}
+
+// checkTurn checks the thread of a turn that no workflow has and that is not
+// settled. open says that its row is there and open all the same: its submit may
+// be under way.
+func (s *server) checkTurn(ctx context.Context, ref follow.Ref) (open bool, _ error) {
+	if _, err := s.repair.Thread(ctx, ref.Owner, ref.ThreadID); err != nil {
+		return false, err
+	}
+	t, err := s.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	if notFound(err) {
+		return false, nil
+	}
+	return err == nil && t.Status != chat.TurnNew && !t.Status.Settled(), err
+}
+
+// checkConversations corrects the status of conversations of one owner that have
+// something open.
+func (s *server) checkConversations(ctx context.Context, owner string, list []chat.Conversation) {
+	ctx, cancel := checkShare(ctx, checkListTimeout)
+	defer cancel()
+	var all sync.WaitGroup
+	slots := make(chan struct{}, checkedAtATime)
+	checked := 0
+	for i := range list {
+		c := &list[i]
+		if c.Status == "" || c.Status == idleStatus {
+			continue
+		}
+		if checked++; checked > maxChecked {
+			break
+		}
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() != nil || !s.settleLost(ctx, owner, c.ID) {
+				return
+			}
+			if now, err := s.Store.Conversation(ctx, owner, c.ID); err == nil {
+				*c = now
+			}
+		})
+	}
+	all.Wait()
+}
+
+// stillBusy counts the caller's threads at work again, without those whose turns
+// turn out to be lost.
+func (s *server) stillBusy(ctx context.Context, owner, thread string) (here, busy int, err error) {
+	ctx, cancel := checkShare(ctx, checkTimeout)
+	defer cancel()
+	threads, err := s.Store.BusyThreads(ctx, owner, maxChecked)
+	if err != nil {
+		return 0, 0, err
+	}
+	var all sync.WaitGroup
+	for _, id := range threads {
+		all.Go(func() { s.settleLost(ctx, owner, id) })
+	}
+	all.Wait()
+	return s.Store.CountOpenTurns(ctx, owner, thread)
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"testing"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// dialects are how a message is sent to a thread of a name in each of them, under
+// an id of its own.
+var dialects = map[string]struct {
+	path   string
+	thread string
+	body   func(thread, id, message string) m
+}{
+	"native": {"/api/chat", someThread, func(thread, id, message string) m {
+		return m{"thread_id": thread, "client_turn_id": id, "message": message}
+	}},
+	"AI SDK": {"/api/ui/chat", "my-chat", func(thread, id, message string) m {
+		return m{"id": thread, "messages": []m{said(id, message)}, "trigger": "submit-message"}
+	}},
+	"LangGraph": {"/api/v1/chat/stream", "my-thread", func(thread, id, message string) m {
+		return m{"thread_id": thread, "client_turn_id": id, "message": m{"role": "human", "content": message}}
+	}},
+	"agent v2": {"/api/agent/v2/stream", "my-session", func(thread, id, message string) m {
+		return m{"session_id": thread, "client_turn_id": id, "stream_run_id": id, "message": message}
+	}},
+}
+
+func TestADeletedThreadsNameCanBeUsedAgainInEveryDialect(t *testing.T) {
+	t.Parallel()
+	for name, d := range dialects {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			c, other := b.client(), b.client()
+			send := func(id, message string) (thread, turn string) {
+				s := c.stream("POST", d.path, d.body(d.thread, id, message))
+				for _, more := s.block(); more; _, more = s.block() {
+				}
+				return s.res.Header.Get("X-Thread-Id"), s.res.Header.Get("X-Turn-Id")
+			}
+			thread, old := send("c1", "old question")
+			c.call(204, "DELETE", "/api/conversations/"+thread, nil)
+
+			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question")) // a retry of the old message
+			c.call(404, "GET", "/api/conversations/"+thread, nil)
+			other.call(404, "POST", "/api/chat", m{"thread_id": thread, "message": "mine now"})
+
+			again, turn := send("c2", "new question")
+			if again != thread || turn == old {
+				t.Errorf("thread %s and turn %s, before %s and %s", again, turn, thread, old)
+			}
+			messages := c.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"].([]any)
+			for _, said := range messages {
+				if said.(m)["turn_id"] != turn {
+					t.Errorf("not of the new conversation: %v", said)
+				}
+			}
+			if len(messages) != 2 {
+				t.Errorf("%d messages", len(messages))
+			}
+			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question"))
+			c.call(404, "GET", "/api/chat/stream/"+thread+"?turn_id="+old, nil)
+			other.call(404, "GET", "/api/chat/history/"+thread, nil)
+			if _, next := send("c1", "another question"); next == old { // the old name, and another message
+				t.Error("the old turn came back")
+			}
+		})
+	}
+}
+
+// laterThreads are threads that remember a later conversation of every id.
+type laterThreads struct {
+	*engine
+	before func(chat.Submit) // a submit is refused
+}
+
+func (e laterThreads) Submit(ctx context.Context, s chat.Submit) (string, error) {
+	if s.Generation > 0 {
+		e.before(s)
+		return "", &chat.Refused{Code: chat.CodeNotFound}
+	}
+	return e.engine.Submit(ctx, s)
+}
+
+func TestASubmitOfAConversationThatWasDeletedMeanwhileIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server.Threads = laterThreads{b.engine, func(s chat.Submit) {
+		b.must(b.store.DeleteConversation(t.Context(), s.Owner, s.ThreadID))
+	}}
+	b.client().call(404, "POST", "/api/chat", m{"thread_id": someThread, "message": "x"})
+	if n := b.engine.submitCount(); n != 0 {
+		t.Errorf("%d turns came back", n)
+	}
+}
+
+// A copy of the database may be older than the last deletion of a conversation.
+func TestAMessageRunsWhenItsThreadRemembersALaterConversationThanTheDatabase(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server.Threads = laterThreads{b.engine, func(chat.Submit) {}}
+	b.client().ask(m{"thread_id": someThread}).until("response")
+}

@@ -1,0 +1,54 @@
+package storm
+
+import "github.com/palaver-chat/palaver/bench/stack"
+
+// network is the way to one server: each worker has a link of its own, and
+// everybody else shares one.
+type network struct {
+	shared  *stack.Link
+	workers []*stack.Link
+}
+
+func openNetwork(target string, workers int) (*network, error) {
+	n := &network{}
+	for i := range workers + 1 {
+		link, err := stack.NewLink(target)
+		if err != nil {
+			n.close()
+			return nil, err
+		}
+		if i == 0 {
+			n.shared = link
+		} else {
+			n.workers = append(n.workers, link)
+		}
+	}
+	return n, nil
+}
+
+// of is the link of the worker with that number, or with -1 everybody else's.
+func (n *network) of(worker int) *stack.Link {
+	if worker < 0 {
+		return n.shared
+	}
+	return n.workers[worker]
+}
+
+// each does something to every link; on a nil network there is none.
+func (n *network) each(do func(*stack.Link)) {
+	if n == nil {
+		return
+	}
+	if n.shared != nil {
+		do(n.shared)
+	}
+	for _, l := range n.workers {
+		do(l)
+	}
+}
+
+func (n *network) to(target string) {
+	n.each(func(l *stack.Link) { l.To(target) })
+}
+
+func (n *network) close() { n.each((*stack.Link).Close) }

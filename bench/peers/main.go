@@ -1,0 +1,157 @@
+// Command peers runs the documents agent's turn on Palaver and on what people
+// use instead of it, the same load on each in turns, and writes one table:
+// what a person waits for, turns per second, and the CPU of a turn.
+//
+//	make bench-peers                                  # all of it, into docs/performance.md
+//	go run ./bench/peers -only palaver,langgraph-lean -rounds 1 -scale 0.2 -print
+//
+// The load generator and the scripted model are this process and count for
+// nobody. CPU is that of all processes of a system: server, Temporal, NATS, and
+// the Postgres that it has for itself.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+)
+
+type options struct {
+	binaries stack.Binaries
+	dbos     string // program
+	only     string
+	rounds   int
+	scale    float64
+	curves   bool
+	together bool
+	results  string
+	document string
+	print    bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.binaries.Standalone, "server", "bin/palaver-standalone", "Palaver's one command")
+	flag.StringVar(&o.binaries.Palaver, "palaver", "bin/palaver", "Palaver's roles")
+	flag.StringVar(&o.dbos, "dbos", "bin/peer-dbos", "the DBOS peer's program")
+	flag.StringVar(&o.only, "only", "", "systems to run, comma-separated; empty for all: "+strings.Join(names(), ", "))
+	flag.IntVar(&o.rounds, "rounds", 3, "rounds; each runs every system once, and the table has the medians")
+	flag.Float64Var(&o.scale, "scale", 1, "how many turns to run, as a share of the usual number")
+	flag.BoolVar(&o.curves, "curves", true, "measure the curves over clients, length of a thread, viewers and documents, too")
+	flag.BoolVar(&o.together, "together", false, "with a model that takes its time, begin on all threads in the same instant instead of one after another over the time of a turn")
+	flag.StringVar(&o.results, "results", "", "file that keeps the figures: those in it count, too, and new ones are added after each system, so that a run can be cut into several")
+	flag.StringVar(&o.document, "write", "docs/performance.md", "document whose part between the markers is replaced")
+	flag.BoolVar(&o.print, "print", false, "print the table instead of writing it into the document")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Hour)
+	defer cancel()
+	if err := run(ctx, o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	chosen, err := choose(o.only)
+	if err != nil {
+		return err
+	}
+	model, err := llmtest.Listen("127.0.0.1:0", llmtest.Pace{})
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	b := &bench{options: o, model: model, figures: figures{}}
+	if err := b.figures.load(o.results); err != nil {
+		return err
+	}
+	began := time.Now()
+	for round := range o.rounds {
+		// Another order each round, so that none always runs on what another left.
+		for i := range chosen {
+			s := chosen[(i+round)%len(chosen)]
+			progress("round %d of %d: %s", round+1, o.rounds, s.name)
+			if err := b.with(ctx, s, b.round); err != nil {
+				return err
+			}
+		}
+	}
+	if o.curves {
+		for _, s := range chosen {
+			progress("curves: %s", s.name)
+			if err := b.with(ctx, s, b.curve); err != nil {
+				return err
+			}
+		}
+	}
+	text := b.report(chosen, began)
+	if o.print {
+		fmt.Print(text)
+		return nil
+	}
+	return stack.WriteInto(o.document, "make bench-peers", text)
+}
+
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
+}
+
+func choose(only string) ([]system, error) {
+	if only == "" {
+		return systems, nil
+	}
+	var chosen []system
+	for _, name := range strings.Split(only, ",") {
+		i := slices.IndexFunc(systems, func(s system) bool { return s.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-only: no system %q; there are %s", name, strings.Join(names(), ", "))
+		}
+		chosen = append(chosen, systems[i])
+	}
+	return chosen, nil
+}
+
+// bench is one run of this command.
+type bench struct {
+	options
+	model   *llmtest.Server
+	figures figures
+}
+
+// with starts a system, warms it up, measures it and stops it.
+func (b *bench) with(ctx context.Context, s system, measure func(context.Context, *running) error) error {
+	b.model.SetPace(instant)
+	r, err := s.start(ctx, b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	defer r.stop()
+	r.system = s
+	if r.document, err = r.upload(ctx, stack.Title, stack.Circular); err == nil {
+		err = r.check(ctx)
+	}
+	if err == nil {
+		_, err = stack.Measure(ctx, r.caller, 8, b.turns(40), r.message(inferred))
+	}
+	if err == nil {
+		err = measure(ctx, r)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, errors.Join(err, r.logs()))
+	}
+	return b.figures.save(b.results)
+}
+
+// turns is a number of turns, scaled.
+func (b *bench) turns(n int) int { return max(int(float64(n)*b.scale), 1) }

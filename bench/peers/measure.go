@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+)
+
+// How fast the scripted model answers.
+var (
+	instant = llmtest.Pace{Tokens: 50}
+	slow    = llmtest.Pace{Structured: 300 * time.Millisecond, FirstToken: 300 * time.Millisecond, PerToken: 15 * time.Millisecond, Tokens: 100}
+)
+
+// action is whether a message names its action.
+type action string
+
+const (
+	inferred action = ""
+	explicit action = "inquire"
+)
+
+// message asks about the benchmark's document. With an explicit action rules can
+// tell everything, and the model only answers; else it is asked for the action
+// and for the documents as well.
+func (r *running) message(a action) stack.Message {
+	if a == explicit {
+		return stack.Message{"message": "how high must the liquidity coverage ratio be?", "tagged_doc_ids": []string{r.document}, "action": string(a)}
+	}
+	// "CRR2" may be a document's name, so that the model is asked for documents.
+	return stack.Message{"message": "What does the circular say about the liquidity coverage ratio under CRR2?", "tagged_doc_ids": []string{r.document}}
+}
+
+// check makes sure that a system does the whole turn, its question included.
+func (r *running) check(ctx context.Context) error {
+	if err := r.caller.Asks(ctx, uuid.NewString(), r.document); err != nil {
+		return fmt.Errorf("question and answer: %w", err)
+	}
+	return nil
+}
+
+// round measures what the table has.
+func (b *bench) round(ctx context.Context, r *running) error {
+	for _, a := range []action{inferred, explicit} {
+		for _, l := range []clientLoad{{1, 60}, {32, 320}} {
+			if err := b.load(ctx, r, fmt.Sprintf("%s %d", name(a), l.clients), l.clients, b.turns(l.turns), r.message(a)); err != nil {
+				return err
+			}
+		}
+	}
+	b.model.SetPace(slow)
+	for _, l := range []clientLoad{{20, 80}, {64, 192}} {
+		if err := b.load(ctx, r, fmt.Sprintf("slow %d", l.clients), l.clients, b.turns(l.turns), r.message(inferred)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type clientLoad struct{ clients, turns int }
+
+func name(a action) string {
+	if a == explicit {
+		return "explicit"
+	}
+	return "inferred"
+}
+
+// load measures turns on n threads at once.
+func (b *bench) load(ctx context.Context, r *running, name string, n, turns int, m stack.Message) error {
+	before, err := stack.UsageOf(r.pids...)
+	if err != nil {
+		return err
+	}
+	calls := b.model.Calls()
+	spread := time.Duration(0)
+	if pace := b.model.Pace(); !b.together {
+		spread = pace.Structured + pace.FirstToken + time.Duration(pace.Tokens)*pace.PerToken // about a turn
+	}
+	result, err := stack.MeasureSpread(ctx, r.caller, n, max(turns, n), m, spread)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	after, err := stack.UsageOf(r.pids...)
+	if err != nil {
+		return err
+	}
+	add := func(figure string, value float64) { b.figures.add(r.system.name, name+" "+figure, value) }
+	for what, times := range map[string]stack.Times{"status": result.First, "token": result.Token, "done": result.End} {
+		add(what+" p50", ms(times.At(0.5)))
+		add(what+" p95", ms(times.At(0.95)))
+	}
+	add("turns/s", result.PerSecond())
+	add("cpu", ms(after.CPU-before.CPU)/float64(result.Turns))
+	add("calls", float64(b.model.Calls()-calls)/float64(result.Turns))
+	progress("  %-12s turns/s %5.1f   cpu %5.1f ms   status %s   token %s   done %s", name, result.PerSecond(),
+		ms(after.CPU-before.CPU)/float64(result.Turns), result.First, result.Token, result.End)
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// What the curves have.
+var (
+	curveClients   = []int{1, 2, 4, 8, 16, 32, 64}
+	curveLength    = []int{10, 50, 100, 200, 400}
+	curveDocuments = []int{1, 100, 500}
+	curveViewers   = []int{1, 10, 100}
+)
+
+// curve measures a system under more and more of something.
+func (b *bench) curve(ctx context.Context, r *running) error {
+	for _, n := range curveClients {
+		if err := b.load(ctx, r, fmt.Sprintf("clients %d", n), n, b.turns(max(40, 4*n)), r.message(inferred)); err != nil {
+			return err
+		}
+	}
+	if err := b.length(ctx, r); err != nil {
+		return err
+	}
+	if err := b.documents(ctx, r); err != nil {
+		return err
+	}
+	if caller, ok := r.caller.(palaverCaller); ok {
+		return b.viewers(ctx, r, caller.User)
+	}
+	return nil
+}
+
+// length measures the turns of one thread, one after another.
+func (b *bench) length(ctx context.Context, r *running) error {
+	const around = 9 // turns whose median stands for the last of them
+	thread := uuid.NewString()
+	var done, token stack.Times
+	for n := 1; n <= curveLength[len(curveLength)-1]; n++ {
+		t, err := r.caller.Turn(ctx, thread, r.message(inferred), nil)
+		if err != nil {
+			return fmt.Errorf("turn %d of a thread: %w", n, err)
+		}
+		done, token = append(done, t.End), append(token, t.Token)
+		if slices.Contains(curveLength, n) {
+			b.figures.add(r.system.name, fmt.Sprintf("length %d done", n), ms(done[n-around:].At(0.5)))
+			b.figures.add(r.system.name, fmt.Sprintf("length %d token", n), ms(token[n-around:].At(0.5)))
+			progress("  turn %d of a thread: done after %s", n, done[n-around:])
+		}
+		if b.scale < 1 && float64(n) >= b.scale*float64(curveLength[len(curveLength)-1]) {
+			break
+		}
+	}
+	return nil
+}
+
+// uploads is how many documents are stored at once; Palaver takes four of a
+// caller.
+const uploads = 4
+
+// minutes are the text of a document about something else.
+func minutes(n int) string {
+	subjects := []string{"the lease of the archive", "training for new staff", "a supplier of paper", "the canteen's prices", "the summer outing", "repairs to the lift"}
+	subject := subjects[n%len(subjects)]
+	return fmt.Sprintf("# Minutes %d\n\nThe committee met for the %dth time and spoke about %s. Nobody objected.\n\n## Decisions\n\nThe chair will write to whoever is concerned about %s before the month ends.", n, n, subject, subject)
+}
+
+// documents measures turns while the owner has more and more documents.
+func (b *bench) documents(ctx context.Context, r *running) error {
+	have := 1
+	for _, want := range curveDocuments {
+		if b.scale < 1 && want > 100 {
+			break
+		}
+		var wg sync.WaitGroup
+		failures := make([]error, uploads)
+		for i := range uploads {
+			wg.Go(func() {
+				for n := have + i; n < want && failures[i] == nil; n += uploads {
+					_, failures[i] = r.upload(ctx, fmt.Sprintf("Minutes %d", n), minutes(n))
+				}
+			})
+		}
+		wg.Wait()
+		if err := errors.Join(failures...); err != nil {
+			return err
+		}
+		have = want
+		if err := b.load(ctx, r, fmt.Sprintf("documents %d", want), 1, b.turns(40), r.message(inferred)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// viewers measures a turn that more and more pages watch.
+func (b *bench) viewers(ctx context.Context, r *running, u *stack.User) error {
+	pace := slow
+	pace.Stamped = true
+	b.model.SetPace(pace)
+	defer b.model.SetPace(instant)
+	for _, n := range curveViewers {
+		before, err := stack.UsageOf(r.pids...)
+		if err != nil {
+			return err
+		}
+		turns := b.turns(6)
+		delays, err := watched(ctx, u, n, turns, r.message(inferred))
+		if err != nil {
+			return fmt.Errorf("%d viewers: %w", n, err)
+		}
+		after, err := stack.UsageOf(r.pids...)
+		if err != nil {
+			return err
+		}
+		cpu := ms(after.CPU-before.CPU) / float64(turns)
+		b.figures.add(r.system.name, fmt.Sprintf("viewers %d cpu", n), cpu)
+		b.figures.add(r.system.name, fmt.Sprintf("viewers %d token p95", n), ms(delays.At(0.95)))
+		progress("  %d viewers: cpu %.0f ms a turn, a token after %s", n, cpu, delays)
+	}
+	return nil
+}
+
+// watched runs turns, each of which n pages follow from its first event on, and
+// returns how long each token took to each of them.
+func watched(ctx context.Context, u *stack.User, n, turns int, m stack.Message) (stack.Times, error) {
+	var mu sync.Mutex
+	var delays stack.Times
+	failures := make([]error, n)
+	for range turns {
+		thread := uuid.NewString()
+		var watching sync.WaitGroup
+		_, err := u.Turn(ctx, thread, m, func() {
+			for i := range n {
+				watching.Go(func() {
+					resp, err := u.Follow(ctx, thread, stack.ToEndOfTurn)
+					if err != nil {
+						failures[i] = err
+						return
+					}
+					defer func() { _ = resp.Body.Close() }()
+					failures[i] = stack.Delays(resp.Body, func(d time.Duration) {
+						mu.Lock()
+						defer mu.Unlock()
+						delays = append(delays, d)
+					})
+				})
+			}
+		})
+		watching.Wait()
+		if err := errors.Join(append(failures, err)...); err != nil {
+			return nil, err
+		}
+	}
+	if len(delays) == 0 {
+		return nil, errors.New("no viewer saw a token")
+	}
+	return delays, nil
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// line is one row of the table.
+type line struct {
+	what   string
+	figure string
+	unit   string
+	less   func(system) float64 // taken off: the model's own time
+}
+
+func own(s system) float64 { return ms(slow.FirstToken) * float64(s.waits) }
+
+var loads = []struct {
+	title string
+	lines []line
+}{
+	{"model without latency, 50 tokens, action inferred", loadLines("inferred")},
+	{"the same, explicit action", loadLines("explicit")},
+	{"model with latency (300 ms structured, 300 ms to the first token, 15 ms a token, 100 tokens), action inferred", slowLines()},
+}
+
+func loadLines(name string) (all []line) {
+	for _, n := range []string{"1", "32"} {
+		for what, unit := range ordered("status p50", "ms", "status p95", "ms", "token p50", "ms", "token p95", "ms", "done p50", "ms", "done p95", "ms", "turns/s", "", "cpu", "ms") {
+			all = append(all, line{what: clients(n) + ": " + words[what], figure: name + " " + n + " " + what, unit: unit})
+		}
+	}
+	return append(all, line{what: "calls to the model a turn", figure: name + " 1 calls"})
+}
+
+func slowLines() (all []line) {
+	for _, n := range []string{"20", "64"} {
+		key := "slow " + n + " "
+		all = append(all,
+			line{what: clients(n) + ": first token p50", figure: key + "token p50", unit: "ms"},
+			line{what: clients(n) + ": first token p95", figure: key + "token p95", unit: "ms"},
+			line{what: clients(n) + ": above the model's own, p50", figure: key + "token p50", unit: "ms", less: own},
+			line{what: clients(n) + ": above the model's own, p95", figure: key + "token p95", unit: "ms", less: own},
+			line{what: clients(n) + ": done p50", figure: key + "done p50", unit: "ms"},
+			line{what: clients(n) + ": CPU a turn", figure: key + "cpu", unit: "ms"})
+	}
+	return all
+}
+
+var words = map[string]string{
+	"status p50": "first status p50", "status p95": "first status p95", "token p50": "first token p50", "token p95": "first token p95",
+	"done p50": "done p50", "done p95": "done p95", "turns/s": "turns/s", "cpu": "CPU a turn",
+}
+
+func clients(n string) string {
+	if n == "1" {
+		return "1 client"
+	}
+	return n + " clients"
+}
+
+// ordered are pairs in the order given.
+func ordered(pairs ...string) func(func(a, b string) bool) {
+	return func(yield func(a, b string) bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if !yield(pairs[i], pairs[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+func (l line) of(f figures, s system) (float64, bool) {
+	v, ok := f.median(s.name, l.figure)
+	if ok && l.less != nil {
+		v -= l.less(s)
+	}
+	return v, ok
+}
+
+// report is the table, the goals and the curves.
+func (b *bench) report(chosen []system, began time.Time) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "On %d cores (%s). Rounds: %d; each figure is their median. In parentheses: the figure divided by that of `%s`.\n",
+		runtime.NumCPU(), began.Format("2006-01-02"), b.figures.rounds(), chosen[0].name)
+	out.WriteString("\n| name | system |\n| --- | --- |\n")
+	for _, s := range chosen {
+		fmt.Fprintf(&out, "| `%s` | %s |\n", s.name, s.what)
+	}
+	for _, load := range loads {
+		if !b.measured(load.lines, chosen) {
+			continue
+		}
+		header(&out, load.title, chosen)
+		for _, l := range load.lines {
+			out.WriteString("| " + l.what)
+			first, _ := l.of(b.figures, chosen[0])
+			for i, s := range chosen {
+				v, ok := l.of(b.figures, s)
+				out.WriteString(" | " + cell(v, ok, l.unit))
+				if ok && i > 0 && first > 0 && v > 0 {
+					fmt.Fprintf(&out, " (%.2g)", v/first)
+				}
+			}
+			out.WriteString(" |\n")
+		}
+	}
+	b.goals(&out)
+	b.showCurves(&out, chosen)
+	return out.String()
+}
+
+// measured reports whether a table would show anything.
+func (b *bench) measured(lines []line, chosen []system) bool {
+	return slices.ContainsFunc(lines, func(l line) bool {
+		return slices.ContainsFunc(chosen, func(s system) bool { _, ok := l.of(b.figures, s); return ok })
+	})
+}
+
+func header(out *strings.Builder, title string, chosen []system) {
+	out.WriteString("\n| " + title)
+	for _, s := range chosen {
+		out.WriteString(" | " + s.name)
+	}
+	out.WriteString(" |\n|" + strings.Repeat(" --- |", len(chosen)+1) + "\n")
+}
+
+func cell(v float64, ok bool, unit string) string {
+	switch {
+	case !ok:
+		return "–"
+	case v >= 100:
+		return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, unit))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, unit))
+}
+
+// goal is what must be true of Palaver's one command.
+type goal struct {
+	what   string
+	figure string
+	less   float64 // taken off
+	bound  func(of func(system, figure string) float64) float64
+	least  bool // the bound is a lower one
+}
+
+func times(factor float64, system, figure string) func(func(string, string) float64) float64 {
+	return func(of func(string, string) float64) float64 { return factor * of(system, figure) }
+}
+
+func fixed(v float64) func(func(string, string) float64) float64 {
+	return func(func(string, string) float64) float64 { return v }
+}
+
+var goals = []goal{
+	{what: "1 client, first status: that of langgraph-lean", figure: "inferred 1 status p50", bound: times(1, "langgraph-lean", "inferred 1 status p50")},
+	{what: "1 client, first token: that of langgraph-lean", figure: "inferred 1 token p50", bound: times(1, "langgraph-lean", "inferred 1 token p50")},
+	{what: "32 clients, turns/s: twice langgraph", figure: "inferred 32 turns/s", bound: times(2, "langgraph", "inferred 32 turns/s"), least: true},
+	{what: "32 clients, turns/s: 1.5 times langgraph-lean", figure: "inferred 32 turns/s", bound: times(1.5, "langgraph-lean", "inferred 32 turns/s"), least: true},
+	{what: "32 clients, first token: that of langgraph", figure: "inferred 32 token p50", bound: times(1, "langgraph", "inferred 32 token p50")},
+	{what: "32 clients, first token: that of langgraph-lean", figure: "inferred 32 token p50", bound: times(1, "langgraph-lean", "inferred 32 token p50")},
+	{what: "32 clients, CPU a turn: 0.6 of langgraph", figure: "inferred 32 cpu", bound: times(0.6, "langgraph", "inferred 32 cpu")},
+	{what: "20 clients with latency, CPU a turn: 0.7 of langgraph", figure: "slow 20 cpu", bound: times(0.7, "langgraph", "slow 20 cpu")},
+	{what: "64 clients with latency, CPU a turn: 0.7 of langgraph", figure: "slow 64 cpu", bound: times(0.7, "langgraph", "slow 64 cpu")},
+	{what: "64 clients with latency, first token above the model's own, p50", figure: "slow 64 token p50", less: own(systems[0]), bound: fixed(60)},
+	{what: "64 clients with latency, first token above the model's own, p95", figure: "slow 64 token p95", less: own(systems[0]), bound: fixed(150)},
+}
+
+// goals compares Palaver's one command with what was asked of it, as far as both
+// sides were measured.
+func (b *bench) goals(out *strings.Builder) {
+	var rows strings.Builder
+	for _, g := range goals {
+		missing := false
+		of := func(system, figure string) float64 {
+			v, ok := b.figures.median(system, figure)
+			missing = missing || !ok
+			return v
+		}
+		bound, measured := g.bound(of), of(systems[0].name, g.figure)-g.less
+		if missing {
+			continue
+		}
+		holds, word := measured <= bound, "at most"
+		if g.least {
+			holds, word = measured >= bound, "at least"
+		}
+		verdict := "missed"
+		if holds {
+			verdict = "holds"
+		}
+		fmt.Fprintf(&rows, "| %s | %s %.1f | %.1f | %s |\n", g.what, word, bound, measured, verdict)
+	}
+	if rows.Len() > 0 {
+		out.WriteString("\n| goal for `palaver` | bound | measured | |\n| --- | --- | --- | --- |\n" + rows.String())
+	}
+}
+
+func (b *bench) showCurves(out *strings.Builder, chosen []system) {
+	if !b.curves {
+		return
+	}
+	for _, c := range []struct {
+		title, figure, suffix, unit string
+		points                      []int
+	}{
+		{"clients at once (model without latency): turns/s", "clients %d", "turns/s", "", curveClients},
+		{"clients at once: first token p50", "clients %d", "token p50", "ms", curveClients},
+		{"turn of one thread: done", "length %d", "done", "ms", curveLength},
+		{"documents of the owner: first token p50", "documents %d", "token p50", "ms", curveDocuments},
+		{"viewers of a turn (model with latency): CPU a turn", "viewers %d", "cpu", "ms", curveViewers},
+		{"viewers of a turn: from the model's token to the viewer, p95", "viewers %d", "token p95", "ms", curveViewers},
+	} {
+		measured := slices.DeleteFunc(slices.Clone(chosen), func(s system) bool {
+			_, ok := b.figures.median(s.name, fmt.Sprintf(c.figure, c.points[0])+" "+c.suffix)
+			return !ok
+		})
+		if len(measured) == 0 {
+			continue
+		}
+		header(out, c.title, measured)
+		for _, n := range c.points {
+			fmt.Fprintf(out, "| %d", n)
+			for _, s := range measured {
+				v, ok := b.figures.median(s.name, fmt.Sprintf(c.figure, n)+" "+c.suffix)
+				out.WriteString(" | " + cell(v, ok, c.unit))
+			}
+			out.WriteString(" |\n")
+		}
+	}
+	ratios := []string{}
+	for _, s := range chosen {
+		first, ok := b.figures.median(s.name, fmt.Sprintf("length %d done", curveLength[0]))
+		last, ok2 := b.figures.median(s.name, fmt.Sprintf("length %d done", curveLength[len(curveLength)-1]))
+		if ok && ok2 {
+			ratios = append(ratios, fmt.Sprintf("`%s` %.1f", s.name, last/first))
+		}
+	}
+	if len(ratios) > 0 {
+		fmt.Fprintf(out, "\nTurn %d of a thread takes so many times as long as turn %d: %s.\n", curveLength[len(curveLength)-1], curveLength[0], strings.Join(ratios, ", "))
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGoalsCompareMediansOfRounds(t *testing.T) {
+	b := &bench{figures: figures{}}
+	for _, v := range []float64{100, 30, 20} { // one round was disturbed
+		b.figures.add("palaver", "inferred 32 turns/s", v)
+	}
+	b.figures.add("langgraph", "inferred 32 turns/s", 15)
+	b.figures.add("langgraph-lean", "inferred 32 turns/s", 25)
+	var out strings.Builder
+	b.goals(&out)
+	require.Contains(t, out.String(), "| 32 clients, turns/s: twice langgraph | at least 30.0 | 30.0 | holds |")
+	require.Contains(t, out.String(), "| 32 clients, turns/s: 1.5 times langgraph-lean | at least 37.5 | 30.0 | missed |")
+	require.NotContains(t, out.String(), "CPU", "what was not measured is not judged")
+}
+
+func TestFiguresOfSeveralRunsAreKeptTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "figures.json")
+	for run := range 3 {
+		f := figures{}
+		require.NoError(t, f.load(file))
+		f.add("palaver", "inferred 1 cpu", float64(run))
+		require.NoError(t, f.save(file))
+		require.Equal(t, run+1, f.rounds())
+	}
+	f := figures{}
+	require.NoError(t, f.load(file))
+	median, ok := f.median("palaver", "inferred 1 cpu")
+	require.True(t, ok)
+	require.InDelta(t, 1, median, 0)
+}
+
+func TestTheModelsOwnTimeIsTakenOff(t *testing.T) {
+	b := &bench{figures: figures{}}
+	b.figures.add("palaver", "slow 64 token p50", 650)
+	b.figures.add("langgraph", "slow 64 token p50", 1000)
+	text := b.report([]system{systems[0], systems[2]}, time.Now())
+	require.Contains(t, text, "| 64 clients: above the model's own, p50 | 50.0 ms | 100 ms (2) |")
+}

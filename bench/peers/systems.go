@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+)
+
+// system is one way to run the documents agent's turn.
+type system struct {
+	name  string
+	what  string // for the table
+	waits int    // structured and streamed calls to the model that a turn's first token waits for, one after another
+	start func(ctx context.Context, b *bench) (*running, error)
+}
+
+// systems in the order of the table. Palaver asks for action and documents side
+// by side; the LangGraph.js graphs have one node after the other, as a graph with
+// these nodes is usually drawn, and the last of them has both at once, too.
+var systems = []system{
+	{"palaver", "Palaver, one command (embedded Temporal, SQLite)", 2, startPalaver},
+	{"palaver-apart", "Palaver, processes apart on Postgres (embedded Temporal)", 2, startApart},
+	{"langgraph", "LangGraph.js, model by @langchain/openai", 3, langGraph("langchain", "")},
+	{"langgraph-lean", "LangGraph.js, model by fetch", 3, langGraph("fetch", "")},
+	{"langgraph-parallel", "LangGraph.js, model by fetch, resolvers side by side", 2, langGraph("fetch", "side-by-side")},
+	{"dbos", "DBOS Transact (Go), resolvers side by side", 2, startDBOS},
+}
+
+func names() []string {
+	var all []string
+	for _, s := range systems {
+		all = append(all, s.name)
+	}
+	return all
+}
+
+// running is a system that was started.
+type running struct {
+	system   system
+	document string // id of the benchmark's document
+	caller   asker
+	upload   func(ctx context.Context, title, text string) (id string, err error)
+	pids     []int
+	said     []func() string // the ends of the programs' outputs
+	stop     func()
+}
+
+// asker sends turns, also one that makes the system ask.
+type asker interface {
+	stack.Caller
+	// Asks sends a message whose turn asks for a document, and answers it.
+	Asks(ctx context.Context, thread, document string) error
+}
+
+// logs are the last of what the programs have said, as an error, when they have.
+func (r *running) logs() error {
+	var all []error
+	for _, said := range r.said {
+		if text := said(); text != "" {
+			all = append(all, fmt.Errorf("output: %s", text[max(0, len(text)-shownOutput):]))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// shownOutput is how much of a program's output an error repeats, in bytes.
+const shownOutput = 2000
+
+func startPalaver(ctx context.Context, b *bench) (*running, error) {
+	var log stack.Tail
+	s, err := stack.StartOn(ctx, b.binaries.Standalone, b.model.URL, &log)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.NewUser()
+	if err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: []int{s.Pid()}, said: []func() string{log.String}, stop: s.Stop}, nil
+}
+
+func startApart(ctx context.Context, b *bench) (*running, error) {
+	pg, url, err := database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := stack.StartApart(ctx, b.binaries, url, b.model.URL)
+	if err != nil {
+		pg.Stop()
+		return nil, err
+	}
+	stop := func() { a.Stop(); pg.Stop() }
+	u, err := a.NewUser()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: append(a.Pids(), pg.Pid()), said: []func() string{a.API.Said, a.Worker.Said}, stop: stop}, nil
+}
+
+// poolSize is the connections of a peer's process: more made no difference.
+const poolSize = "20"
+
+const peers = "bench/peers"
+
+func langGraph(client, resolvers string) func(context.Context, *bench) (*running, error) {
+	return func(ctx context.Context, b *bench) (*running, error) {
+		return startPeer(ctx, b, &langGraphCaller{}, filepath.Join(peers, "langgraph"),
+			[]string{"NODE_ENV=production", "MODEL_CLIENT=" + client, "RESOLVERS=" + resolvers, "POOL_SIZE=" + poolSize}, "node", "server.js")
+	}
+}
+
+func startDBOS(ctx context.Context, b *bench) (*running, error) {
+	return startPeer(ctx, b, &dbosCaller{}, "", nil, b.dbos)
+}
+
+// peer is a caller of a peer's server.
+type peer interface {
+	asker
+	at(url string)
+	Upload(ctx context.Context, title, text string) (string, error)
+}
+
+func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, path string, args ...string) (*running, error) {
+	pg, url, err := database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	port, err := pgtest.FreePort()
+	if err != nil {
+		pg.Stop()
+		return nil, err
+	}
+	prompts, err := filepath.Abs("activities/prompts")
+	if err != nil {
+		pg.Stop()
+		return nil, err
+	}
+	env = append(env, "PORT="+strconv.Itoa(port), "DATABASE_URL="+url, "LLM_BASE_URL="+b.model.URL, "PROMPTS_DIR="+prompts)
+	p, err := stack.Run(dir, env, path, args...)
+	if err != nil {
+		pg.Stop()
+		return nil, err
+	}
+	stop := func() { p.Stop(); pg.Stop() }
+	address := "http://127.0.0.1:" + strconv.Itoa(port)
+	if err := p.Answers(ctx, address+"/healthz"); err != nil {
+		stop()
+		return nil, err
+	}
+	c.at(address)
+	return &running{caller: c, upload: c.Upload, pids: []int{p.Pid(), pg.Pid()}, said: []func() string{p.Said}, stop: stop}, nil
+}
+
+// database is a Postgres of the system's own. Its commits do not wait for the
+// disk, since those of the one command's SQLite do not either.
+func database(ctx context.Context) (*stack.Postgres, string, error) {
+	pg, err := stack.StartPostgres(ctx, stack.LikeSQLite)
+	if err != nil {
+		return nil, "", err
+	}
+	url, err := pg.Database(ctx, "bench")
+	if err != nil {
+		pg.Stop()
+		return nil, "", err
+	}
+	return pg, url, nil
+}

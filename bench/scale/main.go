@@ -1,0 +1,280 @@
+// Command scale counts what a turn costs Palaver and a Temporal cluster, both on
+// Postgres (statements, events, bytes, requests, shards, CPU), and what 10,000
+// turns a second would need.
+//
+//	make bench-scale
+//
+// API, worker, NATS, Temporal and Postgres are processes of their own on this
+// machine; only what is counted per turn is taken from it, and the arithmetic
+// multiplies that.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+type options struct {
+	binaries stack.Binaries
+	temporal string
+	shards   int
+	clients  int
+	turns    int
+	document string
+	print    bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.binaries.Standalone, "server", "bin/palaver-standalone", "Palaver's one command, for NATS")
+	flag.StringVar(&o.binaries.Palaver, "palaver", "bin/palaver", "Palaver's roles")
+	flag.StringVar(&o.temporal, "temporal", "bin/bench-temporal", "Temporal on Postgres (bench/scale/temporal)")
+	flag.IntVar(&o.shards, "shards", 64, "history shards")
+	flag.IntVar(&o.clients, "clients", 8, "threads at once")
+	flag.IntVar(&o.turns, "turns", 400, "turns to count")
+	flag.StringVar(&o.document, "write", "docs/performance.md", "document whose part between the markers is replaced")
+	flag.BoolVar(&o.print, "print", false, "print the result instead of writing it into the document")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	defer cancel()
+	text, err := run(ctx, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if o.print {
+		fmt.Print(text)
+	} else if err := stack.WriteInto(o.document, "make bench-scale", text); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const (
+	database  = "palaver"
+	namespace = "default"
+)
+
+// cluster is everything that runs.
+type cluster struct {
+	pg       *stack.Postgres
+	temporal *stack.Program
+	apart    *stack.Apart
+	client   client.Client
+	metrics  string // URL of Temporal's
+}
+
+func run(ctx context.Context, o options) (string, error) {
+	model, err := llmtest.Listen("127.0.0.1:0", llmtest.Pace{Tokens: 50})
+	if err != nil {
+		return "", err
+	}
+	defer model.Close()
+	c := &cluster{}
+	defer c.stop()
+	if err := c.start(ctx, o, model.URL); err != nil {
+		return "", err
+	}
+	u, err := c.apart.NewUser()
+	if err != nil {
+		return "", err
+	}
+	doc, err := u.Upload(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := u.Measure(ctx, o.clients, 4*o.clients, stack.Inquiry(doc, "")); err != nil { // warm up
+		return "", err
+	}
+	history, err := c.history(ctx, u, doc)
+	if err != nil {
+		return "", err
+	}
+	before, err := c.count(ctx)
+	if err != nil {
+		return "", err
+	}
+	result, err := u.Measure(ctx, o.clients, o.turns, stack.Inquiry(doc, ""))
+	if err != nil {
+		return "", err
+	}
+	// What a turn leaves to be done later (visibility, deleted tasks) belongs to it.
+	time.Sleep(5 * time.Second)
+	after, err := c.count(ctx)
+	if err != nil {
+		return "", err
+	}
+	return report(o, result, history, before, after), nil
+}
+
+func (c *cluster) start(ctx context.Context, o options, modelURL string) (err error) {
+	// As a cluster has it: every commit waits for the disk.
+	if c.pg, err = stack.StartPostgres(ctx, nil); err != nil {
+		return err
+	}
+	url, err := c.pg.Database(ctx, database)
+	if err != nil {
+		return err
+	}
+	port, err := pgtest.FreePort()
+	if err != nil {
+		return err
+	}
+	metrics, err := pgtest.FreePort()
+	if err != nil {
+		return err
+	}
+	c.metrics = fmt.Sprintf("http://127.0.0.1:%d/metrics", metrics)
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	c.temporal, err = stack.Run("", []string{"SQL_PASSWORD=none"}, o.temporal, "-postgres", c.pg.URL, "-port", strconv.Itoa(port), "-metrics", strconv.Itoa(metrics), "-shards", strconv.Itoa(o.shards))
+	if err != nil {
+		return err
+	}
+	if err := register(ctx, address); err != nil {
+		return errors.Join(err, errors.New(c.temporal.Said()))
+	}
+	if c.client, err = client.DialContext(ctx, client.Options{HostPort: address, Logger: quiet{}}); err != nil {
+		return err
+	}
+	c.apart, err = stack.StartApart(ctx, o.binaries, url, modelURL, "TEMPORAL_ADDRESS="+address)
+	return err
+}
+
+func (c *cluster) stop() {
+	if c.client != nil {
+		c.client.Close()
+	}
+	if c.apart != nil {
+		c.apart.Stop()
+	}
+	if c.temporal != nil {
+		c.temporal.Stop()
+	}
+	if c.pg != nil {
+		c.pg.Stop()
+	}
+}
+
+// register makes the namespace as soon as the server answers.
+func register(ctx context.Context, address string) (err error) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		var c client.NamespaceClient
+		if c, err = client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet{}}); err != nil {
+			continue
+		}
+		err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(7 * 24 * time.Hour)})
+		var exists *serviceerror.NamespaceAlreadyExists
+		if err == nil || errors.As(err, &exists) {
+			// Every service has read it within its cache's interval; asking makes sure.
+			_, err = c.Describe(ctx, namespace)
+		}
+		c.Close()
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("register the namespace: %w", err)
+}
+
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+// history is what a turn adds to its thread's history.
+type history struct {
+	events, tasks, activities, bytes float64
+}
+
+// historyTurns are few enough to stay in one run of the thread.
+const historyTurns = 5
+
+// history takes the mean of some turns of one thread after its first.
+func (c *cluster) history(ctx context.Context, u *stack.User, doc string) (h history, err error) {
+	thread := uuid.NewString()
+	var before, after history
+	for n := range historyTurns + 1 {
+		if _, err := u.Turn(ctx, thread, stack.Inquiry(doc, ""), nil); err != nil {
+			return h, err
+		}
+		if n == 0 {
+			if before, err = c.read(ctx, thread); err != nil {
+				return h, err
+			}
+		}
+	}
+	if after, err = c.read(ctx, thread); err != nil {
+		return h, err
+	}
+	return history{(after.events - before.events) / historyTurns, (after.tasks - before.tasks) / historyTurns,
+		(after.activities - before.activities) / historyTurns, (after.bytes - before.bytes) / historyTurns}, nil
+}
+
+func (c *cluster) read(ctx context.Context, thread string) (h history, err error) {
+	id := workflows.ThreadWorkflowID(thread)
+	events := c.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return h, err
+		}
+		h.events++
+		switch e.EventType {
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+			h.tasks++
+		case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+			h.activities++
+		default:
+		}
+	}
+	d, err := c.client.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return h, err
+	}
+	h.bytes = float64(d.WorkflowExecutionInfo.HistorySizeBytes)
+	return h, nil
+}
+
+// counts are what everything has done so far.
+type counts struct {
+	databases map[string]stack.Statements
+	cpu       map[string]time.Duration
+	temporal  serverMetrics
+}
+
+var databases = []string{database, "temporal", "temporal_visibility"}
+
+func (c *cluster) count(ctx context.Context) (n counts, err error) {
+	n.databases, n.cpu = map[string]stack.Statements{}, map[string]time.Duration{}
+	for _, name := range databases {
+		if n.databases[name], err = c.pg.Statements(ctx, name); err != nil {
+			return n, err
+		}
+	}
+	for name, pid := range map[string]int{"API": c.apart.API.Pid(), "worker": c.apart.Worker.Pid(), "Temporal": c.temporal.Pid(), "Postgres": c.pg.Pid()} {
+		u, err := stack.UsageOf(pid)
+		if err != nil {
+			return n, err
+		}
+		n.cpu[name] = u.CPU
+	}
+	n.temporal, err = scrape(ctx, c.metrics)
+	return n, err
+}

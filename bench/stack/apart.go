@@ -1,0 +1,130 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Binaries are Palaver's two programs; make build makes them.
+type Binaries struct {
+	Standalone string // the one command
+	Palaver    string // the roles
+}
+
+// Apart is Palaver as in production, on one host: Temporal and NATS, the API and
+// the worker each in a process of its own. Temporal is the embedded server.
+type Apart struct {
+	URL    string // of the API
+	Infra  *Program
+	API    *Program
+	Worker *Program
+
+	binaries Binaries
+	env      []string // of the roles
+	data     string
+}
+
+// limitsOff lets one caller do what a benchmark does.
+var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0"}
+
+func modelEnv(url string) []string {
+	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url}
+}
+
+// StartApart starts all of it on a database and a model, with more settings than
+// a benchmark's own in env. Stop it. A TEMPORAL_ADDRESS in env replaces the
+// embedded Temporal.
+func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, env ...string) (_ *Apart, err error) {
+	a := &Apart{binaries: b}
+	defer func() {
+		if err != nil {
+			a.Stop()
+		}
+	}()
+	if a.data, err = os.MkdirTemp("", "palaver-bench-"); err != nil {
+		return nil, err
+	}
+	temporal, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	nats, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	a.Infra, err = Run(a.data, []string{"LOG_LEVEL=warn"}, b.Standalone, "--only-infra", "--temporal-port="+strconv.Itoa(temporal),
+		"--temporal-ui-port=0", "--nats-port="+strconv.Itoa(nats), "--data-dir="+filepath.Join(a.data, "infra"))
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Infra.Says(ctx, "Ctrl-C"); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	a.URL = "http://127.0.0.1:" + strconv.Itoa(port)
+	a.env = append([]string{"HOST=127.0.0.1", "PORT=" + strconv.Itoa(port), "PALAVER_DATA_DIR=" + filepath.Join(a.data, "data"), "LOG_LEVEL=info",
+		"COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
+		"TEMPORAL_ADDRESS=127.0.0.1:" + strconv.Itoa(temporal), "NATS_URL=nats://127.0.0.1:" + strconv.Itoa(nats)},
+		append(append(modelEnv(modelURL), limitsOff...), env...)...)
+	if err := a.StartWorker(ctx); err != nil { // it makes the schema
+		return nil, err
+	}
+	if a.API, err = Run(a.data, a.env, b.Palaver, "api"); err != nil {
+		return nil, err
+	}
+	return a, a.API.Answers(ctx, a.URL+"/readyz")
+}
+
+// StartWorker starts the worker, again after it was stopped, and returns when it
+// is ready.
+func (a *Apart) StartWorker(ctx context.Context) (err error) {
+	if a.Worker, err = Run(a.data, a.env, a.binaries.Palaver, "worker"); err != nil {
+		return err
+	}
+	return a.Worker.Says(ctx, "msg=ready")
+}
+
+// Stop ends every process and removes what they wrote.
+func (a *Apart) Stop() {
+	for _, p := range []*Program{a.API, a.Worker, a.Infra} {
+		if p != nil {
+			p.Stop()
+		}
+	}
+	_ = os.RemoveAll(a.data)
+}
+
+// Pids are those of its processes.
+func (a *Apart) Pids() []int { return []int{a.Infra.Pid(), a.API.Pid(), a.Worker.Pid()} }
+
+// NewUser is a caller that nobody has seen before.
+func (a *Apart) NewUser() (*User, error) { return NewUser(a.URL) }
+
+// What a stream follows: a turn to its end, or a thread across turns.
+const (
+	ToEndOfTurn = "turn"
+	AcrossTurns = "thread"
+)
+
+// Follow opens a thread's stream. The caller closes the body.
+func (u *User) Follow(ctx context.Context, thread, follow string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.url+"/api/chat/stream/"+thread+"?follow="+follow, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := u.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.Join(errors.New("the stream was refused: "+resp.Status), resp.Body.Close())
+	}
+	return resp, nil
+}

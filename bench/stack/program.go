@@ -1,0 +1,126 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	readyTimeout = time.Minute
+	stopTimeout  = 20 * time.Second
+)
+
+// Program is one program of a system, in a process of its own. It is told
+// nothing of the environment but the path and the home folder.
+type Program struct {
+	command *exec.Cmd
+	output  Tail
+	ended   chan struct{}
+}
+
+// Run starts a program, in the folder dir unless that is empty. Stop it.
+func Run(dir string, env []string, path string, args ...string) (*Program, error) {
+	if filepath.Base(path) != path {
+		whole, err := filepath.Abs(path) // the program runs in another folder
+		if err != nil {
+			return nil, err
+		}
+		path = whole
+	}
+	p := &Program{command: exec.Command(path, args...), ended: make(chan struct{})}
+	p.command.Dir = dir
+	p.command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, env...)
+	p.command.Stdout, p.command.Stderr = &p.output, &p.output
+	if err := p.command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	go func() {
+		_ = p.command.Wait() // its output says more
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// Pid is the process's id.
+func (p *Program) Pid() int { return p.command.Process.Pid }
+
+// Said is the end of what the program has written.
+func (p *Program) Said() string { return p.output.String() }
+
+// Answers waits until the URL answers 200.
+func (p *Program) Answers(ctx context.Context, url string) error {
+	return p.await(ctx, func() bool {
+		resp, err := http.Get(url)
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// Says waits until the program has written text.
+func (p *Program) Says(ctx context.Context, text string) error {
+	return p.await(ctx, func() bool { return strings.Contains(p.Said(), text) })
+}
+
+func (p *Program) await(ctx context.Context, ready func() bool) error {
+	for until := time.Now().Add(readyTimeout); time.Now().Before(until); {
+		if ready() {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return fmt.Errorf("%s ended: %s", p.command.Path, p.Said())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("%s did not become ready: %s", p.command.Path, p.Said())
+}
+
+// Stop ends the program as a person would, and kills it when that takes too long.
+func (p *Program) Stop() {
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(stopTimeout):
+		_ = p.command.Process.Kill()
+		<-p.ended
+	}
+}
+
+// maxOutput is how much of a program's output is kept.
+const maxOutput = 64 << 10
+
+// Tail keeps the end of what is written to it. Safe for concurrent use.
+type Tail struct {
+	mu   sync.Mutex
+	kept bytes.Buffer
+}
+
+func (t *Tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept.Write(b)
+	if over := t.kept.Len() - maxOutput; over > 0 {
+		t.kept.Next(over)
+	}
+	return len(b), nil
+}
+
+func (t *Tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept.String()
+}

@@ -1,0 +1,108 @@
+package dbtest
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// openThreads reads every page of the open threads that were sent to before a time.
+func (b *bundle) openThreads(before time.Time, limit int) []chat.ThreadRef {
+	b.t.Helper()
+	all := []chat.ThreadRef{}
+	for after := (chat.ThreadRef{}); ; {
+		page, err := b.store.OpenThreads(b.ctx, before, after, limit)
+		b.NoError(err)
+		if len(page) == 0 {
+			return all
+		}
+		b.LessOrEqual(len(page), limit)
+		after = page[len(page)-1]
+		all = append(all, page...)
+	}
+}
+
+var repairTests = []test{
+	{"threads with open turns are listed whoever owns them, page by page, each once", func(b *bundle) {
+		var want []chat.ThreadRef
+		for range 5 {
+			b.owner, b.thread = uuid.NewString(), uuid.NewString()
+			b.running("one", chat.RootCheckpoint)
+			waits := b.insert(b.newTurn("two"))
+			b.mark(waits.ID, chat.TurnAccepted, "")
+			want = append(want, chat.ThreadRef{Owner: b.owner, ThreadID: b.thread})
+		}
+		b.thread = uuid.NewString()
+		asked := b.running("three", chat.RootCheckpoint)
+		b.mark(asked.ID, chat.TurnInterrupted, "")
+		want = append(want, chat.ThreadRef{Owner: b.owner, ThreadID: b.thread})
+		later := b.now()
+		for _, limit := range []int{1, 2, 100} {
+			b.ElementsMatch(want, b.openThreads(later, limit))
+		}
+		b.Empty(b.openThreads(b.clock.Add(-time.Hour), 100), "all of them were sent later")
+	}},
+	{"a turn that is settled, or that no thread has accepted, makes no open thread", func(b *bundle) {
+		b.exchange("one", "answer", chat.RootCheckpoint)
+		b.insert(b.newTurn("never accepted"))
+		b.Empty(b.openThreads(b.now(), 100))
+	}},
+	{"documents that wait for their ingest are listed whoever owns them, page by page", func(b *bundle) {
+		var want []db.DocumentRef
+		for _, owner := range []string{uuid.NewString(), uuid.NewString(), chat.PublicOwner} {
+			d := b.upload(owner, "Later", []byte("raw"))
+			want = append(want, db.DocumentRef{Owner: owner, ID: d.ID})
+		}
+		before := b.now()
+		b.upload(b.owner, "Too late", []byte("raw"))
+		failed := b.upload(b.owner, "Failed", []byte("raw"))
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "no"))
+		b.document(b.owner, "Ready", "apple")
+		got := []db.DocumentRef{}
+		for after := ""; ; {
+			page, err := b.store.ProcessingDocuments(b.ctx, before, after, 2)
+			b.NoError(err)
+			if len(page) == 0 {
+				break
+			}
+			got, after = append(got, page...), page[len(page)-1].ID
+		}
+		b.ElementsMatch(want, got)
+	}},
+	{"a thread says whether it has open turns", func(b *bundle) {
+		has := func(want bool) {
+			open, err := b.store.HasOpenTurns(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(want, open)
+		}
+		has(false)
+		b.insert(b.newTurn("never accepted"))
+		has(false)
+		turn := b.running("one", chat.RootCheckpoint)
+		has(true)
+		b.mark(turn.ID, chat.TurnInterrupted, "")
+		has(true)
+		b.settle(b.ending(turn, "answer"))
+		has(false)
+	}},
+	{"the threads of an owner that have work are listed", func(b *bundle) {
+		var want []string
+		for range 3 {
+			b.thread = uuid.NewString()
+			b.running("one", chat.RootCheckpoint)
+			want = append(want, b.thread)
+		}
+		b.thread = uuid.NewString()
+		b.mark(b.running("asks", chat.RootCheckpoint).ID, chat.TurnInterrupted, "")
+		b.insert(b.newTurn("never accepted"))
+		got, err := b.store.BusyThreads(b.ctx, b.owner, 10)
+		b.NoError(err)
+		b.ElementsMatch(want, got)
+		got, err = b.store.BusyThreads(b.ctx, b.owner, 2)
+		b.NoError(err)
+		b.Len(got, 2)
+	}},
+}

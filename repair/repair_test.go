@@ -1,0 +1,527 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest/outage"
+	"github.com/palaver-chat/palaver/db/sqlite"
+)
+
+const owner = "user-1"
+
+// temporal is what Temporal says about threads and ingests.
+type temporal struct {
+	mu        sync.Mutex
+	runs      map[string]chat.WorkflowRun // by thread or document; none: not found
+	states    map[string]chat.ThreadState
+	progress  map[string]chat.Progress // by turn
+	busy      []chat.ThreadRef
+	down      error // of everything
+	silent    error // of queries
+	asked     int   // how often a state was asked for
+	described int   // and a run
+	cancels   []chat.Cancel
+	ingested  []string
+	before    func() // runs before a run is described
+}
+
+func (e *temporal) Run(_ context.Context, threadID string) (chat.WorkflowRun, error) {
+	if e.before != nil {
+		e.before()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.described++
+	run, known := e.runs[threadID]
+	if !known {
+		run.Status = chat.RunNotFound
+	}
+	return run, e.down
+}
+
+func (e *temporal) IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error) {
+	return e.Run(ctx, docID)
+}
+
+func (e *temporal) State(_ context.Context, threadID string) (chat.ThreadState, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked++
+	return e.states[threadID], errors.Join(e.down, e.silent)
+}
+
+func (e *temporal) Progress(_ context.Context, _, turnID string, _ int) (chat.Progress, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.progress[turnID], errors.Join(e.down, e.silent)
+}
+
+func (e *temporal) Cancel(_ context.Context, _, _ string, c chat.Cancel) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cancels = append(e.cancels, c)
+	return true, e.down
+}
+
+func (e *temporal) BusyThreads(_ context.Context, page []byte) ([]chat.ThreadRef, []byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.down != nil || len(e.busy) == 0 {
+		return nil, nil, e.down
+	}
+	i := int(append(page, 0)[0]) // one a page
+	if i+1 == len(e.busy) {
+		return e.busy[i:], nil, nil
+	}
+	return e.busy[i : i+1], []byte{byte(i + 1)}, nil
+}
+
+func (e *temporal) Ingest(_ context.Context, _, docID string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ingested = append(e.ingested, docID)
+	return e.down
+}
+
+type bundle struct {
+	*Sweeper
+	t      *testing.T
+	store  db.Store
+	engine *temporal
+	down   bool // the database
+	thread string
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	b := &bundle{t: t, store: store, thread: uuid.NewString(), engine: &temporal{
+		runs: map[string]chat.WorkflowRun{}, states: map[string]chat.ThreadState{}, progress: map[string]chat.Progress{}}}
+	b.Sweeper = NewSweeper(outage.New(store, func() bool { return b.down }), b.engine, slog.New(slog.DiscardHandler))
+	return b
+}
+
+// insert writes a turn that was sent so long ago.
+func (b *bundle) insert(message string, ago time.Duration) chat.Turn {
+	b.t.Helper()
+	content := chat.Content{Message: message, Agent: chat.AgentAssistant}
+	turn, _, _, err := b.store.InsertTurn(b.t.Context(), chat.Turn{ID: uuid.NewString(), ThreadID: b.thread, Owner: owner,
+		ClientTurnID: uuid.NewString(), Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-ago)})
+	require.NoError(b.t, err)
+	return turn
+}
+
+func (b *bundle) mark(t chat.Turn, status chat.TurnStatus) chat.Turn {
+	b.t.Helper()
+	parent := ""
+	if status != chat.TurnAccepted {
+		head, err := b.store.Head(b.t.Context(), owner, t.ThreadID)
+		require.NoError(b.t, err)
+		if parent = head; head == t.ID {
+			parent = ""
+		}
+	}
+	require.NoError(b.t, b.store.MarkTurn(b.t.Context(), owner, t.ID, status, parent))
+	return b.row(t)
+}
+
+const old = 2 * activities.LostAfter
+
+func (b *bundle) running(message string) chat.Turn {
+	b.t.Helper()
+	return b.mark(b.insert(message, old), chat.TurnRunning)
+}
+
+func (b *bundle) row(t chat.Turn) chat.Turn {
+	b.t.Helper()
+	row, err := b.store.Turn(b.t.Context(), owner, t.ID)
+	require.NoError(b.t, err)
+	return row
+}
+
+// opens gives the thread an open workflow that runs the first turn and has the
+// others waiting.
+func (b *bundle) opens(turns ...chat.Turn) {
+	state := chat.ThreadState{Owner: owner, Names: map[string]chat.TurnName{}}
+	for i, t := range turns {
+		state.Names[t.ID] = chat.TurnName{}
+		if i == 0 {
+			state.TurnID, state.Status = t.ID, chat.TurnRunning
+		} else {
+			state.Queue = append(state.Queue, t.ID)
+		}
+	}
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 10}
+	b.engine.states[b.thread] = state
+}
+
+// asks has the turn that the workflow runs wait for a person.
+func (b *bundle) asks() {
+	state := b.engine.states[b.thread]
+	state.Status, state.Pending = chat.TurnInterrupted, &chat.Question{ID: chat.InterruptID(state.TurnID, 1)}
+	b.engine.states[b.thread] = state
+}
+
+func (b *bundle) check() []Finding {
+	b.t.Helper()
+	found, err := b.Thread(b.t.Context(), owner, b.thread)
+	require.NoError(b.t, err)
+	return found
+}
+
+// code is how a failed turn ended.
+func (b *bundle) code(t chat.Turn) string {
+	b.t.Helper()
+	events, err := b.store.Events(b.t.Context(), owner, t.ID, 0)
+	require.NoError(b.t, err)
+	return events[len(events)-1].Code
+}
+
+func TestEveryOpenTurnOfAClosedWorkflowIsSettled(t *testing.T) {
+	for _, status := range []chat.RunStatus{chat.RunNotFound, chat.RunCompleted, chat.RunFailed, chat.RunCancelled, chat.RunTerminated, chat.RunTimedOut} {
+		t.Run(string(status), func(t *testing.T) {
+			b := setup(t)
+			b.engine.runs[b.thread] = chat.WorkflowRun{Status: status}
+			asked := b.mark(b.insert("asks", 0), chat.TurnInterrupted)
+			first, second := b.mark(b.insert("waits", 0), chat.TurnAccepted), b.mark(b.insert("waits too", 0), chat.TurnAccepted)
+			never := b.insert("never accepted", old)
+			require.Len(t, b.check(), 3)
+			parent := chat.RootCheckpoint
+			for _, turn := range []chat.Turn{asked, first, second} {
+				require.Equal(t, chat.CodeTurnLost, b.code(turn))
+				require.Equal(t, parent, b.row(turn).Parent, "in their order")
+				parent = turn.ID
+			}
+			require.Equal(t, chat.TurnNew, b.row(never).Status, "a turn that no thread has accepted is not lost")
+			require.Empty(t, b.check())
+		})
+	}
+}
+
+func TestAServerThatCannotBeReachedIsNoLostWorkflow(t *testing.T) {
+	b := setup(t)
+	turn := b.running("runs")
+	b.engine.down = errors.New("connection refused")
+	_, err := b.Thread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, b.engine.down)
+	_, err = b.Cancelled(t.Context(), turn, chat.UserCancelled)
+	require.ErrorIs(t, err, b.engine.down)
+	_, err = b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.down)
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+
+	b.engine.down, b.engine.silent = nil, errors.New("no worker")
+	b.opens()
+	_, err = b.Thread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, b.engine.silent)
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+}
+
+func TestWhatTheWorkflowHasIsLeftAlone(t *testing.T) {
+	b := setup(t)
+	runs := b.running("runs")
+	waits := b.mark(b.insert("waits", old), chat.TurnAccepted)
+	leaves := b.mark(b.insert("was stopped in the queue and is being settled", old), chat.TurnAccepted)
+	b.opens(runs, waits)
+	b.engine.progress[leaves.ID] = chat.Progress{Known: true}
+	require.Empty(t, b.check())
+	for _, turn := range []chat.Turn{runs, waits, leaves} {
+		require.False(t, b.row(turn).Status.Settled())
+	}
+}
+
+func TestATurnThatAnOpenWorkflowDoesNotHaveIsSettledOnceItIsOldEnough(t *testing.T) {
+	b := setup(t)
+	lost := b.running("lost")
+	submitted := b.mark(b.insert("its submit is under way", 0), chat.TurnAccepted)
+	b.opens()
+	found := b.check()
+	require.Len(t, found, 2)
+	require.False(t, found[0].Later)
+	require.True(t, found[1].Later)
+	require.Equal(t, chat.CodeTurnLost, b.code(lost))
+	require.Equal(t, chat.TurnAccepted, b.row(submitted).Status)
+}
+
+// TestATurnThatTheWorkflowHasEndedAndTheDatabaseNot: a copy of the database from
+// before the end was restored.
+func TestATurnThatTheWorkflowHasEndedAndTheDatabaseNot(t *testing.T) {
+	b := setup(t)
+	turn := b.mark(b.insert("young", 0), chat.TurnRunning)
+	b.opens()
+	b.engine.progress[turn.ID] = chat.Progress{Known: true, Over: true}
+	require.Len(t, b.check(), 1)
+	require.Equal(t, chat.CodeTurnLost, b.code(turn))
+}
+
+// TestATurnThatEndsWhileItIsCheckedIsNotLost: the workflow settles it, and closes,
+// after its row was read.
+func TestATurnThatEndsWhileItIsCheckedIsNotLost(t *testing.T) {
+	b := setup(t)
+	turn := b.running("ends")
+	b.engine.before = func() {
+		_, err := b.store.Settle(t.Context(), db.Settlement{Owner: owner, ThreadID: b.thread, TurnID: turn.ID, Status: chat.TurnCompleted, Text: "done",
+			Terminal: chat.Event{N: 1, Type: chat.EventResponse}})
+		require.NoError(t, err)
+	}
+	require.Empty(t, b.check())
+	require.Equal(t, chat.TurnCompleted, b.row(turn).Status)
+}
+
+func TestAStopEndsATurnThatNoWorkflowHasHoweverYoungItIs(t *testing.T) {
+	b := setup(t)
+	young := b.mark(b.insert("young", 0), chat.TurnRunning)
+	b.opens()
+	found, err := b.Cancelled(t.Context(), young, chat.Disconnected)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	events, err := b.store.Events(t.Context(), owner, young.ID, 0)
+	require.NoError(t, err)
+	require.Equal(t, chat.Disconnected, events[len(events)-1].Reason)
+
+	runs := b.running("runs")
+	b.opens(runs)
+	found, err = b.Cancelled(t.Context(), runs, chat.UserCancelled)
+	require.NoError(t, err)
+	require.Empty(t, found, "its workflow ends it")
+}
+
+func TestAMessageThatIsSentAgainIsNotSettled(t *testing.T) {
+	b := setup(t)
+	lost, again := b.running("lost"), b.running("sent again")
+	found, err := b.Others(t.Context(), owner, b.thread, again.ClientTurnID)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, chat.CodeTurnLost, b.code(lost))
+	require.Equal(t, chat.TurnRunning, b.row(again).Status)
+}
+
+func TestAQuestionThatNoOpenRowKnowsIsClosed(t *testing.T) {
+	b := setup(t)
+	missing := chat.Turn{ID: uuid.NewString()}
+	b.opens(missing)
+	require.Empty(t, b.check(), "a turn that works may be unsaved, and ends by itself")
+	require.Empty(t, b.engine.cancels)
+	b.asks()
+	require.Len(t, b.check(), 1)
+	require.Equal(t, []chat.Cancel{{TurnID: missing.ID, Reason: chat.UserCancelled}}, b.engine.cancels)
+
+	settled := b.running("settled")
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunTerminated}
+	b.check()
+	b.opens(settled)
+	b.asks()
+	require.Len(t, b.check(), 1)
+	require.Equal(t, settled.ID, b.engine.cancels[1].TurnID)
+}
+
+func TestATurnThatTheWorkflowHasIsMarkedAsTheWorkflowHasIt(t *testing.T) {
+	b := setup(t)
+	asks, waits := b.insert("asks", old), b.insert("waits", old)
+	b.opens(asks, waits)
+	b.asks()
+	require.Len(t, b.check(), 2)
+	require.Equal(t, chat.TurnInterrupted, b.row(asks).Status)
+	require.Equal(t, chat.TurnAccepted, b.row(waits).Status)
+	b.mark(asks, chat.TurnRunning)
+	require.Len(t, b.check(), 1)
+	require.Equal(t, chat.TurnInterrupted, b.row(asks).Status)
+}
+
+func TestAThreadThatHasNotChangedIsNotQueriedAgain(t *testing.T) {
+	b := setup(t)
+	asks := b.mark(b.insert("asks", old), chat.TurnInterrupted)
+	b.opens(asks)
+	b.asks()
+	for range 3 {
+		require.Empty(t, b.check())
+	}
+	require.Equal(t, 1, b.engine.asked)
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 11}
+	require.Empty(t, b.check())
+	require.Equal(t, 2, b.engine.asked)
+	b.engine.states[b.thread] = chat.ThreadState{Owner: owner} // restored from an older copy
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 4}
+	require.Len(t, b.check(), 1)
+}
+
+func TestAnotherUsersWorkflowSettlesNothing(t *testing.T) {
+	b := setup(t)
+	turn := b.running("mine")
+	b.opens()
+	b.engine.states[b.thread] = chat.ThreadState{Owner: "somebody else"}
+	_, err := b.Thread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, errForeign)
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+}
+
+func TestADryRunFindsAndChangesNothing(t *testing.T) {
+	b := setup(t)
+	b.DryRun = true
+	lost := b.running("lost")
+	var ids []string
+	for _, run := range []chat.RunStatus{chat.RunNotFound, chat.RunTerminated} {
+		ids = append(ids, b.document(run))
+	}
+	ghost := b.newThread()
+	b.opens(chat.Turn{ID: uuid.NewString()})
+	b.asks()
+	b.engine.busy = []chat.ThreadRef{{Owner: owner, ThreadID: ghost}}
+	var found []Finding
+	b.Found = func(f Finding) { found = append(found, f) }
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Len(t, found, 4)
+	require.Equal(t, Summary{Threads: 2, Documents: 2, Repaired: 4}, did)
+	require.Equal(t, chat.TurnRunning, b.row(lost).Status)
+	require.Empty(t, b.engine.cancels)
+	require.Empty(t, b.engine.ingested)
+	for _, id := range ids {
+		d, err := b.store.Document(t.Context(), owner, id)
+		require.NoError(t, err)
+		require.Equal(t, chat.DocProcessing, d.Status)
+	}
+}
+
+// newThread goes on in another conversation.
+func (b *bundle) newThread() string {
+	b.thread = uuid.NewString()
+	return b.thread
+}
+
+// document is one that waits for an ingest of this status.
+func (b *bundle) document(status chat.RunStatus) string {
+	b.t.Helper()
+	id := uuid.NewString()
+	require.NoError(b.t, b.store.CreateDocument(b.t.Context(), chat.Document{ID: id, Owner: owner, Title: "Document", Status: chat.DocProcessing,
+		SourceType: "txt", CreatedAt: time.Now().Add(-old)}, []byte("raw")))
+	b.engine.runs[id] = chat.WorkflowRun{Status: status}
+	return id
+}
+
+func TestASweepChecksEveryOwnersThreads(t *testing.T) {
+	b := setup(t)
+	var lost []chat.Turn
+	for range 3 {
+		b.newThread()
+		lost = append(lost, b.running("lost"))
+	}
+	b.newThread()
+	b.opens(b.running("runs"))
+	unseen := b.newThread()
+	b.opens(chat.Turn{ID: "unseen"})
+	b.asks()
+	b.engine.busy = []chat.ThreadRef{{Owner: owner, ThreadID: lost[0].ThreadID}, {Owner: owner, ThreadID: unseen}}
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Summary{Threads: 5, Repaired: 4}, did)
+	for _, turn := range lost {
+		require.Equal(t, chat.CodeTurnLost, b.code(turn))
+	}
+	require.Equal(t, "unseen", b.engine.cancels[0].TurnID)
+}
+
+func TestASweepRestartsLostIngestsAndFailsThoseThatWereEnded(t *testing.T) {
+	b := setup(t)
+	b.document(chat.RunOpen)
+	lost, done, ended := b.document(chat.RunNotFound), b.document(chat.RunCompleted), b.document(chat.RunTerminated)
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Summary{Documents: 4, Repaired: 3}, did)
+	slices.Sort(b.engine.ingested)
+	want := []string{lost, done}
+	slices.Sort(want)
+	require.Equal(t, want, b.engine.ingested)
+	d, err := b.store.Document(t.Context(), owner, ended)
+	require.NoError(t, err)
+	require.Equal(t, chat.DocFailed, d.Status)
+	require.Equal(t, activities.ReasonIngestFailed, d.Error)
+}
+
+func TestASweepWithoutTheDatabaseDoesNothing(t *testing.T) {
+	b := setup(t)
+	turn := b.running("lost")
+	b.down = true
+	_, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, db.ErrUnavailable)
+	b.down = false
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+}
+
+func TestOneWorkflowThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
+	b := setup(t)
+	var lost []chat.Turn
+	for i := range 12 {
+		b.newThread()
+		turn := b.running("lost")
+		if i%2 == 0 {
+			lost = append(lost, turn)
+			continue
+		}
+		b.opens() // and its queries are not answered
+	}
+	b.engine.silent = errors.New("no worker")
+	did, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.silent)
+	require.Equal(t, Summary{Threads: 12, Repaired: 6, Unchecked: 6}, did)
+	for _, turn := range lost {
+		require.Equal(t, chat.CodeTurnLost, b.code(turn))
+	}
+}
+
+func TestSweepsOfManyProcessesAtOnceSettleATurnOnce(t *testing.T) {
+	b := setup(t)
+	turn := b.running("lost")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			other := NewSweeper(b.store, b.engine, slog.New(slog.DiscardHandler))
+			if _, err := other.Sweep(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	events, err := b.store.Events(t.Context(), owner, turn.ID, 0)
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	h, err := b.store.History(t.Context(), owner, b.thread, "", "", 10)
+	require.NoError(t, err)
+	require.Len(t, h.Messages, 1)
+}
+
+func TestASweepThatFailsIsTriedAgain(t *testing.T) {
+	b := setup(t)
+	turn := b.running("lost")
+	b.engine.down = errors.New("connection refused")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.Every(ctx, time.Millisecond) }()
+	require.Eventually(t, func() bool {
+		b.engine.mu.Lock()
+		defer b.engine.mu.Unlock()
+		return b.engine.described > 0
+	}, time.Minute, time.Millisecond)
+	b.engine.mu.Lock()
+	b.engine.down = nil
+	b.engine.mu.Unlock()
+	require.Eventually(t, func() bool { return b.row(turn).Status.Settled() }, time.Minute, time.Millisecond)
+	stop()
+	<-ended
+}

@@ -1,0 +1,266 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Engine is Threads with what a sweep needs beside it.
+type Engine interface {
+	Threads
+	// BusyThreads lists threads whose workflow runs a turn or waits for a person,
+	// page by page; next is empty at the end.
+	BusyThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error)
+	// IngestRun is the newest run of a document's ingest.
+	IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error)
+	// Ingest starts a document's ingest, or joins the one under way.
+	Ingest(ctx context.Context, owner, docID string) error
+}
+
+// Sweeper checks every thread and document of an installation.
+type Sweeper struct {
+	*Checker
+	Engine Engine // also the Checker's Threads
+	// Pause is how long a sweep rests between two threads, so that it never loads
+	// the database or Temporal.
+	Pause time.Duration
+	// MinAge is how old a turn is at least before a sweep looks at it.
+	MinAge time.Duration
+	Found  func(Finding) // is called with each finding as it comes; may be nil
+}
+
+// NewSweeper makes a sweeper that looks at everything, without a pause.
+func NewSweeper(store db.Store, e Engine, log *slog.Logger) *Sweeper {
+	return &Sweeper{Checker: &Checker{Store: store, Threads: e, Log: log}, Engine: e}
+}
+
+const (
+	page = 200
+	// One thread or document of a sweep.
+	checkTimeout = 5 * time.Second
+	// A sweep ends early when Temporal could not be asked so often in a row, or so
+	// many threads could not answer because no worker answers their queries.
+	maxUnreachable = 3
+	maxUnanswered  = 20
+)
+
+// Summary is what a sweep did.
+type Summary struct {
+	Threads, Documents int // looked at
+	Repaired           int
+	Later              int // too young to be sure of
+	Unchecked          int // could not be looked at
+}
+
+// Sweep checks everything once. It reads bounded pages and describes one workflow
+// per thread that has something open. On an error the rest is left for the next
+// sweep: while the database or Temporal is unavailable nothing is changed.
+func (s *Sweeper) Sweep(ctx context.Context) (Summary, error) {
+	w := sweep{Sweeper: s, seen: map[string]bool{}}
+	// Visibility last: some servers let nobody query it by our attributes.
+	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.busyWorkflows} {
+		if err := part(ctx); err != nil {
+			return w.Summary, err
+		}
+	}
+	return w.Summary, w.lastError
+}
+
+type sweep struct {
+	*Sweeper
+	Summary
+	seen        map[string]bool // threads
+	unreachable int             // in a row
+	lastError   error
+}
+
+// openRows checks the threads that have open rows.
+func (w *sweep) openRows(ctx context.Context) error {
+	for after := (chat.ThreadRef{}); ; {
+		threads, err := w.Store.OpenThreads(ctx, time.Now().Add(-w.MinAge), after, page)
+		if err != nil || len(threads) == 0 {
+			return err
+		}
+		for _, t := range threads {
+			if err := w.thread(ctx, t); err != nil {
+				return err
+			}
+			after = t
+		}
+	}
+}
+
+// busyWorkflows checks the threads whose workflow has something open though no
+// row says so.
+func (w *sweep) busyWorkflows(ctx context.Context) error {
+	for token := []byte(nil); ; {
+		list, cancel := context.WithTimeout(ctx, checkTimeout)
+		threads, next, err := w.Engine.BusyThreads(list, token)
+		cancel()
+		if err != nil {
+			return err
+		}
+		for _, t := range threads {
+			if w.seen[t.ThreadID] {
+				continue
+			}
+			if err := w.thread(ctx, t); err != nil {
+				return err
+			}
+		}
+		if token = next; len(token) == 0 {
+			return nil
+		}
+	}
+}
+
+func (w *sweep) thread(ctx context.Context, t chat.ThreadRef) error {
+	w.seen[t.ThreadID] = true
+	w.Threads++
+	one, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	found, err := w.Thread(one, t.Owner, t.ThreadID)
+	w.tell(found)
+	if err != nil {
+		err = fmt.Errorf("check thread %s: %w", t.ThreadID, err)
+	}
+	return w.next(ctx, err)
+}
+
+// documents restarts the ingests that are lost. One that somebody terminated, or
+// that failed, is not begun again: it might fail for ever.
+func (w *sweep) documents(ctx context.Context) error {
+	for after := ""; ; {
+		documents, err := w.Store.ProcessingDocuments(ctx, time.Now().Add(-activities.LostAfter), after, page)
+		if err != nil || len(documents) == 0 {
+			return err
+		}
+		for _, d := range documents {
+			err := w.document(ctx, d)
+			if err != nil {
+				err = fmt.Errorf("check document %s: %w", d.ID, err)
+			}
+			if err := w.next(ctx, err); err != nil {
+				return err
+			}
+			after = d.ID
+		}
+	}
+}
+
+func (w *sweep) document(ctx context.Context, d db.DocumentRef) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	w.Documents++
+	run, err := w.Engine.IngestRun(ctx, d.ID)
+	if err != nil || run.Status == chat.RunOpen {
+		return err
+	}
+	f := Finding{Owner: d.Owner, DocumentID: d.ID, Problem: fmt.Sprintf("processing, but its ingest is %s", run.Status)}
+	again := run.Status == chat.RunNotFound || run.Status == chat.RunCompleted
+	switch {
+	case w.DryRun && again:
+		f.Repair = "restart the ingest"
+	case w.DryRun:
+		f.Repair = "mark it as failed"
+	case again:
+		f.Repair, err = "ingest restarted", w.Engine.Ingest(ctx, d.Owner, d.ID)
+	default:
+		f.Repair, err = "marked as failed", ignoreNotFound(w.Store.FailDocument(ctx, d.Owner, d.ID, activities.ReasonIngestFailed))
+	}
+	if err != nil {
+		return err
+	}
+	if !w.DryRun {
+		w.Log.Warn("document repaired", "document", d.ID, "problem", f.Problem, "repair", f.Repair)
+	}
+	w.tell([]Finding{f})
+	return nil
+}
+
+func (w *sweep) tell(found []Finding) {
+	for _, f := range found {
+		if f.Later {
+			w.Later++
+		} else {
+			w.Repaired++
+		}
+		if w.Found != nil {
+			w.Found(f)
+		}
+	}
+}
+
+// next goes on to the next thread or document, after one that may have failed; an
+// error ends the sweep.
+func (w *sweep) next(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, db.ErrUnavailable):
+		return err
+	case err == nil:
+		w.unreachable = 0
+	case errors.Is(err, errUnanswered), errors.Is(err, errForeign):
+		w.unreachable, w.lastError = 0, err
+		if w.Unchecked++; w.Unchecked >= maxUnanswered {
+			return err
+		}
+	default:
+		w.lastError = err
+		w.Unchecked++
+		if w.unreachable++; w.unreachable >= maxUnreachable {
+			return err
+		}
+	}
+	if w.Pause <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(w.Pause):
+		return nil
+	}
+}
+
+// firstSweep spreads the first sweeps of processes that start together.
+const firstSweep = time.Second
+
+// Every sweeps at once and then every interval, give or take a quarter, until ctx
+// ends. A sweep that fails is tried again at the next time.
+func (s *Sweeper) Every(ctx context.Context, interval time.Duration) {
+	failing := false
+	for wait := jitter(min(firstSweep, interval)); ; wait = interval*3/4 + jitter(interval/2) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		did, err := s.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !failing:
+			s.Log.Warn("sweep for lost turns was not completed; the next one tries again", "unchecked", did.Unchecked, "interval", interval, "error", err)
+		case err == nil && failing:
+			s.Log.Info("sweep for lost turns was completed again")
+		}
+		failing = err != nil
+		if did.Repaired > 0 {
+			s.Log.Info("sweep for lost turns", "threads", did.Threads, "documents", did.Documents, "repaired", did.Repaired)
+		}
+	}
+}
+
+func jitter(most time.Duration) time.Duration {
+	return time.Duration(rand.Int64N(int64(most) + 1))
+}

@@ -1,0 +1,81 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+const (
+	// A worker's sweep looks at this many threads in a second at most.
+	sweepRate = 50
+	// A turn that was just sent is left for the next sweep.
+	sweepMinAge = 30 * time.Second
+)
+
+// startSweep has the process look for lost turns at once and then now and then.
+// It is a goroutine and no workflow: what it repairs is the loss of workflows,
+// and every worker can do it at any time.
+func (p *Process) startSweep() {
+	if p.parts.Config.RepairInterval <= 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := repair.NewSweeper(p.parts.Store, &workflows.Client{Temporal: p.parts.Temporal}, p.parts.Log)
+	s.Stop, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, time.Second/sweepRate, sweepMinAge
+	p.sweeping.Go(func() { s.Every(ctx, p.parts.Config.RepairInterval) })
+	go func() {
+		<-p.stopping
+		cancel()
+	}()
+}
+
+// ErrNeedsRepair is what a dry run of Repair ends with when there is something to
+// repair.
+var ErrNeedsRepair = errors.New("there is something to repair; run it without --dry-run")
+
+// Repair checks every thread and document once and says on out what it found and
+// did. It needs Store and Temporal of parts. An error says that not everything
+// could be checked, or that a dry run found something.
+func Repair(ctx context.Context, parts Parts, dryRun bool, out io.Writer) error {
+	s := repair.NewSweeper(parts.Store, &workflows.Client{Temporal: parts.Temporal}, parts.Log)
+	s.DryRun = dryRun
+	var failed error
+	s.Found = func(f repair.Finding) { failed = errors.Join(failed, sayFinding(out, f, dryRun)) }
+	did, err := s.Sweep(ctx)
+	if failed != nil {
+		return failed
+	}
+	verb := "repaired"
+	if dryRun {
+		verb = "to be repaired"
+	}
+	if err := say(out, "%d conversations and %d documents checked, %d %s, %d to be checked again in a minute, %d not checked\n",
+		did.Threads, did.Documents, did.Repaired, verb, did.Later, did.Unchecked); err != nil {
+		return err
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("not everything was checked; run it again when the database, Temporal and a worker are there: %w", err)
+	case dryRun && did.Repaired > 0:
+		return ErrNeedsRepair
+	}
+	return nil
+}
+
+func sayFinding(out io.Writer, f repair.Finding, dryRun bool) error {
+	what := fmt.Sprintf("conversation %s, turn %s", f.ThreadID, f.TurnID)
+	if f.DocumentID != "" {
+		what = "document " + f.DocumentID
+	}
+	would := ""
+	if dryRun && !f.Later {
+		would = "would "
+	}
+	return say(out, "%s (user %s): %s; %s%s\n", what, f.Owner, f.Problem, would, f.Repair)
+}

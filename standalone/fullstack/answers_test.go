@@ -1,0 +1,376 @@
+package fullstack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/api"
+	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+const (
+	// The API of this test answers within this instead of api.AnswerTimeout.
+	shortTimeout = 3 * time.Second
+	// A busy machine may need longer; a wait of its own anywhere on the way (a call of
+	// the database had 5 s, a submit 15 s) is found all the same.
+	answerLimit = shortTimeout + 5*time.Second
+)
+
+// need names dependencies.
+type need int
+
+const (
+	theDatabase need = 1 << iota
+	theTemporal
+	theWorkers
+	theThread = theTemporal | theWorkers // its workflow is asked
+)
+
+// reasons are what a refusal says that needs one of these.
+var reasons = map[need]string{
+	theDatabase: "The database cannot be reached right now.",
+	theTemporal: "Conversations cannot be reached right now.",
+	theWorkers:  "Conversations cannot be reached right now.",
+}
+
+// property is what a person has whose requests are made.
+type property struct {
+	*talk
+	doc, chunk, set, picture   string
+	idle                       string   // a conversation, used before
+	empty                      string   // another, to be deleted
+	asked                      []string // conversations that wait for an answer, each used by one request
+	cancelled, agent, ui, told string   // others like that
+}
+
+// request is one request to a route.
+type request struct {
+	path    string
+	body    any  // JSON, or an upload
+	needs   need // what it cannot be answered without
+	success int  // what it is answered with else
+	inBand  bool // refusals come in the words of the protocol, with status 200
+}
+
+// upload is a multipart body.
+type upload struct {
+	name string
+	data []byte
+}
+
+// requests are those made to every route that the API registers, by route; a
+// route's name may be followed by what is special about a request.
+func (p *property) requests() map[string]request {
+	answer := object{"type": "action_choice", "value": "inquire"}
+	message := func(more object) object {
+		return with(object{"message": "What must a bank hold?", "tagged_doc_ids": []string{p.doc}, "action": "inquire"}, more)
+	}
+	call := func(tool string, arguments object) object {
+		return object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": tool, "arguments": arguments}}
+	}
+	said := object{"id": uuid.NewString(), "role": "user", "parts": []any{object{"type": "text", "text": "What must a bank hold?"}}}
+	return map[string]request{
+		"GET /healthz":      {path: "/healthz", success: 200},
+		"GET /metrics":      {path: "/metrics", success: 200},
+		"GET /openapi.json": {path: "/openapi.json", success: 200},
+		"GET /api/config":   {path: "/api/config", success: 200},
+		"GET the page":      {path: "/", success: 200},
+		"GET no route":      {path: "/api/nothing", success: 404},
+
+		"GET /api/me": {path: "/api/me", needs: theDatabase, success: 200},
+		"PUT /api/me": {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
+
+		"POST /api/chat": {path: "/api/chat", body: message(object{"thread_id": uuid.NewString()}), needs: theDatabase | theThread, success: 200},
+		"POST /api/chat, in an open conversation":                    {path: "/api/chat", body: object{"thread_id": p.idle, "message": "And now?", "agent": "assistant"}, needs: theThread, success: 200},
+		"POST /api/chat/resume":                                      {path: "/api/chat/resume", body: object{"thread_id": p.asked[0], "resume_value": answer}, needs: theThread, success: 200},
+		"POST /api/chat/cancel":                                      {path: "/api/chat/cancel", body: object{"thread_id": p.cancelled}, needs: theTemporal, success: 202},
+		"GET /api/chat/history/:thread_id":                           {path: "/api/chat/history/" + p.idle, needs: theDatabase, success: 200},
+		"GET /api/chat/history/:thread_id, that waits":               {path: "/api/chat/history/" + p.told, needs: theDatabase, success: 200},
+		"GET /api/chat/stream/:thread_id":                            {path: "/api/chat/stream/" + p.told, success: 200},
+		"GET /api/chat/stream/:thread_id, the whole thread":          {path: "/api/chat/stream/" + p.told + "?follow=thread", success: 200},
+		"GET /api/chat/stream/:thread_id, the whole thread, at rest": {path: "/api/chat/stream/" + p.empty + "?follow=thread", needs: theDatabase, success: 200},
+
+		"POST /api/agent/v2/stream": {path: "/api/agent/v2/stream", needs: theDatabase | theThread, success: 200,
+			body: object{"session_id": "new", "message": "Hello", "client_turn_id": uuid.NewString(), "stream_run_id": uuid.NewString()}},
+		"POST /api/agent/v2/resume": {path: "/api/agent/v2/resume", body: object{"session_id": p.asked[1], "resume_value": answer}, needs: theThread, success: 200},
+		"POST /api/agent/v2/stop":   {path: "/api/agent/v2/stop", body: object{"session_id": p.agent, "stream_run_id": p.agent}, needs: theTemporal, success: 202},
+
+		"POST /api/ui/chat":            {path: "/api/ui/chat", body: object{"id": "new", "trigger": "submit-message", "messages": []any{said}}, needs: theDatabase | theThread, success: 200},
+		"POST /api/ui/chat, an answer": {path: "/api/ui/chat", body: object{"id": p.asked[2], "trigger": "submit-message", "messages": []any{}, "resume": object{"resume_value": answer}}, needs: theThread, success: 200},
+		"GET /api/ui/chat/:id":         {path: "/api/ui/chat/" + p.told, needs: theDatabase, success: 200},
+		"GET /api/ui/chat/:id/stream":  {path: "/api/ui/chat/" + p.told + "/stream", success: 200},
+		"POST /api/ui/chat/:id/stop":   {path: "/api/ui/chat/" + p.ui + "/stop", body: object{}, needs: theTemporal, success: 202},
+
+		"GET /api/conversations":                  {path: "/api/conversations", needs: theDatabase, success: 200},
+		"POST /api/conversations":                 {path: "/api/conversations", body: object{"title": "Notes"}, needs: theDatabase, success: 201},
+		"POST /api/conversations, with a message": {path: "/api/conversations", body: object{"message": "Hello"}, needs: theDatabase | theThread, success: 201},
+		"GET /api/conversations/:id":              {path: "/api/conversations/" + p.idle, needs: theDatabase, success: 200},
+		"PATCH /api/conversations/:id":            {path: "/api/conversations/" + p.idle, body: object{"title": "Better"}, needs: theDatabase, success: 200},
+		"DELETE /api/conversations/:id":           {path: "/api/conversations/" + p.asked[3], needs: theDatabase | theTemporal, success: 204},
+		"GET /api/documents":                      {path: "/api/documents", needs: theDatabase, success: 200},
+		"POST /api/documents":                     {path: "/api/documents", body: object{"title": "New", "text": circular}, needs: theDatabase | theTemporal, success: 202},
+		"POST /api/documents, a file":             {path: "/api/documents", body: upload{"new.txt", []byte(circular)}, needs: theDatabase | theTemporal, success: 202},
+		"GET /api/documents/:id":                  {path: "/api/documents/" + p.doc, needs: theDatabase, success: 200},
+		"GET /api/documents/:id/text":             {path: "/api/documents/" + p.doc + "/text", needs: theDatabase, success: 200},
+		"GET /api/documents/:id/chunks/:chunk_id": {path: "/api/documents/" + p.doc + "/chunks/" + p.chunk, needs: theDatabase, success: 200},
+		"DELETE /api/documents/:id":               {path: "/api/documents/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"GET /api/document-sets":                  {path: "/api/document-sets", needs: theDatabase, success: 200},
+		"POST /api/document-sets":                 {path: "/api/document-sets", body: object{"name": "Two", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 201},
+		"PUT /api/document-sets/:id":              {path: "/api/document-sets/" + p.set, body: object{"name": "One", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 200},
+		"DELETE /api/document-sets/:id":           {path: "/api/document-sets/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"GET /api/search":                         {path: "/api/search?q=liquidity", needs: theDatabase, success: 200},
+		"POST /api/attachments":                   {path: "/api/attachments", body: dot(), needs: theDatabase, success: 201},
+		"GET /api/attachments/:id":                {path: "/api/attachments/" + p.picture, needs: theDatabase, success: 200},
+
+		"POST /api/v1/chat/stream": {path: "/api/v1/chat/stream", body: object{"thread_id": "other", "message": object{"role": "human", "content": "Hello"}}, needs: theDatabase | theThread, success: 200},
+		"POST /api/v1/chat/feedback": {path: "/api/v1/chat/feedback", needs: theThread, success: 200,
+			body: object{"thread_id": p.asked[4], "checkpoint_id": nil, "approval_data": object{"type": "answer", "value": "inquire"}}},
+		"GET /api/v1/chat/interrupt":          {path: "/api/v1/chat/interrupt?thread_id=" + p.told, needs: theDatabase | theThread, success: 200},
+		"GET /api/v1/threads/:thread_id/repo": {path: "/api/v1/threads/" + p.idle + "/repo", needs: theDatabase, success: 200},
+		"PUT /api/v1/threads/:thread_id/repo": {path: "/api/v1/threads/" + p.idle + "/repo", body: object{"repo": object{}}, needs: theDatabase, success: 200},
+
+		"POST /mcp":                {path: "/mcp", body: object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, success: 200},
+		"POST /mcp, list":          {path: "/mcp", body: call("list_documents", object{}), needs: theDatabase, inBand: true, success: 200},
+		"POST /mcp, ask":           {path: "/mcp", body: call("ask", message(nil)), needs: theDatabase | theThread, inBand: true, success: 200},
+		"GET /mcp":                 {path: "/mcp", success: 405},
+		"DELETE /mcp":              {path: "/mcp", success: 405},
+		"POST /mcp/rpc":            {path: "/mcp/rpc", body: object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, success: 200},
+		"POST /mcp/rpc, search":    {path: "/mcp/rpc", body: call("search_documents", object{"query": "liquidity"}), needs: theDatabase, inBand: true, success: 200},
+		"POST /mcp/rpc, ask":       {path: "/mcp/rpc", body: call("ask", message(nil)), needs: theDatabase | theThread, inBand: true, success: 200},
+		"POST /mcp/rpc, an answer": {path: "/mcp/rpc", body: call("ask", object{"thread_id": p.asked[5], "answer": "inquire"}), needs: theDatabase | theThread, inBand: true, success: 200},
+	}
+}
+
+// routeAnswer is what came of a request: its status line in time, and of an answer that
+// is no stream the body.
+type routeAnswer struct {
+	status int
+	body   []byte
+	took   time.Duration
+}
+
+func (p *property) make(route string, r request) (routeAnswer, error) {
+	method, _, _ := strings.Cut(route, " ")
+	in, kind := io.Reader(nil), "application/json"
+	switch body := r.body.(type) {
+	case nil:
+	case upload:
+		var form bytes.Buffer
+		w := multipart.NewWriter(&form)
+		part, err := w.CreateFormFile("file", body.name)
+		if err == nil {
+			_, err = part.Write(body.data)
+		}
+		if err := errors.Join(err, w.Close()); err != nil {
+			return routeAnswer{}, err
+		}
+		in, kind = &form, w.FormDataContentType()
+	default:
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return routeAnswer{}, err
+		}
+		in = bytes.NewReader(raw)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, p.url()+r.path, in)
+	if err != nil {
+		return routeAnswer{}, err
+	}
+	req.Header.Set("Content-Type", kind)
+	sent := time.Now()
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return routeAnswer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a := routeAnswer{status: resp.StatusCode, took: time.Since(sent)}
+	if r.inBand || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // a stream may stay open
+		a.body, err = io.ReadAll(resp.Body)
+	}
+	return a, err
+}
+
+// fits says what is wrong with an answer while what lacks is unavailable.
+func (r request) fits(a routeAnswer, lacks need) string {
+	if a.took > answerLimit {
+		return fmt.Sprintf("took %s", a.took)
+	}
+	if r.needs&lacks == 0 {
+		if a.status != r.success {
+			return fmt.Sprintf("status %d, want %d: %s", a.status, r.success, a.body)
+		}
+		return ""
+	}
+	reason := reasons[lacks]
+	if r.inBand {
+		if a.status != http.StatusOK || !strings.Contains(string(a.body), reason) {
+			return fmt.Sprintf("status %d, want the refusal of its protocol: %s", a.status, a.body)
+		}
+		return ""
+	}
+	var said struct {
+		Error struct{ Code, Message, RequestID string }
+	}
+	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusServiceUnavailable ||
+		said.Error.Code == "" || !strings.HasPrefix(said.Error.Message, reason) {
+		return fmt.Sprintf("status %d, want 503 and %q: %s", a.status, reason, a.body)
+	}
+	return ""
+}
+
+func TestEveryRouteAnswersInTimeWhateverIsUnavailableOrSilent(t *testing.T) {
+	direct := pgtest.Database(t)
+	linkedDatabase, databaseOfAPI := linked(t, direct)
+	s, model := apart(t, []stacktest.Option{stacktest.Flag("database-url", direct)})
+	temporalOfAPI, temporalOfWorker := newLink(t, s.Servers.Temporal), newLink(t, s.Servers.Temporal)
+	natsOfAPI := newLink(t, strings.TrimPrefix(s.Servers.NATS, "nats://"))
+	s.Worker(stacktest.Flag("temporal-address", temporalOfWorker.Address()))
+	role := s.API(stacktest.Flag("answer-timeout", shortTimeout.String()), linkedDatabase,
+		stacktest.Flag("temporal-address", temporalOfAPI.Address()), stacktest.Flag("nats-url", "nats://"+natsOfAPI.Address()))
+
+	// own is a new person with all that the requests are about.
+	own := func(t *testing.T) *property {
+		p := &property{talk: newTalk(t, func() string { return role.URL }, s.NewUser())}
+		p.me()
+		p.doc = p.upload("Liquidity circular", circular)
+		var hits struct {
+			Hits []struct {
+				ChunkID string `json:"chunk_id"`
+			}
+		}
+		p.do(http.StatusOK, http.MethodGet, "/api/search?q=liquidity", nil, &hits)
+		p.chunk = hits.Hits[0].ChunkID
+		var made struct{ ID string }
+		p.do(http.StatusCreated, http.MethodPost, "/api/document-sets", object{"name": "One", "doc_ids": []string{p.doc}}, &made)
+		p.set = made.ID
+		p.do(http.StatusCreated, http.MethodPost, "/api/conversations", object{"title": "Empty"}, &made)
+		p.empty = made.ID
+		stored, err := p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()})
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(stored.body, &made), "%s", stored.body)
+		p.picture = made.ID
+		p.idle = p.thread
+		require.Equal(t, "response", last(p.ask("Hello", assistant)).Type)
+		waiting := make([]string, 10)
+		for i := range waiting {
+			model.On(intentCall, unsure)
+			p.thread = uuid.NewString()
+			waiting[i] = p.thread
+			require.Equal(t, "interrupt", last(p.ask("The circular", object{"tagged_doc_ids": []string{p.doc}, "stream_run_id": p.thread})).Type)
+		}
+		p.asked, p.cancelled, p.agent, p.ui, p.told = waiting[:6], waiting[6], waiting[7], waiting[8], waiting[9]
+		return p
+	}
+	ready := func(t *testing.T) {
+		require.Eventually(t, func() bool {
+			resp, err := http.Get(role.URL + "/readyz")
+			if err != nil {
+				return false
+			}
+			_ = resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
+		}, patience, 50*time.Millisecond)
+	}
+
+	for _, lack := range []struct {
+		name  string
+		link  *stack.Link
+		needs need
+		part  string // of /readyz
+	}{
+		{"NATS", natsOfAPI, 0, "stream"},
+		{"database", databaseOfAPI, theDatabase, "database"},
+		{"Temporal", temporalOfAPI, theTemporal, "temporal"},
+		{"workers", temporalOfWorker, theWorkers, ""},
+	} {
+		for way, takeAway := range map[string]func(*stack.Link){"unavailable": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
+			t.Run(lack.name+" "+way, func(t *testing.T) {
+				p := own(t)
+				requests := p.requests()
+				unnamed := maps.Clone(api.Routes())
+				delete(unnamed, "GET /readyz") // below
+				for name := range requests {
+					route, _, _ := strings.Cut(name, ",")
+					delete(unnamed, route)
+				}
+				require.Empty(t, slices.Sorted(maps.Keys(unnamed)), "routes without a request here")
+
+				takeAway(lack.link)
+				t.Cleanup(lack.link.Mend)
+				var wg sync.WaitGroup
+				for name, r := range requests {
+					wg.Go(func() {
+						a, err := p.make(name, r)
+						if assert.NoError(t, err, name) {
+							assert.Empty(t, r.fits(a, lack.needs), name)
+						}
+					})
+				}
+				wg.Wait()
+				checkReady(t, role.URL, lack.part, way)
+				lack.link.Mend()
+				ready(t)
+				require.Eventually(t, func() bool { // workers take up again, too
+					a, err := p.make("POST /api/chat", request{path: "/api/chat", body: object{"message": "Hello"}})
+					return err == nil && a.status == http.StatusOK
+				}, patience, 50*time.Millisecond)
+			})
+		}
+	}
+}
+
+// checkReady looks at /readyz while a part is unavailable; "" is one that it does not
+// show. A silent NATS server is noticed a little later.
+func checkReady(t *testing.T, url, part, way string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		asked := time.Now()
+		resp, err := http.Get(url + "/readyz")
+		require.NoError(t, err)
+		require.Less(t, time.Since(asked), answerLimit)
+		defer func() { _ = resp.Body.Close() }()
+		var said struct{ Down []string }
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&said))
+		if part == "" {
+			return resp.StatusCode == http.StatusOK && len(said.Down) == 0
+		}
+		return resp.StatusCode == http.StatusServiceUnavailable && slices.Equal([]string{part}, said.Down)
+	}, patience, 100*time.Millisecond, "%s %s", part, way)
+}
+
+// dot is a picture.
+func dot() upload {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))) // into memory
+	return upload{"dot.png", b.Bytes()}
+}
+
+func newLink(t *testing.T, target string) *stack.Link {
+	t.Helper()
+	l, err := stack.NewLink(target)
+	require.NoError(t, err)
+	t.Cleanup(l.Close)
+	return l
+}

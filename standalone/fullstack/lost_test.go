@@ -1,0 +1,460 @@
+package fullstack
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	_ "modernc.org/sqlite" // registers the driver
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Names of the database files in a data folder.
+const (
+	palaverFile  = "palaver.db"
+	temporalFile = "temporal.db"
+)
+
+// keep copies a database of a stack that is stopped; restore puts the copy back.
+func keep(t *testing.T, dir, name string) (restore func()) {
+	t.Helper()
+	saved := map[string][]byte{}
+	for _, path := range databaseFiles(t, dir, name) {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		saved[path] = b
+	}
+	require.NotEmpty(t, saved)
+	return func() {
+		t.Helper()
+		lose(t, dir, name)
+		for path, b := range saved {
+			require.NoError(t, os.WriteFile(path, b, 0o600))
+		}
+	}
+}
+
+// lose removes a database of a stack that is stopped.
+func lose(t *testing.T, dir, name string) {
+	t.Helper()
+	for _, path := range databaseFiles(t, dir, name) {
+		require.NoError(t, os.Remove(path))
+	}
+}
+
+// databaseFiles are a database with what SQLite keeps beside it.
+func databaseFiles(t *testing.T, dir, name string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, name+"*"))
+	require.NoError(t, err)
+	return paths
+}
+
+// change runs a statement on Palaver's database, whether the stack runs or not.
+func change(t *testing.T, dir, statement string, args ...any) {
+	t.Helper()
+	pool := rowsOf(t, dir)
+	defer func() { _ = pool.Close() }()
+	_, err := pool.Exec(statement, args...)
+	require.NoError(t, err)
+}
+
+func rowsOf(t *testing.T, dir string) *sql.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite", "file:"+filepath.Join(dir, palaverFile)+"?_pragma=busy_timeout(10000)")
+	require.NoError(t, err)
+	return pool
+}
+
+// anHourLater makes everything look as if it had been sent an hour before.
+func anHourLater(t *testing.T, dir string) {
+	t.Helper()
+	change(t, dir, "UPDATE turns SET created_at = created_at - ?", time.Hour.Microseconds())
+	change(t, dir, "UPDATE documents SET created_at = created_at - ?", time.Hour.Microseconds())
+}
+
+// How those that are at work are repaired.
+var repairs = map[string]stacktest.Option{
+	"when somebody uses the thread": stacktest.Flag("repair-interval", "0s"), // no sweep
+	"though nobody uses it":         stacktest.Flag("repair-interval", "200ms"),
+}
+
+// scene is a stack with threads in every state.
+type scene struct {
+	t       *testing.T
+	stack   *stacktest.Process // in a process of its own: Temporal keeps its files open in the one that used them
+	model   *llmtest.Server
+	sweeps  bool
+	owner   string
+	doc     string
+	threads map[string]*talk
+	sent    map[string][]string // messages of each thread that were accepted
+}
+
+var (
+	storyCall = llmtest.Match{Kind: llmtest.Stream, Contains: "story"} // never ends, unless a test says so
+	vagueCall = llmtest.Match{Schema: "intent_classification", Contains: "vague"}
+)
+
+func newScene(t *testing.T, how string) *scene {
+	t.Helper()
+	model := llmtest.New(t)
+	stack := stacktest.StartProcess(t, stacktest.Model(model.URL), repairs[how], stacktest.Flag("max-turns-per-caller", "4"))
+	c := newTalk(t, func() string { return stack.URL }, stack.Client)
+	model.On(vagueCall, unsure)
+	model.On(storyCall, llmtest.Silent("Once upon ", "a time"))
+	return &scene{t: t, stack: stack, model: model, sweeps: how == "though nobody uses it", owner: c.me(), doc: c.upload("Liquidity circular", circular),
+		threads: map[string]*talk{}, sent: map[string][]string{}}
+}
+
+// eachRepair runs a test in both ways of repair.
+func eachRepair(t *testing.T, test func(s *scene)) {
+	for how := range repairs {
+		t.Run(how, func(t *testing.T) { test(newScene(t, how)) })
+	}
+}
+
+func (s *scene) thread(name string) *talk {
+	if s.threads[name] == nil {
+		s.threads[name] = newTalk(s.t, func() string { return s.stack.URL }, s.stack.Client)
+	}
+	return s.threads[name]
+}
+
+func (s *scene) send(name, message string, more object) *stream {
+	s.t.Helper()
+	s.sent[name] = append(s.sent[name], message)
+	return s.thread(name).send(message, with(assistant, more))
+}
+
+// exchange is a message with its answer.
+func (s *scene) exchange(name, message string) {
+	s.t.Helper()
+	require.Equal(s.t, "response", last(s.send(name, message, nil).all()).Type)
+}
+
+// story has a thread write a story that does not end; nobody watches it.
+func (s *scene) story(name string) {
+	s.t.Helper()
+	page := s.send(name, "Tell me a story", nil)
+	seen := ""
+	page.until(func(e event) bool { seen += e.Content; return seen == "Once upon a time" })
+	page.close()
+}
+
+// enqueue has a message wait in its thread.
+func (s *scene) enqueue(name, message string) {
+	s.t.Helper()
+	s.send(name, message, object{"on_busy": "enqueue"}).close()
+}
+
+// ask has a thread wait for a person.
+func (s *scene) ask(name string) event {
+	s.t.Helper()
+	s.sent[name] = append(s.sent[name], "The vague circular")
+	asked := last(s.thread(name).ask("The vague circular", object{"agent": "documents", "tagged_doc_ids": []string{s.doc}}))
+	require.Equal(s.t, "interrupt", asked.Type)
+	return asked
+}
+
+// busy has threads in every state: writing, writing with messages behind it,
+// waiting for a person, idle.
+func (s *scene) busy() {
+	s.t.Helper()
+	s.exchange("idle", "Hello")
+	s.ask("asked")
+	for _, name := range []string{"writing", "writing too", "and too", "queue"} {
+		s.story(name)
+	}
+	s.enqueue("queue", "First in the queue")
+	s.enqueue("queue", "Second in the queue")
+}
+
+// goesOn answers a question that is open in the workflow and in the database.
+func (s *scene) goesOn(name string) {
+	s.t.Helper()
+	require.NotNil(s.t, s.threads[name].history().Pending)
+	require.Equal(s.t, "response", last(s.threads[name].resume(chat.ActionChoice, "summarize")).Type)
+}
+
+// settled waits until no thread has an open turn by its rows, without using them.
+func (s *scene) settled(names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		require.Eventually(s.t, func() bool { return s.open(name) == 0 }, patience, 50*time.Millisecond, "thread %q", name)
+	}
+}
+
+// open is how many open turns a thread has by its rows.
+func (s *scene) open(name string) (n int) {
+	s.t.Helper()
+	pool := rowsOf(s.t, s.stack.Dir)
+	defer func() { _ = pool.Close() }()
+	err := pool.QueryRow("SELECT count(*) FROM turns WHERE thread_id = ? AND settled_at = 0 AND status <> 'new'", s.threads[name].thread).Scan(&n)
+	require.NoError(s.t, err)
+	return n
+}
+
+// terminate ends a workflow as a person can in Temporal's Web UI.
+func (s *scene) terminate(workflowID string) {
+	s.t.Helper()
+	require.NoError(s.t, s.stack.TemporalClient().TerminateWorkflow(context.Background(), workflowID, "", "in the Web UI"))
+}
+
+// usable checks that a thread shows every message that was sent, in its order,
+// runs nothing, and takes the next one.
+func (s *scene) usable(name string) {
+	s.t.Helper()
+	c := s.threads[name]
+	require.Eventually(s.t, func() bool { return c.history().Active == nil }, patience, 20*time.Millisecond, "thread %q", name)
+	s.exchange(name, "What now?")
+	require.Equal(s.t, s.sent[name], s.shown(name), "thread %q", name)
+	require.Equal(s.t, "idle", c.stop(nil))
+	var conversation struct{ Status string }
+	c.do(http.StatusOK, http.MethodGet, "/api/conversations/"+c.thread, nil, &conversation)
+	require.Equal(s.t, "idle", conversation.Status)
+}
+
+// shown are the messages of the person in a thread's history.
+func (s *scene) shown(name string) (messages []string) {
+	s.t.Helper()
+	for _, m := range s.threads[name].history().Messages {
+		if m.Role == "user" && m.Content != "Summarize" { // not an answer to a question
+			messages = append(messages, m.Content)
+		}
+	}
+	return messages
+}
+
+// end is how the last turn of a message ended.
+func (s *scene) end(name, message string) event {
+	s.t.Helper()
+	c := s.threads[name]
+	i := slices.IndexFunc(c.history().Messages, func(m struct {
+		ID, Role, Content string
+		TurnID            string         `json:"turn_id"`
+		Metadata          map[string]any `json:"metadata"`
+	}) bool {
+		return m.Content == message
+	})
+	require.GreaterOrEqual(s.t, i, 0, "%q is not in the history", message)
+	return last(c.attach("turn_id=" + c.history().Messages[i].TurnID).all())
+}
+
+func (s *scene) wantLost(e event, partial string) {
+	s.t.Helper()
+	require.Equal(s.t, "error", e.Type)
+	require.Equal(s.t, chat.CodeTurnLost, e.Code)
+	require.True(s.t, e.Retryable)
+	require.Equal(s.t, partial, e.Partial)
+}
+
+// recovered checks the threads of busy after their workflows were lost.
+func (s *scene) recovered() {
+	s.t.Helper()
+	everything := []string{"writing", "writing too", "and too", "queue", "asked"}
+	if s.sweeps {
+		s.settled(everything...)
+	} else { // in as many ways as there are of using a thread
+		s.exchange("new", "Hello") // four that are lost do not shut their owner out
+		s.threads["and too"].history()
+		stopped := s.threads["writing too"].stop(nil)
+		require.Contains(s.t, []string{"cancelled", "idle"}, stopped)
+		s.threads["asked"].do(http.StatusBadRequest, http.MethodPost, "/api/chat/resume", object{
+			"thread_id": s.threads["asked"].thread, "resume_value": object{"type": "action_choice", "value": "inquire"}}, nil)
+		s.exchange("queue", "After the queue")
+	}
+	s.wantLost(s.end("writing", "Tell me a story"), "Once upon a time")
+	s.wantLost(s.end("queue", "Tell me a story"), "Once upon a time")
+	s.wantLost(s.end("queue", "Second in the queue"), "")
+	s.wantLost(s.end("asked", "The vague circular"), "")
+	for name := range s.threads {
+		s.usable(name)
+	}
+}
+
+// restart stops the stack, changes its files and starts it again.
+func (s *scene) restart(change func(dir string)) {
+	s.t.Helper()
+	require.Equal(s.t, 0, s.stack.Stop())
+	change(s.stack.Dir)
+	s.stack.Start()
+}
+
+func TestEveryThreadGoesOnWhenTemporalsDatabaseIsLost(t *testing.T) {
+	eachRepair(t, func(s *scene) {
+		s.busy()
+		s.restart(func(dir string) {
+			lose(s.t, dir, temporalFile)
+			anHourLater(s.t, dir)
+		})
+		s.recovered()
+	})
+}
+
+func TestEveryThreadGoesOnWhenItsWorkflowIsTerminated(t *testing.T) {
+	eachRepair(t, func(s *scene) {
+		s.busy()
+		page := s.threads["writing"].attach("")
+		page.until(isType("token"))
+		for _, c := range s.threads {
+			s.terminate(workflows.ThreadWorkflowID(c.thread))
+		}
+		s.wantLost(page.until(terminal), "Once upon a time")
+		if s.sweeps {
+			anHourLater(s.t, s.stack.Dir)
+		}
+		s.recovered()
+	})
+}
+
+func TestEveryThreadGoesOnWhenTemporalIsRestoredFromAnOlderCopy(t *testing.T) {
+	eachRepair(t, func(s *scene) {
+		// In the copy: a question that is answered later, a turn that ends later, and
+		// threads that are idle.
+		s.ask("answered later")
+		s.ask("answered too")
+		s.ask("still asks")
+		s.story("ends later")
+		for _, name := range []string{"writing", "queue", "asked"} { // the others will be unknown
+			s.exchange(name, "Good morning")
+		}
+		var restore func()
+		s.restart(func(dir string) { restore = keep(s.t, dir, temporalFile) })
+		for _, name := range []string{"answered later", "answered too"} {
+			require.Equal(s.t, "response", last(s.threads[name].resume(chat.ActionChoice, "summarize")).Type)
+		}
+		s.threads["ends later"].stop(nil)
+		s.settled("answered later", "answered too", "ends later")
+		s.busy()
+		s.restart(func(dir string) {
+			restore()
+			anHourLater(s.t, dir)
+		})
+		s.goesOn("still asks")
+		// A question that is open in the workflow only holds nothing up.
+		require.Equal(s.t, "response", last(s.send("answered later", "Behind a question", object{"on_busy": "enqueue"}).all()).Type)
+		require.Equal(s.t, "response", last(s.send("answered too", "If nothing runs", object{"on_busy": "reject"}).all()).Type)
+		s.recovered()
+	})
+}
+
+func TestEveryThreadGoesOnWhenPalaversDatabaseIsRestoredFromAnOlderCopy(t *testing.T) {
+	eachRepair(t, func(s *scene) {
+		s.exchange("asks later", "Hello")
+		s.exchange("says more", "Hello")
+		s.ask("still asks")
+		s.busy()
+		var restore func()
+		s.restart(func(dir string) {
+			restore = keep(s.t, dir, palaverFile)
+		})
+		// What was open ends, and more comes.
+		for _, name := range []string{"writing", "writing too", "and too", "queue"} {
+			c := s.threads[name]
+			require.Eventually(s.t, func() bool { c.stop(nil); return c.history().Active == nil }, patience, 20*time.Millisecond)
+		}
+		require.Equal(s.t, "response", last(s.threads["asked"].resume(chat.ActionChoice, "summarize")).Type)
+		known := s.sent
+		s.sent = map[string][]string{}
+		s.ask("asks later")
+		s.ask("is new and asks")
+		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
+		s.sent = known
+		s.restart(func(dir string) {
+			restore()
+			anHourLater(s.t, dir)
+		})
+		s.goesOn("still asks")
+		// A client that was told of no answer sends its message again.
+		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
+		// Questions of turns that the database does not have hold nothing up.
+		for _, name := range []string{"asks later", "is new and asks"} {
+			require.Equal(s.t, "response", last(s.send(name, "Behind a question", object{"on_busy": "enqueue"}).all()).Type)
+		}
+		s.recovered()
+	})
+}
+
+// TestAnAcceptedTurnWhoseRowWasRestoredAsNewIsShown: the copy was made between
+// the turn's row and its acceptance.
+func TestAnAcceptedTurnWhoseRowWasRestoredAsNewIsShown(t *testing.T) {
+	s := newScene(t, "though nobody uses it")
+	asked := s.ask("asked")
+	s.restart(func(dir string) {
+		change(t, dir, "UPDATE turns SET status = 'new', parent = '', place = 0 WHERE id = ?", asked.TurnID)
+		anHourLater(t, dir)
+	})
+	c := s.threads["asked"]
+	require.Eventually(t, func() bool { h := c.history(); return h.Pending != nil && h.Pending.Interrupt == asked.Interrupt }, patience, 20*time.Millisecond)
+	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "summarize")).Type)
+	s.usable("asked")
+}
+
+func TestALostIngestIsDoneAndATerminatedOneFails(t *testing.T) {
+	s := newScene(t, "though nobody uses it")
+	lost, ended := s.thread("any").upload("Lost", circular), s.thread("any").upload("Ended", circular)
+	const begun = "processing"
+	s.restart(func(dir string) {
+		// As in a copy of the database that was made while they were ingested.
+		change(t, dir, "UPDATE documents SET status = ? WHERE id IN (?, ?)", begun, lost, ended)
+		change(t, dir, "INSERT INTO raw_documents (doc_id, raw) VALUES (?, ?), (?, ?)", lost, []byte(circular), ended, []byte(circular))
+		lose(t, dir, temporalFile)
+	})
+	tc := s.stack.TemporalClient()
+	_, err := tc.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{
+		ID: workflows.IngestWorkflowID(ended), TaskQueue: "nobody works here"}, workflows.IngestType)
+	require.NoError(t, err)
+	s.terminate(workflows.IngestWorkflowID(ended))
+	anHourLater(t, s.stack.Dir)
+	status := func(id string) string {
+		var doc struct{ Status string }
+		s.thread("any").do(http.StatusOK, http.MethodGet, "/api/documents/"+id, nil, &doc)
+		return doc.Status
+	}
+	require.Eventually(t, func() bool { return status(lost) == "ready" && status(ended) == "failed" }, patience, 50*time.Millisecond)
+}
+
+func TestRepairSaysWhatItFindsAndDoesIt(t *testing.T) {
+	s := newScene(t, "when somebody uses the thread")
+	s.story("writing")
+	s.exchange("idle", "Hello")
+	code, said := s.stack.Repair("--dry-run")
+	require.Equal(t, 0, code, said)
+	require.Contains(t, said, "1 conversations and 0 documents checked, 0 to be repaired")
+
+	thread := s.threads["writing"].thread
+	s.terminate(workflows.ThreadWorkflowID(thread))
+	code, said = s.stack.Repair("--dry-run")
+	require.Equal(t, 3, code, said)
+	require.Contains(t, said, "conversation "+thread)
+	require.Contains(t, said, "running, but the workflow is terminated; would settle it")
+	require.Equal(t, 1, s.open("writing"), "a dry run changes nothing")
+
+	code, said = s.stack.Repair()
+	require.Equal(t, 0, code, said)
+	require.Contains(t, said, "settled as failed turn_lost")
+	require.Contains(t, said, "1 repaired")
+	require.Zero(t, s.open("writing"))
+	s.usable("writing")
+
+	temporal := s.stack.Temporal
+	require.Equal(t, 0, s.stack.Stop())
+	s.stack.Temporal = temporal // where nothing answers now
+	anHourLater(t, s.stack.Dir)
+	change(t, s.stack.Dir, "UPDATE turns SET settled_at = 0, status = 'running'")
+	code, said = s.stack.Repair()
+	require.Equal(t, 1, code, said)
+	require.Contains(t, said, "not checked")
+}

@@ -1,0 +1,122 @@
+package workflows_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// busyTemporal refuses every call and notes when it came.
+type busyTemporal struct {
+	client.Client
+	refusal error
+	calls   []time.Time
+}
+
+func (b *busyTemporal) refuse() error {
+	b.calls = append(b.calls, time.Now())
+	return b.refusal
+}
+
+func (b *busyTemporal) NewWithStartWorkflowOperation(client.StartWorkflowOptions, any, ...any) client.WithStartWorkflowOperation {
+	return nil
+}
+
+func (b *busyTemporal) UpdateWithStartWorkflow(context.Context, client.UpdateWithStartWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return nil, b.refuse()
+}
+
+func (b *busyTemporal) UpdateWorkflow(context.Context, client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return nil, b.refuse()
+}
+
+func (b *busyTemporal) QueryWorkflowWithOptions(context.Context, *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
+	return nil, b.refuse()
+}
+
+// calls of the client that are tried again.
+var triedAgain = map[string]func(context.Context, *workflows.Client) error{
+	"Submit": func(ctx context.Context, c *workflows.Client) error {
+		_, err := c.Submit(ctx, chat.Submit{ThreadID: "th", TurnID: "t1"})
+		return err
+	},
+	"Resume": func(ctx context.Context, c *workflows.Client) error {
+		return c.Resume(ctx, chat.Resume{ThreadID: "th"})
+	},
+	"State": func(ctx context.Context, c *workflows.Client) error { _, err := c.State(ctx, "th"); return err },
+	"Progress": func(ctx context.Context, c *workflows.Client) error {
+		_, err := c.Progress(ctx, "th", "t1", 0)
+		return err
+	},
+}
+
+func TestTriesComeWithBackOffAndJitterUntilTheDeadline(t *testing.T) {
+	for name, call := range triedAgain {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var schedules [][]time.Duration
+				for range 2 {
+					busy := &busyTemporal{refusal: serviceerror.NewUnavailable("busy")}
+					began := time.Now()
+					ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
+					err := call(ctx, &workflows.Client{Temporal: busy})
+					cancel()
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					require.ErrorAs(t, err, new(*serviceerror.Unavailable), "why it was tried so long")
+					require.Equal(t, 14*time.Second, time.Since(began))
+					var pauses []time.Duration
+					for i := range busy.calls[1:] {
+						pauses = append(pauses, busy.calls[i+1].Sub(busy.calls[i]))
+					}
+					require.LessOrEqual(t, pauses[0], 40*time.Millisecond, "a run that was just closing is there again at once")
+					require.LessOrEqual(t, slices.Max(pauses), 750*time.Millisecond)
+					require.Less(t, len(pauses), 70, "a server that is busy is left alone")
+					schedules = append(schedules, pauses)
+				}
+				require.NotEqual(t, schedules[0], schedules[1], "two clients do not come back together")
+			})
+		})
+	}
+}
+
+func TestWhatIsRefusedForGoodIsNotTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := &busyTemporal{refusal: serviceerror.NewInvalidArgument("no")}
+		c := &workflows.Client{Temporal: busy}
+		ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
+		defer cancel()
+		require.ErrorAs(t, triedAgain["Submit"](ctx, c), new(*serviceerror.InvalidArgument))
+		require.ErrorAs(t, triedAgain["Resume"](ctx, c), new(*serviceerror.InvalidArgument))
+		require.Len(t, busy.calls, 2)
+	})
+}
+
+// laterTemporal takes a query after it has refused some.
+type laterTemporal struct{ busyTemporal }
+
+func (l *laterTemporal) QueryWorkflowWithOptions(ctx context.Context, r *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
+	if len(l.calls) < 3 {
+		return nil, l.refuse()
+	}
+	payloads, err := converter.GetDefaultDataConverter().ToPayloads(chat.ThreadState{TurnID: "t1"})
+	return &client.QueryWorkflowWithOptionsResponse{QueryResult: client.NewValue(payloads)}, err
+}
+
+func TestAQueryIsAnsweredAsSoonAsAWorkerIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later := &laterTemporal{busyTemporal{refusal: serviceerror.NewUnavailable("no worker")}}
+		state, err := (&workflows.Client{Temporal: later}).State(t.Context(), "th")
+		require.NoError(t, err)
+		require.Equal(t, "t1", state.TurnID)
+	})
+}

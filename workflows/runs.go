@@ -1,0 +1,81 @@
+package workflows
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Run is the newest run of a thread's workflow. It needs no worker. An error
+// says that the run's status is not known: a server that cannot be reached is no
+// proof that a workflow is closed.
+func (c *Client) Run(ctx context.Context, threadID string) (chat.WorkflowRun, error) {
+	return c.run(ctx, ThreadWorkflowID(threadID))
+}
+
+// IngestRun is Run for a document's ingest.
+func (c *Client) IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error) {
+	return c.run(ctx, IngestWorkflowID(docID))
+}
+
+var runStatuses = map[enumspb.WorkflowExecutionStatus]chat.RunStatus{
+	enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:    chat.RunOpen,
+	enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:     chat.RunOpen,
+	enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:  chat.RunCompleted,
+	enumspb.WORKFLOW_EXECUTION_STATUS_FAILED:     chat.RunFailed,
+	enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:   chat.RunCancelled,
+	enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED: chat.RunTerminated,
+	enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:  chat.RunTimedOut,
+}
+
+func (c *Client) run(ctx context.Context, workflowID string) (chat.WorkflowRun, error) {
+	d, err := c.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if gone(err) {
+		return chat.WorkflowRun{Status: chat.RunNotFound}, nil
+	}
+	if err != nil {
+		return chat.WorkflowRun{}, fmt.Errorf("describe workflow %s: %w", workflowID, err)
+	}
+	info := d.GetWorkflowExecutionInfo()
+	status, known := runStatuses[info.GetStatus()]
+	if !known { // such as continued as new: the next run is about to be the newest
+		return chat.WorkflowRun{}, fmt.Errorf("describe workflow %s: status %s says neither open nor closed", workflowID, info.GetStatus())
+	}
+	run := chat.WorkflowRun{Status: status, ID: info.GetExecution().GetRunId(), Length: info.GetHistoryLength()}
+	if status != chat.RunOpen {
+		run.Closed = info.GetCloseTime().AsTime()
+	}
+	return run, nil
+}
+
+// busyPage is how many threads BusyThreads returns at most.
+const busyPage = 200
+
+// BusyThreads lists threads whose workflow runs a turn or waits for a person,
+// page by page; next is empty at the end. It reads Temporal's visibility, which
+// is some seconds behind.
+func (c *Client) BusyThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error) {
+	list, err := c.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		PageSize: busyPage, NextPageToken: page,
+		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s IN ('%s', '%s')",
+			ThreadType, StatusAttribute.GetName(), statusRunning, statusInterrupted),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list open threads: %w", err)
+	}
+	for _, w := range list.GetExecutions() {
+		thread, ours := strings.CutPrefix(w.GetExecution().GetWorkflowId(), ThreadWorkflowID(""))
+		var owner string
+		err := converter.GetDefaultDataConverter().FromPayload(w.GetSearchAttributes().GetIndexedFields()[UserAttribute.GetName()], &owner)
+		if ours && err == nil && owner != "" {
+			threads = append(threads, chat.ThreadRef{Owner: owner, ThreadID: thread})
+		}
+	}
+	return threads, list.GetNextPageToken(), nil
+}

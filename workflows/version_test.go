@@ -1,0 +1,95 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// under are the test's rules with one change.
+func under(change func(*workflows.Rules)) *workflows.Rules {
+	r := input.Rules
+	change(&r)
+	return &r
+}
+
+func (p *play) submitUnder(turn string, r *workflows.Rules) *reply {
+	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: chat.Supersede, Rules: r})
+}
+
+func TestSettingsOfASubmitReachAThreadThatIsOpen(t *testing.T) {
+	p := newPlay(t, thinking(wants(1, "search")))
+	p.at(0, func() { p.submitUnder("t1", under(func(r *workflows.Rules) { r.MaxSteps = 2 })) })
+	p.at(1, func() { p.submitUnder("t2", under(func(r *workflows.Rules) { r.MaxSteps = 3 })) })
+	p.run()
+	require.Equal(t, []string{"t1 failed/step_limit", "t2 failed/step_limit"}, statuses(p.endings))
+	require.Equal(t, 5, p.calls["Think"])
+}
+
+func TestShorterIdleTimeoutOfASubmitCompletesTheThreadSooner(t *testing.T) {
+	p := newPlay(t, perfect())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(5, func() {
+		p.submitUnder("t2", under(func(r *workflows.Rules) { r.IdleTimeout = time.Minute }))
+	})
+	p.at(7, func() { t.Error("the thread is still open") })
+	p.run()
+}
+
+func TestThreadChangesItsVersionWhenItContinuesAsNew(t *testing.T) {
+	another := under(func(r *workflows.Rules) { r.Version = 0 })
+	t.Run("before the turn that asks for it", func(t *testing.T) {
+		p := newPlay(t, perfect())
+		p.at(0, func() { p.submitUnder("t1", another) })
+		next := p.runOn(input)
+		require.Empty(t, p.endings)
+		require.Equal(t, 0, next.Version)
+		require.Equal(t, input.IdleTimeout, next.IdleTimeout)
+		p = newPlay(t, perfect())
+		p.env.ExecuteWorkflow(workflows.ThreadType, next)
+		require.NoError(t, p.env.GetWorkflowError())
+		require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	})
+	t.Run("while it is idle", func(t *testing.T) {
+		p := newPlay(t, perfect())
+		p.submitAt(0, "t1", chat.Supersede)
+		p.at(1, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
+		require.Equal(t, 0, p.runOn(input).Version)
+	})
+	t.Run("with its question", func(t *testing.T) {
+		s := asking()
+		p := newPlay(t, s)
+		p.submitAt(0, "t1", chat.Supersede)
+		p.at(1, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
+		next := p.runOn(input)
+		require.Equal(t, 0, next.Version)
+
+		p = newPlay(t, s)
+		p.at(0, func() {
+			require.Equal(t, chat.TurnInterrupted, p.state().Status)
+			require.Equal(t, 0, p.state().Version)
+			p.resume(answer(chat.ActionChoice, "inquire"))
+		})
+		p.env.ExecuteWorkflow(workflows.ThreadType, next)
+		require.NoError(t, p.env.GetWorkflowError())
+		require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+		require.Equal(t, 1, p.calls["ResolveIntent"], "nothing before the question runs again")
+	})
+}
+
+// The task is tried again until a newer worker takes it; if it closed the
+// workflow instead, what the thread was doing would be lost.
+func TestVersionNewerThanTheBuildDoesNotCloseTheThread(t *testing.T) {
+	newer := input
+	newer.Version = workflows.NewestVersion + 1
+	p := newPlay(t, perfect())
+	p.env.ExecuteWorkflow(workflows.ThreadType, newer)
+	var panicked *temporal.PanicError // the worker's policy for panics is to fail the workflow task only
+	require.ErrorAs(t, p.env.GetWorkflowError(), &panicked)
+	require.Contains(t, panicked.Error(), "docs/upgrades.md")
+}
