@@ -3,7 +3,6 @@ package workflows
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,9 +87,11 @@ func (u *turn) record(r *round, said activities.Written, made []activities.Made)
 	}
 	r.Stage.Calls += len(said.Calls)
 	r.N++
-	maps.DeleteFunc(u.Steps, func(step string, _ json.RawMessage) bool {
-		return slices.ContainsFunc(roundSteps, func(prefix string) bool { return strings.HasPrefix(step, prefix) })
-	})
+	for _, step := range workflow.DeterministicKeys(u.Steps) {
+		if slices.ContainsFunc(roundSteps, func(prefix string) bool { return strings.HasPrefix(step, prefix) }) {
+			delete(u.Steps, step)
+		}
+	}
 	u.Steps[stepRound], err = json.Marshal(*r)
 	return err
 }
