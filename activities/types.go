@@ -101,6 +101,12 @@ type Docs struct {
 	Usage      chat.Usage      `json:"usage"`
 }
 
+// Ruled is what ResolveByRules decided; nil where a model is to be asked.
+type Ruled struct {
+	Intent *Intent `json:"intent,omitempty"`
+	Docs   *Docs   `json:"docs,omitempty"`
+}
+
 // AnswerRequest asks ReadAnswer what a person's answer to a question means.
 type AnswerRequest struct {
 	TurnRef

@@ -82,7 +82,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		TypedSearchAttributes: temporal.NewSearchAttributes(
-			UserAttribute.ValueSet(s.Owner), StatusAttribute.ValueSet(statusIdle)),
+			UserAttribute.ValueSet(s.Owner), StatusAttribute.ValueSet(statusOpen)),
 		Priority:      fairly(s.Owner),
 		StaticSummary: "Conversation " + s.ThreadID,
 	}, ThreadType, ThreadInput{

@@ -77,18 +77,28 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 		} else {
 			d.status(ctx, chat.NodeDocs)
 		}
-		if err := d.mayCall(ctx); err != nil {
+		ruled, err := d.byRules(ctx)
+		if err != nil {
 			return r, err
 		}
-		docs := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
-			acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.begun.Action})
-		if d.begun.Action == "" {
+		var docs workflow.Future
+		if ruled.Docs == nil {
+			if err := d.mayCall(ctx); err != nil {
+				return r, err
+			}
+			docs = workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.begun.Action})
+		}
+		switch {
+		case ruled.Intent != nil:
+			r.Intent = *ruled.Intent
+		case d.begun.Action == "":
 			if err := d.mayCall(ctx); err != nil {
 				return r, err
 			}
 			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.TurnRef)
 			err = d.await(ctx, intent, &r.Intent)
-		} else { // known already: no model is asked
+		default:
 			r.Intent, err = lookup[activities.Intent](ctx, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
 		}
 		if err != nil {
@@ -99,13 +109,24 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 		if d.begun.Action == "" && settled {
 			d.status(ctx, chat.NodeDocs)
 		}
-		if err = d.await(ctx, docs, &r.Docs); err == nil {
+		if docs == nil {
+			r.Docs = *ruled.Docs
+		} else if err = d.await(ctx, docs, &r.Docs); err == nil {
 			d.Usage = d.Usage.Add(r.Docs.Usage)
 		}
 		return r, err
 	})
 	d.intent, d.docs = both.Intent, both.Docs
 	return err
+}
+
+// byRules is what can be told of the message without a model, in the workflow
+// task that begins the turn. Before version 1 nothing was.
+func (d *documentsTurn) byRules(ctx workflow.Context) (activities.Ruled, error) {
+	if d.thread.Version == 0 {
+		return activities.Ruled{}, nil
+	}
+	return lookup[activities.Ruled](ctx, "Decide what rules can", acts.ResolveByRules, d.TurnRef)
 }
 
 func (d *documentsTurn) chooseAction(ctx workflow.Context) error {

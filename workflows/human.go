@@ -27,18 +27,21 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 		u.rest(ctx)
 		err := u.awaitAnswer(ctx)
 		u.since = workflow.Now(ctx)
+		if err == nil && u.Stopped == "" && u.Answer == nil {
+			return chat.ResumeValue{}, errContinue
+		}
+		if u.thread.Version >= 1 {
+			u.thread.show(ctx, statusOpen)
+		}
 		if err != nil {
 			return chat.ResumeValue{}, err
 		}
 		if u.Stopped != "" {
 			return chat.ResumeValue{}, errStopped
 		}
-		if u.Answer == nil {
-			return chat.ResumeValue{}, errContinue
-		}
 		answer := u.keep(ctx, q, *u.Answer)
 		u.Answer = nil
-		u.thread.show(ctx, statusRunning)
+		u.thread.showWork(ctx, statusRunning)
 		u.mark(ctx, "Go on", acts.MarkRunning)
 		return answer, nil
 	})

@@ -27,6 +27,7 @@ type script struct {
 	begin   activities.Begun
 	intent  activities.Intent
 	docs    []activities.Docs // by call; the last one repeats
+	ruled   *activities.Docs // those that rules decide on
 	asked   []activities.DocsRequest
 	answers []activities.Answered
 	found   []activities.Retrieved
@@ -86,6 +87,15 @@ func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activitie
 	s.parents = append(s.parents, ref.Parent)
 	s.beside = append(s.beside, *ref.Beside)
 	return s.begin, nil
+}
+
+func (s *script) ResolveByRules(context.Context, activities.TurnRef) (activities.Ruled, error) {
+	s.count("ResolveByRules")
+	ruled := activities.Ruled{Docs: s.ruled}
+	if s.begin.Action != "" {
+		ruled.Intent = &s.intent
+	}
+	return ruled, nil
 }
 
 func (s *script) ResolveIntent(ctx context.Context, _ activities.TurnRef) (activities.Intent, error) {

@@ -248,7 +248,7 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 	}
 	waiting := func() bool { return len(t.Carried.Queue) > 0 || t.full(ctx) }
 	if !waiting() {
-		t.show(ctx, statusIdle)
+		t.showWork(ctx, statusIdle)
 		t.rested = workflow.Now(ctx)
 	}
 	for !waiting() {
@@ -293,8 +293,15 @@ func (t *thread) full(ctx workflow.Context) bool {
 	if t.ContinueAfter > 0 {
 		return info.GetCurrentHistoryLength() >= t.ContinueAfter
 	}
+	if t.Version >= 1 && info.GetCurrentHistoryLength() >= longestHistory {
+		return true
+	}
 	return info.GetContinueAsNewSuggested()
 }
+
+// longestHistory bounds, in events, what a worker replays for a thread that is
+// not in its cache. A plain turn has about 20.
+const longestHistory = 500
 
 // continueAsNew hands everything over to the next run. After the drain nothing
 // may block, or a signal could be lost.
@@ -572,6 +579,13 @@ func (t *thread) state() (chat.ThreadState, error) {
 // show puts the thread's status where the Web UI lists and filters by it.
 func (t *thread) show(ctx workflow.Context, status string) {
 	_ = workflow.UpsertTypedSearchAttributes(ctx, StatusAttribute.ValueSet(status)) // fails for an empty list only
+}
+
+// showWork is show for the statuses that a thread of version 0 has.
+func (t *thread) showWork(ctx workflow.Context, status string) {
+	if t.Version == 0 {
+		t.show(ctx, status)
+	}
 }
 
 func keepLast[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

@@ -107,7 +107,7 @@ func (u *turn) run(ctx workflow.Context) error {
 	u.abort = abort
 	defer abort()
 	u.since = workflow.Now(ctx)
-	u.thread.show(ctx, statusRunning)
+	u.thread.showWork(ctx, statusRunning)
 
 	ending, err := u.story(work)
 	if err == errContinue {
