@@ -35,6 +35,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	stored, err := a.settle(ctx, e, make)
 	switch {
 	case err == nil:
+		a.Bus.Settled(e.TurnID)
 		return Settled{N: stored.N, Type: stored.Type}, nil
 	case errors.Is(err, db.ErrNotFound): // with its conversation
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)

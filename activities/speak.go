@@ -57,7 +57,7 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 	attempt := s.Tried + int(activity.GetInfo(parent).Attempt)
 	out := &sink{
 		publish: a.Bus.PublishDelta,
-		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt},
+		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt, Logged: s.Logged},
 		filter:  s.filter,
 	}
 	stopDrafts := a.drafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })

@@ -26,6 +26,11 @@ type TurnRef struct {
 	// once BeginTurn has written its row. Activities read the turn by load, which
 	// knows of it.
 	Unsaved *Unsaved `json:"unsaved,omitempty"`
+	// Logged is how many entries the turn's log had when the activity was scheduled,
+	// and Fresh those of them that no activity before was given. Regular activities
+	// of the story publish them (Announce).
+	Logged int          `json:"logged,omitempty"`
+	Fresh  []chat.Entry `json:"fresh,omitempty"`
 	// Beside is what the thread has beside the turn, for BeginTurn only.
 	Beside *Beside `json:"beside,omitempty"`
 }

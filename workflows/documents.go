@@ -87,7 +87,7 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 				return r, err
 			}
 			docs = workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
-				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.begun.Action})
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.ref(), Action: d.begun.Action})
 		}
 		switch {
 		case ruled.Intent != nil:
@@ -96,7 +96,7 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 			if err := d.mayCall(ctx); err != nil {
 				return r, err
 			}
-			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.TurnRef)
+			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.ref())
 			err = d.await(ctx, intent, &r.Intent)
 		default:
 			r.Intent, err = lookup[activities.Intent](ctx, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
@@ -160,7 +160,7 @@ func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 				return r, err
 			}
 			call := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents for the action"),
-				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.intent.Action})
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.ref(), Action: d.intent.Action})
 			if err = d.await(ctx, call, &r); err == nil {
 				d.Usage = d.Usage.Add(r.Usage)
 			}
@@ -416,13 +416,13 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		}
 		var usage chat.Usage
 		call := workflow.ExecuteActivity(d.modelCall(ctx, "Word a web search"),
-			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.TurnRef, DocIDs: d.docs.IDs})
+			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.ref(), DocIDs: d.docs.IDs})
 		if err := d.await(ctx, call, &usage); err != nil {
 			return r, err
 		}
 		d.Usage = d.Usage.Add(usage)
 		d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: chat.TextWebQuery})
-		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.TurnRef)
+		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.ref())
 		return r, d.await(ctx, call, &r)
 	})
 	switch {
@@ -458,7 +458,7 @@ func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 		},
 		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
 			return workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
-				TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject,
+				TurnRef: d.ref(), Action: d.intent.Action, DocIDs: targets, Subject: subject,
 				ChunkIDs: d.found.ChunkIDs, Web: web, Stage: s,
 			})
 		},

@@ -127,13 +127,19 @@ func (u *turn) check(ctx workflow.Context) error {
 	case err != nil && ctx.Err() != nil:
 		return err
 	case u.Pending == nil || u.Pending.ID != q.ID || u.Stopped != "": // another answer was taken meanwhile
-		u.notice(ctx, chat.NoticeResumeIgnored)
+		u.ignored(ctx)
 	case err != nil || decided.Misfit:
-		u.notice(ctx, chat.NoticeResumeIgnored)
+		u.ignored(ctx)
 	default:
 		u.answered(ctx, v)
 	}
 	return nil
+}
+
+// ignored tells of an answer that was dropped.
+func (u *turn) ignored(ctx workflow.Context) {
+	u.notice(ctx, chat.NoticeResumeIgnored)
+	u.hint(ctx)
 }
 
 func (u *turn) pose(ctx workflow.Context, q chat.Question) {
@@ -145,6 +151,7 @@ func (u *turn) pose(ctx workflow.Context, q chat.Question) {
 	u.thread.show(ctx, statusInterrupted)
 	workflow.SetCurrentDetails(ctx, "Waiting for a person: "+string(q.Type)+" ("+string(q.Prompt)+")")
 	u.mark(ctx, "Wait for a person", acts.MarkInterrupted)
+	u.hint(ctx)
 }
 
 // answered takes an answer that fits the open question, exactly once. A cancel

@@ -27,7 +27,7 @@ type script struct {
 	begin   activities.Begun
 	intent  activities.Intent
 	docs    []activities.Docs // by call; the last one repeats
-	ruled   *activities.Docs // those that rules decide on
+	ruled   *activities.Docs  // those that rules decide on
 	asked   []activities.DocsRequest
 	answers []activities.Answered
 	found   []activities.Retrieved

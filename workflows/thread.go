@@ -94,7 +94,8 @@ const (
 
 // Threads holds what workflow code may call without being replayed.
 type Threads struct {
-	// Hint tells followers that a turn's log has grown. It is called outside of
+	// Hint tells followers that a turn's log has grown, where no activity is about
+	// to publish what is new. It is called outside of
 	// replay only, must not block, and nothing depends on it.
 	Hint func(turnID string, n int)
 }
@@ -531,7 +532,7 @@ func (t *thread) signalled(ctx workflow.Context, raw converter.RawValue) {
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("a resume signal was ignored", "error", err)
 		if t.turn != nil {
-			t.turn.notice(ctx, chat.NoticeResumeIgnored)
+			t.turn.ignored(ctx)
 		}
 		return
 	}

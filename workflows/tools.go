@@ -318,6 +318,8 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 	if c.SideEffects {
 		tries = 1
 	}
+	request := u.callRequest(agent, c)
+	request.TurnRef = u.ref()
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    longestTool,
 		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
@@ -325,7 +327,7 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 		WaitForCancellation:    true,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: takeOver, BackoffCoefficient: 1, MaximumAttempts: tries},
 		Summary:                "Call " + c.Name,
-	}), acts.CallTool, u.callRequest(agent, c))
+	}), acts.CallTool, request)
 }
 
 // One try of a tool call; a tool's own limit is shorter, and then its result is

@@ -53,6 +53,7 @@ type turn struct {
 	over     bool                // the terminal entry is in the log
 
 	approved []string // tools that need not ask
+	told     int      // so many entries of the log went with activities, to be published
 }
 
 var (
@@ -97,7 +98,7 @@ func (t *thread) restore(o openTurn) *turn {
 	if o.Steps == nil {
 		o.Steps = map[string]json.RawMessage{}
 	}
-	return &turn{thread: t, openTurn: o, recorded: true}
+	return &turn{thread: t, openTurn: o, recorded: true, told: o.Kept + len(o.Log)}
 }
 
 // run tells the story of the turn and settles it. errContinue comes back when
@@ -288,6 +289,9 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	}
 	u.Pending, u.Answer, u.over = nil, nil, true
 	u.append(ctx, end)
+	if err != nil { // else settling has told
+		u.hint(ctx)
+	}
 }
 
 func terminalType(s chat.TurnStatus) chat.EventType {
@@ -300,14 +304,38 @@ func terminalType(s chat.TurnStatus) chat.EventType {
 	return chat.EventFailed
 }
 
-// append numbers an entry, puts it into the log and hints at it.
+// append numbers an entry and puts it into the log. Followers get it with the
+// next activity, or by a hint.
 func (u *turn) append(ctx workflow.Context, e chat.Entry) {
-	e.N = u.Kept + len(u.Log) + 1
+	e.N = u.logged() + 1
 	e.At = workflow.Now(ctx).UTC().Truncate(time.Millisecond)
 	u.Log = append(u.Log, e)
+}
+
+func (u *turn) logged() int { return u.Kept + len(u.Log) }
+
+// hint has followers ask for what they lack of the log: no activity is about to
+// publish it.
+func (u *turn) hint(ctx workflow.Context) {
 	if u.thread.hint != nil && !workflow.IsReplaying(ctx) {
-		u.thread.hint(u.TurnID, e.N)
+		u.thread.hint(u.TurnID, u.logged())
 	}
+}
+
+// maxFresh is how many entries go with an activity at most; who lacks more asks.
+const maxFresh = 50
+
+// ref names the turn to a regular activity, which publishes what came to the log
+// since the activity before: it runs only when Temporal has recorded the workflow
+// task that began it, and with it those entries.
+func (u *turn) ref() activities.TurnRef {
+	ref := u.TurnRef
+	ref.Logged = u.logged()
+	if n := ref.Logged - u.told; n <= min(maxFresh, len(u.Log)) {
+		ref.Fresh = slices.Clone(u.Log[len(u.Log)-n:])
+	}
+	u.told = ref.Logged
+	return ref
 }
 
 // log names turn, run and request in every line.
