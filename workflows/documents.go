@@ -99,7 +99,7 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.ref())
 			err = d.await(ctx, intent, &r.Intent)
 		default:
-			r.Intent, err = lookup[activities.Intent](ctx, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
+			r.Intent, err = lookup[activities.Intent](ctx, d.turn, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
 		}
 		if err != nil {
 			return r, err
@@ -126,7 +126,7 @@ func (d *documentsTurn) byRules(ctx workflow.Context) (activities.Ruled, error) 
 	if d.thread.Version == 0 {
 		return activities.Ruled{}, nil
 	}
-	return lookup[activities.Ruled](ctx, "Decide what rules can", acts.ResolveByRules, d.TurnRef)
+	return lookup[activities.Ruled](ctx, d.turn, "Decide what rules can", acts.ResolveByRules, d.TurnRef)
 }
 
 func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
@@ -235,7 +235,7 @@ func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Questio
 	}
 	unknown := chat.TextUnresolved + ": " + step
 	answered, err := once(d.turn, step+": read", func() (activities.Answered, error) {
-		return lookup[activities.Answered](ctx, "Read the answer", acts.ReadAnswer,
+		return lookup[activities.Answered](ctx, d.turn, "Read the answer", acts.ReadAnswer,
 			activities.AnswerRequest{TurnRef: d.TurnRef, Value: value, AsText: asText, Unknown: unknown})
 	})
 	d.addDocs(answered.IDs)
@@ -362,7 +362,7 @@ func (d *documentsTurn) answer(ctx workflow.Context) error {
 func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) {
 	subject, targets := d.subject()
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
-		found, err := lookup[activities.Retrieved](ctx, "Retrieve passages", acts.Retrieve,
+		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
 			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject})
 		if found.Processing {
 			d.notice(ctx, chat.NoticeDocsProcessing)
@@ -387,7 +387,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 	switch answer.Text() {
 	case chat.OptionTagDocs:
 		tagged, err := once(d.turn, "read tags", func() (activities.Answered, error) {
-			return lookup[activities.Answered](ctx, "Read the tags", acts.ReadAnswer,
+			return lookup[activities.Answered](ctx, d.turn, "Read the tags", acts.ReadAnswer,
 				activities.AnswerRequest{TurnRef: d.TurnRef, Value: answer})
 		})
 		if err != nil {
@@ -407,7 +407,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 // anything to cite.
 func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 	result, err := once(d.turn, "search the web", func() (r activities.WebResult, err error) {
-		on, err := lookup[bool](ctx, "Is web search configured?", acts.WebConfigured, d.TurnRef)
+		on, err := lookup[bool](ctx, d.turn, "Is web search configured?", acts.WebConfigured, d.TurnRef)
 		if err != nil || !on {
 			return activities.WebResult{Off: true}, err
 		}

@@ -25,6 +25,7 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 			u.pose(ctx, q)
 		}
 		u.rest(ctx)
+		u.waits = true
 		err := u.awaitAnswer(ctx)
 		u.since = workflow.Now(ctx)
 		if err == nil && u.Stopped == "" && u.Answer == nil {
@@ -121,7 +122,7 @@ func nobody(q chat.Question) chat.ResumeValue {
 func (u *turn) check(ctx workflow.Context) error {
 	v, q := *u.Unchecked, *u.Pending
 	u.Unchecked = nil
-	decided, err := lookup[activities.Decided](ctx, "Check the decisions", acts.Decide,
+	decided, err := lookup[activities.Decided](ctx, u, "Check the decisions", acts.Decide,
 		activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: v, Check: true})
 	switch {
 	case err != nil && ctx.Err() != nil:

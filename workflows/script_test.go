@@ -282,6 +282,7 @@ func (p *play) at(minute int, do func()) {
 type reply struct {
 	rejected, err error
 	done          bool
+	value         any
 }
 
 func (p *play) update(name, id string, arg any) *reply {
@@ -289,7 +290,7 @@ func (p *play) update(name, id string, arg any) *reply {
 	p.env.UpdateWorkflow(name, id, &testsuite.TestUpdateCallback{
 		OnReject:   func(err error) { r.rejected = err },
 		OnAccept:   func() {},
-		OnComplete: func(_ any, err error) { r.err, r.done = err, true },
+		OnComplete: func(value any, err error) { r.value, r.err, r.done = value, err, true },
 	}, arg)
 	return r
 }

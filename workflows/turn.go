@@ -53,6 +53,7 @@ type turn struct {
 	over     bool                // the terminal entry is in the log
 
 	approved []string // tools that need not ask
+	waits    bool     // it has come to something that takes longer than a look-up
 	told     int      // so many entries of the log went with activities, to be published
 }
 
@@ -198,7 +199,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place
 		ref := u.TurnRef
 		ref.Beside = u.thread.beside(u)
-		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, ref)
+		b, err := lookup[activities.Begun](clean, u, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
 			u.thread.Carried.Agent = b.Agent
 			u.began(b)
@@ -280,14 +281,14 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 			}
 			_, _ = workflow.AwaitWithTimeout(ctx, patience, u.held.IsReady) // an error means that it is time to go on, too
 		}
-		settled, err = patient[activities.Settled](ctx, 0, "Settle the turn", acts.Settle, e)
+		settled, err = patient[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation is gone
 		u.log(ctx).Warn("turn not settled", "error", err)
 	} else {
 		end.Type = settled.Type
 	}
-	u.Pending, u.Answer, u.over = nil, nil, true
+	u.Pending, u.Answer, u.over, u.waits = nil, nil, true, true
 	u.append(ctx, end)
 	if err != nil { // else settling has told
 		u.hint(ctx)
