@@ -25,11 +25,12 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 		if err := q.LockThread(ctx, e.ThreadID); err != nil {
 			return err
 		}
-		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: e.Owner, ID: e.TurnID})
+		known, err := knownTurns(ctx, q, e.Owner, e.TurnID, e.Parent)
 		if err != nil {
 			return err
 		}
-		if row.ThreadID != e.ThreadID {
+		row, ok := known[e.TurnID]
+		if !ok || row.ThreadID != e.ThreadID {
 			return db.ErrNotFound
 		}
 		if row.SettledAt != 0 {
@@ -41,24 +42,24 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 			return err
 		}
 		terminal = e.Terminal
-		return settle(ctx, q, row, e)
+		return settle(ctx, q, known, row, e)
 	})
 	return terminal, err
 }
 
-func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Settlement) error {
+func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {
 	if row.Place == 0 { // it never began, or only in a workflow that could not say so
-		if err := placeAnywhere(ctx, q, &row, e.Parent); err != nil {
+		if err := placeAnywhere(ctx, q, known, &row, e.Parent); err != nil {
 			return err
 		}
 	}
-	registry, approvals, err := inherited(ctx, q, row)
+	registry, tools, err := inherited(ctx, q, known, row)
 	if err != nil {
 		return err
 	}
 	err = q.SettleTurn(ctx, sqlcgen.SettleTurnParams{
 		Owner: e.Owner, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
-		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(approvals, e.Approvals)),
+		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(tools, e.Approvals)),
 		Hidden: e.Hidden, At: record.Micros(e.At)})
 	if err != nil {
 		return err
@@ -69,19 +70,14 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 	if err := insertEvents(ctx, q, e); err != nil {
 		return err
 	}
-	switch {
-	case e.Hidden:
+	if e.Hidden {
+		e.Title = ""
 		if err := unname(ctx, q, row); err != nil {
 			return err
 		}
-	case e.Title != "":
-		err := q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
-			Owner: e.Owner, ID: e.ThreadID, Title: e.Title, TitleFolded: record.Fold(e.Title)})
-		if err != nil {
-			return err
-		}
 	}
-	err = q.ListConversation(ctx, sqlcgen.ListConversationParams{Owner: e.Owner, ID: e.ThreadID, At: record.Micros(e.At)})
+	err = q.ShowConversation(ctx, sqlcgen.ShowConversationParams{
+		Owner: e.Owner, ID: e.ThreadID, At: record.Micros(e.At), Title: e.Title, TitleFolded: record.Fold(e.Title)})
 	if err != nil {
 		return err
 	}
@@ -105,12 +101,12 @@ func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 
 // placeAnywhere gives a turn its place when it ends without one: under the
 // parent it names, else under the thread's head. A turn must be able to end.
-func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
+func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
 	for _, candidate := range []string{parent, row.Parent} {
 		if candidate == "" {
 			continue
 		}
-		err := place(ctx, q, row, candidate)
+		err := place(ctx, q, known, row, candidate)
 		if !errors.Is(err, db.ErrNotFound) && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
@@ -119,26 +115,24 @@ func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, p
 	if err != nil {
 		return err
 	}
-	return place(ctx, q, row, head)
+	return place(ctx, q, known, row, head)
 }
 
 // inherited is what the parent knew at its end: documents, and tools that need
 // not ask.
-func inherited(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) (registry, approvals []string, err error) {
+func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn) (registry, tools []string, err error) {
 	if row.Parent == chat.RootCheckpoint {
 		return nil, nil, nil
 	}
-	parent, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: row.Parent})
+	parent, err := known.turn(ctx, q, row.Owner, row.Parent)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := json.Unmarshal([]byte(parent.Registry), &registry); err != nil {
 		return nil, nil, fmt.Errorf("registry of turn %s: %w", parent.ID, err)
 	}
-	if err := json.Unmarshal([]byte(parent.Approvals), &approvals); err != nil {
-		return nil, nil, fmt.Errorf("approvals of turn %s: %w", parent.ID, err)
-	}
-	return registry, approvals, nil
+	tools, err = approvals(parent.ID, parent.Approvals)
+	return registry, tools, err
 }
 
 // insertMessages writes what follows the user's message, which stands since
@@ -181,17 +175,18 @@ func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
 	ctx, end := s.few(ctx, "read events")
 	defer end(&err)
-	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
-	if err != nil {
-		return nil, err
-	}
-	if row.SettledAt == 0 {
-		return nil, db.ErrNotFound
-	}
-	// A settled turn's log never changes, so this need not be the same transaction.
 	rows, err := s.q.EventsAfter(ctx, sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)})
 	if err != nil {
 		return nil, err
+	}
+	if len(rows) == 0 { // a settled turn's log never changes, so this need not be the same transaction
+		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+		if err == nil && row.SettledAt == 0 {
+			err = db.ErrNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	events := make([]chat.Event, len(rows))
 	for i, text := range rows {

@@ -207,6 +207,41 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
 }
 
+func (s *Store) Standing(ctx context.Context, owner, turnID string) (standing db.Standing, err error) {
+	ctx, end := s.few(ctx, "read where a turn stands")
+	defer end(&err)
+	rows, err := s.q.Standing(ctx, sqlcgen.StandingParams{Owner: owner, ID: turnID})
+	if err != nil {
+		return db.Standing{}, err
+	}
+	found, head := false, sqlcgen.Turn{ID: chat.RootCheckpoint, Approvals: "[]", SettledAt: 1}
+	for _, row := range rows {
+		t, err := turn(row.Turn)
+		if err != nil {
+			return db.Standing{}, err
+		}
+		if t.ID == turnID {
+			found, standing.Turn, standing.Cancelled = true, t, row.Cancelled
+		}
+		if row.Turn.SettledAt == 0 && t.Status != chat.TurnNew {
+			standing.Open = append(standing.Open, t)
+		}
+		if row.OfTree && row.Turn.Place > head.Place {
+			head = row.Turn
+		}
+	}
+	if !found {
+		return db.Standing{}, db.ErrNotFound
+	}
+	standing.Head = head.ID
+	if head.SettledAt == 0 {
+		standing.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
+		return standing, err
+	}
+	standing.Approvals, err = approvals(head.ID, head.Approvals)
+	return standing, err
+}
+
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
 	ctx, end := s.few(ctx, "mark turn")
 	defer end(&err)
@@ -219,16 +254,16 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
 			return err
 		}
-		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
-		if err != nil || row.SettledAt != 0 {
+		known, err := knownTurns(ctx, q, owner, id, parent)
+		if err != nil {
 			return err
 		}
+		row, ok := known[id]
+		if !ok || row.SettledAt != 0 {
+			return found(ok)
+		}
 		if row.Status == string(chat.TurnNew) {
-			err := q.ListConversation(ctx, sqlcgen.ListConversationParams{Owner: owner, ID: row.ThreadID, At: row.CreatedAt})
-			if err != nil {
-				return err
-			}
-			if err := nameAfter(ctx, q, row); err != nil {
+			if err := show(ctx, q, row); err != nil {
 				return err
 			}
 		}
@@ -240,7 +275,7 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			parent = row.Parent
 		}
 		if parent != "" {
-			if err := place(ctx, q, &row, parent); err != nil {
+			if err := place(ctx, q, known, &row, parent); err != nil {
 				return err
 			}
 		}
@@ -262,24 +297,56 @@ func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
-// nameAfter gives a conversation without a title one made from a turn's message.
-func nameAfter(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
+// show lists a turn's conversation and gives it a title made from the turn's
+// message, unless it has one.
+func show(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 	t, err := turn(row)
 	if err != nil {
 		return err
 	}
 	title := chat.TitleFrom(t.Content.Message)
-	return q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
-		Owner: t.Owner, ID: t.ThreadID, Title: title, TitleFolded: record.Fold(title)})
+	return q.ShowConversation(ctx, sqlcgen.ShowConversationParams{
+		Owner: t.Owner, ID: t.ThreadID, At: row.CreatedAt, Title: title, TitleFolded: record.Fold(title)})
+}
+
+// turnsByID are turns that were read in a transaction already.
+type turnsByID map[string]sqlcgen.Turn
+
+// knownTurns reads turns by their ids or checkpoints, in one statement.
+func knownTurns(ctx context.Context, q *sqlcgen.Queries, owner string, ids ...string) (turnsByID, error) {
+	for i, id := range ids {
+		ids[i] = chat.TurnOf(id)
+	}
+	rows, err := q.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
+	known := turnsByID{}
+	for _, row := range rows {
+		known[row.ID] = row
+	}
+	return known, err
+}
+
+// turn is a known turn or, where it is not known, one that is read now.
+func (known turnsByID) turn(ctx context.Context, q *sqlcgen.Queries, owner, id string) (sqlcgen.Turn, error) {
+	if row, ok := known[id]; ok {
+		return row, nil
+	}
+	return q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+}
+
+func found(ok bool) error {
+	if !ok {
+		return db.ErrNotFound
+	}
+	return nil
 }
 
 // place puts a turn under parent in its thread's tree, and at the end of the
 // tree's order unless it has a place there. A parent comes earlier in that
 // order, so that there are no cycles, and is not a rolled back turn: then that
 // turn's own parent is taken. ErrNotFound when there is no such parent.
-func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
+func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
 	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
-		p, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: parent})
+		p, err := known.turn(ctx, q, row.Owner, parent)
 		if err != nil {
 			return err
 		}
@@ -300,10 +367,18 @@ func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent st
 	return err
 }
 
-func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (err error) {
-	ctx, end := s.few(ctx, "put text")
+func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) error {
+	return s.PutTexts(ctx, owner, turnID, []db.Text{{Key: key, Text: text}})
+}
+
+func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
+	ctx, end := s.few(ctx, "put texts")
 	defer end(&err)
-	rows, err := s.q.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: key, Text: text})
+	put := sqlcgen.PutTextsParams{Owner: owner, TurnID: turnID}
+	for _, t := range texts {
+		put.Keys, put.Texts = append(put.Keys, t.Key), append(put.Texts, t.Text)
+	}
+	rows, err := s.q.PutTexts(ctx, put)
 	if err != nil || rows > 0 {
 		return err
 	}
@@ -313,18 +388,20 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (e
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
 	ctx, end := s.few(ctx, "read texts")
 	defer end(&err)
-	texts := map[string]string{}
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID}); err != nil {
-			return err
-		}
-		rows, err := q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
-		for _, row := range rows {
+	rows, err := s.q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
+	if err == nil && len(rows) == 0 {
+		err = db.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if row.Key != "" {
 			texts[row.Key] = row.Text
 		}
-		return err
-	})
-	return texts, err
+	}
+	return texts, nil
 }
 
 func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {

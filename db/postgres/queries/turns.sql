@@ -57,6 +57,24 @@ ORDER BY place LIMIT @max_rows::bigint;
 UPDATE turns SET status = @status, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
+-- The turn with those that it begins beside: the open ones of its thread, and
+-- the thread's head.
+
+-- name: Standing :many
+SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id))) AS cancelled
+FROM turns t
+WHERE t.owner = @owner AND t.id IN (
+    SELECT @id::text AS id
+    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = @id AND s.owner = @owner
+        WHERE o.owner = @owner AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
+        WHERE x.owner = @owner AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
+        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = @id AND s.owner = @owner)
+ORDER BY t.place = 0, t.place, t.seq;
+
 -- name: SettleTurn :exec
 UPDATE turns SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
 WHERE id = @id AND owner = @owner AND settled_at = 0;
@@ -74,7 +92,7 @@ SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 
 -- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
+WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
 -- A share of the turn's row makes these two wait for a settle under way, and a
 -- settle for them: what is written to an open turn is written before its end.
@@ -83,15 +101,19 @@ WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY(@ids::text[]) AND t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
 
--- name: PutText :execrows
+-- name: PutTexts :execrows
 INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, @key, @text FROM turns t WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0
-FOR SHARE OF t
+SELECT t.id, n.key, n.text
+FROM (SELECT unnest(@keys::text[]) AS key, unnest(@texts::text[]) AS text) n
+CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = @turn_id AND o.owner = @owner AND o.settled_at = 0 FOR SHARE) t
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text;
 
+-- An open turn without texts has one row, with no key.
+
 -- name: Texts :many
-SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = @turn_id AND t.owner = @owner;
+SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
+FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
+WHERE t.id = @turn_id AND t.owner = @owner;
 
 -- name: SaveDraft :execrows
 INSERT INTO drafts (turn_id, piece, attempt, text)
@@ -111,6 +133,12 @@ DELETE FROM drafts WHERE turn_id = @turn_id;
 SELECT id FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND NOT hidden
 ORDER BY place DESC LIMIT 1;
+
+-- name: HeadOfConversation :one
+SELECT coalesce((SELECT t.id FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden
+    ORDER BY t.place DESC LIMIT 1), '')::text AS head
+FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
 
 -- name: Tree :many
 SELECT id, parent FROM turns
@@ -142,6 +170,7 @@ ORDER BY t.seq;
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
     WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id
+        AND (NOT @of_tree::boolean OR h.status <> 'new' AND h.place > 0 AND NOT h.hidden)
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner AND branch.depth + 1 < @max_turns::bigint
@@ -153,6 +182,18 @@ FROM branch CROSS JOIN LATERAL (
     ORDER BY m.n DESC LIMIT @max_rows::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
 ORDER BY branch.depth, said.n DESC
 LIMIT @max_rows::bigint;
+
+-- The newest settled turn of the branch that ends at a turn of the tree.
+
+-- name: Snapshot :one
+WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry, h.approvals FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry, t.approvals FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND back.settled_at = 0
+)
+SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title FROM documents d

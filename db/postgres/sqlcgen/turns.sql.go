@@ -28,9 +28,10 @@ const branchMessages = `-- name: BranchMessages :many
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
     WHERE h.id = $4 AND h.owner = $5 AND h.thread_id = $6
+        AND (NOT $7::boolean OR h.status <> 'new' AND h.place > 0 AND NOT h.hidden)
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
-    WHERE t.owner = $5 AND branch.depth + 1 < $7::bigint
+    WHERE t.owner = $5 AND branch.depth + 1 < $8::bigint
 )
 SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
@@ -48,6 +49,7 @@ type BranchMessagesParams struct {
 	Head     string
 	Owner    string
 	ThreadID string
+	OfTree   bool
 	MaxTurns int64
 }
 
@@ -69,6 +71,7 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 		arg.Head,
 		arg.Owner,
 		arg.ThreadID,
+		arg.OfTree,
 		arg.MaxTurns,
 	)
 	if err != nil {
@@ -179,7 +182,7 @@ func (q *Queries) DropUntakenTurn(ctx context.Context, arg DropUntakenTurnParams
 
 const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = $1 AND t.owner = $2 AND e.n > $3 ORDER BY e.n
+WHERE e.turn_id = $1 AND t.owner = $2 AND t.settled_at > 0 AND e.n > $3 ORDER BY e.n
 `
 
 type EventsAfterParams struct {
@@ -262,6 +265,25 @@ func (q *Queries) Head(ctx context.Context, arg HeadParams) (string, error) {
 	var id string
 	err := row.Scan(&id)
 	return id, err
+}
+
+const headOfConversation = `-- name: HeadOfConversation :one
+SELECT coalesce((SELECT t.id FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden
+    ORDER BY t.place DESC LIMIT 1), '')::text AS head
+FROM conversations c WHERE c.id = $1 AND c.owner = $2
+`
+
+type HeadOfConversationParams struct {
+	ThreadID string
+	Owner    string
+}
+
+func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error) {
+	row := q.db.QueryRow(ctx, headOfConversation, arg.ThreadID, arg.Owner)
+	var head string
+	err := row.Scan(&head)
+	return head, err
 }
 
 const insertEvents = `-- name: InsertEvents :exec
@@ -534,24 +556,25 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 	return err
 }
 
-const putText = `-- name: PutText :execrows
+const putTexts = `-- name: PutTexts :execrows
 INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, $1, $2 FROM turns t WHERE t.id = $3 AND t.owner = $4 AND t.settled_at = 0
-FOR SHARE OF t
+SELECT t.id, n.key, n.text
+FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS text) n
+CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = $3 AND o.owner = $4 AND o.settled_at = 0 FOR SHARE) t
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text
 `
 
-type PutTextParams struct {
-	Key    string
-	Text   string
+type PutTextsParams struct {
+	Keys   []string
+	Texts  []string
 	TurnID string
 	Owner  string
 }
 
-func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error) {
-	result, err := q.db.Exec(ctx, putText,
-		arg.Key,
-		arg.Text,
+func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, putTexts,
+		arg.Keys,
+		arg.Texts,
 		arg.TurnID,
 		arg.Owner,
 	)
@@ -658,9 +681,113 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 	return err
 }
 
+const snapshot = `-- name: Snapshot :one
+
+WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry, h.approvals FROM turns h
+    WHERE h.id = $1 AND h.owner = $2 AND h.thread_id = $3 AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry, t.approvals FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = $2 AND back.settled_at = 0
+)
+SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0
+`
+
+type SnapshotParams struct {
+	Head     string
+	Owner    string
+	ThreadID string
+}
+
+type SnapshotRow struct {
+	ID        string
+	Registry  string
+	Approvals string
+}
+
+// The newest settled turn of the branch that ends at a turn of the tree.
+func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error) {
+	row := q.db.QueryRow(ctx, snapshot, arg.Head, arg.Owner, arg.ThreadID)
+	var i SnapshotRow
+	err := row.Scan(&i.ID, &i.Registry, &i.Approvals)
+	return i, err
+}
+
+const standing = `-- name: Standing :many
+
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id))) AS cancelled
+FROM turns t
+WHERE t.owner = $1 AND t.id IN (
+    SELECT $2::text AS id
+    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $2 AND s.owner = $1
+        WHERE o.owner = $1 AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
+        WHERE x.owner = $1 AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
+        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $2 AND s.owner = $1)
+ORDER BY t.place = 0, t.place, t.seq
+`
+
+type StandingParams struct {
+	Owner string
+	ID    string
+}
+
+type StandingRow struct {
+	Turn      Turn
+	OfTree    bool
+	Cancelled bool
+}
+
+// The turn with those that it begins beside: the open ones of its thread, and
+// the thread's head.
+func (q *Queries) Standing(ctx context.Context, arg StandingParams) ([]StandingRow, error) {
+	rows, err := q.db.Query(ctx, standing, arg.Owner, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StandingRow
+	for rows.Next() {
+		var i StandingRow
+		if err := rows.Scan(
+			&i.Turn.Seq,
+			&i.Turn.ID,
+			&i.Turn.Owner,
+			&i.Turn.ThreadID,
+			&i.Turn.Parent,
+			&i.Turn.Place,
+			&i.Turn.Status,
+			&i.Turn.Hidden,
+			&i.Turn.CreatedAt,
+			&i.Turn.SettledAt,
+			&i.Turn.ClientTurnID,
+			&i.Turn.StreamRunID,
+			&i.Turn.ContentHash,
+			&i.Turn.Registry,
+			&i.Turn.Content,
+			&i.Turn.Approvals,
+			&i.Turn.Generation,
+			&i.OfTree,
+			&i.Cancelled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const texts = `-- name: Texts :many
-SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = $1 AND t.owner = $2
+
+SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
+FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
+WHERE t.id = $1 AND t.owner = $2
 `
 
 type TextsParams struct {
@@ -673,6 +800,7 @@ type TextsRow struct {
 	Text string
 }
 
+// An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
 	rows, err := q.db.Query(ctx, texts, arg.TurnID, arg.Owner)
 	if err != nil {
