@@ -37,12 +37,16 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 		t.ContentHash = t.Content.Hash()
 	}
 	var row sqlcgen.Turn
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := q.LockInserts(ctx, t.Owner); err != nil {
+	err = s.update(ctx, func(q *sqlcgen.Queries) (err error) {
+		if err := q.LockInsert(ctx, sqlcgen.LockInsertParams{Owner: t.Owner, ThreadID: t.ThreadID}); err != nil {
 			return err
 		}
-		created = false
-		generation, err := admitTurn(ctx, q, t, taken)
+		now, err := q.Admission(ctx, sqlcgen.AdmissionParams{
+			Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		if err != nil {
+			return err
+		}
+		generation, err := admitTurn(ctx, q, t, now, taken)
 		if err != nil {
 			return err
 		}
@@ -53,32 +57,23 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 				return err
 			}
 		}
-		byClient := sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID}
-		row, err = q.TurnByClientID(ctx, byClient)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			t.Generation = int(generation)
-			if err := insertTurn(ctx, q, t); err != nil {
-				return err
-			}
-			created = true
-			if row, err = q.TurnByClientID(ctx, byClient); err != nil {
-				return err
-			}
-		case err != nil:
+		t.Generation = int(generation)
+		row, created, err = insertTurn(ctx, q, t)
+		if err != nil {
 			return err
-		case row.ContentHash != t.ContentHash:
-			return db.ErrTurnConflict
 		}
-		if t.StreamRunID != "" {
-			err := q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
+		cancelled = now.Cancelled
+		if !created {
+			cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
+				Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
 			if err != nil {
 				return err
 			}
 		}
-		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
-		return err
+		if t.StreamRunID == "" {
+			return nil
+		}
+		return q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
 	})
 	if err != nil {
 		return chat.Turn{}, false, false, err
@@ -90,12 +85,13 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 // admitTurn makes the turn's conversation if need be and returns its generation.
 // ErrNotFound for a turn of a conversation that was deleted, and for a message of
 // one that is sent again: neither comes back in the next conversation of that id.
-func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool) (generation int64, err error) {
+func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen.AdmissionRow, taken bool) (generation int64, err error) {
 	how := reused
 	if taken { // its conversation was there before
 		how = 0
 	}
-	generation, err = ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, how)
+	there := sqlcgen.ConversationOwnerRow{Owner: now.Owner, Generation: now.Generation}
+	generation, err = ensureLocked(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, there, how)
 	if err != nil || generation == 1 {
 		return generation, err
 	}
@@ -115,29 +111,44 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool)
 }
 
 // insertTurn writes the turn with its user message, which shows once the turn
-// is accepted, and ties the pictures that came with it to the conversation.
-func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
+// is accepted, and ties the pictures that came with it to the conversation. Where
+// the message has made a turn already, that is the one.
+func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
-		return fmt.Errorf("content: %w", err)
+		return row, false, fmt.Errorf("content: %w", err)
 	}
-	rows, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
+	row, err = q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
 		Generation: int64(t.Generation)})
-	if err != nil {
-		return err
-	}
-	if rows == 0 { // the turn id stands for another turn
-		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
-			return err
-		}
-		return db.ErrTurnConflict
+	switch {
+	case errors.Is(err, pgx.ErrNoRows): // one of its ids is taken
+		row, err = takenBy(ctx, q, t)
+		return row, false, err
+	case err != nil:
+		return row, false, err
 	}
 	if err := useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments); err != nil {
-		return err
+		return row, false, err
 	}
-	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+	return row, true, insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+}
+
+// takenBy is the turn that the message of t has made before. ErrTurnConflict when
+// one of t's ids stands for something else.
+func takenBy(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn, error) {
+	row, err := q.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
+			return row, err
+		}
+		return row, db.ErrTurnConflict
+	}
+	if err == nil && row.ContentHash != t.ContentHash {
+		err = db.ErrTurnConflict
+	}
+	return row, err
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
@@ -275,8 +286,12 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			parent = row.Parent
 		}
 		if parent != "" {
-			if err := place(ctx, q, known, &row, parent); err != nil {
+			if row.Parent, err = placedUnder(ctx, q, known, row, parent); err != nil {
 				return err
+			}
+			if row.Place == 0 {
+				return q.PlaceTurn(ctx, sqlcgen.PlaceTurnParams{
+					Owner: owner, ThreadID: row.ThreadID, ID: id, Status: row.Status, Parent: row.Parent})
 			}
 		}
 		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: row.Status, Parent: row.Parent, Place: row.Place})
@@ -341,30 +356,33 @@ func found(ok bool) error {
 }
 
 // place puts a turn under parent in its thread's tree, and at the end of the
-// tree's order unless it has a place there. A parent comes earlier in that
+// tree's order unless it has a place there. ErrNotFound as for placedUnder.
+func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) (err error) {
+	if row.Parent, err = placedUnder(ctx, q, known, *row, parent); err != nil || row.Place > 0 {
+		return err
+	}
+	row.Place, err = q.NextPlace(ctx, sqlcgen.NextPlaceParams{Owner: row.Owner, ThreadID: row.ThreadID})
+	return err
+}
+
+// placedUnder is the parent that a turn gets. It comes earlier in the tree's
 // order, so that there are no cycles, and is not a rolled back turn: then that
 // turn's own parent is taken. ErrNotFound when there is no such parent.
-func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
+func placedUnder(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, parent string) (string, error) {
 	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
 		p, err := known.turn(ctx, q, row.Owner, parent)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if p.ThreadID != row.ThreadID || p.Place == 0 || (row.Place > 0 && p.Place >= row.Place) {
-			return db.ErrNotFound
+			return "", db.ErrNotFound
 		}
 		if !p.Hidden {
 			break
 		}
 		parent = p.Parent
 	}
-	row.Parent = parent
-	if row.Place > 0 {
-		return nil
-	}
-	next, err := q.NextPlace(ctx, sqlcgen.NextPlaceParams{Owner: row.Owner, ThreadID: row.ThreadID})
-	row.Place = next
-	return err
+	return parent, nil
 }
 
 func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) error {

@@ -1,7 +1,7 @@
--- name: InsertTurn :execrows
+-- name: InsertTurn :one
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
 VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING RETURNING *;
 
 -- name: DropUntakenTurn :exec
 DELETE FROM turns
@@ -25,6 +25,16 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.se
 
 -- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
+
+-- What decides about a new turn, under the locks.
+
+-- name: Admission :one
+SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
+        (x.kind = 'turn' AND x.ref = @turn_id)
+        OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
+        OR (x.kind = 'run' AND x.ref = @run_id))) AS cancelled
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id;
 
 -- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
@@ -56,6 +66,14 @@ ORDER BY place LIMIT @max_rows::bigint;
 -- name: MarkTurn :exec
 UPDATE turns SET status = @status, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
+
+-- name: PlaceTurn :exec
+WITH next AS (
+    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+    WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places)
+UPDATE turns SET status = @status, parent = @parent, place = (SELECT places FROM next)
+WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 
 -- The turn with those that it begins beside: the open ones of its thread, and
 -- the thread's head.

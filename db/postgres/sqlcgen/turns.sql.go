@@ -24,6 +24,44 @@ func (q *Queries) AddStreamRun(ctx context.Context, arg AddStreamRunParams) erro
 	return err
 }
 
+const admission = `-- name: Admission :one
+
+SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
+        (x.kind = 'turn' AND x.ref = $2)
+        OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
+        OR (x.kind = 'run' AND x.ref = $5))) AS cancelled
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4
+`
+
+type AdmissionParams struct {
+	Owner        string
+	TurnID       string
+	ClientTurnID string
+	ThreadID     string
+	RunID        string
+}
+
+type AdmissionRow struct {
+	Owner      string
+	Generation int64
+	Cancelled  bool
+}
+
+// What decides about a new turn, under the locks.
+func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error) {
+	row := q.db.QueryRow(ctx, admission,
+		arg.Owner,
+		arg.TurnID,
+		arg.ClientTurnID,
+		arg.ThreadID,
+		arg.RunID,
+	)
+	var i AdmissionRow
+	err := row.Scan(&i.Owner, &i.Generation, &i.Cancelled)
+	return i, err
+}
+
 const branchMessages = `-- name: BranchMessages :many
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
@@ -330,10 +368,10 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 	return err
 }
 
-const insertTurn = `-- name: InsertTurn :execrows
+const insertTurn = `-- name: InsertTurn :one
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
 VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
-ON CONFLICT DO NOTHING
+ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation
 `
 
 type InsertTurnParams struct {
@@ -349,8 +387,8 @@ type InsertTurnParams struct {
 	Generation   int64
 }
 
-func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertTurn,
+func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, error) {
+	row := q.db.QueryRow(ctx, insertTurn,
 		arg.ID,
 		arg.Owner,
 		arg.ThreadID,
@@ -362,10 +400,27 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, 
 		arg.Content,
 		arg.Generation,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var i Turn
+	err := row.Scan(
+		&i.Seq,
+		&i.ID,
+		&i.Owner,
+		&i.ThreadID,
+		&i.Parent,
+		&i.Place,
+		&i.Status,
+		&i.Hidden,
+		&i.CreatedAt,
+		&i.SettledAt,
+		&i.ClientTurnID,
+		&i.StreamRunID,
+		&i.ContentHash,
+		&i.Registry,
+		&i.Content,
+		&i.Approvals,
+		&i.Generation,
+	)
+	return i, err
 }
 
 const lastEvent = `-- name: LastEvent :one
@@ -519,6 +574,34 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 		return nil, err
 	}
 	return items, nil
+}
+
+const placeTurn = `-- name: PlaceTurn :exec
+WITH next AS (
+    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+    WHERE c.id = $5 AND c.owner = $4 RETURNING c.places)
+UPDATE turns SET status = $1, parent = $2, place = (SELECT places FROM next)
+WHERE turns.id = $3 AND turns.owner = $4 AND turns.settled_at = 0
+`
+
+type PlaceTurnParams struct {
+	Status   string
+	Parent   string
+	ID       string
+	Owner    string
+	ThreadID string
+}
+
+func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
+	_, err := q.db.Exec(ctx, placeTurn,
+		arg.Status,
+		arg.Parent,
+		arg.ID,
+		arg.Owner,
+		arg.ThreadID,
+	)
+	return err
 }
 
 const pruneCancels = `-- name: PruneCancels :exec
