@@ -40,6 +40,8 @@ type Activities struct {
 	// Heartbeat tells the server that an attempt is alive; nil: by the worker's
 	// own client.
 	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
+
+	begun begunTurns
 }
 
 func (a *Activities) log() *slog.Logger {

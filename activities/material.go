@@ -55,7 +55,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		if turn, err = a.Store.Turn(ctx, r.Owner, r.TurnID); err != nil {
+		if turn, err = a.turn(ctx, r.TurnRef); err != nil {
 			return err
 		}
 		tagged, err = a.readTags(ctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets)

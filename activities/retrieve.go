@@ -32,7 +32,7 @@ func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 // for a vague follow-up together with the question before it, and for an audit
 // the text under audit.
 func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, error) {
-	t, err := a.Store.Turn(ctx, r.Owner, r.TurnID)
+	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +44,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, erro
 	if r.Action == chat.Audit {
 		return a.underAudit(ctx, r, free)
 	}
-	docs, err := a.visible(ctx, r.Owner, r.DocIDs)
+	docs, err := a.beside(ctx, r.Owner, r.DocIDs, tagged)
 	if err != nil {
 		return "", err
 	}

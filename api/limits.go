@@ -99,8 +99,8 @@ type counted struct {
 
 // admit counts a turn that is about to be made, or refuses it with 429. A
 // message sent again is not counted. With the database away nobody is refused.
-// mayBeKnown: the client named it.
-func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKnown bool) (*admission, error) {
+// mayBeKnown: the client named it. known: its conversation is there.
+func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKnown, known bool) (*admission, error) {
 	a := &admission{s: s}
 	if mayBeKnown {
 		sent := db.CancelRef{ThreadID: turn.ThreadID, ClientTurnID: turn.ClientTurnID}
@@ -129,6 +129,9 @@ func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKno
 		if err := a.count(ctx, who, "turns", s.limits.Turns, "You have sent many messages in a short time. Please wait a moment."); err != nil {
 			return nil, err
 		}
+	}
+	if known {
+		return a, nil
 	}
 	_, err := s.Store.Conversation(ctx, who.ID, turn.ThreadID)
 	if notFound(err) {

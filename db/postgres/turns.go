@@ -261,6 +261,12 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 	default:
 		return fmt.Errorf("a turn cannot be marked %q", status)
 	}
+	if status == chat.TurnAccepted && parent == "" { // as a rule it has begun by now, and nothing is to be noted
+		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil || row.Status != string(chat.TurnNew) && row.Place > 0 {
+			return err
+		}
+	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
 			return err
