@@ -45,12 +45,13 @@ func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversa
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, err
 	}
-	return ensureLocked(ctx, q, c, there, how)
+	return ensureLocked(ctx, q, c, there, nil, how)
 }
 
 // ensureLocked is ensureConversation under the thread's lock; there is whose c's
-// id is now, nobody's where it has no generation.
-func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, there sqlcgen.ConversationOwnerRow, how making) (generation int64, err error) {
+// id is now, nobody's where it has no generation; before is whose it was last, nil
+// where that is not known yet.
+func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, there sqlcgen.ConversationOwnerRow, before *sqlcgen.DeletedConversationRow, how making) (generation int64, err error) {
 	switch known := there.Generation > 0; {
 	case known && there.Owner != c.Owner:
 		return 0, db.ErrNotFound
@@ -64,12 +65,14 @@ func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, 
 		return there.Generation, q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
 			ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title)})
 	}
-	before, err := q.DeletedConversation(ctx, c.ID)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-	case err != nil:
-		return 0, err
-	case before.Owner != c.Owner || before.Owner == "" || how&reused == 0:
+	if before == nil {
+		row, err := q.DeletedConversation(ctx, c.ID)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return 0, err
+		}
+		before = &row
+	}
+	if before.Generation > 0 && (before.Owner != c.Owner || before.Owner == "" || how&reused == 0) {
 		return 0, db.ErrNotFound
 	}
 	generation = before.Generation + 1

@@ -75,6 +75,10 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 			return messages, err
 		}
 	}
+	if head == chat.RootCheckpoint {
+		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+		return nil, err
+	}
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		b, err := findBranch(ctx, q, owner, threadID, head)
 		if err != nil || n < 1 {
@@ -89,6 +93,17 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
 	ctx, end := s.few(ctx, "read registry")
 	defer end(&err)
+	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // as a rule one statement does
+		rows, err := s.q.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
+		for _, row := range rows {
+			if row.ID != "" {
+				docs = append(docs, chat.DocRef{ID: row.ID, Title: row.Title})
+			}
+		}
+		if err != nil || len(rows) > 0 {
+			return docs, err
+		}
+	}
 	t, err := s.snapshot(ctx, owner, threadID, head)
 	if err != nil || t.ID == "" {
 		return nil, err

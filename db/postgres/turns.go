@@ -91,7 +91,8 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen
 		how = 0
 	}
 	there := sqlcgen.ConversationOwnerRow{Owner: now.Owner, Generation: now.Generation}
-	generation, err = ensureLocked(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, there, how)
+	before := sqlcgen.DeletedConversationRow{Owner: now.DeletedOwner, Generation: now.DeletedGeneration, Places: now.DeletedPlaces}
+	generation, err = ensureLocked(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, there, &before, how)
 	if err != nil || generation == 1 {
 		return generation, err
 	}

@@ -30,11 +30,12 @@ INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_
 
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
         OR (x.kind = 'run' AND x.ref = @run_id))) AS cancelled
-FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id;
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN deleted_conversations d ON d.id = @thread_id;
 
 -- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
@@ -212,6 +213,19 @@ WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
     WHERE t.owner = @owner AND back.settled_at = 0
 )
 SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
+
+-- name: KnownDocuments :many
+WITH RECURSIVE back (id, parent, settled_at, registry) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND back.settled_at = 0
+)
+SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title
+FROM back LEFT JOIN LATERAL jsonb_array_elements_text(back.registry::jsonb) WITH ORDINALITY AS k (id, n) ON true
+LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN (@owner, '*')
+WHERE back.settled_at > 0 ORDER BY k.n;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title FROM documents d

@@ -27,11 +27,12 @@ func (q *Queries) AddStreamRun(ctx context.Context, arg AddStreamRunParams) erro
 const admission = `-- name: Admission :one
 
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
         (x.kind = 'turn' AND x.ref = $2)
         OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
         OR (x.kind = 'run' AND x.ref = $5))) AS cancelled
-FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4 LEFT JOIN deleted_conversations d ON d.id = $4
 `
 
 type AdmissionParams struct {
@@ -43,9 +44,12 @@ type AdmissionParams struct {
 }
 
 type AdmissionRow struct {
-	Owner      string
-	Generation int64
-	Cancelled  bool
+	Owner             string
+	Generation        int64
+	DeletedOwner      string
+	DeletedGeneration int64
+	DeletedPlaces     int64
+	Cancelled         bool
 }
 
 // What decides about a new turn, under the locks.
@@ -58,7 +62,14 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		arg.RunID,
 	)
 	var i AdmissionRow
-	err := row.Scan(&i.Owner, &i.Generation, &i.Cancelled)
+	err := row.Scan(
+		&i.Owner,
+		&i.Generation,
+		&i.DeletedOwner,
+		&i.DeletedGeneration,
+		&i.DeletedPlaces,
+		&i.Cancelled,
+	)
 	return i, err
 }
 
@@ -421,6 +432,51 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 		&i.Generation,
 	)
 	return i, err
+}
+
+const knownDocuments = `-- name: KnownDocuments :many
+WITH RECURSIVE back (id, parent, settled_at, registry) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
+    WHERE h.id = $2 AND h.owner = $1 AND h.thread_id = $3 AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = $1 AND back.settled_at = 0
+)
+SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title
+FROM back LEFT JOIN LATERAL jsonb_array_elements_text(back.registry::jsonb) WITH ORDINALITY AS k (id, n) ON true
+LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN ($1, '*')
+WHERE back.settled_at > 0 ORDER BY k.n
+`
+
+type KnownDocumentsParams struct {
+	Owner    string
+	Head     string
+	ThreadID string
+}
+
+type KnownDocumentsRow struct {
+	ID    string
+	Title string
+}
+
+func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, knownDocuments, arg.Owner, arg.Head, arg.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KnownDocumentsRow
+	for rows.Next() {
+		var i KnownDocumentsRow
+		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lastEvent = `-- name: LastEvent :one
