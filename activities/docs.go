@@ -57,20 +57,11 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 		return Docs{}, err
 	}
 	res := resolution{message: t.Content.Message}
-	res.tags, err = a.readTags(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
-	if err != nil {
-		return Docs{}, err
-	}
-	free := res.tags.free(res.message)
-	d := Docs{IDs: res.tags.ids(), Confidence: chat.High, Processing: processing(res.tags.docs)}
-	if len(d.IDs) > 0 {
-		d.Source = sourceExplicit
-		if onlyConnecting(free) {
-			return d, nil
-		}
-	}
-
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(ctx) // what most messages need is read at once
+	g.Go(func() (err error) {
+		res.tags, err = a.readTags(gctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
+		return err
+	})
 	g.Go(func() (err error) {
 		res.visible, err = a.Store.VisibleDocuments(gctx, r.Owner)
 		return err
@@ -82,6 +73,15 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 	if err := g.Wait(); err != nil {
 		return Docs{}, err
 	}
+	free := res.tags.free(res.message)
+	d := Docs{IDs: res.tags.ids(), Confidence: chat.High, Processing: processing(res.tags.docs)}
+	if len(d.IDs) > 0 {
+		d.Source = sourceExplicit
+		if onlyConnecting(free) {
+			return d, nil
+		}
+	}
+
 	res.instruction = free
 	action := r.Action
 	if action == "" {

@@ -273,7 +273,7 @@ type recordingSearch struct {
 	action    chat.Action
 }
 
-func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string) (retrieval.Selection, error) {
+func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string, _ ...chat.Document) (retrieval.Selection, error) {
 	s.query, s.docs, s.action = query, docs, action
 	return s.selection, nil
 }

@@ -206,19 +206,19 @@ func turnID(now time.Time) string {
 // insert checks a message against what is stored and writes its turn's row, or
 // finds the one it made before.
 func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
-	var known bool // the conversation is there
+	var there *bool // the conversation; nil: nobody has looked
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
 	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
 		reads.Go(func() (err error) {
-			turn.Content.Agent, known, err = s.keptAgent(rctx, who.ID, in)
+			turn.Content.Agent, there, err = s.keptAgent(rctx, who.ID, in)
 			return err
 		})
 	}
 	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
 	}
-	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", known)
+	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", there)
 	if err != nil {
 		return turn, false, false, err
 	}
@@ -230,28 +230,29 @@ func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn
 }
 
 // keptAgent is the agent of a message that names none: that of the turn which it
-// follows, or of the thread's newest, else the dialect's. known says that its
-// conversation was seen.
-func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, known bool, _ error) {
+// follows, or of the thread's newest, else the dialect's. there says
+// whether its conversation is, where that was seen on the way.
+func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, there *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
 	if (before == "" || before == chat.RootCheckpoint) && in.ThreadID != "" {
 		var err error
 		if before, err = s.Store.Head(ctx, owner, in.ThreadID); err != nil && !notFound(err) {
-			return "", false, err
+			return "", nil, err
 		}
-		known = err == nil
+		found := err == nil
+		there = &found
 	}
 	if before == "" || before == chat.RootCheckpoint {
-		return in.Content.Agent, known, nil
+		return in.Content.Agent, there, nil
 	}
 	t, err := s.Store.Turn(ctx, owner, before)
 	switch {
 	case notFound(err):
-		return in.Content.Agent, known, nil
+		return in.Content.Agent, there, nil
 	case err != nil:
-		return "", known, err
+		return "", there, err
 	}
-	return t.Content.Agent, known, nil
+	return t.Content.Agent, there, nil
 }
 
 // checkSubmit finds what only the store knows: whether the ids exist.
