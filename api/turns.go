@@ -234,16 +234,19 @@ func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn
 // whether its conversation is, where that was seen on the way.
 func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, there *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
-	if (before == "" || before == chat.RootCheckpoint) && in.ThreadID != "" {
-		var err error
-		if before, err = s.Store.Head(ctx, owner, in.ThreadID); err != nil && !notFound(err) {
+	if before == "" || before == chat.RootCheckpoint {
+		if in.ThreadID == "" {
+			return in.Content.Agent, nil, nil
+		}
+		newest, any, err := s.Store.HeadContent(ctx, owner, in.ThreadID)
+		found := err == nil
+		switch {
+		case notFound(err), found && !any:
+			return in.Content.Agent, &found, nil
+		case err != nil:
 			return "", nil, err
 		}
-		found := err == nil
-		there = &found
-	}
-	if before == "" || before == chat.RootCheckpoint {
-		return in.Content.Agent, there, nil
+		return newest.Agent, &found, nil
 	}
 	t, err := s.Store.Turn(ctx, owner, before)
 	switch {

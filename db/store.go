@@ -212,6 +212,8 @@ type Turns interface {
 	// when none. Settled and open ones both count, but not one that waits for
 	// its parent: the head is what it will follow.
 	Head(ctx context.Context, owner, threadID string) (string, error)
+	// HeadContent is the message of the turn Head names; ok is false when there is none.
+	HeadContent(ctx context.Context, owner, threadID string) (_ chat.Content, ok bool, _ error)
 	// Recent returns the last n user and assistant messages up to and including
 	// the settled turn head, oldest first; none for RootCheckpoint.
 	Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error)

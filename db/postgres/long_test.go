@@ -103,7 +103,7 @@ func TestAThreadOf2000TurnsAnd200BranchesCostsNoMoreThanAShortOne(t *testing.T) 
 			require.NoError(t, use.Call(), use.Name)
 			for _, q := range seen.take() {
 				text := q.SQL[strings.Index(q.SQL, "\n")+1:]
-				if !strings.HasPrefix(text, "SELECT") && !strings.HasPrefix(text, "WITH") {
+				if !strings.HasPrefix(text, "SELECT") && !strings.HasPrefix(text, "WITH") || strings.Contains(text, "INSERT INTO") || strings.Contains(text, "UPDATE turns") {
 					continue // writes find their rows by their keys
 				}
 				queries++

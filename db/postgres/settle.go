@@ -57,29 +57,26 @@ func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcge
 	if err != nil {
 		return err
 	}
-	err = q.SettleTurn(ctx, sqlcgen.SettleTurnParams{
-		Owner: e.Owner, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
+	if e.Hidden {
+		e.Title = ""
+	}
+	end := sqlcgen.SettleTurnParams{
+		Owner: e.Owner, ThreadID: e.ThreadID, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
 		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(tools, e.Approvals)),
-		Hidden: e.Hidden, At: record.Micros(e.At)})
-	if err != nil {
+		Hidden: e.Hidden, At: record.Micros(e.At), Title: e.Title, TitleFolded: record.Fold(e.Title)}
+	if err := addMessages(&end, e); err != nil {
 		return err
 	}
-	if err := insertMessages(ctx, q, e); err != nil {
+	if err := addEvents(&end, e); err != nil {
 		return err
 	}
-	if err := insertEvents(ctx, q, e); err != nil {
+	if err := q.SettleTurn(ctx, end); err != nil {
 		return err
 	}
 	if e.Hidden {
-		e.Title = ""
 		if err := unname(ctx, q, row); err != nil {
 			return err
 		}
-	}
-	err = q.ShowConversation(ctx, sqlcgen.ShowConversationParams{
-		Owner: e.Owner, ID: e.ThreadID, At: record.Micros(e.At), Title: e.Title, TitleFolded: record.Fold(e.Title)})
-	if err != nil {
-		return err
 	}
 	return q.DeleteDrafts(ctx, e.TurnID)
 }
@@ -135,56 +132,63 @@ func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sql
 	return registry, tools, err
 }
 
-// insertMessages writes what follows the user's message, which stands since
-// the turn was inserted.
-func insertMessages(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) error {
+// addMessages adds what follows the user's message, which stands since the turn
+// was inserted.
+func addMessages(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
 	for i, m := range record.FurtherMessages(e) {
-		if err := insertMessage(ctx, q, e.TurnID, i+1, m); err != nil {
+		metadata, err := storedMetadata(m)
+		if err != nil {
 			return err
 		}
+		end.MessageNumbers = append(end.MessageNumbers, int64(i+1))
+		end.Roles = append(end.Roles, m.Role)
+		end.SaidAt = append(end.SaidAt, record.Micros(m.CreatedAt))
+		end.Contents = append(end.Contents, m.Content)
+		end.Folded = append(end.Folded, record.Fold(m.Content))
+		end.Metadata = append(end.Metadata, metadata)
 	}
 	return nil
 }
 
-func insertEvents(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) error {
-	log := record.Log(e)
-	insert := sqlcgen.InsertEventsParams{TurnID: e.TurnID}
-	for _, ev := range log {
+func addEvents(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
+	for _, ev := range record.Log(e) {
 		text, err := record.JSON(ev)
 		if err != nil {
 			return fmt.Errorf("event %d: %w", ev.N, err)
 		}
-		insert.Numbers, insert.Events = append(insert.Numbers, int64(ev.N)), append(insert.Events, text)
+		end.EventNumbers, end.Events = append(end.EventNumbers, int64(ev.N)), append(end.Events, text)
 	}
-	return q.InsertEvents(ctx, insert)
+	return nil
 }
 
-func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int, m chat.Message) error {
-	metadata := ""
-	if m.Metadata != nil {
-		var err error
-		if metadata, err = record.JSON(m.Metadata); err != nil {
-			return fmt.Errorf("metadata: %w", err)
-		}
+func storedMetadata(m chat.Message) (string, error) {
+	if m.Metadata == nil {
+		return "", nil
 	}
-	return q.InsertMessage(ctx, sqlcgen.InsertMessageParams{
-		TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt),
-		Content: m.Content, Folded: record.Fold(m.Content), Metadata: metadata})
+	text, err := record.JSON(m.Metadata)
+	if err != nil {
+		return "", fmt.Errorf("metadata: %w", err)
+	}
+	return text, nil
 }
 
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
 	ctx, end := s.few(ctx, "read events")
 	defer end(&err)
-	rows, err := s.q.EventsAfter(ctx, sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)})
+	read := sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)}
+	rows, err := s.q.EventsAfter(ctx, read)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 { // a settled turn's log never changes, so this need not be the same transaction
+	if len(rows) == 0 {
 		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 		if err == nil && row.SettledAt == 0 {
 			err = db.ErrNotFound
 		}
 		if err != nil {
+			return nil, err
+		}
+		if rows, err = s.q.EventsAfter(ctx, read); err != nil { // it may have settled in between
 			return nil, err
 		}
 	}

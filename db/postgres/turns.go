@@ -62,13 +62,13 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 		if err != nil {
 			return err
 		}
-		cancelled = now.Cancelled
-		if !created {
-			cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-				Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
-			if err != nil {
-				return err
-			}
+		if cancelled = now.Cancelled; created {
+			return nil
+		}
+		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
+			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		if err != nil {
+			return err
 		}
 		if t.StreamRunID == "" {
 			return nil
@@ -112,17 +112,23 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen
 }
 
 // insertTurn writes the turn with its user message, which shows once the turn
-// is accepted, and ties the pictures that came with it to the conversation. Where
+// is accepted, and with the run's name, and ties the pictures that came with it to the conversation. Where
 // the message has made a turn already, that is the one.
 func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
 		return row, false, fmt.Errorf("content: %w", err)
 	}
-	row, err = q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
+	said := record.FirstMessage(t)
+	metadata, err := storedMetadata(said)
+	if err != nil {
+		return row, false, err
+	}
+	made, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
-		Generation: int64(t.Generation)})
+		Generation: int64(t.Generation), Role: said.Role, SaidAt: record.Micros(said.CreatedAt), Message: said.Content,
+		Folded: record.Fold(said.Content), Metadata: metadata})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows): // one of its ids is taken
 		row, err = takenBy(ctx, q, t)
@@ -130,10 +136,7 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcg
 	case err != nil:
 		return row, false, err
 	}
-	if err := useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments); err != nil {
-		return row, false, err
-	}
-	return row, true, insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+	return sqlcgen.Turn(made), true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)
 }
 
 // takenBy is the turn that the message of t has made before. ErrTurnConflict when
@@ -160,6 +163,17 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 		return chat.Turn{}, err
 	}
 	return turn(row)
+}
+
+func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
+	ctx, end := s.few(ctx, "read the newest message")
+	defer end(&err)
+	row, err := s.q.HeadTurn(ctx, sqlcgen.HeadTurnParams{Owner: owner, ThreadID: threadID})
+	if err != nil || row.ID == "" {
+		return content, false, err
+	}
+	t, err := turn(sqlcgen.Turn{ID: row.ID, Content: row.Content})
+	return t.Content, err == nil, err
 }
 
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {

@@ -144,6 +144,16 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 	return turn(row)
 }
 
+func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
+	defer s.wrap("read the newest message", &err)
+	head, err := s.Head(ctx, owner, threadID)
+	if err != nil || head == chat.RootCheckpoint {
+		return content, false, err
+	}
+	t, err := s.Turn(ctx, owner, head)
+	return t.Content, err == nil, err
+}
+
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
 	defer s.wrap("find turn", &err)
 	kind, id, err := record.CancelKind(ref)

@@ -186,6 +186,10 @@ func (o *store) Head(ctx context.Context, owner, threadID string) (string, error
 	return one(o, func() (string, error) { return o.Store.Head(ctx, owner, threadID) })
 }
 
+func (o *store) HeadContent(ctx context.Context, owner, threadID string) (chat.Content, bool, error) {
+	return two(o, func() (chat.Content, bool, error) { return o.Store.HeadContent(ctx, owner, threadID) })
+}
+
 func (o *store) History(ctx context.Context, owner, threadID, head, before string, limit int) (db.History, error) {
 	return one(o, func() (db.History, error) { return o.Store.History(ctx, owner, threadID, head, before, limit) })
 }

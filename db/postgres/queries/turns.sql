@@ -1,7 +1,15 @@
 -- name: InsertTurn :one
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
-ON CONFLICT DO NOTHING RETURNING *;
+WITH made AS (
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
+    ON CONFLICT DO NOTHING RETURNING *),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT made.id, 0, @role::text, @said_at::bigint, @message::text, @folded::text, @metadata::text FROM made),
+named AS (
+    INSERT INTO stream_runs (owner, run_id, turn_id)
+    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT * FROM made;
 
 -- name: DropUntakenTurn :exec
 DELETE FROM turns
@@ -95,16 +103,25 @@ WHERE t.owner = @owner AND t.id IN (
 ORDER BY t.place = 0, t.place, t.seq;
 
 -- name: SettleTurn :exec
-UPDATE turns SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
-WHERE id = @id AND owner = @owner AND settled_at = 0;
-
--- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, @folded, @metadata);
-
--- name: InsertEvents :exec
+WITH ended AS (
+    UPDATE turns t SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
+    WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@said_at::bigint[]), unnest(@contents::text[]), unnest(@folded::text[]), unnest(@metadata::text[])),
+shown AS (
+    UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
+        title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
+        title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
+    WHERE c.id = @thread_id AND c.owner = @owner)
 INSERT INTO turn_events (turn_id, n, event)
-SELECT @turn_id, unnest(@numbers::bigint[]), unnest(@events::text[]);
+SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
+
+-- After the settle has waited for a draft under way, which its own statement
+-- would not see.
+
+-- name: DeleteDrafts :exec
+DELETE FROM drafts WHERE turn_id = @turn_id;
 
 -- name: LastEvent :one
 SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
@@ -145,13 +162,19 @@ WHERE excluded.attempt >= drafts.attempt;
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 
--- name: DeleteDrafts :exec
-DELETE FROM drafts WHERE turn_id = @turn_id;
-
 -- name: Head :one
 SELECT id FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND NOT hidden
 ORDER BY place DESC LIMIT 1;
+
+-- A conversation without a head has one row, with no turn.
+
+-- name: HeadTurn :one
+SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
+FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
+    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND NOT x.hidden
+    ORDER BY x.place DESC LIMIT 1) t ON true
+WHERE c.id = @thread_id AND c.owner = @owner;
 
 -- name: HeadOfConversation :one
 SELECT coalesce((SELECT t.id FROM turns t

@@ -176,9 +176,12 @@ func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) 
 }
 
 const deleteDrafts = `-- name: DeleteDrafts :exec
+
 DELETE FROM drafts WHERE turn_id = $1
 `
 
+// After the settle has waited for a draft under way, which its own statement
+// would not see.
 func (q *Queries) DeleteDrafts(ctx context.Context, turnID string) error {
 	_, err := q.db.Exec(ctx, deleteDrafts, turnID)
 	return err
@@ -335,54 +338,45 @@ func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversation
 	return head, err
 }
 
-const insertEvents = `-- name: InsertEvents :exec
-INSERT INTO turn_events (turn_id, n, event)
-SELECT $1, unnest($2::bigint[]), unnest($3::text[])
+const headTurn = `-- name: HeadTurn :one
+
+SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
+FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
+    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND NOT x.hidden
+    ORDER BY x.place DESC LIMIT 1) t ON true
+WHERE c.id = $1 AND c.owner = $2
 `
 
-type InsertEventsParams struct {
-	TurnID  string
-	Numbers []int64
-	Events  []string
+type HeadTurnParams struct {
+	ThreadID string
+	Owner    string
 }
 
-func (q *Queries) InsertEvents(ctx context.Context, arg InsertEventsParams) error {
-	_, err := q.db.Exec(ctx, insertEvents, arg.TurnID, arg.Numbers, arg.Events)
-	return err
+type HeadTurnRow struct {
+	ID      string
+	Content string
 }
 
-const insertMessage = `-- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-`
-
-type InsertMessageParams struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Folded    string
-	Metadata  string
-}
-
-func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) error {
-	_, err := q.db.Exec(ctx, insertMessage,
-		arg.TurnID,
-		arg.N,
-		arg.Role,
-		arg.CreatedAt,
-		arg.Content,
-		arg.Folded,
-		arg.Metadata,
-	)
-	return err
+// A conversation without a head has one row, with no turn.
+func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error) {
+	row := q.db.QueryRow(ctx, headTurn, arg.ThreadID, arg.Owner)
+	var i HeadTurnRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
 }
 
 const insertTurn = `-- name: InsertTurn :one
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
-ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation
+WITH made AS (
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT made.id, 0, $11::text, $12::bigint, $13::text, $14::text, $15::text FROM made),
+named AS (
+    INSERT INTO stream_runs (owner, run_id, turn_id)
+    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM made
 `
 
 type InsertTurnParams struct {
@@ -396,9 +390,34 @@ type InsertTurnParams struct {
 	ContentHash  string
 	Content      string
 	Generation   int64
+	Role         string
+	SaidAt       int64
+	Message      string
+	Folded       string
+	Metadata     string
 }
 
-func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, error) {
+type InsertTurnRow struct {
+	Seq          int64
+	ID           string
+	Owner        string
+	ThreadID     string
+	Parent       string
+	Place        int64
+	Status       string
+	Hidden       bool
+	CreatedAt    int64
+	SettledAt    int64
+	ClientTurnID string
+	StreamRunID  string
+	ContentHash  string
+	Registry     string
+	Content      string
+	Approvals    string
+	Generation   int64
+}
+
+func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertTurnRow, error) {
 	row := q.db.QueryRow(ctx, insertTurn,
 		arg.ID,
 		arg.Owner,
@@ -410,8 +429,13 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 		arg.ContentHash,
 		arg.Content,
 		arg.Generation,
+		arg.Role,
+		arg.SaidAt,
+		arg.Message,
+		arg.Folded,
+		arg.Metadata,
 	)
-	var i Turn
+	var i InsertTurnRow
 	err := row.Scan(
 		&i.Seq,
 		&i.ID,
@@ -789,24 +813,49 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 }
 
 const settleTurn = `-- name: SettleTurn :exec
-UPDATE turns SET status = $1, parent = $2, place = $3, registry = $4, approvals = $5, hidden = $6, settled_at = $7
-WHERE id = $8 AND owner = $9 AND settled_at = 0
+WITH ended AS (
+    UPDATE turns t SET status = $4, parent = $5, place = $6, registry = $7, approvals = $8, hidden = $9, settled_at = $10
+    WHERE t.id = $1 AND t.owner = $11 AND t.settled_at = 0),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), unnest($16::text[]), unnest($17::text[])),
+shown AS (
+    UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
+        title = CASE WHEN c.title = '' THEN $18::text ELSE c.title END,
+        title_folded = CASE WHEN c.title = '' THEN $19::text ELSE c.title_folded END
+    WHERE c.id = $20 AND c.owner = $11)
+INSERT INTO turn_events (turn_id, n, event)
+SELECT $1, unnest($2::bigint[]), unnest($3::text[])
 `
 
 type SettleTurnParams struct {
-	Status    string
-	Parent    string
-	Place     int64
-	Registry  string
-	Approvals string
-	Hidden    bool
-	At        int64
-	ID        string
-	Owner     string
+	ID             string
+	EventNumbers   []int64
+	Events         []string
+	Status         string
+	Parent         string
+	Place          int64
+	Registry       string
+	Approvals      string
+	Hidden         bool
+	At             int64
+	Owner          string
+	MessageNumbers []int64
+	Roles          []string
+	SaidAt         []int64
+	Contents       []string
+	Folded         []string
+	Metadata       []string
+	Title          string
+	TitleFolded    string
+	ThreadID       string
 }
 
 func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 	_, err := q.db.Exec(ctx, settleTurn,
+		arg.ID,
+		arg.EventNumbers,
+		arg.Events,
 		arg.Status,
 		arg.Parent,
 		arg.Place,
@@ -814,8 +863,16 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Approvals,
 		arg.Hidden,
 		arg.At,
-		arg.ID,
 		arg.Owner,
+		arg.MessageNumbers,
+		arg.Roles,
+		arg.SaidAt,
+		arg.Contents,
+		arg.Folded,
+		arg.Metadata,
+		arg.Title,
+		arg.TitleFolded,
+		arg.ThreadID,
 	)
 	return err
 }
