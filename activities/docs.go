@@ -59,10 +59,6 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 	res := resolution{message: t.Content.Message}
 	g, gctx := errgroup.WithContext(ctx) // what most messages need is read at once
 	g.Go(func() (err error) {
-		res.tags, err = a.readTags(gctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
-		return err
-	})
-	g.Go(func() (err error) {
 		res.visible, err = a.Store.VisibleDocuments(gctx, r.Owner)
 		return err
 	})
@@ -71,6 +67,10 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 		return err
 	})
 	if err := g.Wait(); err != nil {
+		return Docs{}, err
+	}
+	res.tags, err = a.readTagsAmong(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, res.visible)
+	if err != nil {
 		return Docs{}, err
 	}
 	free := res.tags.free(res.message)

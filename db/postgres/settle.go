@@ -25,7 +25,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 		if err := q.LockThread(ctx, e.ThreadID); err != nil {
 			return err
 		}
-		known, err := knownTurns(ctx, q, e.Owner, e.TurnID, e.Parent)
+		known, err := turnsForSettle(ctx, q, e)
 		if err != nil {
 			return err
 		}
@@ -74,11 +74,15 @@ func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcge
 		return err
 	}
 	if e.Hidden {
-		if err := unname(ctx, q, row); err != nil {
-			return err
-		}
+		return unname(ctx, q, row)
 	}
-	return q.DeleteDrafts(ctx, e.TurnID)
+	return nil
+}
+
+// turnsForSettle are the turn that ends and its parent.
+func turnsForSettle(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) (turnsByID, error) {
+	rows, err := q.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: e.Owner, Ids: []string{e.TurnID, chat.TurnOf(e.Parent)}})
+	return byID(rows), err
 }
 
 // unname takes a title back that was made from a turn which was rolled back: a

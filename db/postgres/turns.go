@@ -294,10 +294,13 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 		if !ok || row.SettledAt != 0 {
 			return found(ok)
 		}
-		if row.Status == string(chat.TurnNew) {
-			if err := show(ctx, q, row); err != nil {
+		shown := sqlcgen.ShowConversationParams{Owner: owner, ID: row.ThreadID, At: row.CreatedAt}
+		first := row.Status == string(chat.TurnNew)
+		if first {
+			if shown.Title, err = titleAfter(row); err != nil {
 				return err
 			}
+			shown.TitleFolded = record.Fold(shown.Title)
 		}
 		// A note that the turn was accepted may come after it has begun.
 		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
@@ -312,7 +315,13 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			}
 			if row.Place == 0 {
 				return q.PlaceTurn(ctx, sqlcgen.PlaceTurnParams{
-					Owner: owner, ThreadID: row.ThreadID, ID: id, Status: row.Status, Parent: row.Parent})
+					Owner: owner, ThreadID: row.ThreadID, ID: id, Status: row.Status, Parent: row.Parent,
+					Shown: first, At: shown.At, Title: shown.Title, TitleFolded: shown.TitleFolded})
+			}
+		}
+		if first {
+			if err := q.ShowConversation(ctx, shown); err != nil {
+				return err
 			}
 		}
 		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: row.Status, Parent: row.Parent, Place: row.Place})
@@ -333,16 +342,10 @@ func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
-// show lists a turn's conversation and gives it a title made from the turn's
-// message, unless it has one.
-func show(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
+// titleAfter is a title made from a turn's message.
+func titleAfter(row sqlcgen.Turn) (string, error) {
 	t, err := turn(row)
-	if err != nil {
-		return err
-	}
-	title := chat.TitleFrom(t.Content.Message)
-	return q.ShowConversation(ctx, sqlcgen.ShowConversationParams{
-		Owner: t.Owner, ID: t.ThreadID, At: row.CreatedAt, Title: title, TitleFolded: record.Fold(title)})
+	return chat.TitleFrom(t.Content.Message), err
 }
 
 // turnsByID are turns that were read in a transaction already.
@@ -354,11 +357,15 @@ func knownTurns(ctx context.Context, q *sqlcgen.Queries, owner string, ids ...st
 		ids[i] = chat.TurnOf(id)
 	}
 	rows, err := q.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
+	return byID(rows), err
+}
+
+func byID(rows []sqlcgen.Turn) turnsByID {
 	known := turnsByID{}
 	for _, row := range rows {
 		known[row.ID] = row
 	}
-	return known, err
+	return known
 }
 
 // turn is a known turn or, where it is not known, one that is read now.

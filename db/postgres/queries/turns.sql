@@ -21,6 +21,11 @@ SELECT * FROM turns WHERE id = @id AND owner = @owner;
 -- name: TurnsByID :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
 
+-- A settle waits for a draft or a text under way, so that its statement sees it.
+
+-- name: TurnsForSettle :many
+SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner FOR NO KEY UPDATE;
+
 -- name: TurnByClientID :one
 SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
 
@@ -79,7 +84,11 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 -- name: PlaceTurn :exec
 WITH next AS (
     UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1,
+        listed = c.listed OR @shown::boolean,
+        last_message_at = CASE WHEN @shown THEN greatest(c.last_message_at, @at::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN @shown AND c.title = '' THEN @title::text ELSE c.title END,
+        title_folded = CASE WHEN @shown AND c.title = '' THEN @title_folded::text ELSE c.title_folded END
     WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places)
 UPDATE turns SET status = @status, parent = @parent, place = (SELECT places FROM next)
 WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
@@ -113,15 +122,10 @@ shown AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
-    WHERE c.id = @thread_id AND c.owner = @owner)
+    WHERE c.id = @thread_id AND c.owner = @owner),
+undrafted AS (DELETE FROM drafts d WHERE d.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
-
--- After the settle has waited for a draft under way, which its own statement
--- would not see.
-
--- name: DeleteDrafts :exec
-DELETE FROM drafts WHERE turn_id = @turn_id;
 
 -- name: LastEvent :one
 SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;

@@ -175,18 +175,6 @@ func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) 
 	return i, err
 }
 
-const deleteDrafts = `-- name: DeleteDrafts :exec
-
-DELETE FROM drafts WHERE turn_id = $1
-`
-
-// After the settle has waited for a draft under way, which its own statement
-// would not see.
-func (q *Queries) DeleteDrafts(ctx context.Context, turnID string) error {
-	_, err := q.db.Exec(ctx, deleteDrafts, turnID)
-	return err
-}
-
 const draft = `-- name: Draft :one
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = $1 AND d.piece = $2 AND t.owner = $3
@@ -659,18 +647,26 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 const placeTurn = `-- name: PlaceTurn :exec
 WITH next AS (
     UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
-    WHERE c.id = $5 AND c.owner = $4 RETURNING c.places)
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1,
+        listed = c.listed OR $5::boolean,
+        last_message_at = CASE WHEN $5 THEN greatest(c.last_message_at, $6::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN $5 AND c.title = '' THEN $7::text ELSE c.title END,
+        title_folded = CASE WHEN $5 AND c.title = '' THEN $8::text ELSE c.title_folded END
+    WHERE c.id = $9 AND c.owner = $4 RETURNING c.places)
 UPDATE turns SET status = $1, parent = $2, place = (SELECT places FROM next)
 WHERE turns.id = $3 AND turns.owner = $4 AND turns.settled_at = 0
 `
 
 type PlaceTurnParams struct {
-	Status   string
-	Parent   string
-	ID       string
-	Owner    string
-	ThreadID string
+	Status      string
+	Parent      string
+	ID          string
+	Owner       string
+	Shown       bool
+	At          int64
+	Title       string
+	TitleFolded string
+	ThreadID    string
 }
 
 func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
@@ -679,6 +675,10 @@ func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
 		arg.Parent,
 		arg.ID,
 		arg.Owner,
+		arg.Shown,
+		arg.At,
+		arg.Title,
+		arg.TitleFolded,
 		arg.ThreadID,
 	)
 	return err
@@ -823,7 +823,8 @@ shown AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
         title = CASE WHEN c.title = '' THEN $18::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN $19::text ELSE c.title_folded END
-    WHERE c.id = $20 AND c.owner = $11)
+    WHERE c.id = $20 AND c.owner = $11),
+undrafted AS (DELETE FROM drafts d WHERE d.turn_id = $1)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT $1, unnest($2::bigint[]), unnest($3::text[])
 `
@@ -1294,6 +1295,55 @@ type TurnsByIDParams struct {
 
 func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
 	rows, err := q.db.Query(ctx, turnsByID, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+			&i.Generation,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const turnsForSettle = `-- name: TurnsForSettle :many
+
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+`
+
+type TurnsForSettleParams struct {
+	Ids   []string
+	Owner string
+}
+
+// A settle waits for a draft or a text under way, so that its statement sees it.
+func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]Turn, error) {
+	rows, err := q.db.Query(ctx, turnsForSettle, arg.Ids, arg.Owner)
 	if err != nil {
 		return nil, err
 	}
