@@ -19,8 +19,9 @@ import (
 
 // Searcher picks the passages an answer may use.
 type Searcher interface {
-	// Select takes no docIDs to mean every document that owner may see.
-	Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string) (retrieval.Selection, error)
+	// Select takes no docIDs to mean every document that owner may see. known are the
+	// documents of docIDs where they were read already.
+	Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (retrieval.Selection, error)
 }
 
 // Activities holds what the activities depend on. Its methods are registered as
@@ -40,6 +41,8 @@ type Activities struct {
 	// Heartbeat tells the server that an attempt is alive; nil: by the worker's
 	// own client.
 	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
+
+	begun begunTurns
 }
 
 func (a *Activities) log() *slog.Logger {

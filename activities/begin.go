@@ -15,9 +15,12 @@ import (
 // taken while the database was away is saved; while it still is, an agent that
 // needs nothing of it may begin all the same.
 func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
-	t, err := a.load(ctx, &ref)
+	t, now, err := a.standing(ctx, &ref)
 	if err == nil && ref.Unsaved == nil {
-		err = a.takeBack(ctx, ref)
+		var changed bool
+		if changed, err = a.takeBack(ctx, ref, now.Open); changed && err == nil {
+			t, now, err = a.standing(ctx, &ref)
+		}
 	}
 	if err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
@@ -34,16 +37,14 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		return b, nil
 	}
 	if b.Parent == "" {
-		if b.Parent, err = a.parent(ctx, t, ref.Parent); err != nil {
+		if b.Parent, err = a.parentOf(ctx, t, ref.Parent, now.Head); err != nil {
 			return Begun{}, a.fail(ctx, ref, "begin", err)
 		}
 	}
 	if b.Settled {
 		return b, nil
 	}
-	if b.Cancelled, err = a.Store.Cancelled(ctx, ref.Owner, ref.TurnID); err != nil {
-		return Begun{}, a.fail(ctx, ref, "begin", err)
-	}
+	b.Cancelled = now.Cancelled
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
@@ -54,6 +55,10 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		}
 		b.Parent = t.Parent
 	}
+	if b.Parent == now.Head {
+		b.Approved = now.Approvals
+		return b, nil
+	}
 	b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // where there is no branch, everything asks
 		return Begun{}, a.fail(ctx, ref, "begin", err)
@@ -61,18 +66,29 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	return b, nil
 }
 
+// standing reads the turn with what it begins beside; of one that is unsaved there
+// is the turn alone.
+func (a *Activities) standing(ctx context.Context, ref *TurnRef) (chat.Turn, db.Standing, error) {
+	if ref.Unsaved != nil {
+		if t, err := a.load(ctx, ref); err != nil || ref.Unsaved != nil {
+			return t, db.Standing{}, err
+		}
+	}
+	now, err := a.Store.Standing(ctx, ref.Owner, ref.TurnID)
+	if err == nil && !now.Turn.Status.Settled() {
+		a.begun.remember(now.Turn)
+	}
+	return now.Turn, now, err
+}
+
 // takeBack undoes the beginning of turns that the thread does not have: the
 // workflow task in which they began was lost before Temporal had recorded it,
 // and with it that they were accepted. They begin again when they are; until
 // then nothing may follow them. One that nobody submits any more was lost with
 // an earlier run of the workflow; it ends, so that its message stays visible.
-func (a *Activities) takeBack(ctx context.Context, ref TurnRef) error {
+func (a *Activities) takeBack(ctx context.Context, ref TurnRef, open []chat.Turn) (changed bool, _ error) {
 	if ref.Beside == nil {
-		return nil
-	}
-	open, err := a.Store.OpenTurns(ctx, ref.Owner, ref.ThreadID)
-	if err != nil {
-		return err
+		return false, nil
 	}
 	for _, t := range open {
 		began := t.Status == chat.TurnRunning || t.Status == chat.TurnInterrupted
@@ -86,17 +102,19 @@ func (a *Activities) takeBack(ctx context.Context, ref TurnRef) error {
 		case time.Since(t.CreatedAt) > LostAfter:
 			end, err := a.SettleLost(ctx, t, "")
 			if err != nil {
-				return err
+				return changed, err
 			}
+			changed = true
 			a.log().Warn("lost turn settled", "turn", t.ID, "run", t.StreamRunID, "end", end.Type)
 			continue
 		}
 		a.log().Info("a turn that was begun too early is taken back", "turn", t.ID)
 		if err := a.Store.TakeBack(ctx, ref.Owner, t.ID, back); err != nil {
-			return err
+			return changed, err
 		}
+		changed = true
 	}
-	return nil
+	return changed, nil
 }
 
 // needsStored reports whether nothing can be done about a message without what
@@ -109,6 +127,11 @@ func needsStored(c chat.Content) bool {
 // of the same thread, else the parent of the turn that was undone for it, else
 // the thread's head.
 func (a *Activities) parent(ctx context.Context, t chat.Turn, undone string) (string, error) {
+	return a.parentOf(ctx, t, undone, "")
+}
+
+// parentOf is parent where the head may be known.
+func (a *Activities) parentOf(ctx context.Context, t chat.Turn, undone, head string) (_ string, err error) {
 	switch asked := chat.TurnOf(t.Content.ParentRequest); asked {
 	case chat.RootCheckpoint:
 		return chat.RootCheckpoint, nil
@@ -131,7 +154,9 @@ func (a *Activities) parent(ctx context.Context, t chat.Turn, undone string) (st
 			return "", err
 		}
 	}
-	head, err := a.Store.Head(ctx, t.Owner, t.ThreadID)
+	if head == "" {
+		head, err = a.Store.Head(ctx, t.Owner, t.ThreadID)
+	}
 	if head == t.ID { // nothing is its own parent
 		head = chat.RootCheckpoint
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -14,10 +15,8 @@ import (
 // wanted is a tool call of a model's with the texts that go with it.
 type wanted struct {
 	Wanted
-	texts []keyed
+	texts []db.Text
 }
-
-type keyed struct{ key, text string }
 
 // readCalls makes a model's tool calls ours: with our ids, checked against the
 // schemas of what was offered. One that cannot be made gets its result at once,
@@ -44,7 +43,7 @@ func readCall(offered []tools.Tool, id string, c llm.ToolCall) wanted {
 			w.Hash = tools.Hash(arguments)
 		}
 	}
-	w.texts = []keyed{{chat.CallKey(id), string(arguments)}}
+	w.texts = []db.Text{{Key: chat.CallKey(id), Text: string(arguments)}}
 	i := slices.IndexFunc(offered, func(t tools.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return w.refuse(fmt.Sprintf("There is no tool called %s.", c.Name))
@@ -55,13 +54,13 @@ func readCall(offered []tools.Tool, id string, c llm.ToolCall) wanted {
 	}
 	w.Approval, w.SideEffects, w.Editable = t.Approval, t.SideEffects, t.Approval == tools.Edit
 	if w.Editable {
-		w.texts = append(w.texts, keyed{chat.SchemaKey(t.Name), string(t.Schema)})
+		w.texts = append(w.texts, db.Text{Key: chat.SchemaKey(t.Name), Text: string(t.Schema)})
 	}
 	return w
 }
 
 func (w wanted) refuse(why string) wanted {
 	w.Refused = true
-	w.texts = append(w.texts, keyed{chat.ResultKey(w.ID), why})
+	w.texts = append(w.texts, db.Text{Key: chat.ResultKey(w.ID), Text: why})
 	return w
 }

@@ -180,26 +180,21 @@ func (a *Activities) lost(w *watch, ctx context.Context, r CallRequest, err erro
 	return a.outcome(w, ctx, r.TurnRef, "tool "+r.Name, err)
 }
 
-// storeResult writes what says that the result stands last.
+// storeResult writes a result and that it stands, at once.
 func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tools.Result, out Called) error {
-	put := func(key, text string) error { return a.Store.PutText(ctx, r.Owner, r.TurnID, key, text) }
+	done, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	texts := []db.Text{{Key: chat.ResultKey(r.ID), Text: kept(result.Content)}, {Key: doneKey(r.ID), Text: string(done)}}
 	if len(result.ChunkIDs) > 0 {
 		ids, err := json.Marshal(result.ChunkIDs)
 		if err != nil {
 			return err
 		}
-		if err := put(shownKey(r.ID), string(ids)); err != nil {
-			return err
-		}
+		texts = append(texts, db.Text{Key: shownKey(r.ID), Text: string(ids)})
 	}
-	if err := put(chat.ResultKey(r.ID), kept(result.Content)); err != nil {
-		return err
-	}
-	done, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	return put(doneKey(r.ID), string(done))
+	return a.Store.PutTexts(ctx, r.Owner, r.TurnID, texts)
 }
 
 // kept is what of a result can be stored.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/palaver-chat/palaver/activities/tiptap"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
@@ -51,7 +53,7 @@ type resolution struct {
 }
 
 func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, error) {
-	t, err := a.Store.Turn(ctx, r.Owner, r.TurnID)
+	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
 		return Docs{}, err
 	}
@@ -69,7 +71,19 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 // meant.
 func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn) (_ Docs, open *resolution, err error) {
 	res := resolution{message: t.Content.Message}
-	res.tags, err = a.readTags(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
+	g, gctx := errgroup.WithContext(ctx) // what most messages need is read at once
+	g.Go(func() (err error) {
+		res.visible, err = a.Store.VisibleDocuments(gctx, r.Owner)
+		return err
+	})
+	g.Go(func() (err error) {
+		res.registry, err = a.Store.Registry(gctx, r.Owner, r.ThreadID, r.Parent)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return Docs{}, nil, err
+	}
+	res.tags, err = a.readTagsAmong(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, res.visible)
 	if err != nil {
 		return Docs{}, nil, err
 	}
@@ -82,12 +96,6 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 		}
 	}
 
-	if res.visible, err = a.Store.VisibleDocuments(ctx, r.Owner); err != nil {
-		return Docs{}, nil, err
-	}
-	if res.registry, err = a.Store.Registry(ctx, r.Owner, r.ThreadID, r.Parent); err != nil {
-		return Docs{}, nil, err
-	}
 	res.instruction = free
 	if r.Action == chat.Audit || asksForAudit(free) {
 		instruction, text := auditText(free)
@@ -236,6 +244,23 @@ func (a *Activities) visible(ctx context.Context, owner string, ids []string) ([
 		return nil, nil
 	}
 	return a.Store.DocumentsByID(ctx, owner, ids)
+}
+
+// beside is visible for ids among which are tagged documents, read already.
+func (a *Activities) beside(ctx context.Context, owner string, ids []string, tagged tags) ([]chat.Document, error) {
+	known := map[string]chat.Document{}
+	for _, d := range tagged.docs {
+		known[d.ID] = d
+	}
+	var docs []chat.Document
+	for _, id := range unique(ids) {
+		d, ok := known[id]
+		if !ok {
+			return a.visible(ctx, owner, ids)
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
 }
 
 // merge brings what the stages found together.

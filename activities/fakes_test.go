@@ -273,7 +273,7 @@ type recordingSearch struct {
 	action    chat.Action
 }
 
-func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string) (retrieval.Selection, error) {
+func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string, _ ...chat.Document) (retrieval.Selection, error) {
 	s.query, s.docs, s.action = query, docs, action
 	return s.selection, nil
 }
@@ -318,6 +318,23 @@ func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text stri
 	return s.Store.PutText(ctx, owner, turnID, key, text)
 }
 
+func (s *faultyStore) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) error {
+	if s.away.Load() {
+		return db.ErrUnavailable
+	}
+	s.mu.Lock()
+	fails := s.putFails
+	s.mu.Unlock()
+	for _, t := range texts {
+		if fails != nil {
+			if err := fails(t.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Store.PutTexts(ctx, owner, turnID, texts)
+}
+
 func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
 	if s.away.Load() {
 		if s.backIn.Load() > 0 && s.backIn.Add(-1) == 0 {
@@ -337,6 +354,9 @@ func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) e
 }
 
 func (s *faultyStore) Settle(ctx context.Context, e db.Settlement) (chat.Event, error) {
+	if s.away.Load() {
+		return chat.Event{}, db.ErrUnavailable
+	}
 	if s.settled != nil {
 		if err := s.settled(e); err != nil {
 			return chat.Event{}, err

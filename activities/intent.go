@@ -17,7 +17,7 @@ const contextMessages = 5
 // model call. A model that cannot be understood leaves an inquiry of low
 // confidence.
 func (a *Activities) ResolveIntent(ctx context.Context, ref TurnRef) (Intent, error) {
-	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	t, err := a.turn(ctx, ref)
 	if err != nil {
 		return Intent{}, a.fail(ctx, ref, string(chat.NodeIntent), err)
 	}

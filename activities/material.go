@@ -55,10 +55,13 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		if turn, err = a.Store.Turn(ctx, r.Owner, r.TurnID); err != nil {
+		if turn, err = a.turn(ctx, r.TurnRef); err != nil {
 			return err
 		}
-		tagged, err = a.readTags(ctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets)
+		if tagged, err = a.readTags(ctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
+			return err
+		}
+		docs, err = a.beside(ctx, r.Owner, r.DocIDs, tagged)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -78,12 +81,6 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	if r.Subject != "" {
 		g.Go(func() (err error) {
 			subject, err = a.Store.DocumentChunks(ctx, r.Owner, r.Subject, maxSubject)
-			return err
-		})
-	}
-	if len(r.DocIDs) > 0 {
-		g.Go(func() (err error) {
-			docs, err = a.Store.DocumentsByID(ctx, r.Owner, r.DocIDs)
 			return err
 		})
 	}

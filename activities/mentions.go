@@ -23,6 +23,11 @@ func (t tags) free(text string) string { return without(text, t.names, " ") }
 // readTags resolves mentions and tagged ids against what owner may see. Unknown
 // ids are left out.
 func (a *Activities) readTags(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string) (tags, error) {
+	return a.readTagsAmong(ctx, owner, doc, docs, sets, nil)
+}
+
+// readTagsAmong is readTags where some documents were read already.
+func (a *Activities) readTagsAmong(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string, read []chat.Document) (tags, error) {
 	content, _ := tiptap.Read(doc) // malformed: nothing is mentioned
 	t := tags{names: content.Labels()}
 	ids := content.IDs(tiptap.Document)
@@ -40,7 +45,7 @@ func (a *Activities) readTags(ctx context.Context, owner string, doc json.RawMes
 	if len(ids) == 0 {
 		return t, nil
 	}
-	found, err := a.Store.DocumentsByID(ctx, owner, ids)
+	found, err := a.beside(ctx, owner, ids, tags{docs: read})
 	if err != nil {
 		return tags{}, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -11,13 +13,17 @@ import (
 // with the one before it.
 const vague = 2
 
+// mayBeVague is the number below which the question before is read along with the
+// documents whose names may turn out to be most of the words.
+const mayBeVague = 6
+
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
-	query, err := a.query(ctx, r)
+	query, docs, err := a.query(ctx, r)
 	if err != nil {
 		return Retrieved{}, a.fail(ctx, r.TurnRef, "retrieve", err)
 	}
-	s, err := a.Search.Select(ctx, r.Owner, r.Action, query, r.DocIDs)
+	s, err := a.Search.Select(ctx, r.Owner, r.Action, query, r.DocIDs, docs...)
 	if err != nil {
 		return Retrieved{}, a.fail(ctx, r.TurnRef, "retrieve", err)
 	}
@@ -30,33 +36,50 @@ func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 
 // query is what passages are looked for by: the message without the documents' names,
 // for a vague follow-up together with the question before it, and for an audit
-// the text under audit.
-func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, error) {
-	t, err := a.Store.Turn(ctx, r.Owner, r.TurnID)
+// the text under audit. It comes with the documents to look in, where they were
+// read for that.
+func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []chat.Document, error) {
+	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	tagged, err := a.readTags(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
-	if err != nil {
-		return "", err
+	var (
+		tagged tags
+		before string
+	)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		tagged, err = a.readTags(gctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
+		return err
+	})
+	if r.Action == chat.Inquire && len(contentWords(t.Content.Message)) < mayBeVague {
+		g.Go(func() (err error) {
+			before, err = a.lastQuestion(gctx, r.TurnRef)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return "", nil, err
 	}
 	free := strings.TrimSpace(tagged.free(t.Content.Message))
 	if r.Action == chat.Audit {
-		return a.underAudit(ctx, r, free)
+		text, err := a.underAudit(ctx, r, free)
+		return text, nil, err
 	}
-	docs, err := a.visible(ctx, r.Owner, r.DocIDs)
+	docs, err := a.beside(ctx, r.Owner, r.DocIDs, tagged)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	free = strings.TrimSpace(without(free, titlesOf(docs), " ")) // they are searched already
-	if r.Action == chat.Inquire && len(contentWords(free)) < vague {
-		before, err := a.lastQuestion(ctx, r.TurnRef)
-		if err != nil {
-			return "", err
-		}
-		return strings.TrimSpace(before + "\n" + free), nil
+	if r.Action != chat.Inquire || len(contentWords(free)) >= vague {
+		return free, docs, nil
 	}
-	return free, nil
+	if before == "" && len(contentWords(t.Content.Message)) >= mayBeVague {
+		if before, err = a.lastQuestion(ctx, r.TurnRef); err != nil {
+			return "", nil, err
+		}
+	}
+	return strings.TrimSpace(before + "\n" + free), docs, nil
 }
 
 func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, error) {

@@ -70,7 +70,11 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 	if err != nil {
 		return chat.Event{}, err
 	}
-	return a.Store.Settle(ctx, s)
+	end, err := a.Store.Settle(ctx, s)
+	if err == nil {
+		a.begun.forget(e.TurnID)
+	}
+	return end, err
 }
 
 // plainSettlement ends a turn as failed, with the events of its log by type and
@@ -117,11 +121,14 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 			return db.Settlement{}, err
 		}
 	}
-	t, err := a.Store.Turn(ctx, e.Owner, e.TurnID)
+	t, err := a.turn(ctx, e.TurnRef)
 	if err != nil {
 		return db.Settlement{}, err
 	}
 	if e.Parent == "" {
+		if t, err = a.Store.Turn(ctx, e.Owner, e.TurnID); err != nil {
+			return db.Settlement{}, err
+		}
 		if e.Parent = t.Parent; e.Parent == "" {
 			if e.Parent, err = a.parent(ctx, t, ""); err != nil {
 				return db.Settlement{}, err
@@ -153,7 +160,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.now().UTC().Truncate(time.Millisecond),
 	}
-	if s.Events, err = transcript.Render(ctx, a.Store, ref, e.Log); err != nil {
+	if s.Events, s.Prompts, err = transcript.End(ctx, a.Store, ref, e.Log, texts); err != nil {
 		return db.Settlement{}, err
 	}
 	for i := range s.Events {
@@ -161,9 +168,6 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	}
 	s.Terminal.StreamRunID = t.StreamRunID
 	s.Metadata = metadata(e, t, text, citations, toolResults(s.Events, texts))
-	if s.Prompts, err = transcript.Prompts(ctx, a.Store, ref, e.Log); err != nil {
-		return db.Settlement{}, err
-	}
 	if e.Status == chat.TurnCompleted {
 		s.Registry = e.DocIDs
 		for _, c := range citations { // what was answered from is known from now on

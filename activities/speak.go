@@ -148,13 +148,14 @@ func (a *Activities) keep(ctx context.Context, s speech, out *sink, got said) er
 	})
 }
 
-// store writes the piece last: where it stands, its citations and the calls that
-// follow it stand.
+// store writes all that was said at once: where the piece stands, its citations
+// and the calls that follow it stand.
 func (a *Activities) store(ctx context.Context, s speech, got said) error {
-	if err := a.storeCitations(ctx, s, got.citations); err != nil {
+	citations, err := json.Marshal(got.citations)
+	if err != nil {
 		return err
 	}
-	var texts []keyed
+	texts := []db.Text{{Key: chat.TextCitations, Text: string(citations)}}
 	if len(got.calls) > 0 || got.record.Attempt > 1 { // an earlier attempt may have left a record of other calls
 		record, err := json.Marshal(got.record)
 		if err != nil {
@@ -163,17 +164,12 @@ func (a *Activities) store(ctx context.Context, s speech, got said) error {
 		for _, c := range got.calls {
 			texts = append(texts, c.texts...)
 		}
-		texts = append(texts, keyed{saidKey(s.next()), string(record)})
+		texts = append(texts, db.Text{Key: saidKey(s.next()), Text: string(record)})
 	}
 	if got.text != "" {
-		texts = append(texts, keyed{chat.PieceKey(s.Piece), got.text})
+		texts = append(texts, db.Text{Key: chat.PieceKey(s.Piece), Text: got.text})
 	}
-	for _, t := range texts {
-		if err := a.Store.PutText(ctx, s.Owner, s.TurnID, t.key, t.text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.Store.PutTexts(ctx, s.Owner, s.TurnID, texts)
 }
 
 func (a *Activities) storeCitations(ctx context.Context, s speech, citations []chat.Citation) error {

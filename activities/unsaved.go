@@ -18,7 +18,7 @@ const saveFirst = 500 * time.Millisecond
 // keeps its Unsaved, and everything else that the store would tell is unknown.
 func (a *Activities) load(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	if ref.Unsaved == nil {
-		return a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+		return a.turn(ctx, *ref)
 	}
 	quick, cancel := context.WithTimeout(ctx, saveFirst)
 	defer cancel()

@@ -34,7 +34,7 @@ func (a *Activities) WordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 }
 
 func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usage, error) {
-	t, err := a.Store.Turn(ctx, r.Owner, r.TurnID)
+	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
 		return chat.Usage{}, err
 	}

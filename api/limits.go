@@ -99,8 +99,8 @@ type counted struct {
 
 // admit counts a turn that is about to be made, or refuses it with 429. A
 // message sent again is not counted. With the database away nobody is refused.
-// mayBeKnown: the client named it.
-func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKnown bool) (*admission, error) {
+// mayBeKnown: the client named it. there: whether its conversation is; nil: not known.
+func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKnown bool, there *bool) (*admission, error) {
 	a := &admission{s: s}
 	if mayBeKnown {
 		sent := db.CancelRef{ThreadID: turn.ThreadID, ClientTurnID: turn.ClientTurnID}
@@ -130,8 +130,12 @@ func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKno
 			return nil, err
 		}
 	}
-	_, err := s.Store.Conversation(ctx, who.ID, turn.ThreadID)
-	if notFound(err) {
+	if there == nil {
+		_, err := s.Store.Conversation(ctx, who.ID, turn.ThreadID)
+		found := !notFound(err)
+		there = &found
+	}
+	if !*there {
 		if err := a.newThread(ctx, who); err != nil {
 			a.giveBack(ctx)
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
@@ -212,15 +213,19 @@ func turnID(now time.Time) string {
 // insert checks a message against what is stored and writes its turn's row, or
 // finds the one it made before.
 func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
-	if err := s.checkSubmit(ctx, who.ID, in); err != nil {
+	var there *bool // the conversation; nil: nobody has looked
+	reads, rctx := errgroup.WithContext(ctx)
+	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
+	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
+		reads.Go(func() (err error) {
+			turn.Content.Agent, there, err = s.keptAgent(rctx, who.ID, in)
+			return err
+		})
+	}
+	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
 	}
-	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
-		if turn.Content.Agent, err = s.keptAgent(ctx, who.ID, in); err != nil {
-			return turn, false, false, err
-		}
-	}
-	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "")
+	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", there)
 	if err != nil {
 		return turn, false, false, err
 	}
@@ -232,26 +237,32 @@ func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn
 }
 
 // keptAgent is the agent of a message that names none: that of the turn which it
-// follows, or of the thread's newest, else the dialect's.
-func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (chat.Agent, error) {
+// follows, or of the thread's newest, else the dialect's. there says
+// whether its conversation is, where that was seen on the way.
+func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, there *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
-	if (before == "" || before == chat.RootCheckpoint) && in.ThreadID != "" {
-		var err error
-		if before, err = s.Store.Head(ctx, owner, in.ThreadID); err != nil && !notFound(err) {
-			return "", err
-		}
-	}
 	if before == "" || before == chat.RootCheckpoint {
-		return in.Content.Agent, nil
+		if in.ThreadID == "" {
+			return in.Content.Agent, nil, nil
+		}
+		newest, any, err := s.Store.HeadContent(ctx, owner, in.ThreadID)
+		found := err == nil
+		switch {
+		case notFound(err), found && !any:
+			return in.Content.Agent, &found, nil
+		case err != nil:
+			return "", nil, err
+		}
+		return newest.Agent, &found, nil
 	}
 	t, err := s.Store.Turn(ctx, owner, before)
 	switch {
 	case notFound(err):
-		return in.Content.Agent, nil
+		return in.Content.Agent, there, nil
 	case err != nil:
-		return "", err
+		return "", there, err
 	}
-	return t.Content.Agent, nil
+	return t.Content.Agent, there, nil
 }
 
 // checkSubmit finds what only the store knows: whether the ids exist.

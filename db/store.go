@@ -62,6 +62,18 @@ type Draft struct {
 	Text           string
 }
 
+// Text is a text of a turn and its key.
+type Text struct{ Key, Text string }
+
+// Standing is a turn and what it begins beside.
+type Standing struct {
+	Turn      chat.Turn
+	Cancelled bool        // as Turns.Cancelled
+	Open      []chat.Turn // as Turns.OpenTurns, the turn itself among them when it was accepted
+	Head      string      // as Turns.Head
+	Approvals []string    // as Turns.Approvals at Head
+}
+
 // CancelRef names a turn to cancel before it may exist: exactly one of the
 // three ids is set. ThreadID narrows ClientTurnID.
 type CancelRef struct {
@@ -132,6 +144,8 @@ type Turns interface {
 	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
 	// Turn reads one. Any caller with the owner may read it in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
+	// Standing reads a turn with what it begins beside, at once.
+	Standing(ctx context.Context, owner, id string) (Standing, error)
 	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
 	FindTurn(ctx context.Context, owner string, ref CancelRef) (chat.Turn, error)
 	// MarkTurn moves an unsettled turn to accepted, running or interrupted and
@@ -157,6 +171,8 @@ type Turns interface {
 	// PutText upserts a text of an open turn under a key ("piece:1",
 	// "web_query", "unresolved"…). ErrSettled when the turn is over.
 	PutText(ctx context.Context, owner, turnID, key, text string) error
+	// PutTexts upserts several, all or none.
+	PutTexts(ctx context.Context, owner, turnID string, texts []Text) error
 	// Texts returns all texts of a turn by key.
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 
@@ -196,6 +212,8 @@ type Turns interface {
 	// when none. Settled and open ones both count, but not one that waits for
 	// its parent: the head is what it will follow.
 	Head(ctx context.Context, owner, threadID string) (string, error)
+	// HeadContent is the message of the turn Head names; ok is false when there is none.
+	HeadContent(ctx context.Context, owner, threadID string) (_ chat.Content, ok bool, _ error)
 	// Recent returns the last n user and assistant messages up to and including
 	// the settled turn head, oldest first; none for RootCheckpoint.
 	Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error)

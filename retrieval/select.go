@@ -37,17 +37,23 @@ type Selection struct {
 // gets its share. Without, the best of all that owner may see. An inquiry's hits
 // come best first, the other actions' in the order of docIDs and of the text.
 //
+// known are the documents of docIDs where they were read already, as owner may see
+// them.
+//
 // Confidence says how well an inquiry's passages speak of what was asked. For
 // documents given whole it is medium at least, unless they share no word with a
 // question that has a subject. For the other actions it is high when there is
 // text.
-func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string) (Selection, error) {
+func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (Selection, error) {
 	if len(docIDs) == 0 {
 		return s.selectAnywhere(ctx, owner, query)
 	}
-	docs, err := s.Store.DocumentsByID(ctx, owner, docIDs)
-	if err != nil {
-		return Selection{}, err
+	docs := known
+	if len(docs) == 0 {
+		var err error
+		if docs, err = s.Store.DocumentsByID(ctx, owner, docIDs); err != nil {
+			return Selection{}, err
+		}
 	}
 	var out Selection
 	var ready []chat.Document

@@ -25,14 +25,14 @@ type search struct {
 	traces *Traces
 }
 
-func (s *search) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string) (retrieval.Selection, error) {
+func (s *search) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (retrieval.Selection, error) {
 	ctx, span := s.traces.tracer.Start(ctx, "retrieval", trace.WithAttributes(
 		kind(kindRetriever),
 		attribute.String("gen_ai.operation.name", "retrieval"),
 		attribute.Int("palaver.documents_in_scope", len(docIDs)),
 	))
 	defer span.End()
-	found, err := s.Searcher.Select(ctx, owner, action, query, docIDs)
+	found, err := s.Searcher.Select(ctx, owner, action, query, docIDs, known...)
 	span.SetAttributes(
 		attribute.Int("palaver.passages", len(found.Hits)),
 		attribute.String("palaver.retrieval_confidence", string(found.Confidence)),

@@ -32,27 +32,44 @@ type Ref struct {
 // them. A document that is gone has an empty title. Terminal entries are left
 // out: their event is the stored one.
 func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
-	w, err := load(ctx, store, ref, entries)
+	w, err := load(ctx, store, ref, entries, nil)
 	if err != nil {
 		return nil, err
 	}
+	return w.events(entries), nil
+}
+
+// End is Render and Prompts of a whole log whose texts are known.
+func End(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) ([]chat.Event, []db.Prompt, error) {
+	w, err := load(ctx, store, ref, entries, texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w.events(entries), w.prompts(entries), nil
+}
+
+func (w words) events(entries []chat.Entry) []chat.Event {
 	events := make([]chat.Event, 0, len(entries))
 	for _, e := range entries {
 		if !e.Type.Terminal() {
 			events = append(events, w.event(e))
 		}
 	}
-	return events, nil
+	return events
 }
 
 // Prompts are what the history keeps of a log beside message and answer: the
 // questions with the answers given, in words, and the notices, but for those
 // that mean nothing once the turn is over.
 func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]db.Prompt, error) {
-	w, err := load(ctx, store, ref, entries)
+	w, err := load(ctx, store, ref, entries, nil)
 	if err != nil {
 		return nil, err
 	}
+	return w.prompts(entries), nil
+}
+
+func (w words) prompts(entries []chat.Entry) []db.Prompt {
 	var prompts []db.Prompt
 	questions := map[string]chat.Question{}
 	for _, e := range entries {
@@ -66,10 +83,10 @@ func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([
 				prompts[i].Answer = w.answer(questions[e.Answers], e.Resume.Whole(w.texts))
 			}
 		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && chat.NoticeMessage(e.Code) != "":
-			prompts = append(prompts, db.Prompt{ID: ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
+			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
 		}
 	}
-	return prompts, nil
+	return prompts
 }
 
 // words are the texts and names that a log's entries stand for.
@@ -80,10 +97,11 @@ type words struct {
 	sets   map[string]string
 }
 
-func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry) (words, error) {
-	w := words{ref: ref, titles: map[string]string{}, sets: map[string]string{}}
+// load reads what entries stand for; texts that are nil are not known yet.
+func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) (words, error) {
+	w := words{ref: ref, texts: texts, titles: map[string]string{}, sets: map[string]string{}}
 	var err error
-	if slices.ContainsFunc(entries, needsTexts) {
+	if w.texts == nil && slices.ContainsFunc(entries, needsTexts) {
 		if w.texts, err = store.Texts(ctx, ref.Owner, ref.TurnID); err != nil {
 			return w, fmt.Errorf("render the log: %w", err)
 		}

@@ -10,6 +10,49 @@ import (
 )
 
 var turnTests = []test{
+	{"several texts are written together, and none for a settled turn", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Empty(texts)
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "a", "old"))
+		b.NoError(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "a", Text: "1"}, {Key: "b", Text: ""}}))
+		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(map[string]string{"a": "1", "b": ""}, texts)
+		b.ErrorIs(b.store.PutTexts(b.ctx, uuid.NewString(), t.ID, []db.Text{{Key: "a"}}), db.ErrNotFound)
+		b.settle(b.ending(t, "x"))
+		b.ErrorIs(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "c"}}), db.ErrSettled)
+	}},
+	{"where a turn stands is what the single reads say", func(b *bundle) {
+		done := b.exchange("one", "1", chat.RootCheckpoint)
+		for _, open := range []bool{false, true} {
+			if open {
+				b.running("two", done)
+			}
+			t := b.insert(b.newTurn("three"))
+			b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{ClientTurnID: t.ClientTurnID}, chat.UserCancelled))
+			now, err := b.store.Standing(b.ctx, b.owner, t.ID)
+			b.NoError(err)
+			b.Equal(t, now.Turn)
+			b.True(now.Cancelled)
+			head, err := b.store.Head(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(head, now.Head)
+			b.Equal(!open, head == done)
+			others, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.Equal(ids(others, turnID), ids(now.Open, turnID))
+			content, ok, err := b.store.HeadContent(b.ctx, b.owner, b.thread)
+			b.NoError(err)
+			b.True(ok)
+			b.Equal(map[bool]string{false: "one", true: "two"}[open], content.Message)
+		}
+		_, err := b.store.Standing(b.ctx, uuid.NewString(), done)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, _, err = b.store.HeadContent(b.ctx, uuid.NewString(), b.thread)
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
 	{"a turn reads back as it was written", func(b *bundle) {
 		t := b.newTurn("Grüße 🌍")
 		t.Content.TipTap = json.RawMessage(`{"type":"doc"}`)

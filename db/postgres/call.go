@@ -19,9 +19,10 @@ type patience struct {
 	large  time.Duration // one that moves a file, or searches
 	whole  time.Duration // one that stores a whole document, or removes a user
 	silent time.Duration // a call of a few rows while the last one got no answer
+	idle   time.Duration // the server, between two statements of a transaction
 }
 
-var patient = patience{few: 5 * time.Second, large: 20 * time.Second, whole: 5 * time.Minute, silent: time.Second}
+var patient = patience{few: 5 * time.Second, large: 20 * time.Second, whole: 5 * time.Minute, silent: time.Second, idle: 5 * time.Second}
 
 // few begins a call of a few rows; end is deferred. It names the operation in
 // the error and turns an error of the driver into one of package db.

@@ -14,7 +14,7 @@ import (
 )
 
 // soon is less patience than anybody has, for tests.
-var soon = patience{few: 300 * time.Millisecond, large: 300 * time.Millisecond, whole: 300 * time.Millisecond, silent: 50 * time.Millisecond}
+var soon = patience{few: 300 * time.Millisecond, large: 300 * time.Millisecond, whole: 300 * time.Millisecond, silent: 50 * time.Millisecond, idle: 300 * time.Millisecond}
 
 // answers waits until the database does: a connection that went silent may be
 // in the way for a call or two.

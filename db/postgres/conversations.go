@@ -42,27 +42,37 @@ func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversa
 		return 0, err
 	}
 	there, err := q.ConversationOwner(ctx, c.ID)
-	switch {
-	case err == nil && there.Owner != c.Owner:
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, err
+	}
+	return ensureLocked(ctx, q, c, there, nil, how)
+}
+
+// ensureLocked is ensureConversation under the thread's lock; there is whose c's
+// id is now, nobody's where it has no generation; before is whose it was last, nil
+// where that is not known yet.
+func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, there sqlcgen.ConversationOwnerRow, before *sqlcgen.DeletedConversationRow, how making) (generation int64, err error) {
+	switch known := there.Generation > 0; {
+	case known && there.Owner != c.Owner:
 		return 0, db.ErrNotFound
-	case err == nil && how&listed == 0:
+	case known && how&listed == 0:
 		return there.Generation, nil
-	case err == nil:
+	case known:
 		// Time 0: an old conversation does not move to the top.
 		if err := q.ListConversation(ctx, sqlcgen.ListConversationParams{ID: c.ID, Owner: c.Owner}); err != nil {
 			return 0, err
 		}
 		return there.Generation, q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
 			ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title)})
-	case !errors.Is(err, pgx.ErrNoRows):
-		return 0, err
 	}
-	before, err := q.DeletedConversation(ctx, c.ID)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-	case err != nil:
-		return 0, err
-	case before.Owner != c.Owner || before.Owner == "" || how&reused == 0:
+	if before == nil {
+		row, err := q.DeletedConversation(ctx, c.ID)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return 0, err
+		}
+		before = &row
+	}
+	if before.Generation > 0 && (before.Owner != c.Owner || before.Owner == "" || how&reused == 0) {
 		return 0, db.ErrNotFound
 	}
 	generation = before.Generation + 1

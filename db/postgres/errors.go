@@ -114,6 +114,7 @@ func unavailable(err error) bool {
 	default:
 		switch state {
 		case "57014", // statement timeout
+			"25P03",          // idle in a transaction for too long
 			"25006",          // read-only, as a replica is
 			"40001", "40P01": // deadlock and the like
 			return true

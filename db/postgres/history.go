@@ -59,19 +59,26 @@ func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID st
 func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
 	ctx, end := s.few(ctx, "read head")
 	defer end(&err)
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
-			return err
-		}
-		head, err = threadHead(ctx, q, owner, threadID)
-		return err
-	})
+	head, err = s.q.HeadOfConversation(ctx, sqlcgen.HeadOfConversationParams{Owner: owner, ThreadID: threadID})
+	if err == nil && head == "" {
+		head = chat.RootCheckpoint
+	}
 	return head, err
 }
 
 func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
 	ctx, end := s.few(ctx, "read recent messages")
 	defer end(&err)
+	if head = chat.TurnOf(head); head != "" && head != chat.RootCheckpoint && n > 0 { // as a rule one statement does
+		messages, err = branch{owner: owner, threadID: threadID, unchecked: true}.placed(ctx, s.q, head, math.MaxInt64, min(n, record.MaxHistory), false)
+		if err != nil || len(messages) > 0 {
+			return messages, err
+		}
+	}
+	if head == chat.RootCheckpoint {
+		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+		return nil, err
+	}
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		b, err := findBranch(ctx, q, owner, threadID, head)
 		if err != nil || n < 1 {
@@ -86,39 +93,70 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
 	ctx, end := s.few(ctx, "read registry")
 	defer end(&err)
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		docs = nil
-		t, err := snapshot(ctx, q, owner, threadID, head)
-		if err != nil || t.ID == "" {
-			return err
+	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // as a rule one statement does
+		rows, err := s.q.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
+		for _, row := range rows {
+			if row.ID != "" {
+				docs = append(docs, chat.DocRef{ID: row.ID, Title: row.Title})
+			}
 		}
-		var known []string
-		if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
-			return fmt.Errorf("registry of turn %s: %w", t.ID, err)
+		if err != nil || len(rows) > 0 {
+			return docs, err
 		}
-		rows, err := q.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: known})
-		docs = inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
-			func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) })
-		return err
-	})
-	return docs, err
+	}
+	t, err := s.snapshot(ctx, owner, threadID, head)
+	if err != nil || t.ID == "" {
+		return nil, err
+	}
+	var known []string
+	if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
+		return nil, fmt.Errorf("registry of turn %s: %w", t.ID, err)
+	}
+	if len(known) == 0 {
+		return nil, nil
+	}
+	rows, err := s.q.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: known})
+	return inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
+		func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) }), err
 }
 
 func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {
 	ctx, end := s.few(ctx, "read approvals")
 	defer end(&err)
+	t, err := s.snapshot(ctx, owner, threadID, head)
+	if err != nil || t.ID == "" {
+		return nil, err
+	}
+	return approvals(t.ID, t.Approvals)
+}
+
+func approvals(turnID, stored string) (tools []string, err error) {
+	if err := json.Unmarshal([]byte(stored), &tools); err != nil {
+		return nil, fmt.Errorf("approvals of turn %s: %w", turnID, err)
+	}
+	return tools, nil
+}
+
+// snapshot is what was known at the end of a branch. A settled turn never
+// changes, so that what follows from it need not be read in one transaction.
+func (s *Store) snapshot(ctx context.Context, owner, threadID, head string) (t sqlcgen.SnapshotRow, err error) {
+	switch head = chat.TurnOf(head); head {
+	case chat.RootCheckpoint:
+		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+		return t, err
+	case "":
+	default: // as a rule one statement does
+		t, err = s.q.Snapshot(ctx, sqlcgen.SnapshotParams{Owner: owner, ThreadID: threadID, Head: head})
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return t, err
+		}
+	}
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		tools = nil
-		t, err := snapshot(ctx, q, owner, threadID, head)
-		if err != nil || t.ID == "" {
-			return err
-		}
-		if err := json.Unmarshal([]byte(t.Approvals), &tools); err != nil {
-			return fmt.Errorf("approvals of turn %s: %w", t.ID, err)
-		}
-		return nil
+		found, err := snapshot(ctx, q, owner, threadID, head)
+		t = sqlcgen.SnapshotRow{ID: found.ID, Registry: found.Registry, Approvals: found.Approvals}
+		return err
 	})
-	return tools, err
+	return t, err
 }
 
 // snapshot is the newest settled turn of the branch that ends at head: an open
@@ -143,6 +181,7 @@ type branch struct {
 	owner, threadID string
 	head            string         // a placed turn or RootCheckpoint
 	waiting         []chat.Message // of accepted turns that have no parent yet, oldest first
+	unchecked       bool           // nobody knows yet whether a turn is one of the thread's tree
 }
 
 // findBranch resolves a checkpoint; "" is the thread's head with all that waits.
@@ -242,7 +281,7 @@ func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string,
 // only those numbered below beforeN, and returns them oldest first.
 func (b branch) placed(ctx context.Context, q *sqlcgen.Queries, head string, beforeN int64, limit int, prompts bool) ([]chat.Message, error) {
 	rows, err := q.BranchMessages(ctx, sqlcgen.BranchMessagesParams{
-		Owner: b.owner, ThreadID: b.threadID, Head: head, BeforeN: beforeN, Prompts: prompts,
+		Owner: b.owner, ThreadID: b.threadID, Head: head, OfTree: b.unchecked, BeforeN: beforeN, Prompts: prompts,
 		MaxRows:  int64(limit),
 		MaxTurns: int64(limit) + 1, // every turn but the first has a message to give
 	})

@@ -76,10 +76,20 @@ func parse(url string) (*pgxpool.Config, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = poolSize
 	}
+	config.ShouldPing = mayBeLost
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "palaver"
 	}
 	return config, nil
+}
+
+// quietFor is how long a connection is taken for as good as it was.
+const quietFor = time.Second
+
+// mayBeLost asks for a ping of a connection that was idle for a while and of
+// which the network says that it has ended. To ping each would cost a round trip.
+func mayBeLost(_ context.Context, p pgxpool.ShouldPingParams) bool {
+	return p.IdleDuration > quietFor && p.Conn.PgConn().CheckConn() != nil //nolint:staticcheck // Ping is what it saves
 }
 
 // Ping reads from the database.
@@ -96,20 +106,6 @@ func (s *Store) Close() error {
 	s.closed.Store(true)
 	s.pool.Close()
 	return nil
-}
-
-// update runs f in a transaction whose statements each see what is committed.
-func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
-	return s.inTx(ctx, pgx.TxOptions{}, f)
-}
-
-// view runs f on one unchanging state of the database.
-func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
-	return s.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
-}
-
-func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, f func(q *sqlcgen.Queries) error) error {
-	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error { return f(sqlcgen.New(plain{tx})) })
 }
 
 // plain hands on statements with texts that Postgres can store.

@@ -36,14 +36,19 @@ const (
 		weights AS (
 			SELECT f.lexeme, ln(1 + (max(corpus.chunks) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
 			FROM found f CROSS JOIN corpus GROUP BY f.lexeme)
-		SELECT f.id, round(sum(w.weight * f.frequency * 2.2::float8
+		, ranked AS (SELECT f.id, round(sum(w.weight * f.frequency * 2.2::float8
 			/ (f.frequency + 0.3::float8 + 0.9::float8 * f.words / corpus.average))::numeric, 9)::float8 AS score
 		FROM found f JOIN weights w ON w.lexeme = f.lexeme CROSS JOIN corpus
-		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4`
+		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
+		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, r.score
+		FROM ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id
+		ORDER BY r.score DESC, r.id`
 
 	countWords = `WITH ` + visible + `
+		SELECT coalesce(sum(v.chunks), 0)::bigint FROM visible v
+		UNION ALL (
 		SELECT (SELECT count(*) FROM chunks c JOIN visible v ON v.id = c.doc_id WHERE c.search @@ phraseto_tsquery('palaver', w.word))
-		FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n) ORDER BY w.n`
+		FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n) ORDER BY w.n)`
 
 	readVectors = `WITH ` + visible + `
 		SELECT v.id, v.vector FROM visible d JOIN chunks c ON c.doc_id = d.id JOIN chunk_vectors v ON v.id = c.id
@@ -61,20 +66,19 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []string, do
 	if err != nil {
 		return nil, err
 	}
-	best, err := pgx.CollectRows(rows, pgx.RowToStructByPos[vector.Scored])
-	if err != nil {
-		return nil, err
-	}
-	return s.hits(ctx, owner, best)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (h chat.Hit, err error) {
+		var r sqlcgen.ChunksByKeyRow
+		var score float64
+		err = row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &score)
+		h = hit(r)
+		h.Score = score
+		return h, err
+	})
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
 	ctx, end := s.large(ctx, "count words")
 	defer end(&err)
-	chunks, err := s.q.VisibleChunks(ctx, owner)
-	if err != nil {
-		return nil, 0, err
-	}
 	words = record.Words(words)
 	asked := make([]string, len(words))
 	for i, w := range words {
@@ -85,11 +89,14 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 		return nil, 0, err
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return nil, 0, err
+	}
 	counts := make(map[string]int, len(words))
-	for i, n := range list {
+	for i, n := range list[1:] { // after the number of chunks
 		counts[words[i]] = n
 	}
-	return counts, int(chunks), err
+	return counts, list[0], nil
 }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {

@@ -25,11 +25,12 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 		if err := q.LockThread(ctx, e.ThreadID); err != nil {
 			return err
 		}
-		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: e.Owner, ID: e.TurnID})
+		known, err := turnsForSettle(ctx, q, e)
 		if err != nil {
 			return err
 		}
-		if row.ThreadID != e.ThreadID {
+		row, ok := known[e.TurnID]
+		if !ok || row.ThreadID != e.ThreadID {
 			return db.ErrNotFound
 		}
 		if row.SettledAt != 0 {
@@ -41,51 +42,47 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 			return err
 		}
 		terminal = e.Terminal
-		return settle(ctx, q, row, e)
+		return settle(ctx, q, known, row, e)
 	})
 	return terminal, err
 }
 
-func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Settlement) error {
+func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {
 	if row.Place == 0 { // it never began, or only in a workflow that could not say so
-		if err := placeAnywhere(ctx, q, &row, e.Parent); err != nil {
+		if err := placeAnywhere(ctx, q, known, &row, e.Parent); err != nil {
 			return err
 		}
 	}
-	registry, approvals, err := inherited(ctx, q, row)
+	registry, tools, err := inherited(ctx, q, known, row)
 	if err != nil {
 		return err
 	}
-	err = q.SettleTurn(ctx, sqlcgen.SettleTurnParams{
-		Owner: e.Owner, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
-		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(approvals, e.Approvals)),
-		Hidden: e.Hidden, At: record.Micros(e.At)})
-	if err != nil {
+	if e.Hidden {
+		e.Title = ""
+	}
+	end := sqlcgen.SettleTurnParams{
+		Owner: e.Owner, ThreadID: e.ThreadID, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
+		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(tools, e.Approvals)),
+		Hidden: e.Hidden, At: record.Micros(e.At), Title: e.Title, TitleFolded: record.Fold(e.Title)}
+	if err := addMessages(&end, e); err != nil {
 		return err
 	}
-	if err := insertMessages(ctx, q, e); err != nil {
+	if err := addEvents(&end, e); err != nil {
 		return err
 	}
-	if err := insertEvents(ctx, q, e); err != nil {
+	if err := q.SettleTurn(ctx, end); err != nil {
 		return err
 	}
-	switch {
-	case e.Hidden:
-		if err := unname(ctx, q, row); err != nil {
-			return err
-		}
-	case e.Title != "":
-		err := q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
-			Owner: e.Owner, ID: e.ThreadID, Title: e.Title, TitleFolded: record.Fold(e.Title)})
-		if err != nil {
-			return err
-		}
+	if e.Hidden {
+		return unname(ctx, q, row)
 	}
-	err = q.ListConversation(ctx, sqlcgen.ListConversationParams{Owner: e.Owner, ID: e.ThreadID, At: record.Micros(e.At)})
-	if err != nil {
-		return err
-	}
-	return q.DeleteDrafts(ctx, e.TurnID)
+	return nil
+}
+
+// turnsForSettle are the turn that ends and its parent.
+func turnsForSettle(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) (turnsByID, error) {
+	rows, err := q.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: e.Owner, Ids: []string{e.TurnID, chat.TurnOf(e.Parent)}})
+	return byID(rows), err
 }
 
 // unname takes a title back that was made from a turn which was rolled back: a
@@ -105,12 +102,12 @@ func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 
 // placeAnywhere gives a turn its place when it ends without one: under the
 // parent it names, else under the thread's head. A turn must be able to end.
-func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
+func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
 	for _, candidate := range []string{parent, row.Parent} {
 		if candidate == "" {
 			continue
 		}
-		err := place(ctx, q, row, candidate)
+		err := place(ctx, q, known, row, candidate)
 		if !errors.Is(err, db.ErrNotFound) && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
@@ -119,79 +116,85 @@ func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, p
 	if err != nil {
 		return err
 	}
-	return place(ctx, q, row, head)
+	return place(ctx, q, known, row, head)
 }
 
 // inherited is what the parent knew at its end: documents, and tools that need
 // not ask.
-func inherited(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) (registry, approvals []string, err error) {
+func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn) (registry, tools []string, err error) {
 	if row.Parent == chat.RootCheckpoint {
 		return nil, nil, nil
 	}
-	parent, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: row.Parent})
+	parent, err := known.turn(ctx, q, row.Owner, row.Parent)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := json.Unmarshal([]byte(parent.Registry), &registry); err != nil {
 		return nil, nil, fmt.Errorf("registry of turn %s: %w", parent.ID, err)
 	}
-	if err := json.Unmarshal([]byte(parent.Approvals), &approvals); err != nil {
-		return nil, nil, fmt.Errorf("approvals of turn %s: %w", parent.ID, err)
-	}
-	return registry, approvals, nil
+	tools, err = approvals(parent.ID, parent.Approvals)
+	return registry, tools, err
 }
 
-// insertMessages writes what follows the user's message, which stands since
-// the turn was inserted.
-func insertMessages(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) error {
+// addMessages adds what follows the user's message, which stands since the turn
+// was inserted.
+func addMessages(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
 	for i, m := range record.FurtherMessages(e) {
-		if err := insertMessage(ctx, q, e.TurnID, i+1, m); err != nil {
+		metadata, err := storedMetadata(m)
+		if err != nil {
 			return err
 		}
+		end.MessageNumbers = append(end.MessageNumbers, int64(i+1))
+		end.Roles = append(end.Roles, m.Role)
+		end.SaidAt = append(end.SaidAt, record.Micros(m.CreatedAt))
+		end.Contents = append(end.Contents, m.Content)
+		end.Folded = append(end.Folded, record.Fold(m.Content))
+		end.Metadata = append(end.Metadata, metadata)
 	}
 	return nil
 }
 
-func insertEvents(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) error {
-	log := record.Log(e)
-	insert := sqlcgen.InsertEventsParams{TurnID: e.TurnID}
-	for _, ev := range log {
+func addEvents(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
+	for _, ev := range record.Log(e) {
 		text, err := record.JSON(ev)
 		if err != nil {
 			return fmt.Errorf("event %d: %w", ev.N, err)
 		}
-		insert.Numbers, insert.Events = append(insert.Numbers, int64(ev.N)), append(insert.Events, text)
+		end.EventNumbers, end.Events = append(end.EventNumbers, int64(ev.N)), append(end.Events, text)
 	}
-	return q.InsertEvents(ctx, insert)
+	return nil
 }
 
-func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int, m chat.Message) error {
-	metadata := ""
-	if m.Metadata != nil {
-		var err error
-		if metadata, err = record.JSON(m.Metadata); err != nil {
-			return fmt.Errorf("metadata: %w", err)
-		}
+func storedMetadata(m chat.Message) (string, error) {
+	if m.Metadata == nil {
+		return "", nil
 	}
-	return q.InsertMessage(ctx, sqlcgen.InsertMessageParams{
-		TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt),
-		Content: m.Content, Folded: record.Fold(m.Content), Metadata: metadata})
+	text, err := record.JSON(m.Metadata)
+	if err != nil {
+		return "", fmt.Errorf("metadata: %w", err)
+	}
+	return text, nil
 }
 
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
 	ctx, end := s.few(ctx, "read events")
 	defer end(&err)
-	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+	read := sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)}
+	rows, err := s.q.EventsAfter(ctx, read)
 	if err != nil {
 		return nil, err
 	}
-	if row.SettledAt == 0 {
-		return nil, db.ErrNotFound
-	}
-	// A settled turn's log never changes, so this need not be the same transaction.
-	rows, err := s.q.EventsAfter(ctx, sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)})
-	if err != nil {
-		return nil, err
+	if len(rows) == 0 {
+		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+		if err == nil && row.SettledAt == 0 {
+			err = db.ErrNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
+		if rows, err = s.q.EventsAfter(ctx, read); err != nil { // it may have settled in between
+			return nil, err
+		}
 	}
 	events := make([]chat.Event, len(rows))
 	for i, text := range rows {

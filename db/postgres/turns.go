@@ -37,12 +37,16 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 		t.ContentHash = t.Content.Hash()
 	}
 	var row sqlcgen.Turn
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := q.LockInserts(ctx, t.Owner); err != nil {
+	err = s.update(ctx, func(q *sqlcgen.Queries) (err error) {
+		if err := q.LockInsert(ctx, sqlcgen.LockInsertParams{Owner: t.Owner, ThreadID: t.ThreadID}); err != nil {
 			return err
 		}
-		created = false
-		generation, err := admitTurn(ctx, q, t, taken)
+		now, err := q.Admission(ctx, sqlcgen.AdmissionParams{
+			Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		if err != nil {
+			return err
+		}
+		generation, err := admitTurn(ctx, q, t, now, taken)
 		if err != nil {
 			return err
 		}
@@ -53,32 +57,23 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 				return err
 			}
 		}
-		byClient := sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID}
-		row, err = q.TurnByClientID(ctx, byClient)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			t.Generation = int(generation)
-			if err := insertTurn(ctx, q, t); err != nil {
-				return err
-			}
-			created = true
-			if row, err = q.TurnByClientID(ctx, byClient); err != nil {
-				return err
-			}
-		case err != nil:
+		t.Generation = int(generation)
+		row, created, err = insertTurn(ctx, q, t)
+		if err != nil {
 			return err
-		case row.ContentHash != t.ContentHash:
-			return db.ErrTurnConflict
 		}
-		if t.StreamRunID != "" {
-			err := q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
-			if err != nil {
-				return err
-			}
+		if cancelled = now.Cancelled; created {
+			return nil
 		}
 		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
 			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
-		return err
+		if err != nil {
+			return err
+		}
+		if t.StreamRunID == "" {
+			return nil
+		}
+		return q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
 	})
 	if err != nil {
 		return chat.Turn{}, false, false, err
@@ -90,12 +85,14 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 // admitTurn makes the turn's conversation if need be and returns its generation.
 // ErrNotFound for a turn of a conversation that was deleted, and for a message of
 // one that is sent again: neither comes back in the next conversation of that id.
-func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool) (generation int64, err error) {
+func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen.AdmissionRow, taken bool) (generation int64, err error) {
 	how := reused
 	if taken { // its conversation was there before
 		how = 0
 	}
-	generation, err = ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, how)
+	there := sqlcgen.ConversationOwnerRow{Owner: now.Owner, Generation: now.Generation}
+	before := sqlcgen.DeletedConversationRow{Owner: now.DeletedOwner, Generation: now.DeletedGeneration, Places: now.DeletedPlaces}
+	generation, err = ensureLocked(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, there, &before, how)
 	if err != nil || generation == 1 {
 		return generation, err
 	}
@@ -115,29 +112,47 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool)
 }
 
 // insertTurn writes the turn with its user message, which shows once the turn
-// is accepted, and ties the pictures that came with it to the conversation.
-func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
+// is accepted, and with the run's name, and ties the pictures that came with it to the conversation. Where
+// the message has made a turn already, that is the one.
+func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
-		return fmt.Errorf("content: %w", err)
+		return row, false, fmt.Errorf("content: %w", err)
 	}
-	rows, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
+	said := record.FirstMessage(t)
+	metadata, err := storedMetadata(said)
+	if err != nil {
+		return row, false, err
+	}
+	made, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
-		Generation: int64(t.Generation)})
-	if err != nil {
-		return err
+		Generation: int64(t.Generation), Role: said.Role, SaidAt: record.Micros(said.CreatedAt), Message: said.Content,
+		Folded: record.Fold(said.Content), Metadata: metadata})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows): // one of its ids is taken
+		row, err = takenBy(ctx, q, t)
+		return row, false, err
+	case err != nil:
+		return row, false, err
 	}
-	if rows == 0 { // the turn id stands for another turn
+	return sqlcgen.Turn(made), true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)
+}
+
+// takenBy is the turn that the message of t has made before. ErrTurnConflict when
+// one of t's ids stands for something else.
+func takenBy(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn, error) {
+	row, err := q.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID})
+	if errors.Is(err, pgx.ErrNoRows) {
 		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
-			return err
+			return row, err
 		}
-		return db.ErrTurnConflict
+		return row, db.ErrTurnConflict
 	}
-	if err := useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments); err != nil {
-		return err
+	if err == nil && row.ContentHash != t.ContentHash {
+		err = db.ErrTurnConflict
 	}
-	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+	return row, err
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
@@ -148,6 +163,17 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 		return chat.Turn{}, err
 	}
 	return turn(row)
+}
+
+func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
+	ctx, end := s.few(ctx, "read the newest message")
+	defer end(&err)
+	row, err := s.q.HeadTurn(ctx, sqlcgen.HeadTurnParams{Owner: owner, ThreadID: threadID})
+	if err != nil || row.ID == "" {
+		return content, false, err
+	}
+	t, err := turn(sqlcgen.Turn{ID: row.ID, Content: row.Content})
+	return t.Content, err == nil, err
 }
 
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
@@ -207,6 +233,41 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
 }
 
+func (s *Store) Standing(ctx context.Context, owner, turnID string) (standing db.Standing, err error) {
+	ctx, end := s.few(ctx, "read where a turn stands")
+	defer end(&err)
+	rows, err := s.q.Standing(ctx, sqlcgen.StandingParams{Owner: owner, ID: turnID})
+	if err != nil {
+		return db.Standing{}, err
+	}
+	found, head := false, sqlcgen.Turn{ID: chat.RootCheckpoint, Approvals: "[]", SettledAt: 1}
+	for _, row := range rows {
+		t, err := turn(row.Turn)
+		if err != nil {
+			return db.Standing{}, err
+		}
+		if t.ID == turnID {
+			found, standing.Turn, standing.Cancelled = true, t, row.Cancelled
+		}
+		if row.Turn.SettledAt == 0 && t.Status != chat.TurnNew {
+			standing.Open = append(standing.Open, t)
+		}
+		if row.OfTree && row.Turn.Place > head.Place {
+			head = row.Turn
+		}
+	}
+	if !found {
+		return db.Standing{}, db.ErrNotFound
+	}
+	standing.Head = head.ID
+	if head.SettledAt == 0 {
+		standing.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
+		return standing, err
+	}
+	standing.Approvals, err = approvals(head.ID, head.Approvals)
+	return standing, err
+}
+
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
 	ctx, end := s.few(ctx, "mark turn")
 	defer end(&err)
@@ -215,22 +276,31 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 	default:
 		return fmt.Errorf("a turn cannot be marked %q", status)
 	}
+	if status == chat.TurnAccepted && parent == "" { // as a rule it has begun by now, and nothing is to be noted
+		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil || row.Status != string(chat.TurnNew) && row.Place > 0 {
+			return err
+		}
+	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
 			return err
 		}
-		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
-		if err != nil || row.SettledAt != 0 {
+		known, err := knownTurns(ctx, q, owner, id, parent)
+		if err != nil {
 			return err
 		}
-		if row.Status == string(chat.TurnNew) {
-			err := q.ListConversation(ctx, sqlcgen.ListConversationParams{Owner: owner, ID: row.ThreadID, At: row.CreatedAt})
-			if err != nil {
+		row, ok := known[id]
+		if !ok || row.SettledAt != 0 {
+			return found(ok)
+		}
+		shown := sqlcgen.ShowConversationParams{Owner: owner, ID: row.ThreadID, At: row.CreatedAt}
+		first := row.Status == string(chat.TurnNew)
+		if first {
+			if shown.Title, err = titleAfter(row); err != nil {
 				return err
 			}
-			if err := nameAfter(ctx, q, row); err != nil {
-				return err
-			}
+			shown.TitleFolded = record.Fold(shown.Title)
 		}
 		// A note that the turn was accepted may come after it has begun.
 		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
@@ -240,7 +310,17 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			parent = row.Parent
 		}
 		if parent != "" {
-			if err := place(ctx, q, &row, parent); err != nil {
+			if row.Parent, err = placedUnder(ctx, q, known, row, parent); err != nil {
+				return err
+			}
+			if row.Place == 0 {
+				return q.PlaceTurn(ctx, sqlcgen.PlaceTurnParams{
+					Owner: owner, ThreadID: row.ThreadID, ID: id, Status: row.Status, Parent: row.Parent,
+					Shown: first, At: shown.At, Title: shown.Title, TitleFolded: shown.TitleFolded})
+			}
+		}
+		if first {
+			if err := q.ShowConversation(ctx, shown); err != nil {
 				return err
 			}
 		}
@@ -262,48 +342,89 @@ func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
-// nameAfter gives a conversation without a title one made from a turn's message.
-func nameAfter(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
+// titleAfter is a title made from a turn's message.
+func titleAfter(row sqlcgen.Turn) (string, error) {
 	t, err := turn(row)
-	if err != nil {
-		return err
+	return chat.TitleFrom(t.Content.Message), err
+}
+
+// turnsByID are turns that were read in a transaction already.
+type turnsByID map[string]sqlcgen.Turn
+
+// knownTurns reads turns by their ids or checkpoints, in one statement.
+func knownTurns(ctx context.Context, q *sqlcgen.Queries, owner string, ids ...string) (turnsByID, error) {
+	for i, id := range ids {
+		ids[i] = chat.TurnOf(id)
 	}
-	title := chat.TitleFrom(t.Content.Message)
-	return q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
-		Owner: t.Owner, ID: t.ThreadID, Title: title, TitleFolded: record.Fold(title)})
+	rows, err := q.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
+	return byID(rows), err
+}
+
+func byID(rows []sqlcgen.Turn) turnsByID {
+	known := turnsByID{}
+	for _, row := range rows {
+		known[row.ID] = row
+	}
+	return known
+}
+
+// turn is a known turn or, where it is not known, one that is read now.
+func (known turnsByID) turn(ctx context.Context, q *sqlcgen.Queries, owner, id string) (sqlcgen.Turn, error) {
+	if row, ok := known[id]; ok {
+		return row, nil
+	}
+	return q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+}
+
+func found(ok bool) error {
+	if !ok {
+		return db.ErrNotFound
+	}
+	return nil
 }
 
 // place puts a turn under parent in its thread's tree, and at the end of the
-// tree's order unless it has a place there. A parent comes earlier in that
+// tree's order unless it has a place there. ErrNotFound as for placedUnder.
+func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) (err error) {
+	if row.Parent, err = placedUnder(ctx, q, known, *row, parent); err != nil || row.Place > 0 {
+		return err
+	}
+	row.Place, err = q.NextPlace(ctx, sqlcgen.NextPlaceParams{Owner: row.Owner, ThreadID: row.ThreadID})
+	return err
+}
+
+// placedUnder is the parent that a turn gets. It comes earlier in the tree's
 // order, so that there are no cycles, and is not a rolled back turn: then that
 // turn's own parent is taken. ErrNotFound when there is no such parent.
-func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
+func placedUnder(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, parent string) (string, error) {
 	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
-		p, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: parent})
+		p, err := known.turn(ctx, q, row.Owner, parent)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if p.ThreadID != row.ThreadID || p.Place == 0 || (row.Place > 0 && p.Place >= row.Place) {
-			return db.ErrNotFound
+			return "", db.ErrNotFound
 		}
 		if !p.Hidden {
 			break
 		}
 		parent = p.Parent
 	}
-	row.Parent = parent
-	if row.Place > 0 {
-		return nil
-	}
-	next, err := q.NextPlace(ctx, sqlcgen.NextPlaceParams{Owner: row.Owner, ThreadID: row.ThreadID})
-	row.Place = next
-	return err
+	return parent, nil
 }
 
-func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (err error) {
-	ctx, end := s.few(ctx, "put text")
+func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) error {
+	return s.PutTexts(ctx, owner, turnID, []db.Text{{Key: key, Text: text}})
+}
+
+func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
+	ctx, end := s.few(ctx, "put texts")
 	defer end(&err)
-	rows, err := s.q.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: key, Text: text})
+	put := sqlcgen.PutTextsParams{Owner: owner, TurnID: turnID}
+	for _, t := range texts {
+		put.Keys, put.Texts = append(put.Keys, t.Key), append(put.Texts, t.Text)
+	}
+	rows, err := s.q.PutTexts(ctx, put)
 	if err != nil || rows > 0 {
 		return err
 	}
@@ -313,18 +434,20 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (e
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
 	ctx, end := s.few(ctx, "read texts")
 	defer end(&err)
-	texts := map[string]string{}
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID}); err != nil {
-			return err
-		}
-		rows, err := q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
-		for _, row := range rows {
+	rows, err := s.q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
+	if err == nil && len(rows) == 0 {
+		err = db.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if row.Key != "" {
 			texts[row.Key] = row.Text
 		}
-		return err
-	})
-	return texts, err
+	}
+	return texts, nil
 }
 
 func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {

@@ -144,6 +144,16 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 	return turn(row)
 }
 
+func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
+	defer s.wrap("read the newest message", &err)
+	head, err := s.Head(ctx, owner, threadID)
+	if err != nil || head == chat.RootCheckpoint {
+		return content, false, err
+	}
+	t, err := s.Turn(ctx, owner, head)
+	return t.Content, err == nil, err
+}
+
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
 	defer s.wrap("find turn", &err)
 	kind, id, err := record.CancelKind(ref)
@@ -193,6 +203,25 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 	}
 	return s.read.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
 		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+}
+
+func (s *Store) Standing(ctx context.Context, owner, id string) (standing db.Standing, err error) {
+	defer s.wrap("read where a turn stands", &err)
+	if standing.Turn, err = s.Turn(ctx, owner, id); err != nil {
+		return standing, err
+	}
+	thread := standing.Turn.ThreadID
+	if standing.Cancelled, err = s.Cancelled(ctx, owner, id); err != nil {
+		return standing, err
+	}
+	if standing.Open, err = s.OpenTurns(ctx, owner, thread); err != nil {
+		return standing, err
+	}
+	if standing.Head, err = s.Head(ctx, owner, thread); err != nil {
+		return standing, err
+	}
+	standing.Approvals, err = s.Approvals(ctx, owner, thread, standing.Head)
+	return standing, err
 }
 
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
@@ -285,6 +314,22 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (e
 		return err
 	}
 	return s.whyClosed(ctx, owner, turnID)
+}
+
+func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
+	defer s.wrap("put texts", &err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+		if err == nil && row.SettledAt != 0 {
+			err = db.ErrSettled
+		}
+		for _, t := range texts {
+			if err == nil {
+				_, err = q.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: t.Key, Text: t.Text})
+			}
+		}
+		return err
+	})
 }
 
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {

@@ -186,6 +186,10 @@ func (o *store) Head(ctx context.Context, owner, threadID string) (string, error
 	return one(o, func() (string, error) { return o.Store.Head(ctx, owner, threadID) })
 }
 
+func (o *store) HeadContent(ctx context.Context, owner, threadID string) (chat.Content, bool, error) {
+	return two(o, func() (chat.Content, bool, error) { return o.Store.HeadContent(ctx, owner, threadID) })
+}
+
 func (o *store) History(ctx context.Context, owner, threadID, head, before string, limit int) (db.History, error) {
 	return one(o, func() (db.History, error) { return o.Store.History(ctx, owner, threadID, head, before, limit) })
 }
@@ -252,6 +256,10 @@ func (o *store) PutText(ctx context.Context, owner, turnID, key, text string) er
 	return o.none(func() error { return o.Store.PutText(ctx, owner, turnID, key, text) })
 }
 
+func (o *store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) error {
+	return o.none(func() error { return o.Store.PutTexts(ctx, owner, turnID, texts) })
+}
+
 func (o *store) RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error) {
 	return two(o, func() (chat.Document, []byte, error) { return o.Store.RawDocument(ctx, owner, id) })
 }
@@ -294,6 +302,10 @@ func (o *store) SetsByID(ctx context.Context, owner string, ids []string) ([]cha
 
 func (o *store) Settle(ctx context.Context, s db.Settlement) (chat.Event, error) {
 	return one(o, func() (chat.Event, error) { return o.Store.Settle(ctx, s) })
+}
+
+func (o *store) Standing(ctx context.Context, owner, id string) (db.Standing, error) {
+	return one(o, func() (db.Standing, error) { return o.Store.Standing(ctx, owner, id) })
 }
 
 func (o *store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {

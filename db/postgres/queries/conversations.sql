@@ -45,6 +45,12 @@ LIMIT @max_rows::bigint;
 UPDATE conversations SET listed = true, last_message_at = greatest(last_message_at, @at::bigint)
 WHERE id = @id AND owner = @owner;
 
+-- name: ShowConversation :exec
+UPDATE conversations SET listed = true, last_message_at = greatest(last_message_at, @at::bigint),
+    title = CASE WHEN title = '' THEN @title::text ELSE title END,
+    title_folded = CASE WHEN title = '' THEN @title_folded::text ELSE title_folded END
+WHERE id = @id AND owner = @owner;
+
 -- name: TitleConversation :exec
 UPDATE conversations SET title = @title, title_folded = @title_folded
 WHERE id = @id AND owner = @owner AND title = '';

@@ -90,5 +90,3 @@ SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.h
 FROM chunks c JOIN documents d ON d.id = c.doc_id
 WHERE c.id = ANY(@ids::bigint[]) AND d.owner IN (@owner, '*') AND d.status = 'ready';
 
--- name: VisibleChunks :one
-SELECT coalesce(sum(chunks), 0)::bigint FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';

@@ -11,8 +11,9 @@ WHERE t.id = @turn_id AND t.owner = @owner;
 
 -- A cancel excludes its owner's inserts of turns: either sees the other.
 
--- name: LockInserts :exec
-SELECT pg_advisory_xact_lock_shared(hashtextextended('cancels:' || @owner::text, 0));
+-- name: LockInsert :exec
+SELECT pg_advisory_xact_lock_shared(hashtextextended('cancels:' || @owner::text, 0)),
+    pg_advisory_xact_lock(hashtextextended('thread:' || @thread_id::text, 0));
 
 -- name: LockCancels :exec
 SELECT pg_advisory_xact_lock(hashtextextended('cancels:' || @owner::text, 0));

@@ -1,7 +1,15 @@
--- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
-ON CONFLICT DO NOTHING;
+-- name: InsertTurn :one
+WITH made AS (
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
+    ON CONFLICT DO NOTHING RETURNING *),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT made.id, 0, @role::text, @said_at::bigint, @message::text, @folded::text, @metadata::text FROM made),
+named AS (
+    INSERT INTO stream_runs (owner, run_id, turn_id)
+    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT * FROM made;
 
 -- name: DropUntakenTurn :exec
 DELETE FROM turns
@@ -12,6 +20,11 @@ SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
 -- name: TurnsByID :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
+
+-- A settle waits for a draft or a text under way, so that its statement sees it.
+
+-- name: TurnsForSettle :many
+SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner FOR NO KEY UPDATE;
 
 -- name: TurnByClientID :one
 SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
@@ -25,6 +38,17 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.se
 
 -- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
+
+-- What decides about a new turn, under the locks.
+
+-- name: Admission :one
+SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
+    EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
+        (x.kind = 'turn' AND x.ref = @turn_id)
+        OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
+        OR (x.kind = 'run' AND x.ref = @run_id))) AS cancelled
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN deleted_conversations d ON d.id = @thread_id;
 
 -- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
@@ -57,24 +81,58 @@ ORDER BY place LIMIT @max_rows::bigint;
 UPDATE turns SET status = @status, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
+-- name: PlaceTurn :exec
+WITH next AS (
+    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1,
+        listed = c.listed OR @shown::boolean,
+        last_message_at = CASE WHEN @shown THEN greatest(c.last_message_at, @at::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN @shown AND c.title = '' THEN @title::text ELSE c.title END,
+        title_folded = CASE WHEN @shown AND c.title = '' THEN @title_folded::text ELSE c.title_folded END
+    WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places)
+UPDATE turns SET status = @status, parent = @parent, place = (SELECT places FROM next)
+WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
+
+-- The turn with those that it begins beside: the open ones of its thread, and
+-- the thread's head.
+
+-- name: Standing :many
+SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id))) AS cancelled
+FROM turns t
+WHERE t.owner = @owner AND t.id IN (
+    SELECT @id::text AS id
+    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = @id AND s.owner = @owner
+        WHERE o.owner = @owner AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
+        WHERE x.owner = @owner AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
+        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = @id AND s.owner = @owner)
+ORDER BY t.place = 0, t.place, t.seq;
+
 -- name: SettleTurn :exec
-UPDATE turns SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
-WHERE id = @id AND owner = @owner AND settled_at = 0;
-
--- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, @folded, @metadata);
-
--- name: InsertEvents :exec
+WITH ended AS (
+    UPDATE turns t SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
+    WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@said_at::bigint[]), unnest(@contents::text[]), unnest(@folded::text[]), unnest(@metadata::text[])),
+shown AS (
+    UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
+        title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
+        title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
+    WHERE c.id = @thread_id AND c.owner = @owner),
+undrafted AS (DELETE FROM drafts d WHERE d.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)
-SELECT @turn_id, unnest(@numbers::bigint[]), unnest(@events::text[]);
+SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
 
 -- name: LastEvent :one
 SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 
 -- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
+WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
 -- A share of the turn's row makes these two wait for a settle under way, and a
 -- settle for them: what is written to an open turn is written before its end.
@@ -83,15 +141,19 @@ WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY(@ids::text[]) AND t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
 
--- name: PutText :execrows
+-- name: PutTexts :execrows
 INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, @key, @text FROM turns t WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0
-FOR SHARE OF t
+SELECT t.id, n.key, n.text
+FROM (SELECT unnest(@keys::text[]) AS key, unnest(@texts::text[]) AS text) n
+CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = @turn_id AND o.owner = @owner AND o.settled_at = 0 FOR SHARE) t
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text;
 
+-- An open turn without texts has one row, with no key.
+
 -- name: Texts :many
-SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = @turn_id AND t.owner = @owner;
+SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
+FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
+WHERE t.id = @turn_id AND t.owner = @owner;
 
 -- name: SaveDraft :execrows
 INSERT INTO drafts (turn_id, piece, attempt, text)
@@ -104,13 +166,25 @@ WHERE excluded.attempt >= drafts.attempt;
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 
--- name: DeleteDrafts :exec
-DELETE FROM drafts WHERE turn_id = @turn_id;
-
 -- name: Head :one
 SELECT id FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND NOT hidden
 ORDER BY place DESC LIMIT 1;
+
+-- A conversation without a head has one row, with no turn.
+
+-- name: HeadTurn :one
+SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
+FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
+    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND NOT x.hidden
+    ORDER BY x.place DESC LIMIT 1) t ON true
+WHERE c.id = @thread_id AND c.owner = @owner;
+
+-- name: HeadOfConversation :one
+SELECT coalesce((SELECT t.id FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden
+    ORDER BY t.place DESC LIMIT 1), '')::text AS head
+FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
 
 -- name: Tree :many
 SELECT id, parent FROM turns
@@ -142,6 +216,7 @@ ORDER BY t.seq;
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
     WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id
+        AND (NOT @of_tree::boolean OR h.status <> 'new' AND h.place > 0 AND NOT h.hidden)
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner AND branch.depth + 1 < @max_turns::bigint
@@ -153,6 +228,31 @@ FROM branch CROSS JOIN LATERAL (
     ORDER BY m.n DESC LIMIT @max_rows::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
 ORDER BY branch.depth, said.n DESC
 LIMIT @max_rows::bigint;
+
+-- The newest settled turn of the branch that ends at a turn of the tree.
+
+-- name: Snapshot :one
+WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry, h.approvals FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry, t.approvals FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND back.settled_at = 0
+)
+SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
+
+-- name: KnownDocuments :many
+WITH RECURSIVE back (id, parent, settled_at, registry) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND back.settled_at = 0
+)
+SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title
+FROM back LEFT JOIN LATERAL jsonb_array_elements_text(back.registry::jsonb) WITH ORDINALITY AS k (id, n) ON true
+LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN (@owner, '*')
+WHERE back.settled_at > 0 ORDER BY k.n;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title FROM documents d

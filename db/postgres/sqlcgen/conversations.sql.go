@@ -457,6 +457,32 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 	return items, nil
 }
 
+const showConversation = `-- name: ShowConversation :exec
+UPDATE conversations SET listed = true, last_message_at = greatest(last_message_at, $1::bigint),
+    title = CASE WHEN title = '' THEN $2::text ELSE title END,
+    title_folded = CASE WHEN title = '' THEN $3::text ELSE title_folded END
+WHERE id = $4 AND owner = $5
+`
+
+type ShowConversationParams struct {
+	At          int64
+	Title       string
+	TitleFolded string
+	ID          string
+	Owner       string
+}
+
+func (q *Queries) ShowConversation(ctx context.Context, arg ShowConversationParams) error {
+	_, err := q.db.Exec(ctx, showConversation,
+		arg.At,
+		arg.Title,
+		arg.TitleFolded,
+		arg.ID,
+		arg.Owner,
+	)
+	return err
+}
+
 const titleConversation = `-- name: TitleConversation :exec
 UPDATE conversations SET title = $1, title_folded = $2
 WHERE id = $3 AND owner = $4 AND title = ''

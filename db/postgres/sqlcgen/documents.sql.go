@@ -566,17 +566,6 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	return raw, err
 }
 
-const visibleChunks = `-- name: VisibleChunks :one
-SELECT coalesce(sum(chunks), 0)::bigint FROM documents WHERE owner IN ($1, '*') AND status = 'ready'
-`
-
-func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error) {
-	row := q.db.QueryRow(ctx, visibleChunks, owner)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status FROM documents WHERE owner IN ($1, '*')
 ORDER BY created_at DESC, id DESC LIMIT $2::bigint

@@ -18,14 +18,20 @@ func (q *Queries) LockCancels(ctx context.Context, owner string) error {
 	return err
 }
 
-const lockInserts = `-- name: LockInserts :exec
+const lockInsert = `-- name: LockInsert :exec
 
-SELECT pg_advisory_xact_lock_shared(hashtextextended('cancels:' || $1::text, 0))
+SELECT pg_advisory_xact_lock_shared(hashtextextended('cancels:' || $1::text, 0)),
+    pg_advisory_xact_lock(hashtextextended('thread:' || $2::text, 0))
 `
 
+type LockInsertParams struct {
+	Owner    string
+	ThreadID string
+}
+
 // A cancel excludes its owner's inserts of turns: either sees the other.
-func (q *Queries) LockInserts(ctx context.Context, owner string) error {
-	_, err := q.db.Exec(ctx, lockInserts, owner)
+func (q *Queries) LockInsert(ctx context.Context, arg LockInsertParams) error {
+	_, err := q.db.Exec(ctx, lockInsert, arg.Owner, arg.ThreadID)
 	return err
 }
 

@@ -24,13 +24,63 @@ func (q *Queries) AddStreamRun(ctx context.Context, arg AddStreamRunParams) erro
 	return err
 }
 
+const admission = `-- name: Admission :one
+
+SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
+    EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
+        (x.kind = 'turn' AND x.ref = $2)
+        OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
+        OR (x.kind = 'run' AND x.ref = $5))) AS cancelled
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4 LEFT JOIN deleted_conversations d ON d.id = $4
+`
+
+type AdmissionParams struct {
+	Owner        string
+	TurnID       string
+	ClientTurnID string
+	ThreadID     string
+	RunID        string
+}
+
+type AdmissionRow struct {
+	Owner             string
+	Generation        int64
+	DeletedOwner      string
+	DeletedGeneration int64
+	DeletedPlaces     int64
+	Cancelled         bool
+}
+
+// What decides about a new turn, under the locks.
+func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error) {
+	row := q.db.QueryRow(ctx, admission,
+		arg.Owner,
+		arg.TurnID,
+		arg.ClientTurnID,
+		arg.ThreadID,
+		arg.RunID,
+	)
+	var i AdmissionRow
+	err := row.Scan(
+		&i.Owner,
+		&i.Generation,
+		&i.DeletedOwner,
+		&i.DeletedGeneration,
+		&i.DeletedPlaces,
+		&i.Cancelled,
+	)
+	return i, err
+}
+
 const branchMessages = `-- name: BranchMessages :many
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
     WHERE h.id = $4 AND h.owner = $5 AND h.thread_id = $6
+        AND (NOT $7::boolean OR h.status <> 'new' AND h.place > 0 AND NOT h.hidden)
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
-    WHERE t.owner = $5 AND branch.depth + 1 < $7::bigint
+    WHERE t.owner = $5 AND branch.depth + 1 < $8::bigint
 )
 SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
@@ -48,6 +98,7 @@ type BranchMessagesParams struct {
 	Head     string
 	Owner    string
 	ThreadID string
+	OfTree   bool
 	MaxTurns int64
 }
 
@@ -69,6 +120,7 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 		arg.Head,
 		arg.Owner,
 		arg.ThreadID,
+		arg.OfTree,
 		arg.MaxTurns,
 	)
 	if err != nil {
@@ -123,15 +175,6 @@ func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) 
 	return i, err
 }
 
-const deleteDrafts = `-- name: DeleteDrafts :exec
-DELETE FROM drafts WHERE turn_id = $1
-`
-
-func (q *Queries) DeleteDrafts(ctx context.Context, turnID string) error {
-	_, err := q.db.Exec(ctx, deleteDrafts, turnID)
-	return err
-}
-
 const draft = `-- name: Draft :one
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = $1 AND d.piece = $2 AND t.owner = $3
@@ -179,7 +222,7 @@ func (q *Queries) DropUntakenTurn(ctx context.Context, arg DropUntakenTurnParams
 
 const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = $1 AND t.owner = $2 AND e.n > $3 ORDER BY e.n
+WHERE e.turn_id = $1 AND t.owner = $2 AND t.settled_at > 0 AND e.n > $3 ORDER BY e.n
 `
 
 type EventsAfterParams struct {
@@ -264,54 +307,64 @@ func (q *Queries) Head(ctx context.Context, arg HeadParams) (string, error) {
 	return id, err
 }
 
-const insertEvents = `-- name: InsertEvents :exec
-INSERT INTO turn_events (turn_id, n, event)
-SELECT $1, unnest($2::bigint[]), unnest($3::text[])
+const headOfConversation = `-- name: HeadOfConversation :one
+SELECT coalesce((SELECT t.id FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden
+    ORDER BY t.place DESC LIMIT 1), '')::text AS head
+FROM conversations c WHERE c.id = $1 AND c.owner = $2
 `
 
-type InsertEventsParams struct {
-	TurnID  string
-	Numbers []int64
-	Events  []string
+type HeadOfConversationParams struct {
+	ThreadID string
+	Owner    string
 }
 
-func (q *Queries) InsertEvents(ctx context.Context, arg InsertEventsParams) error {
-	_, err := q.db.Exec(ctx, insertEvents, arg.TurnID, arg.Numbers, arg.Events)
-	return err
+func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error) {
+	row := q.db.QueryRow(ctx, headOfConversation, arg.ThreadID, arg.Owner)
+	var head string
+	err := row.Scan(&head)
+	return head, err
 }
 
-const insertMessage = `-- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+const headTurn = `-- name: HeadTurn :one
+
+SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
+FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
+    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND NOT x.hidden
+    ORDER BY x.place DESC LIMIT 1) t ON true
+WHERE c.id = $1 AND c.owner = $2
 `
 
-type InsertMessageParams struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Folded    string
-	Metadata  string
+type HeadTurnParams struct {
+	ThreadID string
+	Owner    string
 }
 
-func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) error {
-	_, err := q.db.Exec(ctx, insertMessage,
-		arg.TurnID,
-		arg.N,
-		arg.Role,
-		arg.CreatedAt,
-		arg.Content,
-		arg.Folded,
-		arg.Metadata,
-	)
-	return err
+type HeadTurnRow struct {
+	ID      string
+	Content string
 }
 
-const insertTurn = `-- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
-ON CONFLICT DO NOTHING
+// A conversation without a head has one row, with no turn.
+func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error) {
+	row := q.db.QueryRow(ctx, headTurn, arg.ThreadID, arg.Owner)
+	var i HeadTurnRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
+}
+
+const insertTurn = `-- name: InsertTurn :one
+WITH made AS (
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
+    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT made.id, 0, $11::text, $12::bigint, $13::text, $14::text, $15::text FROM made),
+named AS (
+    INSERT INTO stream_runs (owner, run_id, turn_id)
+    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM made
 `
 
 type InsertTurnParams struct {
@@ -325,10 +378,35 @@ type InsertTurnParams struct {
 	ContentHash  string
 	Content      string
 	Generation   int64
+	Role         string
+	SaidAt       int64
+	Message      string
+	Folded       string
+	Metadata     string
 }
 
-func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertTurn,
+type InsertTurnRow struct {
+	Seq          int64
+	ID           string
+	Owner        string
+	ThreadID     string
+	Parent       string
+	Place        int64
+	Status       string
+	Hidden       bool
+	CreatedAt    int64
+	SettledAt    int64
+	ClientTurnID string
+	StreamRunID  string
+	ContentHash  string
+	Registry     string
+	Content      string
+	Approvals    string
+	Generation   int64
+}
+
+func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertTurnRow, error) {
+	row := q.db.QueryRow(ctx, insertTurn,
 		arg.ID,
 		arg.Owner,
 		arg.ThreadID,
@@ -339,11 +417,78 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, 
 		arg.ContentHash,
 		arg.Content,
 		arg.Generation,
+		arg.Role,
+		arg.SaidAt,
+		arg.Message,
+		arg.Folded,
+		arg.Metadata,
 	)
+	var i InsertTurnRow
+	err := row.Scan(
+		&i.Seq,
+		&i.ID,
+		&i.Owner,
+		&i.ThreadID,
+		&i.Parent,
+		&i.Place,
+		&i.Status,
+		&i.Hidden,
+		&i.CreatedAt,
+		&i.SettledAt,
+		&i.ClientTurnID,
+		&i.StreamRunID,
+		&i.ContentHash,
+		&i.Registry,
+		&i.Content,
+		&i.Approvals,
+		&i.Generation,
+	)
+	return i, err
+}
+
+const knownDocuments = `-- name: KnownDocuments :many
+WITH RECURSIVE back (id, parent, settled_at, registry) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
+    WHERE h.id = $2 AND h.owner = $1 AND h.thread_id = $3 AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = $1 AND back.settled_at = 0
+)
+SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title
+FROM back LEFT JOIN LATERAL jsonb_array_elements_text(back.registry::jsonb) WITH ORDINALITY AS k (id, n) ON true
+LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN ($1, '*')
+WHERE back.settled_at > 0 ORDER BY k.n
+`
+
+type KnownDocumentsParams struct {
+	Owner    string
+	Head     string
+	ThreadID string
+}
+
+type KnownDocumentsRow struct {
+	ID    string
+	Title string
+}
+
+func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, knownDocuments, arg.Owner, arg.Head, arg.ThreadID)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected(), nil
+	defer rows.Close()
+	var items []KnownDocumentsRow
+	for rows.Next() {
+		var i KnownDocumentsRow
+		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lastEvent = `-- name: LastEvent :one
@@ -499,6 +644,46 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 	return items, nil
 }
 
+const placeTurn = `-- name: PlaceTurn :exec
+WITH next AS (
+    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1,
+        listed = c.listed OR $5::boolean,
+        last_message_at = CASE WHEN $5 THEN greatest(c.last_message_at, $6::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN $5 AND c.title = '' THEN $7::text ELSE c.title END,
+        title_folded = CASE WHEN $5 AND c.title = '' THEN $8::text ELSE c.title_folded END
+    WHERE c.id = $9 AND c.owner = $4 RETURNING c.places)
+UPDATE turns SET status = $1, parent = $2, place = (SELECT places FROM next)
+WHERE turns.id = $3 AND turns.owner = $4 AND turns.settled_at = 0
+`
+
+type PlaceTurnParams struct {
+	Status      string
+	Parent      string
+	ID          string
+	Owner       string
+	Shown       bool
+	At          int64
+	Title       string
+	TitleFolded string
+	ThreadID    string
+}
+
+func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
+	_, err := q.db.Exec(ctx, placeTurn,
+		arg.Status,
+		arg.Parent,
+		arg.ID,
+		arg.Owner,
+		arg.Shown,
+		arg.At,
+		arg.Title,
+		arg.TitleFolded,
+		arg.ThreadID,
+	)
+	return err
+}
+
 const pruneCancels = `-- name: PruneCancels :exec
 DELETE FROM cancels WHERE created_at < $1
 `
@@ -534,24 +719,25 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 	return err
 }
 
-const putText = `-- name: PutText :execrows
+const putTexts = `-- name: PutTexts :execrows
 INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, $1, $2 FROM turns t WHERE t.id = $3 AND t.owner = $4 AND t.settled_at = 0
-FOR SHARE OF t
+SELECT t.id, n.key, n.text
+FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS text) n
+CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = $3 AND o.owner = $4 AND o.settled_at = 0 FOR SHARE) t
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text
 `
 
-type PutTextParams struct {
-	Key    string
-	Text   string
+type PutTextsParams struct {
+	Keys   []string
+	Texts  []string
 	TurnID string
 	Owner  string
 }
 
-func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error) {
-	result, err := q.db.Exec(ctx, putText,
-		arg.Key,
-		arg.Text,
+func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, putTexts,
+		arg.Keys,
+		arg.Texts,
 		arg.TurnID,
 		arg.Owner,
 	)
@@ -627,24 +813,50 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 }
 
 const settleTurn = `-- name: SettleTurn :exec
-UPDATE turns SET status = $1, parent = $2, place = $3, registry = $4, approvals = $5, hidden = $6, settled_at = $7
-WHERE id = $8 AND owner = $9 AND settled_at = 0
+WITH ended AS (
+    UPDATE turns t SET status = $4, parent = $5, place = $6, registry = $7, approvals = $8, hidden = $9, settled_at = $10
+    WHERE t.id = $1 AND t.owner = $11 AND t.settled_at = 0),
+said AS (
+    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
+    SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), unnest($16::text[]), unnest($17::text[])),
+shown AS (
+    UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
+        title = CASE WHEN c.title = '' THEN $18::text ELSE c.title END,
+        title_folded = CASE WHEN c.title = '' THEN $19::text ELSE c.title_folded END
+    WHERE c.id = $20 AND c.owner = $11),
+undrafted AS (DELETE FROM drafts d WHERE d.turn_id = $1)
+INSERT INTO turn_events (turn_id, n, event)
+SELECT $1, unnest($2::bigint[]), unnest($3::text[])
 `
 
 type SettleTurnParams struct {
-	Status    string
-	Parent    string
-	Place     int64
-	Registry  string
-	Approvals string
-	Hidden    bool
-	At        int64
-	ID        string
-	Owner     string
+	ID             string
+	EventNumbers   []int64
+	Events         []string
+	Status         string
+	Parent         string
+	Place          int64
+	Registry       string
+	Approvals      string
+	Hidden         bool
+	At             int64
+	Owner          string
+	MessageNumbers []int64
+	Roles          []string
+	SaidAt         []int64
+	Contents       []string
+	Folded         []string
+	Metadata       []string
+	Title          string
+	TitleFolded    string
+	ThreadID       string
 }
 
 func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 	_, err := q.db.Exec(ctx, settleTurn,
+		arg.ID,
+		arg.EventNumbers,
+		arg.Events,
 		arg.Status,
 		arg.Parent,
 		arg.Place,
@@ -652,15 +864,127 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Approvals,
 		arg.Hidden,
 		arg.At,
-		arg.ID,
 		arg.Owner,
+		arg.MessageNumbers,
+		arg.Roles,
+		arg.SaidAt,
+		arg.Contents,
+		arg.Folded,
+		arg.Metadata,
+		arg.Title,
+		arg.TitleFolded,
+		arg.ThreadID,
 	)
 	return err
 }
 
+const snapshot = `-- name: Snapshot :one
+
+WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry, h.approvals FROM turns h
+    WHERE h.id = $1 AND h.owner = $2 AND h.thread_id = $3 AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry, t.approvals FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = $2 AND back.settled_at = 0
+)
+SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0
+`
+
+type SnapshotParams struct {
+	Head     string
+	Owner    string
+	ThreadID string
+}
+
+type SnapshotRow struct {
+	ID        string
+	Registry  string
+	Approvals string
+}
+
+// The newest settled turn of the branch that ends at a turn of the tree.
+func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error) {
+	row := q.db.QueryRow(ctx, snapshot, arg.Head, arg.Owner, arg.ThreadID)
+	var i SnapshotRow
+	err := row.Scan(&i.ID, &i.Registry, &i.Approvals)
+	return i, err
+}
+
+const standing = `-- name: Standing :many
+
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id))) AS cancelled
+FROM turns t
+WHERE t.owner = $1 AND t.id IN (
+    SELECT $2::text AS id
+    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $2 AND s.owner = $1
+        WHERE o.owner = $1 AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
+        WHERE x.owner = $1 AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
+        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $2 AND s.owner = $1)
+ORDER BY t.place = 0, t.place, t.seq
+`
+
+type StandingParams struct {
+	Owner string
+	ID    string
+}
+
+type StandingRow struct {
+	Turn      Turn
+	OfTree    bool
+	Cancelled bool
+}
+
+// The turn with those that it begins beside: the open ones of its thread, and
+// the thread's head.
+func (q *Queries) Standing(ctx context.Context, arg StandingParams) ([]StandingRow, error) {
+	rows, err := q.db.Query(ctx, standing, arg.Owner, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StandingRow
+	for rows.Next() {
+		var i StandingRow
+		if err := rows.Scan(
+			&i.Turn.Seq,
+			&i.Turn.ID,
+			&i.Turn.Owner,
+			&i.Turn.ThreadID,
+			&i.Turn.Parent,
+			&i.Turn.Place,
+			&i.Turn.Status,
+			&i.Turn.Hidden,
+			&i.Turn.CreatedAt,
+			&i.Turn.SettledAt,
+			&i.Turn.ClientTurnID,
+			&i.Turn.StreamRunID,
+			&i.Turn.ContentHash,
+			&i.Turn.Registry,
+			&i.Turn.Content,
+			&i.Turn.Approvals,
+			&i.Turn.Generation,
+			&i.OfTree,
+			&i.Cancelled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const texts = `-- name: Texts :many
-SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = $1 AND t.owner = $2
+
+SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
+FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
+WHERE t.id = $1 AND t.owner = $2
 `
 
 type TextsParams struct {
@@ -673,6 +997,7 @@ type TextsRow struct {
 	Text string
 }
 
+// An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
 	rows, err := q.db.Query(ctx, texts, arg.TurnID, arg.Owner)
 	if err != nil {
@@ -970,6 +1295,55 @@ type TurnsByIDParams struct {
 
 func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
 	rows, err := q.db.Query(ctx, turnsByID, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+			&i.Generation,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const turnsForSettle = `-- name: TurnsForSettle :many
+
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+`
+
+type TurnsForSettleParams struct {
+	Ids   []string
+	Owner string
+}
+
+// A settle waits for a draft or a text under way, so that its statement sees it.
+func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]Turn, error) {
+	rows, err := q.db.Query(ctx, turnsForSettle, arg.Ids, arg.Owner)
 	if err != nil {
 		return nil, err
 	}

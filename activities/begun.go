@@ -1,0 +1,64 @@
+package activities
+
+import (
+	"context"
+	"sync"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// maxBegun is how many turns this process remembers, a message of at most some
+// kilobytes each.
+const maxBegun = 256
+
+// begunTurns are turns that this process has read when they began: what a message
+// says never changes, and every activity of its turn needs it. The zero value is
+// empty.
+type begunTurns struct {
+	mu    sync.Mutex
+	turns map[string]chat.Turn
+	order []string // the oldest first
+}
+
+func (b *begunTurns) remember(t chat.Turn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.turns[t.ID]; known {
+		return
+	}
+	if b.turns == nil {
+		b.turns = map[string]chat.Turn{}
+	}
+	b.turns[t.ID] = t
+	b.order = append(b.order, t.ID)
+	if len(b.order) > maxBegun {
+		delete(b.turns, b.order[0])
+		b.order = b.order[1:]
+	}
+}
+
+func (b *begunTurns) forget(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.turns, id)
+}
+
+func (b *begunTurns) find(owner, id string) (t chat.Turn, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, ok = b.turns[id]
+	return t, ok && t.Owner == owner
+}
+
+// turn is a turn as its message made it: its status and its place may have changed
+// since. Where it began in another process, it is read.
+func (a *Activities) turn(ctx context.Context, ref TurnRef) (chat.Turn, error) {
+	if t, ok := a.begun.find(ref.Owner, ref.TurnID); ok {
+		return t, nil
+	}
+	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	if err == nil && !t.Status.Settled() {
+		a.begun.remember(t)
+	}
+	return t, err
+}

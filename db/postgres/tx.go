@@ -1,0 +1,241 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+// A database may be far away, so a transaction waits for it as seldom as it can:
+// its begin goes with the first statement, and a statement that returns nothing
+// with the next one that does, or with the commit.
+
+const (
+	beginUpdate = "BEGIN"
+	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+	// A peer that died keeps its locks for as long as TCP takes to notice, unless
+	// the server ends its transaction. Set within it, so that a transaction pooler
+	// passes the settings on and nobody inherits them.
+	limitTransaction = `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', $2, true)`
+	opening          = 2 // statements of every transaction: its begin and its limits
+	// maxUnsent bounds the texts that wait to be sent, in bytes.
+	maxUnsent = 1 << 20
+)
+
+// update runs f in a transaction whose statements each see what is committed.
+func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
+	return s.inTx(ctx, beginUpdate, f)
+}
+
+// view runs f on one unchanging state of the database.
+func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
+	return s.inTx(ctx, beginView, f)
+}
+
+func (s *Store) inTx(ctx context.Context, begin string, f func(q *sqlcgen.Queries) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which closes one that is still in a transaction
+	tx := &transaction{conn: conn.Conn()}
+	tx.unsent.Queue(begin)
+	tx.unsent.Queue(limitTransaction, millis(s.patience.idle), millis(lockPatience(ctx)))
+	defer func() {
+		if tx.begun && !tx.over {
+			tx.abandon(ctx)
+		}
+	}()
+	if err := f(sqlcgen.New(plain{tx})); err != nil {
+		return err
+	}
+	return tx.commit(ctx)
+}
+
+// lockPatience is how long a statement of a call waits for a lock: less than the
+// caller for the answer, so that the server gives up first and says why.
+func lockPatience(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok { // every call has one
+		return patient.few
+	}
+	return max(time.Until(deadline)*4/5, time.Millisecond)
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// transaction sends what is executed for its effect alone with the next statement
+// whose answer is needed. An error of such a statement comes from that one.
+type transaction struct {
+	conn   *pgx.Conn
+	unsent pgx.Batch
+	size   int  // of the unsent texts
+	begun  bool // the server may know of it
+	over   bool
+}
+
+var effectOnly = regexp.MustCompile(`^-- name: \w+ :exec\n`)
+
+func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	t.unsent.Queue(sql, args...)
+	t.size += textSize(args)
+	if effectOnly.MatchString(sql) && t.size < maxUnsent {
+		return pgconn.CommandTag{}, nil
+	}
+	results, err := t.send(ctx)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := results.Exec()
+	return tag, errors.Join(err, closed(err, results))
+}
+
+func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	t.unsent.Queue(sql, args...)
+	results, err := t.send(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close() // it repeats err
+		return nil, err
+	}
+	return &answer{Rows: rows, results: results}, nil
+}
+
+func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	rows, err := t.Query(ctx, sql, args...)
+	return oneRow{rows, err}
+}
+
+func (t *transaction) commit(ctx context.Context) error {
+	if !t.begun && t.unsent.Len() == opening {
+		return nil // nothing was asked
+	}
+	t.unsent.Queue("COMMIT")
+	results, err := t.send(ctx)
+	if err != nil {
+		return err
+	}
+	tag, err := results.Exec()
+	err = errors.Join(err, closed(err, results))
+	t.over = err == nil
+	if err == nil && tag.String() == "ROLLBACK" {
+		return pgx.ErrTxCommitRollback
+	}
+	return err
+}
+
+// abandon rolls back. A connection that cannot is closed, which does it as well.
+func (t *transaction) abandon(ctx context.Context) {
+	if t.conn.IsClosed() {
+		return
+	}
+	if _, err := t.conn.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = t.conn.Close(context.WithoutCancel(ctx)) // it was of no use any more
+	}
+}
+
+// send sends all that is unsent, and reads the answers to all but the last.
+func (t *transaction) send(ctx context.Context) (pgx.BatchResults, error) {
+	batch := t.unsent
+	t.unsent, t.size, t.begun = pgx.Batch{}, 0, true
+	results := t.conn.SendBatch(ctx, &batch)
+	for range batch.Len() - 1 {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close() // it repeats err
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// closed closes results; an error that is known is not repeated.
+func closed(known error, results pgx.BatchResults) error {
+	if err := results.Close(); known == nil {
+		return err
+	}
+	return nil
+}
+
+// answer is the rows of a batch's last statement, and ends the batch with them.
+type answer struct {
+	pgx.Rows
+	results pgx.BatchResults
+	err     error
+}
+
+func (a *answer) Next() bool {
+	if a.Rows.Next() {
+		return true
+	}
+	a.Close()
+	return false
+}
+
+func (a *answer) Close() {
+	a.Rows.Close()
+	if a.results != nil {
+		a.err = a.results.Close()
+		a.results = nil
+	}
+}
+
+func (a *answer) Err() error {
+	if err := a.Rows.Err(); err != nil {
+		return err
+	}
+	return a.err
+}
+
+// oneRow is the first row of an answer.
+type oneRow struct {
+	rows pgx.Rows
+	err  error
+}
+
+func (r oneRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return pgx.ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	r.rows.Close()
+	return r.rows.Err()
+}
+
+func textSize(args []any) (n int) {
+	for _, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			n += len(v)
+		case []byte:
+			n += len(v)
+		case []string:
+			for _, s := range v {
+				n += len(s)
+			}
+		case [][]byte:
+			for _, b := range v {
+				n += len(b)
+			}
+		}
+	}
+	return n
+}

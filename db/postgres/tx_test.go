@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+)
+
+func TestAPeerThatDiesWithAThreadsLockFreesIt(t *testing.T) {
+	direct := pgtest.Database(t)
+	for name, url := range map[string]string{"directly": direct, "through a transaction pooler": pgtest.Pooler(t, direct)} {
+		t.Run(name, func(t *testing.T) {
+			openStore(t, direct)
+			pgtest.Exec(t, direct, everything)
+			wire := pgtest.NewWire(t, url)
+			dead, other := openStore(t, wire.URL), openStore(t, url)
+			dead.patience.idle = 500 * time.Millisecond
+			turn := chat.Turn{ID: "t", Owner: "o", ThreadID: "c", Content: chat.Content{Message: "Hello"}}
+			_, _, _, err := other.InsertTurn(t.Context(), turn)
+			require.NoError(t, err)
+
+			var lost error
+			require.Error(t, dead.update(t.Context(), func(q *sqlcgen.Queries) error {
+				if err := q.LockThread(t.Context(), "c"); err != nil {
+					return err
+				}
+				if _, err := q.ConversationOwner(t.Context(), "c"); err != nil { // the lock was sent along
+					return err
+				}
+				wire.Hold() // as a machine that is gone: its connection stays open
+				other.patience.few = 250 * time.Millisecond
+				err := other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint)
+				require.ErrorIs(t, err, db.ErrUnavailable, "the lock is held")
+				other.patience.few = patient.few
+				require.NoError(t, other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint))
+				wire.Release()
+				_, lost = q.ConversationOwner(t.Context(), "c")
+				return nil
+			}), "the server has rolled it back")
+			dead.wrap(t.Context(), "go on", &lost)
+			require.ErrorIs(t, lost, db.ErrUnavailable, "who comes back is told to try again")
+			answers(t, dead)
+		})
+	}
+}
+
+func TestATransactionSendsWhatItCanTogether(t *testing.T) {
+	meter := pgtest.NewMeter(t, pgtest.Database(t), 0)
+	s, ctx := openStore(t, meter.URL), t.Context()
+	require.NoError(t, s.Ping(ctx))
+	meter.Reset()
+	require.NoError(t, s.update(ctx, func(*sqlcgen.Queries) error { return nil }))
+	require.Empty(t, meter.Trips(), "nothing to do")
+	require.NoError(t, s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := q.LockThread(ctx, "c"); err != nil {
+			return err
+		}
+		return q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: "o", Industry: "x"})
+	}))
+	require.Len(t, meter.Trips(), 1)
+	p, err := s.Profile(ctx, "o")
+	require.NoError(t, err)
+	require.Equal(t, "x", p.Industry)
+	meter.Reset()
+	require.ErrorIs(t, s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: "o", Industry: "y"}); err != nil {
+			return err
+		}
+		return db.ErrForbidden
+	}), db.ErrForbidden)
+	require.Empty(t, meter.Trips(), "it never began")
+	p, err = s.Profile(ctx, "o")
+	require.NoError(t, err)
+	require.Equal(t, "x", p.Industry)
+}
