@@ -157,7 +157,8 @@ type Turns interface {
 	// PutText upserts a text of an open turn under a key ("piece:1",
 	// "web_query", "unresolved"…). ErrSettled when the turn is over.
 	PutText(ctx context.Context, owner, turnID, key, text string) error
-	// Texts returns all texts of a turn by key.
+	// Texts returns all texts of an open turn by key; ErrSettled when the turn is
+	// over: its texts went with its end, and Events has what they said.
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 
 	// SaveDraft upserts by (turn, piece); a lower attempt than the stored one is
@@ -166,8 +167,8 @@ type Turns interface {
 	// Draft is ErrNotFound when none was written.
 	Draft(ctx context.Context, owner, turnID string, piece int) (Draft, error)
 
-	// Settle ends the turn. A second call for the same turn changes nothing and
-	// returns the stored terminal event.
+	// Settle ends the turn and deletes its texts and drafts. A second call for the
+	// same turn changes nothing and returns the stored terminal event.
 	Settle(ctx context.Context, s Settlement) (chat.Event, error)
 	// Events is the log of a settled turn after n, terminal event included;
 	// ErrNotFound while the turn is open.

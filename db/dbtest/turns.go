@@ -247,10 +247,6 @@ var turnTests = []test{
 		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
 		b.NoError(err)
 		b.Equal(want, texts)
-		b.settle(b.ending(t, "x"))
-		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
-		b.Equal(want, texts)
 	}},
 	{"a draft of a lower attempt is ignored", func(b *bundle) {
 		t := b.running("hello", chat.RootCheckpoint)
@@ -377,13 +373,16 @@ var settleTests = []test{
 			}
 		}
 	}},
-	{"a settled turn takes no text, draft or mark any more", func(b *bundle) {
+	{"a settled turn takes no text, draft or mark any more, and has no texts", func(b *bundle) {
 		t := b.running("hello", chat.RootCheckpoint)
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
 		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "x"}))
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "late"), db.ErrSettled)
+		_, err := b.store.Texts(b.ctx, b.owner, t.ID)
+		b.ErrorIs(err, db.ErrSettled)
 		b.ErrorIs(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 9, Text: "late"}), db.ErrSettled)
-		_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 1)
 		b.ErrorIs(err, db.ErrNotFound)
 		b.mark(t.ID, chat.TurnRunning, "")
 		got, err := b.store.Turn(b.ctx, b.owner, t.ID)

@@ -85,7 +85,7 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 	if err != nil {
 		return err
 	}
-	return q.DeleteDrafts(ctx, e.TurnID)
+	return q.DeleteWorkings(ctx, e.TurnID)
 }
 
 // unname takes a title back that was made from a turn which was rolled back: a
@@ -175,7 +175,7 @@ func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int
 	}
 	return q.InsertMessage(ctx, sqlcgen.InsertMessageParams{
 		TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt),
-		Content: m.Content, Folded: record.Fold(m.Content), Metadata: metadata})
+		Content: m.Content, Metadata: metadata})
 }
 
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {

@@ -291,8 +291,12 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 	defer s.wrap("read texts", &err)
 	texts := map[string]string{}
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID}); err != nil {
+		turn, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+		switch {
+		case err != nil:
 			return err
+		case turn.SettledAt != 0:
+			return db.ErrSettled
 		}
 		rows, err := q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
 		for _, row := range rows {

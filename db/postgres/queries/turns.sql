@@ -63,7 +63,7 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: InsertMessage :exec
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, @folded, @metadata);
+VALUES (@turn_id, @n, @role, @created_at, @content, '', @metadata);
 
 -- name: InsertEvents :exec
 INSERT INTO turn_events (turn_id, n, event)
@@ -104,8 +104,9 @@ WHERE excluded.attempt >= drafts.attempt;
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 
--- name: DeleteDrafts :exec
-DELETE FROM drafts WHERE turn_id = @turn_id;
+-- name: DeleteWorkings :exec
+WITH texts AS (DELETE FROM turn_texts x WHERE x.turn_id = @turn_id)
+DELETE FROM drafts d WHERE d.turn_id = @turn_id;
 
 -- name: Head :one
 SELECT id FROM turns

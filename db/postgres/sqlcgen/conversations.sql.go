@@ -402,7 +402,7 @@ WHERE c.owner = $1 AND c.listed
     AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
     AND (strpos(c.title_folded, $4::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(m.folded, $4::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $5::bigint
 `

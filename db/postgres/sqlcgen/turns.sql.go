@@ -123,12 +123,13 @@ func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) 
 	return i, err
 }
 
-const deleteDrafts = `-- name: DeleteDrafts :exec
-DELETE FROM drafts WHERE turn_id = $1
+const deleteWorkings = `-- name: DeleteWorkings :exec
+WITH texts AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
+DELETE FROM drafts d WHERE d.turn_id = $1
 `
 
-func (q *Queries) DeleteDrafts(ctx context.Context, turnID string) error {
-	_, err := q.db.Exec(ctx, deleteDrafts, turnID)
+func (q *Queries) DeleteWorkings(ctx context.Context, turnID string) error {
+	_, err := q.db.Exec(ctx, deleteWorkings, turnID)
 	return err
 }
 
@@ -282,7 +283,7 @@ func (q *Queries) InsertEvents(ctx context.Context, arg InsertEventsParams) erro
 
 const insertMessage = `-- name: InsertMessage :exec
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+VALUES ($1, $2, $3, $4, $5, '', $6)
 `
 
 type InsertMessageParams struct {
@@ -291,7 +292,6 @@ type InsertMessageParams struct {
 	Role      string
 	CreatedAt int64
 	Content   string
-	Folded    string
 	Metadata  string
 }
 
@@ -302,7 +302,6 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 		arg.Role,
 		arg.CreatedAt,
 		arg.Content,
-		arg.Folded,
 		arg.Metadata,
 	)
 	return err
@@ -399,7 +398,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -428,6 +427,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
@@ -451,7 +451,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -488,6 +488,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.GivenUp,
 		); err != nil {
 			return nil, err
 		}
@@ -730,7 +731,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE id = $1 AND owner = $2
 `
 
 type TurnParams struct {
@@ -759,12 +760,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 type TurnByClientIDParams struct {
@@ -794,12 +796,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -829,6 +832,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
@@ -862,7 +866,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -899,12 +903,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT $4::bigint
 `
@@ -948,6 +953,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.GivenUp,
 		); err != nil {
 			return nil, err
 		}
@@ -960,7 +966,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -995,6 +1001,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.GivenUp,
 		); err != nil {
 			return nil, err
 		}

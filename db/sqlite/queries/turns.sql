@@ -64,7 +64,7 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: InsertMessage :exec
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, @folded, @metadata);
+VALUES (@turn_id, @n, @role, @created_at, @content, '', @metadata);
 
 -- name: InsertEvent :exec
 INSERT INTO turn_events (turn_id, n, event) VALUES (@turn_id, @n, @event);
@@ -102,6 +102,9 @@ WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 
 -- name: DeleteDrafts :exec
 DELETE FROM drafts WHERE turn_id = @turn_id;
+
+-- name: DeleteTexts :exec
+DELETE FROM turn_texts WHERE turn_id = @turn_id;
 
 -- name: Head :one
 SELECT id FROM turns

@@ -96,6 +96,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteSetStmt, err = db.PrepareContext(ctx, deleteSet); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteSet: %w", err)
 	}
+	if q.deleteTextsStmt, err = db.PrepareContext(ctx, deleteTexts); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteTexts: %w", err)
+	}
 	if q.deleteThreadCancelsStmt, err = db.PrepareContext(ctx, deleteThreadCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteThreadCancels: %w", err)
 	}
@@ -483,6 +486,11 @@ func (q *Queries) Close() error {
 	if q.deleteSetStmt != nil {
 		if cerr := q.deleteSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteSetStmt: %w", cerr)
+		}
+	}
+	if q.deleteTextsStmt != nil {
+		if cerr := q.deleteTextsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteTextsStmt: %w", cerr)
 		}
 	}
 	if q.deleteThreadCancelsStmt != nil {
@@ -988,6 +996,7 @@ type Queries struct {
 	deleteRawStmt               *sql.Stmt
 	deleteRunCancelsStmt        *sql.Stmt
 	deleteSetStmt               *sql.Stmt
+	deleteTextsStmt             *sql.Stmt
 	deleteThreadCancelsStmt     *sql.Stmt
 	deleteTurnCancelsStmt       *sql.Stmt
 	deleteUserAttachmentsStmt   *sql.Stmt
@@ -1106,6 +1115,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteRawStmt:               q.deleteRawStmt,
 		deleteRunCancelsStmt:        q.deleteRunCancelsStmt,
 		deleteSetStmt:               q.deleteSetStmt,
+		deleteTextsStmt:             q.deleteTextsStmt,
 		deleteThreadCancelsStmt:     q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:       q.deleteTurnCancelsStmt,
 		deleteUserAttachmentsStmt:   q.deleteUserAttachmentsStmt,

@@ -134,6 +134,15 @@ func (q *Queries) DeleteDrafts(ctx context.Context, turnID string) error {
 	return err
 }
 
+const deleteTexts = `-- name: DeleteTexts :exec
+DELETE FROM turn_texts WHERE turn_id = ?1
+`
+
+func (q *Queries) DeleteTexts(ctx context.Context, turnID string) error {
+	_, err := q.exec(ctx, q.deleteTextsStmt, deleteTexts, turnID)
+	return err
+}
+
 const draft = `-- name: Draft :one
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = ?1 AND d.piece = ?2 AND t.owner = ?3
@@ -287,7 +296,7 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) error 
 
 const insertMessage = `-- name: InsertMessage :exec
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+VALUES (?1, ?2, ?3, ?4, ?5, '', ?6)
 `
 
 type InsertMessageParams struct {
@@ -296,7 +305,6 @@ type InsertMessageParams struct {
 	Role      string
 	CreatedAt int64
 	Content   string
-	Folded    string
 	Metadata  string
 }
 
@@ -307,7 +315,6 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 		arg.Role,
 		arg.CreatedAt,
 		arg.Content,
-		arg.Folded,
 		arg.Metadata,
 	)
 	return err
@@ -404,7 +411,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -433,6 +440,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
@@ -456,7 +464,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -493,6 +501,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.GivenUp,
 		); err != nil {
 			return nil, err
 		}
@@ -745,7 +754,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ?1 AND owner = ?2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE id = ?1 AND owner = ?2
 `
 
 type TurnParams struct {
@@ -774,12 +783,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
 type TurnByClientIDParams struct {
@@ -809,12 +819,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -844,6 +855,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
@@ -877,7 +889,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
 
@@ -914,12 +926,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.GivenUp,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
 ORDER BY place LIMIT ?4
 `
@@ -963,6 +976,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.GivenUp,
 		); err != nil {
 			return nil, err
 		}
@@ -978,7 +992,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
 WHERE t.owner = ?2 ORDER BY j.key
 `
 
@@ -1014,6 +1028,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.GivenUp,
 		); err != nil {
 			return nil, err
 		}
