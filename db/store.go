@@ -147,7 +147,9 @@ type Turns interface {
 	// no other turn. A settled turn stays as it is (no error).
 	TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error
 	// Cancel writes a tombstone for ref, so that a submit that comes later finds
-	// it; idempotent. Tombstones older than a day may be pruned.
+	// it; idempotent. By its stream_run_id it means turns sent at most a minute
+	// before or after, since a client may use such an id again. Tombstones older
+	// than a day may be pruned.
 	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error
 
 	// Cancelled reports whether a tombstone names the turn. It makes up for a

@@ -113,7 +113,7 @@ var raceTests = []test{
 	}},
 	{"a cancel and its submit, at once, find each other", func(b *bundle) {
 		for range 20 {
-			t := b.newTurn("hello")
+			t := b.sentAt(time.Now())
 			ref := db.CancelRef{StreamRunID: t.StreamRunID}
 			var cancelled bool
 			var findErr, insertErr, cancelErr error

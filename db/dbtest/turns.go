@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -92,7 +93,7 @@ var turnTests = []test{
 			},
 			"stream run": func(t chat.Turn) db.CancelRef { return db.CancelRef{StreamRunID: t.StreamRunID} },
 		} {
-			t := b.newTurn("hello")
+			t := b.sentAt(time.Now())
 			_, err := b.store.FindTurn(b.ctx, b.owner, ref(t))
 			b.ErrorIs(err, db.ErrNotFound, name)
 			for range 2 { // idempotent
@@ -111,6 +112,29 @@ var turnTests = []test{
 			b.Equal(stored, got, name)
 		}
 	}},
+	{"a cancel by a stream run id means turns sent around it, the newest cancel counts", func(b *bundle) {
+		const run = "used again and again"
+		cancelled := func(t chat.Turn) bool {
+			t.StreamRunID = run
+			_, created, cancelled, err := b.store.InsertTurn(b.ctx, t)
+			b.NoError(err)
+			b.True(created)
+			later, err := b.store.Cancelled(b.ctx, b.owner, t.ID)
+			b.NoError(err)
+			b.Equal(cancelled, later)
+			return cancelled
+		}
+		cancel := func(ref db.CancelRef) { b.NoError(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled)) }
+		cancel(db.CancelRef{StreamRunID: run})
+		now := time.Now()
+		b.False(cancelled(b.sentAt(now.Add(-2 * time.Minute))))
+		b.True(cancelled(b.sentAt(now.Add(-30 * time.Second))))
+		b.True(cancelled(b.sentAt(now.Add(30 * time.Second))))
+		b.False(cancelled(b.sentAt(now.Add(2 * time.Minute))))
+		t := b.sentAt(now.Add(2 * time.Minute))
+		cancel(db.CancelRef{ClientTurnID: t.ClientTurnID})
+		b.True(cancelled(t), "any other id is never used again")
+	}},
 	{"a cancel of one turn leaves the others", func(b *bundle) {
 		t := b.newTurn("hello")
 		for _, ref := range []db.CancelRef{
@@ -126,7 +150,7 @@ var turnTests = []test{
 	{"a retry's stream run id finds and cancels its turn too", func(b *bundle) {
 		t := b.insert(b.newTurn("hello"))
 		retry := t
-		retry.ID, retry.StreamRunID = uuid.NewString(), uuid.NewString()
+		retry.ID, retry.StreamRunID, retry.CreatedAt = uuid.NewString(), uuid.NewString(), time.Now()
 		b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: retry.StreamRunID}, chat.UserCancelled))
 		_, created, cancelled, err := b.store.InsertTurn(b.ctx, retry)
 		b.NoError(err)

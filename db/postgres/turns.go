@@ -77,7 +77,8 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 			}
 		}
 		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+			Since: record.Micros(t.CreatedAt.Add(-record.RunCancelReach)), Until: record.Micros(t.CreatedAt.Add(record.RunCancelReach))})
 		return err
 	})
 	if err != nil {
@@ -204,7 +205,8 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		return false, err
 	}
 	return s.q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+		Since: t.CreatedAt - record.RunCancelReach.Microseconds(), Until: t.CreatedAt + record.RunCancelReach.Microseconds()})
 }
 
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {

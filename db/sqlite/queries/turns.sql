@@ -31,11 +31,12 @@ INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = @turn_id)
     OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
-    OR (c.kind = 'run' AND c.ref = @run_id)));
+    OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
 
 -- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (@owner, @kind, @thread_id, @ref, @reason, @at) ON CONFLICT DO NOTHING;
+VALUES (@owner, @kind, @thread_id, @ref, @reason, @at)
+ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at;
 
 -- name: PruneCancels :exec
 DELETE FROM cancels WHERE created_at < @older_than;

@@ -527,7 +527,8 @@ func (q *Queries) PruneCancels(ctx context.Context, olderThan int64) error {
 
 const putCancel = `-- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at
 `
 
 type PutCancelParams struct {
@@ -864,7 +865,7 @@ const turnCancelled = `-- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
     (c.kind = 'turn' AND c.ref = ?2)
     OR (c.kind = 'client' AND c.ref = ?3 AND c.thread_id IN ('', ?4))
-    OR (c.kind = 'run' AND c.ref = ?5)))
+    OR (c.kind = 'run' AND c.ref = ?5 AND c.created_at >= ?6 AND c.created_at <= ?7)))
 `
 
 type TurnCancelledParams struct {
@@ -873,6 +874,8 @@ type TurnCancelledParams struct {
 	ClientTurnID string
 	ThreadID     string
 	RunID        string
+	Since        int64
+	Until        int64
 }
 
 func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (bool, error) {
@@ -882,6 +885,8 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 		arg.ClientTurnID,
 		arg.ThreadID,
 		arg.RunID,
+		arg.Since,
+		arg.Until,
 	)
 	var exists bool
 	err := row.Scan(&exists)
