@@ -180,9 +180,17 @@ type Turns interface {
 	// ones: what a page of a conversation needs.
 	Logs(ctx context.Context, owner string, ids []string) ([]TurnLog, error)
 
+	// GiveUp notes that the sender of a turn was told that its thread did not take it:
+	// CountOpenTurns leaves it out until it is sent again, or taken after all.
+	GiveUp(ctx context.Context, owner, id string) error
+	// DropTurn removes a turn that no thread has taken and whose message was sent last
+	// before a time, and the conversation that it would have begun. Any other turn
+	// stays as it is (no error).
+	DropTurn(ctx context.Context, owner, id string, before time.Time) error
+
 	// CountOpenTurns counts an owner's turns at work or waiting for it: accepted or
 	// running, and those sent within the last minute that no workflow has accepted
-	// yet. One that waits for a person is none of them. here are those of the
+	// yet and nobody has given up. One that waits for a person is none of them. here are those of the
 	// thread, busy is how many other threads have some.
 	CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
 

@@ -64,6 +64,10 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 			return err
 		case row.ContentHash != t.ContentHash:
 			return db.ErrTurnConflict
+		case row.Status == string(chat.TurnNew):
+			if err := q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
+				return err
+			}
 		}
 		if t.StreamRunID != "" {
 			err := q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
@@ -134,6 +138,26 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 		return err
 	}
 	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+}
+
+func (s *Store) GiveUp(ctx context.Context, owner, id string) (err error) {
+	defer s.wrap("give up turn", &err)
+	return s.write.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
+}
+
+func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time) (err error) {
+	defer s.wrap("drop turn", &err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil {
+			return err
+		}
+		dropped, err := q.DropTurn(ctx, sqlcgen.DropTurnParams{Owner: owner, ID: id, BeforeAt: record.Micros(before)})
+		if err != nil || dropped == 0 {
+			return err
+		}
+		return q.DropEmptyConversation(ctx, sqlcgen.DropEmptyConversationParams{Owner: owner, ID: t.ThreadID})
+	})
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {

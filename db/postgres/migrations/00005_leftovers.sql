@@ -21,5 +21,5 @@ END
 $$;
 -- +goose StatementEnd
 
-ALTER TABLE turns ADD COLUMN given_up BOOLEAN NOT NULL DEFAULT false; -- its sender was told that no thread took it
+ALTER TABLE turns ADD COLUMN sent_at BIGINT NOT NULL DEFAULT 0; -- of one that no thread has taken: the last try; 0: given up
 CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';

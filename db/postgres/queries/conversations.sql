@@ -59,6 +59,11 @@ WHERE id = @id AND owner = @owner;
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;
 
+-- name: DropEmptyConversation :exec
+DELETE FROM conversations c WHERE c.id = @id AND c.owner = @owner AND NOT c.listed
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = c.id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = c.id);
+
 -- name: KeepConversationDeleted :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t

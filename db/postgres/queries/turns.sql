@@ -1,11 +1,18 @@
 -- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
+VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
 ON CONFLICT DO NOTHING;
 
 -- name: DropUntakenTurn :exec
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
+
+-- name: SendTurn :exec
+UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
+
+-- name: DropTurn :execrows
+DELETE FROM turns
+WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at AND sent_at < @before_at;
 
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
@@ -129,7 +136,7 @@ SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
 FROM turns
 WHERE owner = @owner AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > @sent_after));
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after));
 
 -- name: TurnOfMessage :one
 SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id

@@ -102,7 +102,7 @@ SELECT count(CASE WHEN thread_id = $1 THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> $1 THEN thread_id END) AS busy
 FROM turns
 WHERE owner = $2 AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > $3))
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > $3))
 `
 
 type CountOpenTurnsParams struct {
@@ -154,6 +154,25 @@ func (q *Queries) Draft(ctx context.Context, arg DraftParams) (DraftRow, error) 
 	var i DraftRow
 	err := row.Scan(&i.Attempt, &i.Text)
 	return i, err
+}
+
+const dropTurn = `-- name: DropTurn :execrows
+DELETE FROM turns
+WHERE id = $1 AND owner = $2 AND status = 'new' AND created_at < $3 AND sent_at < $3
+`
+
+type DropTurnParams struct {
+	ID       string
+	Owner    string
+	BeforeAt int64
+}
+
+func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, error) {
+	result, err := q.db.Exec(ctx, dropTurn, arg.ID, arg.Owner, arg.BeforeAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const dropUntakenTurn = `-- name: DropUntakenTurn :exec
@@ -308,8 +327,8 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 }
 
 const insertTurn = `-- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
+VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5)
 ON CONFLICT DO NOTHING
 `
 
@@ -398,7 +417,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -427,7 +446,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
-		&i.GivenUp,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -451,7 +470,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -488,7 +507,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
-			&i.GivenUp,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -628,6 +647,21 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
+const sendTurn = `-- name: SendTurn :exec
+UPDATE turns SET sent_at = $1 WHERE id = $2 AND owner = $3 AND status = 'new'
+`
+
+type SendTurnParams struct {
+	SentAt int64
+	ID     string
+	Owner  string
+}
+
+func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
+	_, err := q.db.Exec(ctx, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+	return err
+}
+
 const settleTurn = `-- name: SettleTurn :exec
 UPDATE turns SET status = $1, parent = $2, place = $3, registry = $4, approvals = $5, hidden = $6, settled_at = $7
 WHERE id = $8 AND owner = $9 AND settled_at = 0
@@ -732,7 +766,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = $1 AND owner = $2
 `
 
 type TurnParams struct {
@@ -761,13 +795,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
-		&i.GivenUp,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 type TurnByClientIDParams struct {
@@ -797,13 +831,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
-		&i.GivenUp,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -833,7 +867,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
-		&i.GivenUp,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -871,7 +905,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.given_up FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -908,13 +942,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
-		&i.GivenUp,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT $4::bigint
 `
@@ -958,7 +992,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
-			&i.GivenUp,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -971,7 +1005,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, given_up FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -1006,7 +1040,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
-			&i.GivenUp,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}

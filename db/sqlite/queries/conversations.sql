@@ -59,6 +59,11 @@ WHERE id = @id AND owner = @owner;
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;
 
+-- name: DropEmptyConversation :exec
+DELETE FROM conversations WHERE conversations.id = @id AND conversations.owner = @owner AND listed = 0
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = conversations.id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = conversations.id);
+
 -- name: KeepConversationDeleted :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
