@@ -23,8 +23,9 @@ import (
 )
 
 // mostLeft is how many bytes a turn of 40 tokens and 3 citations may leave for
-// good, in all databases together.
-const mostLeft = 10_000
+// good, in all databases together. At most 10,000 are promised; 9,900 it was while
+// its texts and copies of its messages in lower case were kept.
+const mostLeft = 9_000
 
 func TestATurnLeavesFewBytes(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {

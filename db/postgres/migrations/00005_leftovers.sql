@@ -16,7 +16,7 @@ DECLARE
         WHERE collname = 'und-x-icu' AND collnamespace = 'pg_catalog'::regnamespace);
 BEGIN
     EXECUTE format('CREATE FUNCTION palaver_fold(said TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE AS %L',
-        'SELECT pg_catalog.lower(pg_catalog.translate(said, ''İΣ'', ''iσ'') ' || coalesce(unicode, '') || ')');
+        'SELECT pg_catalog.lower(pg_catalog.replace(pg_catalog.replace(said, ''İ'', ''i''), ''Σ'', ''σ'') ' || coalesce(unicode, '') || ')');
 END
 $$;
 -- +goose StatementEnd

@@ -37,7 +37,7 @@ WHERE c.owner = @owner AND c.listed = 1
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND instr(palaver_fold(m.content), @q) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, @q)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows;
 
