@@ -91,6 +91,9 @@ type Config struct {
 	// ClockOffset shifts the clock by which an API process makes turn ids and
 	// creation times. For tests of API machines whose clocks differ.
 	ClockOffset time.Duration `hidden:""`
+	// ContinueAfter is the length of history, in events, after which the runs that
+	// this API process begins continue as new. For tests; 0: as Temporal suggests.
+	ContinueAfter int `hidden:""`
 	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
 	AnswerTimeout time.Duration `hidden:""`
 

@@ -322,14 +322,16 @@ func TestTheExampleTellsOfLangSmithWhatOnePuttingItOnMustKnow(t *testing.T) {
 	}
 }
 
-func TestTheClockOffsetIsATestsSettingAndListedNowhere(t *testing.T) {
-	g, err := parse(t, nil, "--clock-offset=-5s")
+func TestSettingsForTestsAreListedNowhere(t *testing.T) {
+	g, err := parse(t, nil, "--clock-offset=-5s", "--continue-after=150")
 	require.NoError(t, err)
 	assert.Equal(t, -5*time.Second, g.ClockOffset)
+	assert.Equal(t, 150, g.ContinueAfter)
 	var help bytes.Buffer
 	_, err = config.Parse(&grammar{}, []string{"--help"}, kong.Exit(func(int) {}), kong.Writers(&help, &help))
 	require.NoError(t, err)
 	require.Contains(t, help.String(), "--thread-idle-timeout")
 	assert.NotContains(t, help.String(), "clock-offset")
+	assert.NotContains(t, help.String(), "continue-after")
 	assert.NotContains(t, config.EnvExample(), "CLOCK_OFFSET")
 }

@@ -139,7 +139,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 	handler, err := api.New(api.Deps{
 		Store: p.parts.Store,
 		Threads: &workflows.Client{
-			Temporal: p.parts.Temporal, Rules: rules,
+			Temporal: p.parts.Temporal, Rules: rules, ContinueAfter: cfg.ContinueAfter,
 		},
 		Bus:    p.parts.Bus,
 		Search: search,

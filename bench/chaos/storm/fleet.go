@@ -79,6 +79,9 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	for i := range o.APIs {
 		name := "api" + strconv.Itoa(i+1)
 		args := []string{"api", "--clock-offset=" + clockOffset(o.ClocksApart, i, o.APIs).String()}
+		if i == 0 {
+			args = append(args, "--continue-after="+strconv.Itoa(continueAfter))
+		}
 		p, err := newProcess(name, o.Palaver, args, f.environment(o, data, name, -1), logs, roleSays)
 		if err != nil {
 			return f, err
@@ -91,6 +94,9 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	}
 	return f, startAll(ctx, append(f.workers[1:len(f.workers):len(f.workers)], f.apis...))
 }
+
+// continueAfter is a length of history that a thread reaches every few turns.
+const continueAfter = 150
 
 // clockOffset spreads the clocks of n processes evenly over a span, around the
 // true time.

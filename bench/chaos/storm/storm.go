@@ -11,13 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"sync"
 	"time"
-
-	"go.temporal.io/sdk/client"
-
-	"github.com/palaver-chat/palaver/workflows"
 )
 
 // Options say what a storm is.
@@ -116,38 +111,7 @@ func (s *storm) gather(ctx context.Context) error {
 				return fmt.Errorf("upload a document: %w", err)
 			}
 		}
-		p := newPerson(s, u, i)
-		s.people = append(s.people, p)
-		if i%threadsEach == 0 {
-			if err := s.carryOn(ctx, p); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// carryOn begins a person's thread as their first message would, but so that it
-// continues as new all the time and never completes.
-func (s *storm) carryOn(ctx context.Context, p *person) error {
-	var me struct{ ID string }
-	if err := p.read(ctx, http.MethodGet, "/api/me", nil, &me); err != nil {
-		return err
-	}
-	c, err := dialTemporal(s.temporal.shared.Address())
-	if err != nil {
-		return fmt.Errorf("dial Temporal: %w", err)
-	}
-	defer c.Close()
-	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: workflows.ThreadWorkflowID(p.thread), TaskQueue: workflows.TaskQueue, WorkflowTaskTimeout: 4 * time.Second,
-	}, workflows.ThreadType, workflows.ThreadInput{
-		Owner: me.ID, ThreadID: p.thread, ContinueAfter: 150, Rules: workflows.Rules{
-			Version: workflows.DefaultVersion, Settings: workflows.Settings{IdleTimeout: time.Hour, TurnDeadline: 10 * time.Minute},
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("begin a thread: %w", err)
+		s.people = append(s.people, newPerson(s, u, i))
 	}
 	return nil
 }
