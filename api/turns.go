@@ -64,6 +64,9 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	}
 	id, err := s.take(ctx, request)
 	if err != nil {
+		if row.Status == chat.TurnNew && !unsaved {
+			s.giveUp(ctx, row)
+		}
 		return row, engineErr(err)
 	}
 	again := id != row.ID // it was sent before, and the rows could not tell
@@ -84,6 +87,16 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
 	return row, nil
+}
+
+// giveUp has a turn that its thread did not take count no more as one under way.
+// Without an answer of the database it counts for a minute.
+func (s *server) giveUp(ctx context.Context, t chat.Turn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+	defer cancel()
+	if err := s.Store.GiveUp(ctx, t.Owner, t.ID); err != nil {
+		s.Log.Warn("turn not given up", "turn", t.ID, "error", err)
+	}
 }
 
 // settleOthers ends lost turns of the thread that a message is for, before it
