@@ -56,6 +56,9 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	if done, ok := called(texts, r.ID); ok {
 		return done, nil
 	}
+	if _, known := texts[chat.CallKey(r.ID)]; !known { // {} would be other arguments than those that were shown
+		return a.conclude(ctx, w, r, tools.Failed("The call was not made: its arguments are not there any more."))
+	}
 	arguments := json.RawMessage(calledWith(texts, r.ID))
 	tool, known := a.Tools.Find(ctx, r.Owner, r.Agent, r.Name)
 	if !known {

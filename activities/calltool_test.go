@@ -264,6 +264,46 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	require.Zero(t, runs.Load())
 }
 
+func TestNothingRunsWithoutTheArgumentsThatWereShown(t *testing.T) {
+	b := setup(t)
+	var runs atomic.Int32
+	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	r.ID = chat.CallID(r.TurnID, 2)
+	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.Equal(t, "The call was not made: its arguments are not there any more.", b.result(r))
+	require.Zero(t, runs.Load())
+}
+
+// A workflow restored from a copy may be behind its database.
+func TestActivitiesOfASettledTurnDoNothingMore(t *testing.T) {
+	b := setup(t)
+	var runs atomic.Int32
+	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1[:1]})
+	for what, call := range map[string]func() error{
+		"CallTool":   func() error { _, err := run[Called](b, b.CallTool, r); return err },
+		"FindResult": func() error { _, err := run[*Called](b, b.FindResult, r); return err },
+		"Decide": func() error {
+			_, err := run[Decided](b, b.Decide, DecideRequest{TurnRef: r.TurnRef})
+			return err
+		},
+		"Think":   func() error { _, err := run[Written](b, b.Think, ThinkRequest{TurnRef: r.TurnRef}); return err },
+		"KeepLog": func() error { _, err := run[any](b, b.KeepLog, LogRequest{TurnRef: r.TurnRef, From: 1}); return err },
+		"KeepAnswer": func() error {
+			_, err := run[string](b, b.KeepAnswer, KeepRequest{TurnRef: r.TurnRef, InterruptID: "i"})
+			return err
+		},
+	} {
+		var app *temporal.ApplicationError
+		require.ErrorAs(t, call(), &app, what)
+		require.Equal(t, ErrTypeSettled, app.Type(), what)
+		require.True(t, app.NonRetryable(), what)
+	}
+	require.Zero(t, runs.Load())
+	_, err := b.store.Texts(context.Background(), owner, r.TurnID)
+	require.ErrorIs(t, err, db.ErrSettled)
+}
+
 func TestEditedArgumentsRunUnderTheHashThatTheDecisionGaveThem(t *testing.T) {
 	b := setup(t)
 	var runs atomic.Int32

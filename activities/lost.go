@@ -33,7 +33,7 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 		}
 	}
 	texts, err := a.Store.Texts(ctx, t.Owner, t.ID)
-	if err != nil {
+	if err != nil && !errors.Is(err, db.ErrSettled) { // settle finds the end of one that is over
 		return chat.Event{}, err
 	}
 	e := Ending{

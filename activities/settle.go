@@ -67,6 +67,9 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 		}
 	}()
 	s, err := make(ctx, e)
+	if errors.Is(err, db.ErrSettled) { // what it was made of is gone, and its end stands
+		s, err = db.Settlement{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Status: e.Status}, nil
+	}
 	if err != nil {
 		return chat.Event{}, err
 	}

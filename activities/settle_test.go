@@ -76,6 +76,8 @@ func TestSettlingTwiceChangesNothing(t *testing.T) {
 	first := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.Superseded, Log: written1[:1]})
 	second := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1})
 	require.Equal(t, first, second)
+	third := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1, Kept: 3})
+	require.Equal(t, first, third, "its kept log is gone")
 	require.Equal(t, chat.Superseded, b.terminal(ref).Reason)
 }
 

@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -19,6 +21,9 @@ func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q cha
 		return nil
 	}
 	texts, err := s.Store.Texts(ctx, owner, turnID)
+	if errors.Is(err, db.ErrSettled) {
+		return &chat.Refused{Code: chat.CodeNoInterrupt}
+	}
 	if err != nil {
 		return err
 	}

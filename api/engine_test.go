@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -397,7 +398,9 @@ func (u *turn) settle(status chat.TurnStatus, terminal chat.Event) {
 	log := slices.Clone(u.log)
 	u.e.mu.Unlock()
 	events, err := transcript.Render(ctx, u.e.store, u.ref, log)
-	u.must(err)
+	if !errors.Is(err, db.ErrSettled) { // else its end stands
+		u.must(err)
+	}
 	terminal.N, terminal.TurnID, terminal.ThreadID = len(log)+1, u.ref.TurnID, u.ref.ThreadID
 	text := terminal.Partial
 	if terminal.Response != nil {

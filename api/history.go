@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -11,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/transcript"
 )
 
@@ -121,6 +123,9 @@ func (s *server) asked(ctx context.Context, owner, thread string) (*chat.Event, 
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
 		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
+	if errors.Is(err, db.ErrSettled) { // its turn has ended since
+		return nil, nil
+	}
 	if err != nil || len(events) == 0 || events[0].Interrupt == nil {
 		return nil, err
 	}

@@ -34,8 +34,9 @@ const (
 	maxUploads = 4
 	// What is asked of a caller who has too much under way at once.
 	busyPause = 5 * time.Second
-	// A database that has no time for a count does not take it back.
-	giveBackTimeout = time.Second
+	// A database that has no time for a count does not take it back. What is left of
+	// a request's time when its deadline is over is longer.
+	giveBackTimeout = 500 * time.Millisecond
 )
 
 // limits counts what callers do. What is counted by address is shared by all

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -158,6 +159,27 @@ func TestSoManyConversationsOfOneCallerAreAtWorkAtOnce(t *testing.T) {
 	c.call(202, "POST", "/api/chat/cancel", map[string]any{"thread_id": someThread})
 	s.until("cancelled")
 	c.ask(hello()).rest()
+}
+
+func TestMessagesThatNoThreadTookAreNotCountedAsWork(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]error{
+		"refused": &chat.Refused{Code: chat.CodeTurnRunning}, "without an answer": errors.New("connection refused"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, limited(Limits{BusyTurns: 1}))
+			c := b.client()
+			b.engine.set(func() { b.engine.refuse = refuse })
+			for range 3 {
+				if res := c.send("POST", say, hello()); res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusOK {
+					t.Fatalf("status %d", res.StatusCode)
+				}
+			}
+			b.engine.set(func() { b.engine.refuse = nil })
+			c.ask(hello()).rest()
+		})
+	}
 }
 
 func TestSoManyStreamsOfOneCallerAreOpenAtOnce(t *testing.T) {

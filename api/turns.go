@@ -71,6 +71,9 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (tak
 	}
 	got, err := s.take(ctx, request)
 	if err != nil {
+		if row.Status == chat.TurnNew && !unsaved {
+			s.giveUp(ctx, row)
+		}
 		return taken{Turn: row}, engineErr(err)
 	}
 	again := got.TurnID != row.ID // it was sent before, and the rows could not tell
@@ -91,6 +94,16 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (tak
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
 	return taken{row, got.Log}, nil
+}
+
+// giveUp has a turn that its thread did not take count no more as one under way.
+// Without an answer of the database it counts for a minute.
+func (s *server) giveUp(ctx context.Context, t chat.Turn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+	defer cancel()
+	if err := s.Store.GiveUp(ctx, t.Owner, t.ID); err != nil {
+		s.Log.Warn("turn not given up", "turn", t.ID, "error", err)
+	}
 }
 
 // settleOthers ends lost turns of the thread that a message is for, before it

@@ -378,5 +378,9 @@ func (s *server) eventsOfUI(ctx, ask context.Context, l db.TurnLog) ([]chat.Even
 	if !progress.Waiting {
 		return nil, nil
 	}
-	return s.render(ctx, follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}, progress.Entries)
+	events, err := s.render(ctx, follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}, progress.Entries)
+	if errors.Is(err, db.ErrSettled) { // since its row was read
+		return s.Store.Events(ctx, t.Owner, t.ID, 0)
+	}
+	return events, err
 }

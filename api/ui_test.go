@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // said is a person's message as an AI SDK client has it.
@@ -445,6 +447,33 @@ func TestAToolApprovalByTheClientsOwnHelper(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A turn is settled, and its texts are gone, while its workflow still says that it
+// asks.
+func TestAQuestionWhoseTurnHasJustEndedIsNoneAndItsLogIsTheStoredOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = useTools
+	c := b.client()
+	asked := c.ask(map[string]any{"thread_id": someThread}).until("interrupt")
+	ctx, owner := t.Context(), c.id()
+	turn, err := b.store.Turn(ctx, owner, asked["turn_id"].(string))
+	require.NoError(t, err)
+	end := chat.Event{Type: chat.EventCancelled, N: 1, TurnID: turn.ID, ThreadID: turn.ThreadID}
+	_, err = b.store.Settle(ctx, db.Settlement{Owner: owner, ThreadID: someThread, TurnID: turn.ID, Status: chat.TurnCancelled, Terminal: end})
+	require.NoError(t, err)
+
+	question, err := b.server.asked(ctx, owner, someThread)
+	require.NoError(t, err)
+	require.Nil(t, question)
+	events, err := b.server.eventsOfUI(ctx, ctx, db.TurnLog{Turn: turn}) // as the row was before
+	require.NoError(t, err)
+	require.Equal(t, []chat.Event{end}, events)
+	call := chat.CallID(turn.ID, 1)
+	edited := map[string]any{"thread_id": someThread, "resume_value": map[string]any{"type": "tool_approval",
+		"decisions": []any{map[string]any{"id": call, "decision": "approved", "arguments": map[string]any{"path": "b"}}}}}
+	require.Equal(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/chat/resume", edited)))
 }
 
 func TestAReloadedPageGetsTheWholeMessageAndThenGoesOn(t *testing.T) {

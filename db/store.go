@@ -161,7 +161,9 @@ type Turns interface {
 	// no other turn. A settled turn stays as it is (no error).
 	TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error
 	// Cancel writes a tombstone for ref, so that a submit that comes later finds
-	// it; idempotent. Tombstones older than a day may be pruned.
+	// it; idempotent. By its stream_run_id it means turns sent at most a minute
+	// before or after, since a client may use such an id again. Tombstones older
+	// than a day may be pruned.
 	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error
 
 	// Cancelled reports whether a tombstone names the turn. It makes up for a
@@ -173,7 +175,8 @@ type Turns interface {
 	PutText(ctx context.Context, owner, turnID, key, text string) error
 	// PutTexts upserts several, all or none.
 	PutTexts(ctx context.Context, owner, turnID string, texts []Text) error
-	// Texts returns all texts of a turn by key.
+	// Texts returns all texts of an open turn by key; ErrSettled when the turn is
+	// over: its texts went with its end, and Events has what they said.
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 
 	// SaveDraft upserts by (turn, piece); a lower attempt than the stored one is
@@ -182,8 +185,8 @@ type Turns interface {
 	// Draft is ErrNotFound when none was written.
 	Draft(ctx context.Context, owner, turnID string, piece int) (Draft, error)
 
-	// Settle ends the turn. A second call for the same turn changes nothing and
-	// returns the stored terminal event.
+	// Settle ends the turn and deletes its texts and drafts. A second call for the
+	// same turn changes nothing and returns the stored terminal event.
 	Settle(ctx context.Context, s Settlement) (chat.Event, error)
 	// Events is the log of a settled turn after n, terminal event included;
 	// ErrNotFound while the turn is open.
@@ -193,9 +196,17 @@ type Turns interface {
 	// ones: what a page of a conversation needs.
 	Logs(ctx context.Context, owner string, ids []string) ([]TurnLog, error)
 
+	// GiveUp notes that the sender of a turn was told that its thread did not take it:
+	// CountOpenTurns leaves it out until it is sent again, or taken after all.
+	GiveUp(ctx context.Context, owner, id string) error
+	// DropTurn removes a turn that no thread has taken and whose message was sent last
+	// before a time, and the conversation that it would have begun. Any other turn
+	// stays as it is (no error).
+	DropTurn(ctx context.Context, owner, id string, before time.Time) error
+
 	// CountOpenTurns counts an owner's turns at work or waiting for it: accepted or
 	// running, and those sent within the last minute that no workflow has accepted
-	// yet. One that waits for a person is none of them. here are those of the
+	// yet and nobody has given up. One that waits for a person is none of them. here are those of the
 	// thread, busy is how many other threads have some.
 	CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
 

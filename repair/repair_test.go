@@ -505,6 +505,39 @@ func TestSweepsOfManyProcessesAtOnceSettleATurnOnce(t *testing.T) {
 	require.Len(t, h.Messages, 1)
 }
 
+func TestASweepDropsTurnsThatNoThreadTookFor24Hours(t *testing.T) {
+	b := setup(t)
+	gone, young := b.insert("never taken", 25*time.Hour), b.insert("sent today", 23*time.Hour)
+	b.thread = uuid.NewString()
+	alone, waits := b.insert("begins a conversation", 25*time.Hour), b.insert("waits in its thread", 25*time.Hour)
+	b.engine.progress[waits.ID] = chat.Progress{Known: true}
+	there := func(want ...chat.Turn) {
+		t.Helper()
+		for _, turn := range []chat.Turn{gone, young, alone, waits} {
+			_, err := b.store.Turn(t.Context(), owner, turn.ID)
+			if slices.ContainsFunc(want, func(w chat.Turn) bool { return w.ID == turn.ID }) {
+				require.NoError(t, err, turn.Content.Message)
+			} else {
+				require.ErrorIs(t, err, db.ErrNotFound, turn.Content.Message)
+			}
+		}
+	}
+
+	b.engine.silent = errors.New("no worker")
+	_, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.silent)
+	there(gone, young, alone, waits)
+	b.engine.silent, b.DryRun = nil, true
+	_, err = b.Sweep(t.Context())
+	require.NoError(t, err)
+	there(gone, young, alone, waits)
+	b.DryRun = false
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, did.Repaired)
+	there(young, waits)
+}
+
 func TestASweepThatFailsIsTriedAgain(t *testing.T) {
 	b := setup(t)
 	turn := b.running("lost")

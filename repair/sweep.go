@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -66,7 +67,7 @@ type Summary struct {
 func (s *Sweeper) Sweep(ctx context.Context) (Summary, error) {
 	w := sweep{Sweeper: s, seen: map[string]bool{}}
 	// Visibility last: some servers let nobody query it by our attributes.
-	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.interrupted} {
+	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.untaken, w.interrupted} {
 		if err := part(ctx); err != nil {
 			return w.Summary, err
 		}
@@ -154,6 +155,42 @@ func (w *sweep) documents(ctx context.Context) error {
 			after = d.ID
 		}
 	}
+}
+
+// untakenFor is how long a turn is kept that no thread has taken: as long as the
+// pictures of its message, which may be sent again.
+const untakenFor = db.UnusedFor
+
+// untaken drops the turns that no thread has ever taken. Its sender was told so, or
+// died; a workflow that has the turn all the same goes on.
+func (w *sweep) untaken(ctx context.Context) error {
+	before := time.Now().Add(-untakenFor)
+	for after := ""; !w.DryRun; {
+		turns, err := w.Store.UntakenTurns(ctx, before, after, page)
+		if err != nil || len(turns) == 0 {
+			return err
+		}
+		for _, t := range turns {
+			if err := w.next(ctx, w.drop(ctx, t, before)); err != nil {
+				return err
+			}
+			after = t.TurnID
+		}
+	}
+	return nil
+}
+
+func (w *sweep) drop(ctx context.Context, t db.TurnRef, before time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	p, err := w.Engine.Progress(ctx, t.ThreadID, t.TurnID, math.MaxInt32)
+	switch {
+	case err != nil:
+		return fmt.Errorf("check turn %s: %w", t.TurnID, unanswered(err))
+	case p.Known:
+		return nil
+	}
+	return ignoreNotFound(w.Store.DropTurn(ctx, t.Owner, t.TurnID, before))
 }
 
 func (w *sweep) document(ctx context.Context, d db.DocumentRef) error {

@@ -340,6 +340,9 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 		r.more = progress.More
 		if progress.Kept > after {
 			kept, err := f.kept(ctx, after)
+			if errors.Is(err, db.ErrSettled) {
+				return f.settled(ctx, after)
+			}
 			if err != nil {
 				r.err = err
 				return r
@@ -354,7 +357,11 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 			return r
 		}
 		if len(entries) > 0 {
-			if r.events, r.err = f.render(ctx, entries); r.err != nil {
+			r.events, r.err = f.render(ctx, entries)
+			if errors.Is(r.err, db.ErrSettled) { // since the workflow was asked: the texts are in its log now
+				return f.settled(ctx, after)
+			}
+			if r.err != nil {
 				return r
 			}
 		}
@@ -416,8 +423,8 @@ func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 // events before them come alone.
 func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Event, error) {
 	events, err := f.hub.render(ctx, f.ref, entries)
-	if err == nil {
-		return events, nil
+	if err == nil || errors.Is(err, db.ErrSettled) {
+		return events, err
 	}
 	for i := range entries {
 		one, failed := f.hub.render(ctx, f.ref, entries[i:i+1])

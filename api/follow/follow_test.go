@@ -70,6 +70,9 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 func (w *world) Texts(context.Context, string, string) (map[string]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.settled != nil {
+		return nil, db.ErrSettled
+	}
 	b, err := json.Marshal(w.entries[:w.kept])
 	return map[string]string{chat.LogKey(1): string(b)}, err
 }
@@ -138,6 +141,9 @@ func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat
 	for _, e := range entries {
 		if w.away != nil && e.Ref != "" {
 			return nil, w.away
+		}
+		if w.settled != nil && e.Ref != "" {
+			return nil, fmt.Errorf("render: %w", db.ErrSettled)
 		}
 		out = append(out, w.event(ref, e))
 	}
@@ -722,6 +728,26 @@ func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
 		got, _, _ = drain(t, late)
 		want(t, got, "4:status", "5:status", "6:status", "7:status", "8:status", "9:status")
 	})
+}
+
+// The workflow answers with the turn open; before its texts are read it is settled.
+func TestATurnSettledBeforeItsTextsAreReadIsReadFromItsStoredLog(t *testing.T) {
+	for name, kept := range map[string]int{"entries of the workflow": 0, "entries in rows": 2} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, w *world, h *Hub) {
+				w.add(started, inquire, finished)
+				w.settle()
+				w.set(func() { w.kept, w.entries = kept, w.entries[:3] })
+				v := h.Follow(testRef, Position{})
+				defer v.Close()
+				got, _, err := drain(t, v)
+				want(t, got, "1:turn_started", "2:status", "~one two three", "3:text", "4:response")
+				if err != io.EOF {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
 }
 
 func TestWithoutTheBusTextArrivesInDrafts(t *testing.T) {

@@ -129,9 +129,10 @@ var conversationTests = []test{
 	{"a search finds titles and messages in any case", func(b *bundle) {
 		titled := b.conversation("Capital Überschuss 100%_x")
 		b.thread = b.conversation("other").ID
-		b.exchange("What of LIQUIDITY?", "Étage deux", chat.RootCheckpoint)
+		b.exchange("What of LIQUIDITY in İSTANBUL, at ΟΔΟΣ 5 or УЛИЦА ẞ?", "Étage deux", chat.RootCheckpoint)
 		for q, want := range map[string][]string{
 			"capital": {titled.ID}, "üBERSCHUSS": {titled.ID}, "liquidity": {b.thread}, "étage": {b.thread},
+			"istanbul": {b.thread}, "İstanbul": {b.thread}, "οδοσ": {b.thread}, "ΟΔΟΣ": {b.thread}, "улица ß": {b.thread},
 			"100%_": {titled.ID}, "0%x": {}, "c_pital": {}, "%": {titled.ID}, `\`: {}, "'": {}, "nowhere": {},
 		} {
 			b.ElementsMatch(want, b.listed(q), q)

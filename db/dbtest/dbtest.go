@@ -84,6 +84,13 @@ func (b *bundle) newTurn(message string) chat.Turn {
 	}
 }
 
+// sentAt is newTurn at a time.
+func (b *bundle) sentAt(at time.Time) chat.Turn {
+	t := b.newTurn("hello")
+	t.CreatedAt = at.UTC().Truncate(time.Microsecond)
+	return t
+}
+
 func (b *bundle) insert(t chat.Turn) chat.Turn {
 	b.t.Helper()
 	stored, created, _, err := b.store.InsertTurn(b.ctx, t)

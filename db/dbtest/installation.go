@@ -78,6 +78,7 @@ func (b *bundle) belongings() belongings {
 	all.turns = []string{first.ID, second, branch, rolledBack.ID}
 
 	all.pending = b.insert(b.newTurn("not accepted"))
+	b.NoError(b.store.PutText(b.ctx, b.owner, all.pending.ID, "piece:1", "x"))
 	b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: all.pending.ID, Piece: 1, Attempt: 2, Text: "dra"}))
 	b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: all.pending.StreamRunID}, chat.UserCancelled))
 	b.thread = all.deleted
@@ -114,9 +115,9 @@ func (o belongings) says(t *testing.T, store db.Store) []any {
 	note(store.ListConversations(ctx, o.owner, "OTHER ANSWER", "", 100))
 	note(store.Conversation(ctx, o.owner, o.thread))
 	note(store.Head(ctx, o.owner, o.thread))
+	note(store.Texts(ctx, o.owner, o.pending.ID))
 	for _, id := range o.turns {
 		note(store.Turn(ctx, o.owner, id))
-		note(store.Texts(ctx, o.owner, id))
 		note(store.Events(ctx, o.owner, id, 0))
 		if id != o.turns[3] { // the rolled back one is in no history
 			note(store.History(ctx, o.owner, o.thread, id, "", 100))

@@ -1,6 +1,8 @@
 package dbtest
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -76,6 +78,9 @@ var strangers = map[string]func(b *bundle, stranger string, p property) error{
 		t.ID, t.Owner, t.ThreadID = p.open.ID, stranger, uuid.NewString()
 		_, _, _, err := b.store.InsertTurn(b.ctx, t)
 		return err
+	},
+	"DropTurn": func(b *bundle, stranger string, p property) error {
+		return b.store.DropTurn(b.ctx, stranger, p.open.ID, time.Now())
 	},
 	"Turn": func(b *bundle, stranger string, p property) error {
 		_, err := b.store.Turn(b.ctx, stranger, p.open.ID)
@@ -339,7 +344,7 @@ var ownerTests = []test{
 		b.Empty(b.stored(a.ID, "x").ThreadID)
 	}},
 	{"a stranger's cancel stops nobody", func(b *bundle) {
-		t := b.newTurn("hello")
+		t := b.sentAt(time.Now())
 		for _, ref := range []db.CancelRef{{TurnID: t.ID}, {ClientTurnID: t.ClientTurnID}, {ThreadID: b.thread, ClientTurnID: t.ClientTurnID}, {StreamRunID: t.StreamRunID}} {
 			b.NoError(b.store.Cancel(b.ctx, uuid.NewString(), ref, chat.UserCancelled))
 		}

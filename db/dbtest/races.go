@@ -61,6 +61,36 @@ var raceTests = []test{
 		b.NoError(err)
 		b.Len(events, 2)
 	}},
+	{"a late text and a settle leave no text behind", func(b *bundle) {
+		for range 20 {
+			t := b.running("hello", chat.RootCheckpoint)
+			b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
+			s := b.ending(t, "x")
+			var errs [3]error
+			var read map[string]string
+			together(3, func(i int) {
+				switch i {
+				case 0:
+					_, errs[0] = b.store.Settle(b.ctx, s)
+				case 1:
+					errs[1] = b.store.PutText(b.ctx, b.owner, t.ID, "piece:2", "late")
+				default:
+					read, errs[2] = b.store.Texts(b.ctx, b.owner, t.ID)
+				}
+			})
+			b.NoError(errs[0])
+			if errs[1] != nil {
+				b.ErrorIs(errs[1], db.ErrSettled)
+			}
+			if errs[2] == nil {
+				b.Equal("x", read["piece:1"], "of an open turn all texts are there")
+			} else {
+				b.ErrorIs(errs[2], db.ErrSettled)
+			}
+			_, err := b.store.Texts(b.ctx, b.owner, t.ID)
+			b.ErrorIs(err, db.ErrSettled)
+		}
+	}},
 	{"a late draft and a settle leave no draft behind", func(b *bundle) {
 		for range 20 {
 			t := b.running("hello", chat.RootCheckpoint)
@@ -83,7 +113,7 @@ var raceTests = []test{
 	}},
 	{"a cancel and its submit, at once, find each other", func(b *bundle) {
 		for range 20 {
-			t := b.newTurn("hello")
+			t := b.sentAt(time.Now())
 			ref := db.CancelRef{StreamRunID: t.StreamRunID}
 			var cancelled bool
 			var findErr, insertErr, cancelErr error

@@ -72,6 +72,59 @@ var repairTests = []test{
 		}
 		b.ElementsMatch(want, got)
 	}},
+	{"turns that no thread has taken are listed whoever owns them, page by page, and dropped", func(b *bundle) {
+		before := b.now()
+		b.clock = before.Add(-time.Hour)
+		var want []db.TurnRef
+		for range 3 {
+			b.owner, b.thread = uuid.NewString(), uuid.NewString()
+			t := b.insert(b.newTurn("never taken"))
+			want = append(want, db.TurnRef{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID})
+		}
+		taken := b.running("taken", chat.RootCheckpoint)
+		again := b.insert(b.newTurn("sent again"))
+		again.CreatedAt = before.Add(time.Second)
+		_, _, _, err := b.store.InsertTurn(b.ctx, again)
+		b.NoError(err)
+		untaken := func() (got []db.TurnRef) {
+			for after := ""; ; {
+				page, err := b.store.UntakenTurns(b.ctx, before, after, 2)
+				b.NoError(err)
+				if len(page) == 0 {
+					return got
+				}
+				got, after = append(got, page...), page[len(page)-1].TurnID
+			}
+		}
+		b.ElementsMatch(want, untaken())
+
+		for _, t := range []string{taken.ID, again.ID} {
+			b.NoError(b.store.DropTurn(b.ctx, b.owner, t, before))
+			_, err := b.store.Turn(b.ctx, b.owner, t)
+			b.NoError(err)
+		}
+		for i, t := range want {
+			b.NoError(b.store.DropTurn(b.ctx, t.Owner, t.TurnID, before))
+			_, err := b.store.Turn(b.ctx, t.Owner, t.TurnID)
+			b.ErrorIs(err, db.ErrNotFound)
+			_, err = b.store.Conversation(b.ctx, t.Owner, t.ThreadID)
+			if i == 2 { // somebody talks there
+				b.NoError(err)
+			} else {
+				b.ErrorIs(err, db.ErrNotFound)
+			}
+		}
+		b.Empty(untaken())
+		b.owner, b.thread = want[0].Owner, want[0].ThreadID
+		b.exchange("sent once more", "answer", chat.RootCheckpoint)
+		b.Equal([]string{"sent once more", "answer"}, said(b.history("", "", 10).Messages))
+	}},
+	{"a conversation that somebody made stays when its only turn is dropped", func(b *bundle) {
+		b.thread = b.conversation("Mine").ID
+		t := b.insert(b.newTurn("never taken"))
+		b.NoError(b.store.DropTurn(b.ctx, b.owner, t.ID, b.now()))
+		b.Equal("Mine", b.title())
+	}},
 	{"a thread says whether it has open turns", func(b *bundle) {
 		has := func(want bool) {
 			open, err := b.store.HasOpenTurns(b.ctx, b.owner, b.thread)

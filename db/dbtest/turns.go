@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -135,7 +136,7 @@ var turnTests = []test{
 			},
 			"stream run": func(t chat.Turn) db.CancelRef { return db.CancelRef{StreamRunID: t.StreamRunID} },
 		} {
-			t := b.newTurn("hello")
+			t := b.sentAt(time.Now())
 			_, err := b.store.FindTurn(b.ctx, b.owner, ref(t))
 			b.ErrorIs(err, db.ErrNotFound, name)
 			for range 2 { // idempotent
@@ -154,6 +155,29 @@ var turnTests = []test{
 			b.Equal(stored, got, name)
 		}
 	}},
+	{"a cancel by a stream run id means turns sent around it, the newest cancel counts", func(b *bundle) {
+		const run = "used again and again"
+		cancelled := func(t chat.Turn) bool {
+			t.StreamRunID = run
+			_, created, cancelled, err := b.store.InsertTurn(b.ctx, t)
+			b.NoError(err)
+			b.True(created)
+			later, err := b.store.Cancelled(b.ctx, b.owner, t.ID)
+			b.NoError(err)
+			b.Equal(cancelled, later)
+			return cancelled
+		}
+		cancel := func(ref db.CancelRef) { b.NoError(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled)) }
+		cancel(db.CancelRef{StreamRunID: run})
+		now := time.Now()
+		b.False(cancelled(b.sentAt(now.Add(-2 * time.Minute))))
+		b.True(cancelled(b.sentAt(now.Add(-30 * time.Second))))
+		b.True(cancelled(b.sentAt(now.Add(30 * time.Second))))
+		b.False(cancelled(b.sentAt(now.Add(2 * time.Minute))))
+		t := b.sentAt(now.Add(2 * time.Minute))
+		cancel(db.CancelRef{ClientTurnID: t.ClientTurnID})
+		b.True(cancelled(t), "any other id is never used again")
+	}},
 	{"a cancel of one turn leaves the others", func(b *bundle) {
 		t := b.newTurn("hello")
 		for _, ref := range []db.CancelRef{
@@ -169,7 +193,7 @@ var turnTests = []test{
 	{"a retry's stream run id finds and cancels its turn too", func(b *bundle) {
 		t := b.insert(b.newTurn("hello"))
 		retry := t
-		retry.ID, retry.StreamRunID = uuid.NewString(), uuid.NewString()
+		retry.ID, retry.StreamRunID, retry.CreatedAt = uuid.NewString(), uuid.NewString(), time.Now()
 		b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: retry.StreamRunID}, chat.UserCancelled))
 		_, created, cancelled, err := b.store.InsertTurn(b.ctx, retry)
 		b.NoError(err)
@@ -287,10 +311,6 @@ var turnTests = []test{
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "Grüße 🌍"))
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "web_query", ""))
 		want := map[string]string{"piece:1": "Grüße 🌍", "web_query": ""}
-		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
-		b.Equal(want, texts)
-		b.settle(b.ending(t, "x"))
 		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
 		b.NoError(err)
 		b.Equal(want, texts)
@@ -420,13 +440,16 @@ var settleTests = []test{
 			}
 		}
 	}},
-	{"a settled turn takes no text, draft or mark any more", func(b *bundle) {
+	{"a settled turn takes no text, draft or mark any more, and has no texts", func(b *bundle) {
 		t := b.running("hello", chat.RootCheckpoint)
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
 		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "x"}))
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "late"), db.ErrSettled)
+		_, err := b.store.Texts(b.ctx, b.owner, t.ID)
+		b.ErrorIs(err, db.ErrSettled)
 		b.ErrorIs(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 9, Text: "late"}), db.ErrSettled)
-		_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
+		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 1)
 		b.ErrorIs(err, db.ErrNotFound)
 		b.mark(t.ID, chat.TurnRunning, "")
 		got, err := b.store.Turn(b.ctx, b.owner, t.ID)

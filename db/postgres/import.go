@@ -92,7 +92,7 @@ var moving = []table{
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places", flags: "listed"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
-	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation",
+	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at",
 		flags: "hidden", serial: "seq"},
 	{name: "stream_runs", columns: "owner, run_id, turn_id"},
 	{name: "cancels", columns: "owner, kind, thread_id, ref, reason, created_at"},

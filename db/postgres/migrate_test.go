@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"io/fs"
+	neturl "net/url"
 	"testing"
 
 	"github.com/jackc/pgx/v5/stdlib"
@@ -11,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/db/internal/record"
 )
 
 // firstRelease is a thread as version 2 of the schema holds it.
@@ -19,7 +21,14 @@ INSERT INTO turns (id, owner, thread_id, parent, place, status, created_at, sett
 VALUES ('t', 'o', 'c', 'root', 1, 'completed', 1, 2, 'ct', '', 'h', '["d"]', '{"message":"hello","agent":"documents"}');
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata) VALUES ('t', 0, 'user', 1, 'hello', 'hello', '');
 INSERT INTO turn_events (turn_id, n, event) VALUES ('t', 1, '{"n":1,"type":"response"}');
+INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata) VALUES ('t', 1, 'assistant', 2, 'An Étage', 'an étage', '');
+INSERT INTO turn_texts (turn_id, key, text) VALUES ('t', 'piece:1', 'An Étage');
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
+VALUES ('open', 'o', 'c', 't', 'running', 3, 'co', '', 'h', '{"message":"and then","agent":"documents"}');
+INSERT INTO turn_texts (turn_id, key, text) VALUES ('open', 'piece:1', 'Then');
 INSERT INTO deleted_conversations (id, deleted_at) VALUES ('gone', 1)`
+
+const leftovers = `SELECT (SELECT count(*) FROM turn_texts) + (SELECT count(*) FROM messages WHERE folded <> '')`
 
 func TestADatabaseOfTheFirstReleaseKeepsWhatItHas(t *testing.T) {
 	url, ctx := pgtest.Database(t), t.Context()
@@ -39,7 +48,16 @@ func TestADatabaseOfTheFirstReleaseKeepsWhatItHas(t *testing.T) {
 	h, err := s.History(ctx, "o", "c", "", "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "t", h.Head)
-	require.Len(t, h.Messages, 1)
+	require.Len(t, h.Messages, 2)
+	found, err := s.ListConversations(ctx, "o", "ÉTAGE", "", 10)
+	require.NoError(t, err)
+	require.Len(t, found.Items, 1, "messages are found without their copies")
+	texts, err := s.Texts(ctx, "o", "open")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"piece:1": "Then"}, texts)
+	var left int
+	require.NoError(t, s.pool.QueryRow(ctx, leftovers).Scan(&left))
+	require.Equal(t, 1, left, "of texts and copies only those of the open turn are there")
 	tools, err := s.Approvals(ctx, "o", "c", "t")
 	require.NoError(t, err)
 	require.Empty(t, tools)
@@ -59,4 +77,21 @@ func TestADatabaseOfTheFirstReleaseKeepsWhatItHas(t *testing.T) {
 	require.Equal(t, "t2", later[0].ID)
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "gone", Owner: "o"})
 	require.ErrorIs(t, err, db.ErrNotFound, "whose it was is not known")
+}
+
+func TestSearchKnowsLettersInADatabaseOfLocaleC(t *testing.T) {
+	url := pgtest.Database(t)
+	config, err := parse(url)
+	require.NoError(t, err)
+	plain := config.ConnConfig.Database + "_c"
+	pgtest.Exec(t, url, "CREATE DATABASE "+plain+" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'")
+	t.Cleanup(func() { pgtest.Exec(t, url, "DROP DATABASE "+plain) })
+	s, err := Open(t.Context(), pgtest.With(url, func(u *neturl.URL) { u.Path = "/" + plain }))
+	require.NoError(t, err)
+	defer s.Close()
+	for _, text := range []string{"Étage ÜBER", "İSTANBUL Iğdır", "ΟΔΟΣ οδος", "УЛИЦА ẞ", "Ǆ Ⅷ Ⓐ Ａ"} {
+		var folded string
+		require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT palaver_fold($1)", text).Scan(&folded))
+		require.Equal(t, record.Fold(text), folded)
+	}
 }

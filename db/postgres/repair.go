@@ -50,3 +50,17 @@ func (s *Store) HasOpenTurns(ctx context.Context, owner, threadID string) (_ boo
 	defer end(&err)
 	return s.q.HasOpenTurns(ctx, sqlcgen.HasOpenTurnsParams{Owner: owner, ThreadID: threadID})
 }
+
+func (s *Store) UntakenTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
+	ctx, end := s.few(ctx, "list turns that were not taken")
+	defer end(&err)
+	rows, err := s.q.UntakenTurns(ctx, sqlcgen.UntakenTurnsParams{BeforeAt: record.Micros(before), AfterID: after, MaxRows: int32(limit)})
+	if err != nil {
+		return nil, err
+	}
+	turns := make([]db.TurnRef, len(rows))
+	for i, row := range rows {
+		turns[i] = db.TurnRef{Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID}
+	}
+	return turns, nil
+}

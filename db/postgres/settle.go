@@ -148,7 +148,6 @@ func addMessages(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
 		end.Roles = append(end.Roles, m.Role)
 		end.SaidAt = append(end.SaidAt, record.Micros(m.CreatedAt))
 		end.Contents = append(end.Contents, m.Content)
-		end.Folded = append(end.Folded, record.Fold(m.Content))
 		end.Metadata = append(end.Metadata, metadata)
 	}
 	return nil

@@ -36,13 +36,14 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 	if t.ContentHash == "" {
 		t.ContentHash = t.Content.Hash()
 	}
+	since, until := record.Micros(t.CreatedAt.Add(-record.RunCancelReach)), record.Micros(t.CreatedAt.Add(record.RunCancelReach))
 	var row sqlcgen.Turn
 	err = s.update(ctx, func(q *sqlcgen.Queries) (err error) {
 		if err := q.LockInsert(ctx, sqlcgen.LockInsertParams{Owner: t.Owner, ThreadID: t.ThreadID}); err != nil {
 			return err
 		}
 		now, err := q.Admission(ctx, sqlcgen.AdmissionParams{
-			Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+			Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID, Since: since, Until: until})
 		if err != nil {
 			return err
 		}
@@ -62,11 +63,17 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 		if err != nil {
 			return err
 		}
+		if !created && row.Status == string(chat.TurnNew) {
+			if err := q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
+				return err
+			}
+		}
 		if cancelled = now.Cancelled; created {
 			return nil
 		}
 		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+			Since: since, Until: until})
 		if err != nil {
 			return err
 		}
@@ -128,7 +135,7 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcg
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
 		Generation: int64(t.Generation), Role: said.Role, SaidAt: record.Micros(said.CreatedAt), Message: said.Content,
-		Folded: record.Fold(said.Content), Metadata: metadata})
+		Metadata: metadata})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows): // one of its ids is taken
 		row, err = takenBy(ctx, q, t)
@@ -153,6 +160,31 @@ func takenBy(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn
 		err = db.ErrTurnConflict
 	}
 	return row, err
+}
+
+func (s *Store) GiveUp(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.few(ctx, "give up turn")
+	defer end(&err)
+	return s.q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
+}
+
+func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time) (err error) {
+	ctx, end := s.few(ctx, "drop turn")
+	defer end(&err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
+			return err
+		}
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil {
+			return err
+		}
+		dropped, err := q.DropTurn(ctx, sqlcgen.DropTurnParams{Owner: owner, ID: id, BeforeAt: record.Micros(before)})
+		if err != nil || dropped == 0 {
+			return err
+		}
+		return q.DropEmptyConversation(ctx, sqlcgen.DropEmptyConversationParams{Owner: owner, ID: t.ThreadID})
+	})
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
@@ -230,13 +262,14 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		return false, err
 	}
 	return s.q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+		Since: t.CreatedAt - record.RunCancelReach.Microseconds(), Until: t.CreatedAt + record.RunCancelReach.Microseconds()})
 }
 
 func (s *Store) Standing(ctx context.Context, owner, turnID string) (standing db.Standing, err error) {
 	ctx, end := s.few(ctx, "read where a turn stands")
 	defer end(&err)
-	rows, err := s.q.Standing(ctx, sqlcgen.StandingParams{Owner: owner, ID: turnID})
+	rows, err := s.q.Standing(ctx, sqlcgen.StandingParams{Owner: owner, ID: turnID, Reach: record.RunCancelReach.Microseconds()})
 	if err != nil {
 		return db.Standing{}, err
 	}
@@ -436,7 +469,7 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 	defer end(&err)
 	rows, err := s.q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
 	if err == nil && len(rows) == 0 {
-		err = db.ErrNotFound
+		err = s.whyClosed(ctx, owner, turnID)
 	}
 	if err != nil {
 		return nil, err

@@ -19,7 +19,14 @@ INSERT INTO turns (id, owner, thread_id, parent, place, status, created_at, sett
 VALUES ('t', 'o', 'c', 'root', 1, 'completed', 1, 2, 'ct', '', 'h', '["d"]', '{"message":"hello","agent":"documents"}');
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata) VALUES ('t', 0, 'user', 1, 'hello', 'hello', '');
 INSERT INTO turn_events (turn_id, n, event) VALUES ('t', 1, '{"n":1,"type":"response"}');
+INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata) VALUES ('t', 1, 'assistant', 2, 'An Étage', 'an étage', '');
+INSERT INTO turn_texts (turn_id, key, text) VALUES ('t', 'piece:1', 'An Étage');
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
+VALUES ('open', 'o', 'c', 't', 'running', 3, 'co', '', 'h', '{"message":"and then","agent":"documents"}');
+INSERT INTO turn_texts (turn_id, key, text) VALUES ('open', 'piece:1', 'Then');
 INSERT INTO deleted_conversations (id, deleted_at) VALUES ('gone', 1)`
+
+const leftovers = `SELECT (SELECT count(*) FROM turn_texts) + (SELECT count(*) FROM messages WHERE folded <> '')`
 
 func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
@@ -39,7 +46,16 @@ func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
 	h, err := s.History(ctx, "o", "c", "", "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "t", h.Head)
-	require.Len(t, h.Messages, 1)
+	require.Len(t, h.Messages, 2)
+	found, err := s.ListConversations(ctx, "o", "ÉTAGE", "", 10)
+	require.NoError(t, err)
+	require.Len(t, found.Items, 1, "messages are found without their copies")
+	texts, err := s.Texts(ctx, "o", "open")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"piece:1": "Then"}, texts)
+	var left int
+	require.NoError(t, s.reader.QueryRowContext(ctx, leftovers).Scan(&left))
+	require.Equal(t, 1, left, "of texts and copies only those of the open turn are there")
 	tools, err := s.Approvals(ctx, "o", "c", "t")
 	require.NoError(t, err)
 	require.Empty(t, tools)

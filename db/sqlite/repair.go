@@ -46,3 +46,16 @@ func (s *Store) HasOpenTurns(ctx context.Context, owner, threadID string) (_ boo
 	defer s.wrap("look for open turns", &err)
 	return s.read.HasOpenTurns(ctx, sqlcgen.HasOpenTurnsParams{Owner: owner, ThreadID: threadID})
 }
+
+func (s *Store) UntakenTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
+	defer s.wrap("list turns that were not taken", &err)
+	rows, err := s.read.UntakenTurns(ctx, sqlcgen.UntakenTurnsParams{BeforeAt: record.Micros(before), AfterID: after, MaxRows: int64(limit)})
+	if err != nil {
+		return nil, err
+	}
+	turns := make([]db.TurnRef, len(rows))
+	for i, row := range rows {
+		turns[i] = db.TurnRef{Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID}
+	}
+	return turns, nil
+}

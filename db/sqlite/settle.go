@@ -86,6 +86,9 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 	if err != nil {
 		return err
 	}
+	if err := q.DeleteTexts(ctx, e.TurnID); err != nil {
+		return err
+	}
 	return q.DeleteDrafts(ctx, e.TurnID)
 }
 
@@ -163,7 +166,7 @@ func insertMessage(ctx context.Context, q *sqlcgen.Queries, turnID string, n int
 	}
 	return q.InsertMessage(ctx, sqlcgen.InsertMessageParams{
 		TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt),
-		Content: m.Content, Folded: record.Fold(m.Content), Metadata: metadata})
+		Content: m.Content, Metadata: metadata})
 }
 
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {

@@ -155,12 +155,12 @@ func TestDeletingAConversationEmptiesEveryTableOfIt(t *testing.T) {
 	}
 	_, _, _, err := s.InsertTurn(ctx, turn)
 	require.NoError(t, err)
-	require.NoError(t, s.PutText(ctx, "o", "t", "k", "x"))
 	_, err = s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t", Status: chat.TurnCompleted, Text: "x", Terminal: chat.Event{N: 1}})
 	require.NoError(t, err)
 	turn.ID, turn.ClientTurnID = "t2", "ct2"
 	_, _, _, err = s.InsertTurn(ctx, turn)
 	require.NoError(t, err)
+	require.NoError(t, s.PutText(ctx, "o", "t2", "k", "x"))
 	require.NoError(t, s.SaveDraft(ctx, "o", db.Draft{TurnID: "t2", Piece: 1, Text: "x"}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a", Owner: "o", ThreadID: "c"}, nil))
 	_, err = s.PutRepo(ctx, "o", "c", nil, "", nil)

@@ -64,6 +64,10 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 			return err
 		case row.ContentHash != t.ContentHash:
 			return db.ErrTurnConflict
+		case row.Status == string(chat.TurnNew):
+			if err := q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
+				return err
+			}
 		}
 		if t.StreamRunID != "" {
 			err := q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
@@ -72,7 +76,8 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 			}
 		}
 		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+			Since: record.Micros(t.CreatedAt.Add(-record.RunCancelReach)), Until: record.Micros(t.CreatedAt.Add(record.RunCancelReach))})
 		return err
 	})
 	if err != nil {
@@ -133,6 +138,26 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 		return err
 	}
 	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
+}
+
+func (s *Store) GiveUp(ctx context.Context, owner, id string) (err error) {
+	defer s.wrap("give up turn", &err)
+	return s.write.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
+}
+
+func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time) (err error) {
+	defer s.wrap("drop turn", &err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil {
+			return err
+		}
+		dropped, err := q.DropTurn(ctx, sqlcgen.DropTurnParams{Owner: owner, ID: id, BeforeAt: record.Micros(before)})
+		if err != nil || dropped == 0 {
+			return err
+		}
+		return q.DropEmptyConversation(ctx, sqlcgen.DropEmptyConversationParams{Owner: owner, ID: t.ThreadID})
+	})
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
@@ -202,7 +227,8 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		return false, err
 	}
 	return s.read.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID})
+		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+		Since: t.CreatedAt - record.RunCancelReach.Microseconds(), Until: t.CreatedAt + record.RunCancelReach.Microseconds()})
 }
 
 func (s *Store) Standing(ctx context.Context, owner, id string) (standing db.Standing, err error) {
@@ -336,8 +362,12 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 	defer s.wrap("read texts", &err)
 	texts := map[string]string{}
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID}); err != nil {
+		turn, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+		switch {
+		case err != nil:
 			return err
+		case turn.SettledAt != 0:
+			return db.ErrSettled
 		}
 		rows, err := q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
 		for _, row := range rows {

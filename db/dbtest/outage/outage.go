@@ -162,6 +162,10 @@ func (o *store) Draft(ctx context.Context, owner, turnID string, piece int) (db.
 	return one(o, func() (db.Draft, error) { return o.Store.Draft(ctx, owner, turnID, piece) })
 }
 
+func (o *store) DropTurn(ctx context.Context, owner, id string, before time.Time) error {
+	return o.none(func() error { return o.Store.DropTurn(ctx, owner, id, before) })
+}
+
 func (o *store) Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error) {
 	return one(o, func() ([]chat.Event, error) { return o.Store.Events(ctx, owner, turnID, after) })
 }
@@ -176,6 +180,10 @@ func (o *store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (c
 
 func (o *store) ForgetCount(ctx context.Context, key string) error {
 	return o.none(func() error { return o.Store.ForgetCount(ctx, key) })
+}
+
+func (o *store) GiveUp(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.GiveUp(ctx, owner, id) })
 }
 
 func (o *store) HasOpenTurns(ctx context.Context, owner, threadID string) (bool, error) {
@@ -338,6 +346,10 @@ func (o *store) TurnOfMessage(ctx context.Context, owner, threadID, messageID st
 
 func (o *store) UnusedAttachments(ctx context.Context, owner string) (int, int64, error) {
 	return two(o, func() (int, int64, error) { return o.Store.UnusedAttachments(ctx, owner) })
+}
+
+func (o *store) UntakenTurns(ctx context.Context, before time.Time, after string, limit int) ([]db.TurnRef, error) {
+	return one(o, func() ([]db.TurnRef, error) { return o.Store.UntakenTurns(ctx, before, after, limit) })
 }
 
 func (o *store) UpdateSet(ctx context.Context, s chat.DocumentSet) error {

@@ -25,6 +25,10 @@ const (
 // it is sent again.
 const RetriesEnd = 24 * time.Hour
 
+// RunCancelReach is how long before and after a cancel a turn was sent that the
+// cancel means by its stream_run_id. A client may use such an id again.
+const RunCancelReach = time.Minute
+
 // MessageDigest stands for a message of a deleted conversation, of which nothing
 // that can be read is kept.
 func MessageDigest(threadID, clientTurnID, contentHash string) string {

@@ -37,7 +37,7 @@ WHERE c.owner = @owner AND c.listed
     AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
     AND (strpos(c.title_folded, @q::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(m.folded, @q::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
 
@@ -64,6 +64,11 @@ WHERE id = @id AND owner = @owner;
 
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;
+
+-- name: DropEmptyConversation :exec
+DELETE FROM conversations c WHERE c.id = @id AND c.owner = @owner AND NOT c.listed
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = c.id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = c.id);
 
 -- name: KeepConversationDeleted :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)

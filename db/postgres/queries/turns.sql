@@ -1,11 +1,11 @@
 -- name: InsertTurn :one
 WITH made AS (
-    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
+    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
     ON CONFLICT DO NOTHING RETURNING *),
 said AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT made.id, 0, @role::text, @said_at::bigint, @message::text, @folded::text, @metadata::text FROM made),
+    SELECT made.id, 0, @role::text, @said_at::bigint, @message::text, '', @metadata::text FROM made),
 named AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
@@ -14,6 +14,13 @@ SELECT * FROM made;
 -- name: DropUntakenTurn :exec
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
+
+-- name: SendTurn :exec
+UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
+
+-- name: DropTurn :execrows
+DELETE FROM turns
+WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at AND sent_at < @before_at;
 
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
@@ -47,18 +54,19 @@ SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint A
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
-        OR (x.kind = 'run' AND x.ref = @run_id))) AS cancelled
+        OR (x.kind = 'run' AND x.ref = @run_id AND x.created_at >= @since AND x.created_at <= @until))) AS cancelled
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN deleted_conversations d ON d.id = @thread_id;
 
 -- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = @turn_id)
     OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
-    OR (c.kind = 'run' AND c.ref = @run_id)));
+    OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
 
 -- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (@owner, @kind, @thread_id, @ref, @reason, @at) ON CONFLICT DO NOTHING;
+VALUES (@owner, @kind, @thread_id, @ref, @reason, @at)
+ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at;
 
 -- name: PruneCancels :exec
 DELETE FROM cancels WHERE created_at < @older_than;
@@ -100,7 +108,7 @@ WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
-    OR (c.kind = 'run' AND c.ref = t.stream_run_id))) AS cancelled
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - @reach::bigint AND c.created_at <= t.created_at + @reach))) AS cancelled
 FROM turns t
 WHERE t.owner = @owner AND t.id IN (
     SELECT @id::text AS id
@@ -117,13 +125,14 @@ WITH ended AS (
     WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
 said AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@said_at::bigint[]), unnest(@contents::text[]), unnest(@folded::text[]), unnest(@metadata::text[])),
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@said_at::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
 shown AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
     WHERE c.id = @thread_id AND c.owner = @owner),
-undrafted AS (DELETE FROM drafts d WHERE d.turn_id = @id)
+undrafted AS (DELETE FROM drafts d WHERE d.turn_id = @id),
+forgotten AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
 
@@ -153,7 +162,7 @@ ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text;
 -- name: Texts :many
 SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
-WHERE t.id = @turn_id AND t.owner = @owner;
+WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0;
 
 -- name: SaveDraft :execrows
 INSERT INTO drafts (turn_id, piece, attempt, text)
@@ -201,7 +210,7 @@ SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
 FROM turns
 WHERE owner = @owner AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > @sent_after));
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after));
 
 -- name: TurnOfMessage :one
 SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id

@@ -153,6 +153,22 @@ func (q *Queries) DeletedConversation(ctx context.Context, id string) (DeletedCo
 	return i, err
 }
 
+const dropEmptyConversation = `-- name: DropEmptyConversation :exec
+DELETE FROM conversations c WHERE c.id = $1 AND c.owner = $2 AND NOT c.listed
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = c.id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = c.id)
+`
+
+type DropEmptyConversationParams struct {
+	ID    string
+	Owner string
+}
+
+func (q *Queries) DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error {
+	_, err := q.db.Exec(ctx, dropEmptyConversation, arg.ID, arg.Owner)
+	return err
+}
+
 const insertConversation = `-- name: InsertConversation :exec
 INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
 VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8)
@@ -402,7 +418,7 @@ WHERE c.owner = $1 AND c.listed
     AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
     AND (strpos(c.title_folded, $4::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(m.folded, $4::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $5::bigint
 `

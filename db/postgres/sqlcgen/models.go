@@ -44,4 +44,5 @@ type Turn struct {
 	Content      string
 	Approvals    string
 	Generation   int64
+	SentAt       int64
 }

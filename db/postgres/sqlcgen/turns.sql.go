@@ -31,7 +31,7 @@ SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint A
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
         (x.kind = 'turn' AND x.ref = $2)
         OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
-        OR (x.kind = 'run' AND x.ref = $5))) AS cancelled
+        OR (x.kind = 'run' AND x.ref = $5 AND x.created_at >= $6 AND x.created_at <= $7))) AS cancelled
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4 LEFT JOIN deleted_conversations d ON d.id = $4
 `
 
@@ -41,6 +41,8 @@ type AdmissionParams struct {
 	ClientTurnID string
 	ThreadID     string
 	RunID        string
+	Since        int64
+	Until        int64
 }
 
 type AdmissionRow struct {
@@ -60,6 +62,8 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		arg.ClientTurnID,
 		arg.ThreadID,
 		arg.RunID,
+		arg.Since,
+		arg.Until,
 	)
 	var i AdmissionRow
 	err := row.Scan(
@@ -154,7 +158,7 @@ SELECT count(CASE WHEN thread_id = $1 THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> $1 THEN thread_id END) AS busy
 FROM turns
 WHERE owner = $2 AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > $3))
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > $3))
 `
 
 type CountOpenTurnsParams struct {
@@ -196,6 +200,25 @@ func (q *Queries) Draft(ctx context.Context, arg DraftParams) (DraftRow, error) 
 	var i DraftRow
 	err := row.Scan(&i.Attempt, &i.Text)
 	return i, err
+}
+
+const dropTurn = `-- name: DropTurn :execrows
+DELETE FROM turns
+WHERE id = $1 AND owner = $2 AND status = 'new' AND created_at < $3 AND sent_at < $3
+`
+
+type DropTurnParams struct {
+	ID       string
+	Owner    string
+	BeforeAt int64
+}
+
+func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, error) {
+	result, err := q.db.Exec(ctx, dropTurn, arg.ID, arg.Owner, arg.BeforeAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const dropUntakenTurn = `-- name: DropUntakenTurn :exec
@@ -355,16 +378,16 @@ func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow
 
 const insertTurn = `-- name: InsertTurn :one
 WITH made AS (
-    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10)
-    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation),
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
+    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5)
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at),
 said AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT made.id, 0, $11::text, $12::bigint, $13::text, $14::text, $15::text FROM made),
+    SELECT made.id, 0, $11::text, $12::bigint, $13::text, '', $14::text FROM made),
 named AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM made
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM made
 `
 
 type InsertTurnParams struct {
@@ -381,7 +404,6 @@ type InsertTurnParams struct {
 	Role         string
 	SaidAt       int64
 	Message      string
-	Folded       string
 	Metadata     string
 }
 
@@ -403,6 +425,7 @@ type InsertTurnRow struct {
 	Content      string
 	Approvals    string
 	Generation   int64
+	SentAt       int64
 }
 
 func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertTurnRow, error) {
@@ -420,7 +443,6 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		arg.Role,
 		arg.SaidAt,
 		arg.Message,
-		arg.Folded,
 		arg.Metadata,
 	)
 	var i InsertTurnRow
@@ -442,6 +464,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -544,7 +567,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -573,6 +596,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -596,7 +620,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -633,6 +657,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -695,7 +720,8 @@ func (q *Queries) PruneCancels(ctx context.Context, olderThan int64) error {
 
 const putCancel = `-- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at
 `
 
 type PutCancelParams struct {
@@ -812,19 +838,35 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
+const sendTurn = `-- name: SendTurn :exec
+UPDATE turns SET sent_at = $1 WHERE id = $2 AND owner = $3 AND status = 'new'
+`
+
+type SendTurnParams struct {
+	SentAt int64
+	ID     string
+	Owner  string
+}
+
+func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
+	_, err := q.db.Exec(ctx, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+	return err
+}
+
 const settleTurn = `-- name: SettleTurn :exec
 WITH ended AS (
     UPDATE turns t SET status = $4, parent = $5, place = $6, registry = $7, approvals = $8, hidden = $9, settled_at = $10
     WHERE t.id = $1 AND t.owner = $11 AND t.settled_at = 0),
 said AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), unnest($16::text[]), unnest($17::text[])),
+    SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), '', unnest($16::text[])),
 shown AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
-        title = CASE WHEN c.title = '' THEN $18::text ELSE c.title END,
-        title_folded = CASE WHEN c.title = '' THEN $19::text ELSE c.title_folded END
-    WHERE c.id = $20 AND c.owner = $11),
-undrafted AS (DELETE FROM drafts d WHERE d.turn_id = $1)
+        title = CASE WHEN c.title = '' THEN $17::text ELSE c.title END,
+        title_folded = CASE WHEN c.title = '' THEN $18::text ELSE c.title_folded END
+    WHERE c.id = $19 AND c.owner = $11),
+undrafted AS (DELETE FROM drafts d WHERE d.turn_id = $1),
+forgotten AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT $1, unnest($2::bigint[]), unnest($3::text[])
 `
@@ -845,7 +887,6 @@ type SettleTurnParams struct {
 	Roles          []string
 	SaidAt         []int64
 	Contents       []string
-	Folded         []string
 	Metadata       []string
 	Title          string
 	TitleFolded    string
@@ -869,7 +910,6 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Roles,
 		arg.SaidAt,
 		arg.Contents,
-		arg.Folded,
 		arg.Metadata,
 		arg.Title,
 		arg.TitleFolded,
@@ -912,23 +952,24 @@ func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow
 
 const standing = `-- name: Standing :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
-    OR (c.kind = 'run' AND c.ref = t.stream_run_id))) AS cancelled
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled
 FROM turns t
 WHERE t.owner = $1 AND t.id IN (
-    SELECT $2::text AS id
-    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $2 AND s.owner = $1
+    SELECT $3::text AS id
+    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $3 AND s.owner = $1
         WHERE o.owner = $1 AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
     UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
         WHERE x.owner = $1 AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
-        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $2 AND s.owner = $1)
+        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $3 AND s.owner = $1)
 ORDER BY t.place = 0, t.place, t.seq
 `
 
 type StandingParams struct {
 	Owner string
+	Reach int64
 	ID    string
 }
 
@@ -941,7 +982,7 @@ type StandingRow struct {
 // The turn with those that it begins beside: the open ones of its thread, and
 // the thread's head.
 func (q *Queries) Standing(ctx context.Context, arg StandingParams) ([]StandingRow, error) {
-	rows, err := q.db.Query(ctx, standing, arg.Owner, arg.ID)
+	rows, err := q.db.Query(ctx, standing, arg.Owner, arg.Reach, arg.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -967,6 +1008,7 @@ func (q *Queries) Standing(ctx context.Context, arg StandingParams) ([]StandingR
 			&i.Turn.Content,
 			&i.Turn.Approvals,
 			&i.Turn.Generation,
+			&i.Turn.SentAt,
 			&i.OfTree,
 			&i.Cancelled,
 		); err != nil {
@@ -984,7 +1026,7 @@ const texts = `-- name: Texts :many
 
 SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
-WHERE t.id = $1 AND t.owner = $2
+WHERE t.id = $1 AND t.owner = $2 AND t.settled_at = 0
 `
 
 type TextsParams struct {
@@ -1055,7 +1097,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = $1 AND owner = $2
 `
 
 type TurnParams struct {
@@ -1084,12 +1126,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 type TurnByClientIDParams struct {
@@ -1119,12 +1162,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -1154,6 +1198,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -1162,7 +1207,7 @@ const turnCancelled = `-- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     (c.kind = 'turn' AND c.ref = $2)
     OR (c.kind = 'client' AND c.ref = $3 AND c.thread_id IN ('', $4))
-    OR (c.kind = 'run' AND c.ref = $5)))
+    OR (c.kind = 'run' AND c.ref = $5 AND c.created_at >= $6 AND c.created_at <= $7)))
 `
 
 type TurnCancelledParams struct {
@@ -1171,6 +1216,8 @@ type TurnCancelledParams struct {
 	ClientTurnID string
 	ThreadID     string
 	RunID        string
+	Since        int64
+	Until        int64
 }
 
 func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (bool, error) {
@@ -1180,6 +1227,8 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 		arg.ClientTurnID,
 		arg.ThreadID,
 		arg.RunID,
+		arg.Since,
+		arg.Until,
 	)
 	var exists bool
 	err := row.Scan(&exists)
@@ -1187,7 +1236,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -1224,12 +1273,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT $4::bigint
 `
@@ -1273,6 +1323,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1285,7 +1336,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -1320,6 +1371,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1333,7 +1385,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
 `
 
 type TurnsForSettleParams struct {
@@ -1369,6 +1421,7 @@ func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) 
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ WHERE c.owner = @owner AND c.listed = 1
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND instr(m.folded, @q) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, @q)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows;
 
@@ -58,6 +58,11 @@ WHERE id = @id AND owner = @owner;
 
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;
+
+-- name: DropEmptyConversation :exec
+DELETE FROM conversations WHERE conversations.id = @id AND conversations.owner = @owner AND listed = 0
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = conversations.id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = conversations.id);
 
 -- name: KeepConversationDeleted :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)

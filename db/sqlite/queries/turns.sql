@@ -1,11 +1,18 @@
 -- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
+VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
 ON CONFLICT DO NOTHING;
 
 -- name: DropUntakenTurn :exec
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
+
+-- name: SendTurn :exec
+UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
+
+-- name: DropTurn :execrows
+DELETE FROM turns
+WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at AND sent_at < @before_at;
 
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
@@ -31,11 +38,12 @@ INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = @turn_id)
     OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
-    OR (c.kind = 'run' AND c.ref = @run_id)));
+    OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
 
 -- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (@owner, @kind, @thread_id, @ref, @reason, @at) ON CONFLICT DO NOTHING;
+VALUES (@owner, @kind, @thread_id, @ref, @reason, @at)
+ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at;
 
 -- name: PruneCancels :exec
 DELETE FROM cancels WHERE created_at < @older_than;
@@ -64,7 +72,7 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: InsertMessage :exec
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, @folded, @metadata);
+VALUES (@turn_id, @n, @role, @created_at, @content, '', @metadata);
 
 -- name: InsertEvent :exec
 INSERT INTO turn_events (turn_id, n, event) VALUES (@turn_id, @n, @event);
@@ -103,6 +111,9 @@ WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 -- name: DeleteDrafts :exec
 DELETE FROM drafts WHERE turn_id = @turn_id;
 
+-- name: DeleteTexts :exec
+DELETE FROM turn_texts WHERE turn_id = @turn_id;
+
 -- name: Head :one
 SELECT id FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND hidden = 0
@@ -123,7 +134,7 @@ SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
 FROM turns
 WHERE owner = @owner AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > @sent_after));
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after));
 
 -- name: TurnOfMessage :one
 SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id

@@ -153,6 +153,22 @@ func (q *Queries) DeletedConversation(ctx context.Context, id string) (DeletedCo
 	return i, err
 }
 
+const dropEmptyConversation = `-- name: DropEmptyConversation :exec
+DELETE FROM conversations WHERE conversations.id = ?1 AND conversations.owner = ?2 AND listed = 0
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = conversations.id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = conversations.id)
+`
+
+type DropEmptyConversationParams struct {
+	ID    string
+	Owner string
+}
+
+func (q *Queries) DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error {
+	_, err := q.exec(ctx, q.dropEmptyConversationStmt, dropEmptyConversation, arg.ID, arg.Owner)
+	return err
+}
+
 const insertConversation = `-- name: InsertConversation :exec
 INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)
@@ -409,7 +425,7 @@ WHERE c.owner = ?1 AND c.listed = 1
     AND (c.last_message_at < ?2 OR (c.last_message_at = ?2 AND c.id < ?3))
     AND (instr(c.title_folded, ?4) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND instr(m.folded, ?4) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, ?4)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT ?5
 `

@@ -96,6 +96,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteSetStmt, err = db.PrepareContext(ctx, deleteSet); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteSet: %w", err)
 	}
+	if q.deleteTextsStmt, err = db.PrepareContext(ctx, deleteTexts); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteTexts: %w", err)
+	}
 	if q.deleteThreadCancelsStmt, err = db.PrepareContext(ctx, deleteThreadCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteThreadCancels: %w", err)
 	}
@@ -137,6 +140,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.draftStmt, err = db.PrepareContext(ctx, draft); err != nil {
 		return nil, fmt.Errorf("error preparing query Draft: %w", err)
+	}
+	if q.dropEmptyConversationStmt, err = db.PrepareContext(ctx, dropEmptyConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query DropEmptyConversation: %w", err)
+	}
+	if q.dropTurnStmt, err = db.PrepareContext(ctx, dropTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query DropTurn: %w", err)
 	}
 	if q.dropUntakenTurnStmt, err = db.PrepareContext(ctx, dropUntakenTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUntakenTurn: %w", err)
@@ -291,6 +300,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
 	}
+	if q.sendTurnStmt, err = db.PrepareContext(ctx, sendTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query SendTurn: %w", err)
+	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
 	}
@@ -335,6 +347,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.unnameConversationStmt, err = db.PrepareContext(ctx, unnameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query UnnameConversation: %w", err)
+	}
+	if q.untakenTurnsStmt, err = db.PrepareContext(ctx, untakenTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query UntakenTurns: %w", err)
 	}
 	if q.unusedAttachmentsStmt, err = db.PrepareContext(ctx, unusedAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UnusedAttachments: %w", err)
@@ -485,6 +500,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteSetStmt: %w", cerr)
 		}
 	}
+	if q.deleteTextsStmt != nil {
+		if cerr := q.deleteTextsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteTextsStmt: %w", cerr)
+		}
+	}
 	if q.deleteThreadCancelsStmt != nil {
 		if cerr := q.deleteThreadCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteThreadCancelsStmt: %w", cerr)
@@ -553,6 +573,16 @@ func (q *Queries) Close() error {
 	if q.draftStmt != nil {
 		if cerr := q.draftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing draftStmt: %w", cerr)
+		}
+	}
+	if q.dropEmptyConversationStmt != nil {
+		if cerr := q.dropEmptyConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropEmptyConversationStmt: %w", cerr)
+		}
+	}
+	if q.dropTurnStmt != nil {
+		if cerr := q.dropTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropTurnStmt: %w", cerr)
 		}
 	}
 	if q.dropUntakenTurnStmt != nil {
@@ -810,6 +840,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
 		}
 	}
+	if q.sendTurnStmt != nil {
+		if cerr := q.sendTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sendTurnStmt: %w", cerr)
+		}
+	}
 	if q.setMembersStmt != nil {
 		if cerr := q.setMembersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
@@ -883,6 +918,11 @@ func (q *Queries) Close() error {
 	if q.unnameConversationStmt != nil {
 		if cerr := q.unnameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unnameConversationStmt: %w", cerr)
+		}
+	}
+	if q.untakenTurnsStmt != nil {
+		if cerr := q.untakenTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing untakenTurnsStmt: %w", cerr)
 		}
 	}
 	if q.unusedAttachmentsStmt != nil {
@@ -988,6 +1028,7 @@ type Queries struct {
 	deleteRawStmt               *sql.Stmt
 	deleteRunCancelsStmt        *sql.Stmt
 	deleteSetStmt               *sql.Stmt
+	deleteTextsStmt             *sql.Stmt
 	deleteThreadCancelsStmt     *sql.Stmt
 	deleteTurnCancelsStmt       *sql.Stmt
 	deleteUserAttachmentsStmt   *sql.Stmt
@@ -1002,6 +1043,8 @@ type Queries struct {
 	documentTextStmt            *sql.Stmt
 	documentsByIDStmt           *sql.Stmt
 	draftStmt                   *sql.Stmt
+	dropEmptyConversationStmt   *sql.Stmt
+	dropTurnStmt                *sql.Stmt
 	dropUntakenTurnStmt         *sql.Stmt
 	eventsAfterStmt             *sql.Stmt
 	eventsOfTurnsStmt           *sql.Stmt
@@ -1053,6 +1096,7 @@ type Queries struct {
 	repoVersionStmt             *sql.Stmt
 	saveDraftStmt               *sql.Stmt
 	searchConversationsStmt     *sql.Stmt
+	sendTurnStmt                *sql.Stmt
 	setMembersStmt              *sql.Stmt
 	setsByIDStmt                *sql.Stmt
 	settleTurnStmt              *sql.Stmt
@@ -1068,6 +1112,7 @@ type Queries struct {
 	turnsAfterStmt              *sql.Stmt
 	turnsByIDStmt               *sql.Stmt
 	unnameConversationStmt      *sql.Stmt
+	untakenTurnsStmt            *sql.Stmt
 	unusedAttachmentsStmt       *sql.Stmt
 	updateSetStmt               *sql.Stmt
 	useAttachmentsStmt          *sql.Stmt
@@ -1106,6 +1151,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteRawStmt:               q.deleteRawStmt,
 		deleteRunCancelsStmt:        q.deleteRunCancelsStmt,
 		deleteSetStmt:               q.deleteSetStmt,
+		deleteTextsStmt:             q.deleteTextsStmt,
 		deleteThreadCancelsStmt:     q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:       q.deleteTurnCancelsStmt,
 		deleteUserAttachmentsStmt:   q.deleteUserAttachmentsStmt,
@@ -1120,6 +1166,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentTextStmt:            q.documentTextStmt,
 		documentsByIDStmt:           q.documentsByIDStmt,
 		draftStmt:                   q.draftStmt,
+		dropEmptyConversationStmt:   q.dropEmptyConversationStmt,
+		dropTurnStmt:                q.dropTurnStmt,
 		dropUntakenTurnStmt:         q.dropUntakenTurnStmt,
 		eventsAfterStmt:             q.eventsAfterStmt,
 		eventsOfTurnsStmt:           q.eventsOfTurnsStmt,
@@ -1171,6 +1219,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoVersionStmt:             q.repoVersionStmt,
 		saveDraftStmt:               q.saveDraftStmt,
 		searchConversationsStmt:     q.searchConversationsStmt,
+		sendTurnStmt:                q.sendTurnStmt,
 		setMembersStmt:              q.setMembersStmt,
 		setsByIDStmt:                q.setsByIDStmt,
 		settleTurnStmt:              q.settleTurnStmt,
@@ -1186,6 +1235,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnsAfterStmt:              q.turnsAfterStmt,
 		turnsByIDStmt:               q.turnsByIDStmt,
 		unnameConversationStmt:      q.unnameConversationStmt,
+		untakenTurnsStmt:            q.untakenTurnsStmt,
 		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
 		updateSetStmt:               q.updateSetStmt,
 		useAttachmentsStmt:          q.useAttachmentsStmt,

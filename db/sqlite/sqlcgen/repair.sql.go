@@ -143,3 +143,44 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 	}
 	return items, nil
 }
+
+const untakenTurns = `-- name: UntakenTurns :many
+SELECT owner, thread_id, id FROM turns
+WHERE status = 'new' AND created_at < ?1 AND sent_at < ?1 AND id > ?2
+ORDER BY id LIMIT ?3
+`
+
+type UntakenTurnsParams struct {
+	BeforeAt int64
+	AfterID  string
+	MaxRows  int64
+}
+
+type UntakenTurnsRow struct {
+	Owner    string
+	ThreadID string
+	ID       string
+}
+
+func (q *Queries) UntakenTurns(ctx context.Context, arg UntakenTurnsParams) ([]UntakenTurnsRow, error) {
+	rows, err := q.query(ctx, q.untakenTurnsStmt, untakenTurns, arg.BeforeAt, arg.AfterID, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UntakenTurnsRow
+	for rows.Next() {
+		var i UntakenTurnsRow
+		if err := rows.Scan(&i.Owner, &i.ThreadID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

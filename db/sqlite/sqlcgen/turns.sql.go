@@ -104,7 +104,7 @@ SELECT count(CASE WHEN thread_id = ?1 THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> ?1 THEN thread_id END) AS busy
 FROM turns
 WHERE owner = ?2 AND settled_at = 0
-    AND (status IN ('accepted', 'running') OR (status = 'new' AND created_at > ?3))
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > ?3))
 `
 
 type CountOpenTurnsParams struct {
@@ -134,6 +134,15 @@ func (q *Queries) DeleteDrafts(ctx context.Context, turnID string) error {
 	return err
 }
 
+const deleteTexts = `-- name: DeleteTexts :exec
+DELETE FROM turn_texts WHERE turn_id = ?1
+`
+
+func (q *Queries) DeleteTexts(ctx context.Context, turnID string) error {
+	_, err := q.exec(ctx, q.deleteTextsStmt, deleteTexts, turnID)
+	return err
+}
+
 const draft = `-- name: Draft :one
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = ?1 AND d.piece = ?2 AND t.owner = ?3
@@ -155,6 +164,25 @@ func (q *Queries) Draft(ctx context.Context, arg DraftParams) (DraftRow, error) 
 	var i DraftRow
 	err := row.Scan(&i.Attempt, &i.Text)
 	return i, err
+}
+
+const dropTurn = `-- name: DropTurn :execrows
+DELETE FROM turns
+WHERE id = ?1 AND owner = ?2 AND status = 'new' AND created_at < ?3 AND sent_at < ?3
+`
+
+type DropTurnParams struct {
+	ID       string
+	Owner    string
+	BeforeAt int64
+}
+
+func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, error) {
+	result, err := q.exec(ctx, q.dropTurnStmt, dropTurn, arg.ID, arg.Owner, arg.BeforeAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const dropUntakenTurn = `-- name: DropUntakenTurn :exec
@@ -287,7 +315,7 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) error 
 
 const insertMessage = `-- name: InsertMessage :exec
 INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+VALUES (?1, ?2, ?3, ?4, ?5, '', ?6)
 `
 
 type InsertMessageParams struct {
@@ -296,7 +324,6 @@ type InsertMessageParams struct {
 	Role      string
 	CreatedAt int64
 	Content   string
-	Folded    string
 	Metadata  string
 }
 
@@ -307,15 +334,14 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 		arg.Role,
 		arg.CreatedAt,
 		arg.Content,
-		arg.Folded,
 		arg.Metadata,
 	)
 	return err
 }
 
 const insertTurn = `-- name: InsertTurn :execrows
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation)
-VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
+VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10, ?5)
 ON CONFLICT DO NOTHING
 `
 
@@ -404,7 +430,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
 
 type NewestTurnByClientIDParams struct {
@@ -433,6 +459,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -456,7 +483,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -493,6 +520,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -518,7 +546,8 @@ func (q *Queries) PruneCancels(ctx context.Context, olderThan int64) error {
 
 const putCancel = `-- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at
 `
 
 type PutCancelParams struct {
@@ -635,6 +664,21 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected()
 }
 
+const sendTurn = `-- name: SendTurn :exec
+UPDATE turns SET sent_at = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'new'
+`
+
+type SendTurnParams struct {
+	SentAt int64
+	ID     string
+	Owner  string
+}
+
+func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
+	_, err := q.exec(ctx, q.sendTurnStmt, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+	return err
+}
+
 const settleTurn = `-- name: SettleTurn :exec
 UPDATE turns SET status = ?1, parent = ?2, place = ?3, registry = ?4, approvals = ?5, hidden = ?6, settled_at = ?7
 WHERE id = ?8 AND owner = ?9 AND settled_at = 0
@@ -745,7 +789,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE id = ?1 AND owner = ?2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ?1 AND owner = ?2
 `
 
 type TurnParams struct {
@@ -774,12 +818,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
 type TurnByClientIDParams struct {
@@ -809,12 +854,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -844,6 +890,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
@@ -852,7 +899,7 @@ const turnCancelled = `-- name: TurnCancelled :one
 SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
     (c.kind = 'turn' AND c.ref = ?2)
     OR (c.kind = 'client' AND c.ref = ?3 AND c.thread_id IN ('', ?4))
-    OR (c.kind = 'run' AND c.ref = ?5)))
+    OR (c.kind = 'run' AND c.ref = ?5 AND c.created_at >= ?6 AND c.created_at <= ?7)))
 `
 
 type TurnCancelledParams struct {
@@ -861,6 +908,8 @@ type TurnCancelledParams struct {
 	ClientTurnID string
 	ThreadID     string
 	RunID        string
+	Since        int64
+	Until        int64
 }
 
 func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (bool, error) {
@@ -870,6 +919,8 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 		arg.ClientTurnID,
 		arg.ThreadID,
 		arg.RunID,
+		arg.Since,
+		arg.Until,
 	)
 	var exists bool
 	err := row.Scan(&exists)
@@ -877,7 +928,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
 
@@ -914,12 +965,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Content,
 		&i.Approvals,
 		&i.Generation,
+		&i.SentAt,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
 ORDER BY place LIMIT ?4
 `
@@ -963,6 +1015,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
@@ -978,7 +1031,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
 WHERE t.owner = ?2 ORDER BY j.key
 `
 
@@ -1014,6 +1067,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Content,
 			&i.Approvals,
 			&i.Generation,
+			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}
