@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities/tiptap"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -231,7 +232,7 @@ func (a *Activities) infer(ctx context.Context, r DocsRequest, res resolution, d
 		}
 	}
 	if len(m.unknown) > 0 {
-		if err := a.Store.PutText(ctx, r.Owner, r.TurnID, chat.TextUnresolved, quoteNames(m.unknown)); err != nil {
+		if err := a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.TextUnresolved, Text: quoteNames(m.unknown)}); err != nil {
 			return Docs{}, err
 		}
 	}

@@ -26,6 +26,10 @@ type TurnRef struct {
 	// once BeginTurn has written its row. Activities read the turn by load, which
 	// knows of it.
 	Unsaved *Unsaved `json:"unsaved,omitempty"`
+	// Order rises with each regular activity of the turn. What an activity writes
+	// has the order of its attempt, so that one which a worker takes up again after
+	// a freeze overwrites nothing (textOrder).
+	Order int64 `json:"order,omitempty"`
 	// Logged is how many entries the turn's log had when the activity was scheduled,
 	// and Fresh those of them that no activity before was given. Regular activities
 	// of the story publish them (Announce).

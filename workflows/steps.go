@@ -177,7 +177,10 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 // there are, it is the same moment.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
 	u.writing, u.waits = true, true
-	defer func() { u.writing = false }()
+	defer func() {
+		u.writing = false
+		u.Order++ // what look-ups write from now on comes after it
+	}()
 	if err := workflow.Await(ctx, call.IsReady); err == nil {
 		u.recorded = true
 		return call.Get(ctx, result)

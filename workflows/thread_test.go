@@ -454,6 +454,7 @@ func TestActivitiesGetWhatIsNewInTheLogAndAQuestionIsHintedAt(t *testing.T) {
 		require.Equal(t, len(fresh), ref.Logged)
 	}
 	require.Equal(t, p.endings[0].Log[:len(fresh)], fresh)
+	require.Less(t, p.asked[0].Order, p.writes[0].Order, "what a later activity writes has a higher order")
 	require.Equal(t, []string{"text piece:1", "status format_response"}, story(p.endings[0].Log[len(fresh):]), "settling tells of these")
 	require.Len(t, p.hints, 1)
 }

@@ -330,6 +330,7 @@ const maxFresh = 50
 // since the activity before: it runs only when Temporal has recorded the workflow
 // task that began it, and with it those entries.
 func (u *turn) ref() activities.TurnRef {
+	u.Order++
 	ref := u.TurnRef
 	ref.Logged = u.logged()
 	if n := ref.Logged - u.told; n <= min(maxFresh, len(u.Log)) {
