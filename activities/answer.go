@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // ReadAnswer finds out what a person's answer means: documents by mention, tag,
@@ -27,7 +28,7 @@ func (a *Activities) KeepAnswer(ctx context.Context, r KeepRequest) (key string,
 	b, err := json.Marshal(r.Value)
 	if err == nil {
 		key = chat.AnswerKey(r.InterruptID)
-		err = a.Store.PutText(ctx, r.Owner, r.TurnID, key, string(b))
+		err = a.putTexts(ctx, r.TurnRef, db.Text{Key: key, Text: string(b)})
 	}
 	return key, a.fail(ctx, r.TurnRef, "keep the answer", err)
 }
@@ -73,12 +74,12 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 			return out, nil
 		}
 		out.Text = true
-		return out, a.Store.PutText(ctx, r.Owner, r.TurnID, chat.TextSource, text)
+		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.TextSource, Text: text})
 	}
 	out.IDs = unique(append(out.IDs, docIDs(named)...))
 	if len(out.IDs) == 0 && r.Unknown != "" {
 		out.Unknown = true
-		return out, a.Store.PutText(ctx, r.Owner, r.TurnID, r.Unknown, quoteNames([]string{text}))
+		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: r.Unknown, Text: quoteNames([]string{text})})
 	}
 	return out, nil
 }

@@ -48,8 +48,10 @@ func TestATurnThatBeganInALostWorkflowTaskIsTakenBackWhenAnotherBegins(t *testin
 	}
 	next.Beside = &Beside{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
 	require.Equal(t, leaves.TurnID, must[Begun](b, b.BeginTurn, next).Parent)
-	for ref, want := range map[TurnRef]chat.TurnStatus{lost: chat.TurnNew, waits: chat.TurnAccepted, leaves: chat.TurnRunning, next: chat.TurnRunning} {
-		turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	for id, want := range map[string]chat.TurnStatus{
+		lost.TurnID: chat.TurnNew, waits.TurnID: chat.TurnAccepted, leaves.TurnID: chat.TurnRunning, next.TurnID: chat.TurnRunning,
+	} {
+		turn, err := b.store.Turn(context.Background(), owner, id)
 		require.NoError(t, err)
 		require.Equal(t, want, turn.Status)
 		require.Equal(t, want == chat.TurnRunning, turn.Parent != "")

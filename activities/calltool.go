@@ -176,7 +176,7 @@ func (a *Activities) conclude(ctx context.Context, w *watch, r CallRequest, resu
 
 // lost is the error of a call whose result could not be kept.
 func (a *Activities) lost(w *watch, ctx context.Context, r CallRequest, err error) error {
-	if r.SideEffects && !w.stopped() && !errors.Is(err, db.ErrSettled) {
+	if r.SideEffects && !w.stopped() && !errors.Is(err, db.ErrSettled) && !errors.Is(err, db.ErrOutdated) {
 		a.logOf(r.TurnRef).Error("a result was lost", "tool", r.Name, "error", err)
 		return unknownOutcome(r)
 	}
@@ -197,7 +197,7 @@ func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tool
 		}
 		texts = append(texts, db.Text{Key: shownKey(r.ID), Text: string(ids)})
 	}
-	return a.Store.PutTexts(ctx, r.Owner, r.TurnID, texts)
+	return a.putTexts(ctx, r.TurnRef, texts...)
 }
 
 // kept is what of a result can be stored.

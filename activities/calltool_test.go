@@ -14,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -262,6 +263,32 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	require.True(t, must[Called](b, b.CallTool, r).IsError)
 	require.Equal(t, "The call was not made: its arguments changed after they were shown.", b.result(r))
 	require.Zero(t, runs.Load())
+}
+
+// TestAnAttemptThatThawsLeavesTheCallsOfALaterOneAlone: the person saw BETA, and
+// BETA is what runs.
+func TestAnAttemptThatThawsLeavesTheCallsOfALaterOneAlone(t *testing.T) {
+	b := setup(t)
+	var got []string
+	b.equip(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
+		got = append(got, string(c.Arguments))
+		return tools.Result{Content: "sent"}, nil
+	}))
+	r := b.ask("Send it")
+	id := chat.CallID(r.TurnID, 1)
+	b.model.reply.Calls = []llm.ToolCall{call("send", `{"query":"ALPHA"}`)}
+	b.model.stream = func(ctx context.Context, _ func(string) error) error { // meanwhile the second attempt has written
+		return b.store.PutTexts(ctx, owner, r.TurnID, []db.Text{{Key: chat.CallKey(id), Text: `{"query":"BETA"}`, Order: 2}})
+	}
+	_, err := run[Written](b, b.Think, r)
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, err, &app)
+	require.Equal(t, ErrTypeOutdated, app.Type())
+	require.NotContains(t, b.texts(r.TurnRef), saidKey(1), "nothing beside it is written either")
+
+	must[Called](b, b.CallTool, CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
+		CallRef: chat.CallRef{ID: id, Name: "send", Hash: tools.Hash([]byte(`{"query":"BETA"}`))}})
+	require.Equal(t, []string{`{"query":"BETA"}`}, got)
 }
 
 func TestNothingRunsWithoutTheArgumentsThatWereShown(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -45,7 +46,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 		if key == "" || r.Check {
 			continue
 		}
-		if err := a.Store.PutText(ctx, r.Owner, r.TurnID, key, text); err != nil {
+		if err := a.putTexts(ctx, r.TurnRef, db.Text{Key: key, Text: text}); err != nil {
 			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
 		}
 	}

@@ -8,7 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/palaver-chat/palaver/activities/tiptap"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -56,6 +58,19 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 	if err != nil {
 		return Docs{}, err
 	}
+	if r.Action == "" {
+		r.Action = t.Content.Action
+	}
+	d, res, err := a.docsByRules(ctx, r, t)
+	if err != nil || res == nil {
+		return d, err
+	}
+	return a.infer(ctx, r, *res, d)
+}
+
+// docsByRules is the first stage. open is nil when it decides which documents are
+// meant.
+func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn) (_ Docs, open *resolution, err error) {
 	res := resolution{message: t.Content.Message}
 	g, gctx := errgroup.WithContext(ctx) // what most messages need is read at once
 	g.Go(func() (err error) {
@@ -67,27 +82,23 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 		return err
 	})
 	if err := g.Wait(); err != nil {
-		return Docs{}, err
+		return Docs{}, nil, err
 	}
 	res.tags, err = a.readTagsAmong(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, res.visible)
 	if err != nil {
-		return Docs{}, err
+		return Docs{}, nil, err
 	}
 	free := res.tags.free(res.message)
 	d := Docs{IDs: res.tags.ids(), Confidence: chat.High, Processing: processing(res.tags.docs)}
 	if len(d.IDs) > 0 {
 		d.Source = sourceExplicit
 		if onlyConnecting(free) {
-			return d, nil
+			return d, nil, nil
 		}
 	}
 
 	res.instruction = free
-	action := r.Action
-	if action == "" {
-		action = t.Content.Action
-	}
-	if action == chat.Audit || asksForAudit(free) {
+	if r.Action == chat.Audit || asksForAudit(free) {
 		instruction, text := auditText(free)
 		if d.HasText = enough(without(text, titlesOf(occurring(text, res.visible)), " ")); d.HasText {
 			res.instruction = instruction
@@ -95,9 +106,40 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 	}
 	res.candidates()
 	if !res.needsModel() {
-		return d, nil
+		return d, nil, nil
 	}
-	return a.infer(ctx, r, action, res, d)
+	return d, &res, nil
+}
+
+// ResolveByRules decides what can be told of a message without a model: the
+// action that it names, and its documents when everything is tagged. What it
+// leaves open is for ResolveIntent and ResolveDocs.
+func (a *Activities) ResolveByRules(ctx context.Context, ref TurnRef) (Ruled, error) {
+	r, err := a.resolveByRules(ctx, ref)
+	if err != nil {
+		return Ruled{}, a.fail(ctx, ref, "resolve by rules", err)
+	}
+	return r, nil
+}
+
+func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Ruled, err error) {
+	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	if err != nil {
+		return r, err
+	}
+	if t.Content.Action.Valid() {
+		content, _ := tiptap.Read(t.Content.TipTap) // malformed: nothing is mentioned
+		in, err := a.explicitIntent(ctx, t, content)
+		if err != nil {
+			return r, err
+		}
+		r.Intent = &in
+	}
+	d, open, err := a.docsByRules(ctx, DocsRequest{TurnRef: ref, Action: t.Content.Action}, t)
+	if err == nil && open == nil {
+		r.Docs = &d
+	}
+	return r, err
 }
 
 // candidates gathers what the message may mean: the registry, titles that stand
@@ -152,7 +194,7 @@ func (r *resolution) registryHit() bool {
 }
 
 // infer is stages two and three.
-func (a *Activities) infer(ctx context.Context, r DocsRequest, action chat.Action, res resolution, d Docs) (Docs, error) {
+func (a *Activities) infer(ctx context.Context, r DocsRequest, res resolution, d Docs) (Docs, error) {
 	var recent []chat.Message
 	if !res.registryHit() {
 		var err error
@@ -161,7 +203,7 @@ func (a *Activities) infer(ctx context.Context, r DocsRequest, action chat.Actio
 		}
 	}
 	var out llm.DocResolution
-	usage, err := a.Model.Structured(ctx, docsPrompt(action, res, recent), llm.DocResolutionSchema, &out)
+	usage, err := a.Model.Structured(ctx, docsPrompt(r.Action, res, recent), llm.DocResolutionSchema, &out)
 	d.Called, d.Usage = true, usage
 	switch {
 	case errors.Is(err, llm.ErrUnparseable):
@@ -190,7 +232,7 @@ func (a *Activities) infer(ctx context.Context, r DocsRequest, action chat.Actio
 		}
 	}
 	if len(m.unknown) > 0 {
-		if err := a.Store.PutText(ctx, r.Owner, r.TurnID, chat.TextUnresolved, quoteNames(m.unknown)); err != nil {
+		if err := a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.TextUnresolved, Text: quoteNames(m.unknown)}); err != nil {
 			return Docs{}, err
 		}
 	}

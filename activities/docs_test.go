@@ -61,6 +61,30 @@ func TestMentionsAndConnectingWordsOnlyCostNoModelCall(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
+func TestRulesDecideWhatIsSaidAndLeaveTheRestToTheModel(t *testing.T) {
+	b := setup(t)
+	d := b.doc("Leave Policy", "One.")
+	rules := func(c chat.Content) Ruled {
+		t.Helper()
+		return must[Ruled](b, b.ResolveByRules, b.begin(c))
+	}
+	both := rules(chat.Content{Message: "Summarize this", Action: chat.Summarize, TaggedDocs: []string{d}})
+	require.Equal(t, &Intent{Action: chat.Summarize, Confidence: chat.High}, both.Intent)
+	require.Equal(t, []string{d}, both.Docs.IDs)
+
+	action := rules(chat.Content{Message: "Summarize the Leave Policy", Action: chat.Summarize, WebSearch: true})
+	require.True(t, action.Intent.WebSearch)
+	require.Nil(t, action.Docs, "a name is for the model")
+
+	docs := rules(chat.Content{Message: "What is in it?", TaggedDocs: []string{d}})
+	require.Nil(t, docs.Intent)
+	require.Equal(t, []string{d}, docs.Docs.IDs)
+
+	neither := rules(chat.Content{Message: "What does the Leave Policy say?"})
+	require.Equal(t, Ruled{}, neither)
+	require.Zero(t, b.model.calls())
+}
+
 func TestMentionsTagsAndSetsAreMergedAndSetsExpanded(t *testing.T) {
 	b := setup(t)
 	d1, d2, d3 := b.doc("One", "1."), b.doc("Two", "2."), b.doc("Three", "3.")

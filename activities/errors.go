@@ -17,6 +17,9 @@ import (
 const (
 	// ErrTypeSettled: the turn is over; nothing more can be written to it.
 	ErrTypeSettled = "settled"
+	// ErrTypeOutdated: a later attempt, or activity, has written what this one was
+	// to write.
+	ErrTypeOutdated = "outdated"
 	// ErrTypeStopped: the turn was cancelled while the activity ran.
 	ErrTypeStopped = "stopped"
 	// ErrTypeInterrupted: the worker went away; another one takes over.
@@ -52,6 +55,9 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 	case errors.Is(err, db.ErrSettled):
 		log.Info("the turn is settled")
 		return expected("settled", step, ErrTypeSettled, temporal.ApplicationErrorOptions{NonRetryable: true})
+	case errors.Is(err, db.ErrOutdated): // this one is over, whatever it thinks
+		log.Info("a later attempt has taken over")
+		return expected("outdated", step, ErrTypeOutdated, temporal.ApplicationErrorOptions{NonRetryable: true})
 	case errors.Is(err, db.ErrUnavailable):
 		log.Warn("the database is away")
 		return retryWithin(ctx, databasePatience, 0, chat.CodeDatabase, step)
@@ -179,7 +185,7 @@ func (a *Activities) keepHint(ctx context.Context, ref TurnRef, hint string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
 	defer cancel()
-	if err := a.Store.PutText(ctx, ref.Owner, ref.TurnID, TextFailureHint, hint); err != nil {
+	if err := a.putTexts(ctx, ref, db.Text{Key: TextFailureHint, Text: hint}); err != nil {
 		a.logOf(ref).Warn("hint not kept", "error", err)
 	}
 }

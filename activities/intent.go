@@ -22,12 +22,12 @@ func (a *Activities) ResolveIntent(ctx context.Context, ref TurnRef) (Intent, er
 		return Intent{}, a.fail(ctx, ref, string(chat.NodeIntent), err)
 	}
 	content, _ := tiptap.Read(t.Content.TipTap) // malformed: nothing is mentioned
-	web, err := a.wantsWeb(ctx, t, content)
+	explicit, err := a.explicitIntent(ctx, t, content)
 	if err != nil {
 		return Intent{}, a.fail(ctx, ref, string(chat.NodeIntent), err)
 	}
 	if t.Content.Action.Valid() {
-		return Intent{Action: t.Content.Action, Confidence: chat.High, WebSearch: web}, nil
+		return explicit, nil
 	}
 
 	ctx, w := a.watch(ctx, ref.TurnID)
@@ -36,8 +36,14 @@ func (a *Activities) ResolveIntent(ctx context.Context, ref TurnRef) (Intent, er
 	if err != nil {
 		return Intent{}, a.outcome(w, ctx, ref, string(chat.NodeIntent), err)
 	}
-	in.WebSearch = in.WebSearch || web
+	in.WebSearch = in.WebSearch || explicit.WebSearch
 	return in, nil
+}
+
+// explicitIntent is what the person chose and the words say without a model.
+func (a *Activities) explicitIntent(ctx context.Context, t chat.Turn, content tiptap.Content) (Intent, error) {
+	web, err := a.wantsWeb(ctx, t, content)
+	return Intent{Action: t.Content.Action, Confidence: chat.High, WebSearch: web}, err
 }
 
 // wantsWeb is what the person and the words ask for. Years and terms in the

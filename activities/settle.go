@@ -35,6 +35,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	stored, err := a.settle(ctx, e, make)
 	switch {
 	case err == nil:
+		a.Bus.Settled(e.TurnID)
 		return Settled{N: stored.N, Type: stored.Type}, nil
 	case errors.Is(err, db.ErrNotFound): // with its conversation
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
@@ -184,7 +185,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 func (a *Activities) KeepLog(ctx context.Context, r LogRequest) error {
 	b, err := json.Marshal(r.Entries)
 	if err == nil {
-		err = a.Store.PutText(ctx, r.Owner, r.TurnID, chat.LogKey(r.From), string(b))
+		err = a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.LogKey(r.From), Text: string(b)})
 	}
 	return a.fail(ctx, r.TurnRef, "store the log", err)
 }

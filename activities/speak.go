@@ -57,7 +57,7 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 	attempt := s.Tried + int(activity.GetInfo(parent).Attempt)
 	out := &sink{
 		publish: a.Bus.PublishDelta,
-		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt},
+		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt, Logged: s.Logged},
 		filter:  s.filter,
 	}
 	stopDrafts := a.drafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
@@ -169,7 +169,7 @@ func (a *Activities) store(ctx context.Context, s speech, got said) error {
 	if got.text != "" {
 		texts = append(texts, db.Text{Key: chat.PieceKey(s.Piece), Text: got.text})
 	}
-	return a.Store.PutTexts(ctx, s.Owner, s.TurnID, texts)
+	return a.putTexts(ctx, s.TurnRef, texts...)
 }
 
 func (a *Activities) storeCitations(ctx context.Context, s speech, citations []chat.Citation) error {
@@ -177,7 +177,7 @@ func (a *Activities) storeCitations(ctx context.Context, s speech, citations []c
 	if err != nil {
 		return err
 	}
-	return a.Store.PutText(ctx, s.Owner, s.TurnID, chat.TextCitations, string(b))
+	return a.putTexts(ctx, s.TurnRef, db.Text{Key: chat.TextCitations, Text: string(b)})
 }
 
 // handIn saves what there is of an answer that was ended, though the context

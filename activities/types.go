@@ -26,6 +26,15 @@ type TurnRef struct {
 	// once BeginTurn has written its row. Activities read the turn by load, which
 	// knows of it.
 	Unsaved *Unsaved `json:"unsaved,omitempty"`
+	// Order rises with each regular activity of the turn. What an activity writes
+	// has the order of its attempt, so that one which a worker takes up again after
+	// a freeze overwrites nothing (textOrder).
+	Order int64 `json:"order,omitempty"`
+	// Logged is how many entries the turn's log had when the activity was scheduled,
+	// and Fresh those of them that no activity before was given. Regular activities
+	// of the story publish them (Announce).
+	Logged int          `json:"logged,omitempty"`
+	Fresh  []chat.Entry `json:"fresh,omitempty"`
 	// Beside is what the thread has beside the turn, for BeginTurn only.
 	Beside *Beside `json:"beside,omitempty"`
 }
@@ -99,6 +108,12 @@ type Docs struct {
 	Source     string          `json:"source,omitempty"`     // explicit, inferred or fuzzy_match
 	Processing bool            `json:"processing,omitempty"` // a document meant is not ready yet
 	Usage      chat.Usage      `json:"usage"`
+}
+
+// Ruled is what ResolveByRules decided; nil where a model is to be asked.
+type Ruled struct {
+	Intent *Intent `json:"intent,omitempty"`
+	Docs   *Docs   `json:"docs,omitempty"`
 }
 
 // AnswerRequest asks ReadAnswer what a person's answer to a question means.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -75,7 +76,7 @@ func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 	if query == "" {
 		query = oneLine(t.Content.Message)
 	}
-	return usage, a.Store.PutText(ctx, r.Owner, r.TurnID, chat.TextWebQuery, query)
+	return usage, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.TextWebQuery, Text: query})
 }
 
 func oneLine(s string) string {
@@ -115,5 +116,5 @@ func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 	if err != nil {
 		return WebResult{}, err
 	}
-	return WebResult{Results: len(pages)}, a.Store.PutText(ctx, ref.Owner, ref.TurnID, chat.TextWebResults, string(kept))
+	return WebResult{Results: len(pages)}, a.putTexts(ctx, ref, db.Text{Key: chat.TextWebResults, Text: string(kept)})
 }

@@ -162,14 +162,14 @@ func newServer(d Deps) (*server, error) {
 			return nil, err
 		}
 	}
-	s.hub = follow.NewHub(d.Threads, d.Store, d.Bus, s.render, d.Log)
+	if s.metrics, err = newMetrics(d.Metrics); err != nil {
+		return nil, err
+	}
+	s.hub = follow.NewHub(countedThreads{d.Threads, s.metrics.asked}, d.Store, d.Bus, s.render, d.Log)
 	s.hub.Check = s.checkTurn
 	// Until the bus ends: other processes ask who follows a turn here.
 	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
 		d.Log.Warn("other processes are not told who follows a turn here", "error", err)
-	}
-	if s.metrics, err = newMetrics(d.Metrics); err != nil {
-		return nil, err
 	}
 	s.tokens, err = newTokens(d.Config, d.Stop, d.Log)
 	return s, err

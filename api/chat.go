@@ -40,22 +40,23 @@ func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(diale
 	if err != nil {
 		return err
 	}
-	return s.streamTurn(c, turn, showing{began: began, thread: in.ThreadName(turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
+	return s.streamTurn(c, turn.Turn, showing{began: began, log: turn.log, thread: in.ThreadName(turn.Turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
 }
 
 // showing is how a client wants to see a turn.
 type showing struct {
-	began  time.Time // when the message came, for the metrics; zero for an answer
-	thread string    // as the client calls it
-	run    string    // of this request; empty: the turn's
-	after  string    // the interrupt that was answered; empty: from the beginning
+	began  time.Time    // when the message came, for the metrics; zero for an answer
+	thread string       // as the client calls it
+	run    string       // of this request; empty: the turn's
+	after  string       // the interrupt that was answered; empty: from the beginning
+	log    []chat.Entry // what is known of the turn's log
 	view   dialect.View
 	cancel bool // on_disconnect
 }
 
 // streamTurn streams a turn until it is over or a person is asked.
 func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire func(dialect.Stream) dialect.Wire) error {
-	v, err := s.viewer(c.Request.Context(), turn, follow.Position{})
+	v, err := s.viewer(c.Request.Context(), turn, follow.Position{}, show.log...)
 	if err != nil {
 		return err
 	}

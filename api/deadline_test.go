@@ -102,8 +102,8 @@ func (silentThreads) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (e silentThreads) Submit(ctx context.Context, _ chat.Submit) (string, error) {
-	return "", e.wait(ctx)
+func (e silentThreads) Submit(ctx context.Context, _ chat.Submit) (chat.Submitted, error) {
+	return chat.Submitted{}, e.wait(ctx)
 }
 func (e silentThreads) Resume(ctx context.Context, _ chat.Resume) error { return e.wait(ctx) }
 func (e silentThreads) State(ctx context.Context, _ string) (chat.ThreadState, error) {

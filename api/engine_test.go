@@ -43,6 +43,11 @@ func (b *bus) Ready() bool { return !b.down }
 
 func (b *bus) PublishDelta(d stream.Delta) { b.send(d.TurnID, stream.Signal{Delta: &d}) }
 func (b *bus) Hint(turnID string, n int)   { b.send(turnID, stream.Signal{N: n}) }
+func (b *bus) PublishLog(turnID string, entries []chat.Entry) {
+	b.send(turnID, stream.Signal{Log: entries})
+}
+func (b *bus) Settled(turnID string) { b.send(turnID, stream.Signal{Settled: true}) }
+func (b *bus) Connected() bool       { return !b.down }
 
 func (b *bus) send(turnID string, s stream.Signal) {
 	b.mu.Lock()
@@ -137,7 +142,12 @@ func answer(u *turn) {
 	u.finish()
 }
 
-func (e *engine) Submit(_ context.Context, s chat.Submit) (string, error) {
+func (e *engine) Submit(_ context.Context, s chat.Submit) (chat.Submitted, error) {
+	id, err := e.submit(s)
+	return chat.Submitted{TurnID: id}, err
+}
+
+func (e *engine) submit(s chat.Submit) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.submits = append(e.submits, s)

@@ -196,13 +196,15 @@ func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, tell func(s
 		err   error
 	)
 	if a.Answer == nil {
-		turn, err = s.submit(in.ctx, in.who, dialect.Submit{
+		var made taken
+		made, err = s.submit(in.ctx, in.who, dialect.Submit{
 			ThreadID: thread,
 			Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action), WebSearch: a.WebSearch,
 				Agent: chat.AgentDocuments},
 			ClientTurnID: a.ClientTurnID,
 			OnBusy:       chat.Supersede,
 		})
+		turn = made.Turn
 	} else {
 		turn, asked, err = s.answerOffer(in, thread, strings.TrimSpace(*a.Answer), ids)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -20,6 +21,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	streams  *prometheus.GaugeVec
 	turns    prometheus.Counter
+	asked    prometheus.Counter
 	waits    *prometheus.HistogramVec
 }
 
@@ -39,13 +41,16 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 		turns: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "palaver_turns_submitted_total", Help: "New turns that their threads have taken.",
 		}),
+		asked: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "palaver_progress_queries_total", Help: "Queries to workflows for what the bus has not delivered of their turns.",
+		}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "palaver_stream_wait_seconds",
 			Help:    "Time from a message's arrival to what its stream shows: the first event, the first piece of text, the end (an answer, a question, a stop or a failure).",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
 		}, []string{"dialect", "until"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.waits} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.asked, m.waits} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
@@ -57,6 +62,17 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 		}
 	}
 	return m, nil
+}
+
+// countedThreads counts what followers ask of workflows.
+type countedThreads struct {
+	Threads
+	asked prometheus.Counter
+}
+
+func (t countedThreads) Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error) {
+	t.asked.Inc()
+	return t.Threads.Progress(ctx, threadID, turnID, after)
 }
 
 func (m *metrics) serve(c *gin.Context) error {

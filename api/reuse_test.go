@@ -77,10 +77,10 @@ type laterThreads struct {
 	before func(chat.Submit) // a submit is refused
 }
 
-func (e laterThreads) Submit(ctx context.Context, s chat.Submit) (string, error) {
+func (e laterThreads) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
 	if s.Generation > 0 {
 		e.before(s)
-		return "", &chat.Refused{Code: chat.CodeNotFound}
+		return chat.Submitted{}, &chat.Refused{Code: chat.CodeNotFound}
 	}
 	return e.engine.Submit(ctx, s)
 }

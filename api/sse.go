@@ -203,10 +203,10 @@ func vanished(v *follow.Viewer) chat.Event {
 }
 
 // viewer follows a turn: live, or from its settled log.
-func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position) (*follow.Viewer, error) {
+func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, known ...chat.Entry) (*follow.Viewer, error) {
 	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
 	if !t.Status.Settled() {
-		v := s.hub.Follow(ref, after)
+		v := s.hub.Follow(ref, after, known...)
 		v.RunID = t.StreamRunID
 		return v, nil
 	}

@@ -15,7 +15,7 @@ type Threads interface {
 	// only where the rows could not tell that it was sent before. A *chat.Refused
 	// (CodeTurnRunning) when on_busy says reject and a turn runs, or (CodeNotFound)
 	// when the turn's conversation was deleted and another one begun under its id.
-	Submit(ctx context.Context, s chat.Submit) (turnID string, err error)
+	Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error)
 	// Resume answers the pending interrupt. A *chat.Refused (CodeNoInterrupt,
 	// CodeBadResume) when there is none or the answer does not fit.
 	Resume(ctx context.Context, r chat.Resume) error

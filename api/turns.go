@@ -34,10 +34,17 @@ func threadNamed(owner, name string) string {
 	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+name)).String()
 }
 
+// taken is a turn that its thread has taken, with what it has recorded so far
+// where that is known.
+type taken struct {
+	chat.Turn
+	log []chat.Entry
+}
+
 // submit writes a turn's row and has its thread take it. A message sent again
 // comes back as the turn it made the first time. Once the row is written, a
 // client that goes away changes nothing any more.
-func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (chat.Turn, error) {
+func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (taken, error) {
 	turn := newTurn(who.ID, in, s.now())
 	lost := s.settleOthers(ctx, who.ID, in) // beside the insert, so that it costs no time
 	rows, done := storeShare(ctx)
@@ -49,7 +56,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 		row, err = s.withoutRow(ctx, turn, in, err)
 	}
 	if err != nil || row.Status.Settled() {
-		return row, err
+		return taken{Turn: row}, err
 	}
 	ctx, cancel := detached(ctx)
 	defer cancel()
@@ -62,19 +69,19 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 		turn = row // which is changed below
 		request.Unsaved = &turn
 	}
-	id, err := s.take(ctx, request)
+	got, err := s.take(ctx, request)
 	if err != nil {
 		if row.Status == chat.TurnNew && !unsaved {
 			s.giveUp(ctx, row)
 		}
-		return row, engineErr(err)
+		return taken{Turn: row}, engineErr(err)
 	}
-	again := id != row.ID // it was sent before, and the rows could not tell
-	row.ID = id
+	again := got.TurnID != row.ID // it was sent before, and the rows could not tell
+	row.ID = got.TurnID
 	switch {
 	case unsaved:
 		s.hub.DatabaseAway()
-	case row.Status == chat.TurnNew && !again:
+	case row.Status == chat.TurnNew && !again && len(got.Log) == 0: // one that has begun is marked
 		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {
 			// The thread has it, and marks it when it begins.
 			s.Log.Warn("turn not marked as accepted", "turn", row.ID, "run", row.StreamRunID, "error", err)
@@ -86,7 +93,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (cha
 	if in.OnBusy == chat.Enqueue { // it may wait behind a question that nobody can see
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
-	return row, nil
+	return taken{row, got.Log}, nil
 }
 
 // giveUp has a turn that its thread did not take count no more as one under way.
@@ -121,26 +128,26 @@ func (s *server) settleOthers(ctx context.Context, owner string, in dialect.Subm
 
 // take has a thread take a turn. Where the thread remembers what the database has
 // lost, it is asked again: a copy of the database was restored.
-func (s *server) take(ctx context.Context, request chat.Submit) (turnID string, err error) {
-	turnID, err = s.Threads.Submit(ctx, request)
+func (s *server) take(ctx context.Context, request chat.Submit) (got chat.Submitted, err error) {
+	got, err = s.Threads.Submit(ctx, request)
 	var refused *chat.Refused
 	switch {
 	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
 		if s.settleLost(ctx, request.Owner, request.ThreadID) { // it may be a question that nobody can see, and ends now
-			turnID, err = s.takeSoon(ctx, request)
+			got, err = s.takeSoon(ctx, request)
 		}
 	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && request.Generation > 0:
 		// Of a deleted conversation there is no row. With one, the thread remembers a
 		// later conversation of its id than the database does.
 		if _, missing := s.Store.Turn(ctx, request.Owner, request.TurnID); missing == nil {
 			request.Generation = 0
-			turnID, err = s.Threads.Submit(ctx, request)
+			got, err = s.Threads.Submit(ctx, request)
 		}
-	case err == nil && turnID != request.TurnID && request.Unsaved == nil && s.forgotten(ctx, request, turnID):
+	case err == nil && got.TurnID != request.TurnID && request.Unsaved == nil && s.forgotten(ctx, request, got.TurnID):
 		request.NoRepeat = true
-		turnID, err = s.Threads.Submit(ctx, request)
+		got, err = s.Threads.Submit(ctx, request)
 	}
-	return turnID, err
+	return got, err
 }
 
 const (
@@ -149,22 +156,22 @@ const (
 )
 
 // takeSoon has a thread take a turn once the one that it runs has ended.
-func (s *server) takeSoon(ctx context.Context, request chat.Submit) (turnID string, err error) {
+func (s *server) takeSoon(ctx context.Context, request chat.Submit) (got chat.Submitted, err error) {
 	for try := range takeTries {
 		if try > 0 {
 			select {
 			case <-ctx.Done():
-				return turnID, err
+				return got, err
 			case <-time.After(takePause):
 			}
 		}
 		var refused *chat.Refused
-		turnID, err = s.Threads.Submit(ctx, request)
+		got, err = s.Threads.Submit(ctx, request)
 		if !errors.As(err, &refused) || refused.Code != chat.CodeTurnRunning {
 			break
 		}
 	}
-	return turnID, err
+	return got, err
 }
 
 // forgotten reports whether a turn that a thread remembers is neither in the

@@ -52,7 +52,7 @@ func (s *server) postUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.streamTurn(c, turn, showing{thread: in.Submit.ThreadName(turn), run: in.Submit.StreamRunID,
+	return s.streamTurn(c, turn.Turn, showing{log: turn.log, thread: in.Submit.ThreadName(turn.Turn), run: in.Submit.StreamRunID,
 		view: in.Submit.View, cancel: in.Submit.CancelOnDisconnect}, wire)
 }
 
@@ -61,7 +61,7 @@ const maxContents = 100
 
 // submitUI submits a message under a name made from its id. The same content at
 // the same place joins its turn; with other content the message has been edited.
-func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (chat.Turn, error) {
+func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (taken, error) {
 	sub := in.Submit
 	if sub.ClientTurnID != "" || in.Kind == aisdk.Regenerate {
 		return s.submit(ctx, who, sub)
@@ -80,14 +80,14 @@ func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (ch
 
 // sentWithoutPlace is the turn of the same message, sent while its place could
 // not be looked up, if it has come to stand there.
-func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ chat.Turn, sent bool) {
+func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ taken, sent bool) {
 	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
 	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
-		return t, false
+		return taken{}, false
 	}
 	sub.Content.ParentRequest = ""
-	t, err = s.submit(ctx, who, sub)
-	return t, err == nil
+	again, err := s.submit(ctx, who, sub)
+	return again, err == nil
 }
 
 func isTurnConflict(err error) bool {

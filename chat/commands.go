@@ -33,6 +33,15 @@ type Submit struct {
 	Cancelled bool
 }
 
+// Submitted is what a thread says when it has taken a turn.
+type Submitted struct {
+	// TurnID is the turn that the message made, now or when it was first sent.
+	TurnID string
+	// Log is what the turn has recorded so far, from its first entry on; empty when
+	// it waits, or when it was sent before.
+	Log []Entry
+}
+
 // Cancel asks a thread to end a turn. Without a TurnID (from a shell) it acts on
 // the turn running when it is seen.
 type Cancel struct {

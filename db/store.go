@@ -20,6 +20,7 @@ var (
 	ErrNotFound     = errors.New("not found")
 	ErrTurnConflict = errors.New("client_turn_id was used with other content")
 	ErrSettled      = errors.New("the turn is settled")
+	ErrOutdated     = errors.New("a later attempt has written this")
 	ErrForbidden    = errors.New("not allowed") // e.g. deleting a public document
 	ErrVersion      = errors.New("another version is there")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
@@ -63,7 +64,12 @@ type Draft struct {
 }
 
 // Text is a text of a turn and its key.
-type Text struct{ Key, Text string }
+type Text struct {
+	Key, Text string
+	// Order of its writer among those that write for the turn; 0: it has none, and
+	// writes whatever stands there.
+	Order int64
+}
 
 // Standing is a turn and what it begins beside.
 type Standing struct {
@@ -173,7 +179,8 @@ type Turns interface {
 	// PutText upserts a text of an open turn under a key ("piece:1",
 	// "web_query", "unresolved"…). ErrSettled when the turn is over.
 	PutText(ctx context.Context, owner, turnID, key, text string) error
-	// PutTexts upserts several, all or none.
+	// PutTexts upserts several, all or none; of a key that comes twice, the last.
+	// ErrOutdated when one of them was written by a higher order.
 	PutTexts(ctx context.Context, owner, turnID string, texts []Text) error
 	// Texts returns all texts of an open turn by key; ErrSettled when the turn is
 	// over: its texts went with its end, and Events has what they said.

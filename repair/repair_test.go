@@ -76,7 +76,7 @@ func (e *temporal) Cancel(_ context.Context, _, _ string, c chat.Cancel) (bool, 
 	return true, e.down
 }
 
-func (e *temporal) BusyThreads(_ context.Context, page []byte) ([]chat.ThreadRef, []byte, error) {
+func (e *temporal) InterruptedThreads(_ context.Context, page []byte) ([]chat.ThreadRef, []byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.down != nil || len(e.busy) == 0 {

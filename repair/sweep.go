@@ -17,9 +17,9 @@ import (
 // Engine is Threads with what a sweep needs beside it.
 type Engine interface {
 	Threads
-	// BusyThreads lists threads whose workflow runs a turn or waits for a person,
-	// page by page; next is empty at the end.
-	BusyThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error)
+	// InterruptedThreads lists threads whose workflow waits for a person, page by
+	// page; next is empty at the end.
+	InterruptedThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error)
 	// IngestRun is the newest run of a document's ingest.
 	IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error)
 	// Ingest starts a document's ingest, or joins the one under way.
@@ -67,7 +67,7 @@ type Summary struct {
 func (s *Sweeper) Sweep(ctx context.Context) (Summary, error) {
 	w := sweep{Sweeper: s, seen: map[string]bool{}}
 	// Visibility last: some servers let nobody query it by our attributes.
-	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.untaken, w.busyWorkflows} {
+	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.untaken, w.interrupted} {
 		if err := part(ctx); err != nil {
 			return w.Summary, err
 		}
@@ -99,12 +99,12 @@ func (w *sweep) openRows(ctx context.Context) error {
 	}
 }
 
-// busyWorkflows checks the threads whose workflow has something open though no
-// row says so.
-func (w *sweep) busyWorkflows(ctx context.Context) error {
+// interrupted checks the threads whose workflow waits for a person though no row
+// says so. A turn that works ends by itself.
+func (w *sweep) interrupted(ctx context.Context) error {
 	for token := []byte(nil); ; {
 		list, cancel := context.WithTimeout(ctx, checkTimeout)
-		threads, next, err := w.Engine.BusyThreads(list, token)
+		threads, next, err := w.Engine.InterruptedThreads(list, token)
 		cancel()
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -126,15 +127,31 @@ func DialTemporal(cfg *config.Config, log *slog.Logger) (_ client.Client, namesp
 	return c, options.Namespace, err
 }
 
-// TemporalClient is client.NewLazyClient that logs to log.
+// TemporalClient is client.NewLazyClient that logs to log. Nothing is compressed
+// on the way to a server on the same machine: it costs more than it saves.
 func TemporalClient(options client.Options, log *slog.Logger) (client.Client, error) {
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quieter{log.With("part", "temporal").Handler()}))
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, connection(log)...)
+	if onLoopback(options.HostPort) {
+		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
 	c, err := client.NewLazyClient(options)
 	if err != nil {
 		return nil, fmt.Errorf("make the Temporal client: %w", err)
 	}
 	return c, nil
+}
+
+func onLoopback(address string) bool {
+	if address == "" {
+		address = client.DefaultHostPort
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || host == "localhost" {
+		return err == nil
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
 }
 
 // Listen opens the port of page and API.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // NATS is a Bus over core NATS. Everything is JSON on subjects under
@@ -83,12 +85,6 @@ func (b *NATS) settle(ctx context.Context) {
 	}
 }
 
-// turnMessage is what goes over a turn's subject: a delta or a hint.
-type turnMessage struct {
-	Delta *Delta `json:"delta,omitempty"`
-	N     int    `json:"n,omitempty"`
-}
-
 type stopMessage struct{}
 
 type threadMessage struct {
@@ -96,11 +92,19 @@ type threadMessage struct {
 }
 
 func (b *NATS) PublishDelta(d Delta) {
-	b.publish("turn", d.TurnID, turnMessage{Delta: &d})
+	b.publish("turn", d.TurnID, Signal{Delta: &d})
+}
+
+func (b *NATS) PublishLog(turnID string, entries []chat.Entry) {
+	b.publish("turn", turnID, Signal{Log: entries})
 }
 
 func (b *NATS) Hint(turnID string, n int) {
-	b.publish("turn", turnID, turnMessage{N: n})
+	b.publish("turn", turnID, Signal{N: n})
+}
+
+func (b *NATS) Settled(turnID string) {
+	b.publish("turn", turnID, Signal{Settled: true})
 }
 
 func (b *NATS) AnnounceStop(turnID string) {
@@ -112,12 +116,11 @@ func (b *NATS) ThreadChanged(threadID, turnID string) {
 }
 
 func (b *NATS) Subscribe(ctx context.Context, turnID string) (<-chan Signal, error) {
-	return subscribe(ctx, b, "turn", turnID, func(m turnMessage) (Signal, bool) {
-		ok := m.N > 0
-		if m.Delta != nil {
-			ok = m.Delta.TurnID == turnID && m.Delta.Offset >= 0
+	return subscribe(ctx, b, "turn", turnID, func(s Signal) (Signal, bool) {
+		if s.Delta != nil {
+			return s, s.Delta.TurnID == turnID && s.Delta.Offset >= 0
 		}
-		return Signal(m), ok
+		return s, s.N > 0 || s.Settled || len(s.Log) > 0
 	})
 }
 
@@ -192,6 +195,8 @@ func (b *NATS) SubscribeThread(ctx context.Context, threadID string) (<-chan str
 }
 
 func (b *NATS) Ready() bool { return b.nc.IsConnected() }
+
+func (b *NATS) Connected() bool { return b.nc.IsConnected() }
 
 // Close ends every subscription and the connection.
 func (b *NATS) Close() {

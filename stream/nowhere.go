@@ -1,6 +1,10 @@
 package stream
 
-import "context"
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+)
 
 // Nowhere is the Bus of a process without NATS: it drops everything, and
 // followers live by polling and drafts.
@@ -8,10 +12,12 @@ type Nowhere struct{}
 
 var _ Bus = Nowhere{}
 
-func (Nowhere) PublishDelta(Delta)           {}
-func (Nowhere) Hint(string, int)             {}
-func (Nowhere) AnnounceStop(string)          {}
-func (Nowhere) ThreadChanged(string, string) {}
+func (Nowhere) PublishDelta(Delta)              {}
+func (Nowhere) PublishLog(string, []chat.Entry) {}
+func (Nowhere) Hint(string, int)                {}
+func (Nowhere) Settled(string)                  {}
+func (Nowhere) AnnounceStop(string)             {}
+func (Nowhere) ThreadChanged(string, string)    {}
 
 func (Nowhere) Subscribe(ctx context.Context, _ string) (<-chan Signal, error) {
 	return silence[Signal](ctx), nil
@@ -30,8 +36,9 @@ func (Nowhere) Watched(context.Context, string) (bool, error)                 { 
 func (Nowhere) AnswerWatched(context.Context, func(turnID string) bool) error { return nil }
 
 // Ready is true: a bus that was left out on purpose is not one that is down.
-func (Nowhere) Ready() bool { return true }
-func (Nowhere) Close()      {}
+func (Nowhere) Ready() bool     { return true }
+func (Nowhere) Connected() bool { return false }
+func (Nowhere) Close()          {}
 
 func silence[V any](ctx context.Context) <-chan V {
 	out := make(chan V)

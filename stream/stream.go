@@ -1,9 +1,13 @@
-// Package stream carries what is ephemeral: token deltas, hints that a turn's
-// log has grown, and stop announcements, over core NATS. Losing a message costs
-// nothing: logs and drafts make it up.
+// Package stream carries what is ephemeral: token deltas, new entries of turns'
+// logs, and stop announcements, over core NATS. Losing a message costs nothing:
+// logs and drafts make it up.
 package stream
 
-import "context"
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+)
 
 // Delta is a bit of the piece of text being written. Offset counts characters
 // (runes) of the piece before Text; Attempt rises when the piece is begun anew.
@@ -13,14 +17,22 @@ type Delta struct {
 	Attempt int    `json:"attempt"`
 	Offset  int    `json:"offset"`
 	Text    string `json:"text"`
+	// Logged is how many entries the turn's log has before the piece; 0: not known.
+	Logged int `json:"logged,omitempty"`
 }
 
 // Bus publishes and subscribes. Publishing never blocks and reports no error:
 // a Bus that is away drops. Safe for concurrent use.
 type Bus interface {
 	PublishDelta(d Delta)
-	// Hint says that the turn's durable log has at least n events.
+	// PublishLog delivers entries of the turn's log that Temporal has recorded. They
+	// follow each other and hold no texts.
+	PublishLog(turnID string, entries []chat.Entry)
+	// Hint says that the turn's log has at least n entries: who lacks some asks the
+	// workflow.
 	Hint(turnID string, n int)
+	// Settled says that the turn is over and its whole log is in the database.
+	Settled(turnID string)
 	// AnnounceStop tells the process that runs a streaming activity of the turn
 	// that its context is cancelled.
 	AnnounceStop(turnID string)
@@ -28,7 +40,7 @@ type Bus interface {
 	// waits on it).
 	ThreadChanged(threadID, turnID string)
 
-	// Subscribe delivers a turn's deltas and hints until ctx ends, then closes
+	// Subscribe delivers a turn's signals until ctx ends, then closes
 	// the channel. Its buffer is bounded: when it is full, messages are dropped.
 	Subscribe(ctx context.Context, turnID string) (<-chan Signal, error)
 	// SubscribeStops delivers the turn's stop announcement, also one that came
@@ -44,13 +56,18 @@ type Bus interface {
 	// is called from other goroutines and must not block.
 	AnswerWatched(ctx context.Context, watched func(turnID string) bool) error
 
-	// Ready reports whether messages flow now.
+	// Ready reports whether the bus is as it should be.
 	Ready() bool
+	// Connected reports whether messages flow now.
+	Connected() bool
 	Close()
 }
 
-// Signal is one message to a turn's followers: a delta, or a hint (N > 0).
+// Signal is one message to a turn's followers: a delta, entries of the log, a
+// hint (N > 0), or the end.
 type Signal struct {
-	Delta *Delta
-	N     int
+	Delta   *Delta       `json:"delta,omitempty"`
+	N       int          `json:"n,omitempty"`
+	Log     []chat.Entry `json:"log,omitempty"`
+	Settled bool         `json:"settled,omitempty"`
 }

@@ -35,8 +35,8 @@ const (
 
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
-// New makes a worker that is ready to start. bus gets the hints that threads
-// give to their followers; watching sees every activity run.
+// New makes a worker that is ready to start. bus carries what is new
+// in turns to their followers; watching sees every activity run.
 func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
@@ -47,7 +47,7 @@ func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...
 		MaxHeartbeatThrottleInterval:       time.Second,
 		DefaultHeartbeatThrottleInterval:   time.Second,
 		DeadlockDetectionTimeout:           deadlock,
-		Interceptors:                       append(watching, activities.Recover(a)),
+		Interceptors:                       append(watching, activities.Announce(bus), activities.Recover(a)),
 	})
 	threads := &workflows.Threads{Hint: bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})

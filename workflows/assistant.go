@@ -31,7 +31,7 @@ func (u *turn) assistant(ctx workflow.Context) (activities.Ending, error) {
 		agent:  chat.AgentAssistant,
 		status: func(int) chat.Node { return chat.NodeModel },
 		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
-			return workflow.ExecuteActivity(u.modelCall(ctx, "Think"), acts.Think, activities.ThinkRequest{TurnRef: u.TurnRef, Stage: s})
+			return workflow.ExecuteActivity(u.modelCall(ctx, "Think"), acts.Think, activities.ThinkRequest{TurnRef: u.ref(), Stage: s})
 		},
 	})
 	return activities.Ending{}, err

@@ -61,7 +61,8 @@ func retry[T any](ctx context.Context, passes func(error) bool, try func() (T, e
 }
 
 // Submit has the thread take the turn, starting its workflow if none is open,
-// and returns the turn that the message made, now or when it was first sent.
+// and returns the turn that the message made, now or when it was first sent, with
+// what it has recorded so far.
 // A *chat.Refused says that the thread did not take it.
 //
 // It is tried until ctx ends. Idempotent: the update's id is the turn's. A server takes few updates of one
@@ -69,12 +70,12 @@ func retry[T any](ctx context.Context, passes func(error) bool, try func() (T, e
 // which are tried again with the same id: so none of a burst is lost or doubled,
 // and they run in the order in which the thread accepted them, which need not be
 // that in which they were sent.
-func (c *Client) Submit(ctx context.Context, s chat.Submit) (turnID string, err error) {
-	turnID, err = retry(ctx, passing, func() (string, error) { return c.submitOnce(ctx, s) })
-	return turnID, refusal(err)
+func (c *Client) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
+	taken, err := retry(ctx, passing, func() (chat.Submitted, error) { return c.submitOnce(ctx, s) })
+	return taken, refusal(err)
 }
 
-func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, err error) {
+func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Submitted, err error) {
 	start := c.Temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID:                       ThreadWorkflowID(s.ThreadID),
 		TaskQueue:                TaskQueue,
@@ -82,7 +83,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		TypedSearchAttributes: temporal.NewSearchAttributes(
-			UserAttribute.ValueSet(s.Owner), StatusAttribute.ValueSet(statusIdle)),
+			UserAttribute.ValueSet(s.Owner), StatusAttribute.ValueSet(statusOpen)),
 		Priority:      fairly(s.Owner),
 		StaticSummary: "Conversation " + s.ThreadID,
 	}, ThreadType, ThreadInput{
@@ -102,16 +103,16 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (turnID string, 
 		},
 	})
 	if err != nil {
-		return "", err
+		return taken, err
 	}
 	var reply SubmitReply
 	if err := handle.Get(ctx, &reply); err != nil {
-		return "", err
+		return taken, err
 	}
 	if reply.TurnID == "" { // a worker of yesterday answered
 		reply.TurnID = s.TurnID
 	}
-	return reply.TurnID, nil
+	return chat.Submitted{TurnID: reply.TurnID, Log: reply.Log}, nil
 }
 
 func (c *Client) submitRequest(s chat.Submit) SubmitRequest {

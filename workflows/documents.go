@@ -77,19 +77,29 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 		} else {
 			d.status(ctx, chat.NodeDocs)
 		}
-		if err := d.mayCall(ctx); err != nil {
+		ruled, err := d.byRules(ctx)
+		if err != nil {
 			return r, err
 		}
-		docs := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
-			acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.begun.Action})
-		if d.begun.Action == "" {
+		var docs workflow.Future
+		if ruled.Docs == nil {
 			if err := d.mayCall(ctx); err != nil {
 				return r, err
 			}
-			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.TurnRef)
+			docs = workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.ref(), Action: d.begun.Action})
+		}
+		switch {
+		case ruled.Intent != nil:
+			r.Intent = *ruled.Intent
+		case d.begun.Action == "":
+			if err := d.mayCall(ctx); err != nil {
+				return r, err
+			}
+			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.ref())
 			err = d.await(ctx, intent, &r.Intent)
-		} else { // known already: no model is asked
-			r.Intent, err = lookup[activities.Intent](ctx, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
+		default:
+			r.Intent, err = lookup[activities.Intent](ctx, d.turn, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
 		}
 		if err != nil {
 			return r, err
@@ -99,13 +109,24 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 		if d.begun.Action == "" && settled {
 			d.status(ctx, chat.NodeDocs)
 		}
-		if err = d.await(ctx, docs, &r.Docs); err == nil {
+		if docs == nil {
+			r.Docs = *ruled.Docs
+		} else if err = d.await(ctx, docs, &r.Docs); err == nil {
 			d.Usage = d.Usage.Add(r.Docs.Usage)
 		}
 		return r, err
 	})
 	d.intent, d.docs = both.Intent, both.Docs
 	return err
+}
+
+// byRules is what can be told of the message without a model, in the workflow
+// task that begins the turn. Before version 1 nothing was.
+func (d *documentsTurn) byRules(ctx workflow.Context) (activities.Ruled, error) {
+	if d.thread.Version == 0 {
+		return activities.Ruled{}, nil
+	}
+	return lookup[activities.Ruled](ctx, d.turn, "Decide what rules can", acts.ResolveByRules, d.TurnRef)
 }
 
 func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
@@ -139,7 +160,7 @@ func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 				return r, err
 			}
 			call := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents for the action"),
-				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.TurnRef, Action: d.intent.Action})
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.ref(), Action: d.intent.Action})
 			if err = d.await(ctx, call, &r); err == nil {
 				d.Usage = d.Usage.Add(r.Usage)
 			}
@@ -214,7 +235,7 @@ func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Questio
 	}
 	unknown := chat.TextUnresolved + ": " + step
 	answered, err := once(d.turn, step+": read", func() (activities.Answered, error) {
-		return lookup[activities.Answered](ctx, "Read the answer", acts.ReadAnswer,
+		return lookup[activities.Answered](ctx, d.turn, "Read the answer", acts.ReadAnswer,
 			activities.AnswerRequest{TurnRef: d.TurnRef, Value: value, AsText: asText, Unknown: unknown})
 	})
 	d.addDocs(answered.IDs)
@@ -341,7 +362,7 @@ func (d *documentsTurn) answer(ctx workflow.Context) error {
 func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) {
 	subject, targets := d.subject()
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
-		found, err := lookup[activities.Retrieved](ctx, "Retrieve passages", acts.Retrieve,
+		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
 			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject})
 		if found.Processing {
 			d.notice(ctx, chat.NoticeDocsProcessing)
@@ -366,7 +387,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 	switch answer.Text() {
 	case chat.OptionTagDocs:
 		tagged, err := once(d.turn, "read tags", func() (activities.Answered, error) {
-			return lookup[activities.Answered](ctx, "Read the tags", acts.ReadAnswer,
+			return lookup[activities.Answered](ctx, d.turn, "Read the tags", acts.ReadAnswer,
 				activities.AnswerRequest{TurnRef: d.TurnRef, Value: answer})
 		})
 		if err != nil {
@@ -386,7 +407,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 // anything to cite.
 func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 	result, err := once(d.turn, "search the web", func() (r activities.WebResult, err error) {
-		on, err := lookup[bool](ctx, "Is web search configured?", acts.WebConfigured, d.TurnRef)
+		on, err := lookup[bool](ctx, d.turn, "Is web search configured?", acts.WebConfigured, d.TurnRef)
 		if err != nil || !on {
 			return activities.WebResult{Off: true}, err
 		}
@@ -395,13 +416,13 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		}
 		var usage chat.Usage
 		call := workflow.ExecuteActivity(d.modelCall(ctx, "Word a web search"),
-			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.TurnRef, DocIDs: d.docs.IDs})
+			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.ref(), DocIDs: d.docs.IDs})
 		if err := d.await(ctx, call, &usage); err != nil {
 			return r, err
 		}
 		d.Usage = d.Usage.Add(usage)
 		d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: chat.TextWebQuery})
-		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.TurnRef)
+		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.ref())
 		return r, d.await(ctx, call, &r)
 	})
 	switch {
@@ -437,7 +458,7 @@ func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 		},
 		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
 			return workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
-				TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject,
+				TurnRef: d.ref(), Action: d.intent.Action, DocIDs: targets, Subject: subject,
 				ChunkIDs: d.found.ChunkIDs, Web: web, Stage: s,
 			})
 		},

@@ -44,6 +44,19 @@ func TestAnExplicitActionShowsNoIntentStatus(t *testing.T) {
 	require.Equal(t, chat.Summarize, s.asked[0].Action)
 }
 
+func TestWhatRulesDecideCostsNoModelCall(t *testing.T) {
+	s := perfect()
+	s.begin.Action, s.intent.Action = chat.Summarize, chat.Summarize
+	s.ruled = &activities.Docs{IDs: []string{"d1"}, Confidence: chat.High}
+	e := tell(t, s)
+	require.Equal(t, []string{
+		"turn_started", "status doc_resolver", "status doc_resolver docs",
+		"status validate_inputs", "status summarize", "text piece:1", "status format_response",
+	}, story(e.Log))
+	require.Zero(t, s.calls["ResolveIntent"]+s.calls["ResolveDocs"])
+	require.Equal(t, []string{"d1"}, e.DocIDs)
+}
+
 func TestTwoActionsAtOnceAskWhichComesFirst(t *testing.T) {
 	s := perfect()
 	s.intent = activities.Intent{Action: chat.Summarize, Confidence: chat.High, Multi: true, Likely: []chat.Action{chat.Summarize, chat.Audit, chat.Compare}}

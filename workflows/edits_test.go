@@ -48,7 +48,7 @@ var incompatible = []edit{
 	{"documents are looked for after the intent", "documents.go", `			err = d.await(ctx, intent, &r.Intent)`, `			if edited("documents are looked for after the intent") { delay(ctx) }
 			err = d.await(ctx, intent, &r.Intent)`},
 	{"look-ups are regular activities", "steps.go", `	result, err := quick[T](ctx, summary, activity, arg)
-	if err == nil ||`, `	if edited("look-ups are regular activities") { return patient[T](ctx, lookupPatience, summary, activity, arg) }
+	if err == nil ||`, `	if edited("look-ups are regular activities") { return patient[T](ctx, u, lookupPatience, summary, activity, arg) }
 	result, err := quick[T](ctx, summary, activity, arg)
 	if err == nil ||`},
 	{"the web is not asked about", "documents.go", `		on, err := lookup[bool](`, `		if edited("the web is not asked about") { return activities.WebResult{Off: true}, nil }

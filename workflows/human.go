@@ -25,20 +25,24 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 			u.pose(ctx, q)
 		}
 		u.rest(ctx)
+		u.waits = true
 		err := u.awaitAnswer(ctx)
 		u.since = workflow.Now(ctx)
+		if err == nil && u.Stopped == "" && u.Answer == nil {
+			return chat.ResumeValue{}, errContinue
+		}
+		if u.thread.Version >= 1 {
+			u.thread.show(ctx, statusOpen)
+		}
 		if err != nil {
 			return chat.ResumeValue{}, err
 		}
 		if u.Stopped != "" {
 			return chat.ResumeValue{}, errStopped
 		}
-		if u.Answer == nil {
-			return chat.ResumeValue{}, errContinue
-		}
 		answer := u.keep(ctx, q, *u.Answer)
 		u.Answer = nil
-		u.thread.show(ctx, statusRunning)
+		u.thread.showWork(ctx, statusRunning)
 		u.mark(ctx, "Go on", acts.MarkRunning)
 		return answer, nil
 	})
@@ -118,19 +122,25 @@ func nobody(q chat.Question) chat.ResumeValue {
 func (u *turn) check(ctx workflow.Context) error {
 	v, q := *u.Unchecked, *u.Pending
 	u.Unchecked = nil
-	decided, err := lookup[activities.Decided](ctx, "Check the decisions", acts.Decide,
+	decided, err := lookup[activities.Decided](ctx, u, "Check the decisions", acts.Decide,
 		activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: v, Check: true})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return err
 	case u.Pending == nil || u.Pending.ID != q.ID || u.Stopped != "": // another answer was taken meanwhile
-		u.notice(ctx, chat.NoticeResumeIgnored)
+		u.ignored(ctx)
 	case err != nil || decided.Misfit:
-		u.notice(ctx, chat.NoticeResumeIgnored)
+		u.ignored(ctx)
 	default:
 		u.answered(ctx, v)
 	}
 	return nil
+}
+
+// ignored tells of an answer that was dropped.
+func (u *turn) ignored(ctx workflow.Context) {
+	u.notice(ctx, chat.NoticeResumeIgnored)
+	u.hint(ctx)
 }
 
 func (u *turn) pose(ctx workflow.Context, q chat.Question) {
@@ -142,6 +152,7 @@ func (u *turn) pose(ctx workflow.Context, q chat.Question) {
 	u.thread.show(ctx, statusInterrupted)
 	workflow.SetCurrentDetails(ctx, "Waiting for a person: "+string(q.Type)+" ("+string(q.Prompt)+")")
 	u.mark(ctx, "Wait for a person", acts.MarkInterrupted)
+	u.hint(ctx)
 }
 
 // answered takes an answer that fits the open question, exactly once. A cancel

@@ -31,12 +31,15 @@ func IngestWorkflowID(docID string) string { return "ingest:" + docID }
 // workflow task for ever).
 var (
 	UserAttribute   = temporal.NewSearchAttributeKeyKeyword("PalaverUser")
-	StatusAttribute = temporal.NewSearchAttributeKeyKeyword("PalaverStatus") // idle, running, interrupted
+	StatusAttribute = temporal.NewSearchAttributeKeyKeyword("PalaverStatus") // interrupted, or open
 )
 
-// Statuses of StatusAttribute.
+// Statuses of StatusAttribute. Each change is a write to Temporal's visibility
+// store, so only a person who is waited for makes one.
 const (
-	statusIdle        = "idle"
-	statusRunning     = "running"
-	statusInterrupted = "interrupted"
+	statusOpen        = "open"        // it runs a turn, or rests
+	statusInterrupted = "interrupted" // a person is waited for
+	// Threads of version 0 have these instead of open.
+	statusIdle    = "idle"
+	statusRunning = "running"
 )

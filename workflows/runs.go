@@ -54,17 +54,17 @@ func (c *Client) run(ctx context.Context, workflowID string) (chat.WorkflowRun, 
 	return run, nil
 }
 
-// busyPage is how many threads BusyThreads returns at most.
-const busyPage = 200
+// interruptedPage is how many threads InterruptedThreads returns at most.
+const interruptedPage = 200
 
-// BusyThreads lists threads whose workflow runs a turn or waits for a person,
-// page by page; next is empty at the end. It reads Temporal's visibility, which
-// is some seconds behind.
-func (c *Client) BusyThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error) {
+// InterruptedThreads lists threads whose workflow waits for a person, page by
+// page; next is empty at the end. It reads Temporal's visibility, which is some
+// seconds behind.
+func (c *Client) InterruptedThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error) {
 	list, err := c.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-		PageSize: busyPage, NextPageToken: page,
-		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s IN ('%s', '%s')",
-			ThreadType, StatusAttribute.GetName(), statusRunning, statusInterrupted),
+		PageSize: interruptedPage, NextPageToken: page,
+		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
+			ThreadType, StatusAttribute.GetName(), statusInterrupted),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list open threads: %w", err)

@@ -27,6 +27,7 @@ type script struct {
 	begin   activities.Begun
 	intent  activities.Intent
 	docs    []activities.Docs // by call; the last one repeats
+	ruled   *activities.Docs  // those that rules decide on
 	asked   []activities.DocsRequest
 	answers []activities.Answered
 	found   []activities.Retrieved
@@ -86,6 +87,15 @@ func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activitie
 	s.parents = append(s.parents, ref.Parent)
 	s.beside = append(s.beside, *ref.Beside)
 	return s.begin, nil
+}
+
+func (s *script) ResolveByRules(context.Context, activities.TurnRef) (activities.Ruled, error) {
+	s.count("ResolveByRules")
+	ruled := activities.Ruled{Docs: s.ruled}
+	if s.begin.Action != "" {
+		ruled.Intent = &s.intent
+	}
+	return ruled, nil
 }
 
 func (s *script) ResolveIntent(ctx context.Context, _ activities.TurnRef) (activities.Intent, error) {
@@ -272,6 +282,7 @@ func (p *play) at(minute int, do func()) {
 type reply struct {
 	rejected, err error
 	done          bool
+	value         any
 }
 
 func (p *play) update(name, id string, arg any) *reply {
@@ -279,7 +290,7 @@ func (p *play) update(name, id string, arg any) *reply {
 	p.env.UpdateWorkflow(name, id, &testsuite.TestUpdateCallback{
 		OnReject:   func(err error) { r.rejected = err },
 		OnAccept:   func() {},
-		OnComplete: func(_ any, err error) { r.err, r.done = err, true },
+		OnComplete: func(value any, err error) { r.value, r.err, r.done = value, err, true },
 	}, arg)
 	return r
 }

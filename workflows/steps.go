@@ -43,12 +43,12 @@ const (
 
 // lookup runs a few milliseconds' worth of database work: as a local activity,
 // and when that does not go at once, as a regular one with retries.
-func lookup[T any](ctx workflow.Context, summary string, activity, arg any) (T, error) {
+func lookup[T any](ctx workflow.Context, u *turn, summary string, activity, arg any) (T, error) {
 	result, err := quick[T](ctx, summary, activity, arg)
 	if err == nil || ctx.Err() != nil || final(err) {
 		return result, err
 	}
-	return patient[T](ctx, lookupPatience, summary, activity, arg)
+	return patient[T](ctx, u, lookupPatience, summary, activity, arg)
 }
 
 // quick tries once, as a local activity.
@@ -63,13 +63,14 @@ func quick[T any](ctx workflow.Context, summary string, activity, arg any) (resu
 }
 
 // patient tries again and again, as a regular activity; patience 0: for ever.
-func patient[T any](ctx workflow.Context, patience time.Duration, summary string, activity, arg any) (result T, err error) {
+func patient[T any](ctx workflow.Context, u *turn, patience time.Duration, summary string, activity, arg any) (result T, err error) {
 	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: patience,
 		StartToCloseTimeout:    10 * time.Second,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 5 * time.Second},
 		Summary:                summary,
 	})
+	u.waits = true
 	err = workflow.ExecuteActivity(regular, activity, arg).Get(ctx, &result)
 	return result, err
 }
@@ -85,7 +86,7 @@ func (u *turn) trim(ctx workflow.Context) error {
 		return nil
 	}
 	from, entries := u.Kept+1, u.Log
-	_, err := lookup[any](ctx, "Store the log so far", acts.KeepLog, activities.LogRequest{TurnRef: u.TurnRef, From: from, Entries: entries})
+	_, err := lookup[any](ctx, u, "Store the log so far", acts.KeepLog, activities.LogRequest{TurnRef: u.TurnRef, From: from, Entries: entries})
 	if err != nil {
 		return err
 	}
@@ -175,8 +176,11 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 // moment to hand in what it has and then goes on without; however many calls
 // there are, it is the same moment.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
-	u.writing = true
-	defer func() { u.writing = false }()
+	u.writing, u.waits = true, true
+	defer func() {
+		u.writing = false
+		u.Order++ // what look-ups write from now on comes after it
+	}()
 	if err := workflow.Await(ctx, call.IsReady); err == nil {
 		u.recorded = true
 		return call.Get(ctx, result)

@@ -69,9 +69,11 @@ type SubmitRequest struct {
 
 // SubmitReply says where the turn stands: accepted (it runs or waits its turn).
 // TurnID is the turn that the message made, now or the first time it was sent.
+// Log is what the turn has recorded so far, when it began at once.
 type SubmitReply struct {
 	Status chat.TurnStatus `json:"status"`
 	TurnID string          `json:"turn,omitempty"`
+	Log    []chat.Entry    `json:"log,omitempty"`
 }
 
 // ResumeRequest is the argument of the resume update.
@@ -94,7 +96,8 @@ const (
 
 // Threads holds what workflow code may call without being replayed.
 type Threads struct {
-	// Hint tells followers that a turn's log has grown. It is called outside of
+	// Hint tells followers that a turn's log has grown, where no activity is about
+	// to publish what is new. It is called outside of
 	// replay only, must not block, and nothing depends on it.
 	Hint func(turnID string, n int)
 }
@@ -124,6 +127,7 @@ type thread struct {
 	idle     workflow.Future // the timer of idleness; it runs on through turns
 	rested   time.Time       // end of the last turn
 	wanted   int             // version that the thread is to follow from its next run on
+	ending   bool            // the run begins no turn any more
 }
 
 func (t *thread) setup(ctx workflow.Context) error {
@@ -190,6 +194,7 @@ func (t *thread) run(ctx workflow.Context) error {
 // close ends what still waits when the workflow itself is cancelled: an
 // accepted turn is never left without its end.
 func (t *thread) close(ctx workflow.Context) error {
+	t.ending = true
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	for len(t.Carried.Queue) > 0 || t.leaving != nil || !workflow.AllHandlersFinished(ctx) {
 		if err := workflow.Await(clean, func() bool { return t.leaving == nil && workflow.AllHandlersFinished(ctx) }); err != nil {
@@ -248,7 +253,7 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 	}
 	waiting := func() bool { return len(t.Carried.Queue) > 0 || t.full(ctx) }
 	if !waiting() {
-		t.show(ctx, statusIdle)
+		t.showWork(ctx, statusIdle)
 		t.rested = workflow.Now(ctx)
 	}
 	for !waiting() {
@@ -276,6 +281,8 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 
 // quiet reports whether nothing is left to handle, so that the run may end.
 func (t *thread) quiet(ctx workflow.Context) bool {
+	t.ending = true
+	defer func() { t.ending = false }()
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 		return false
 	}
@@ -293,12 +300,20 @@ func (t *thread) full(ctx workflow.Context) bool {
 	if t.ContinueAfter > 0 {
 		return info.GetCurrentHistoryLength() >= t.ContinueAfter
 	}
+	if t.Version >= 1 && info.GetCurrentHistoryLength() >= longestHistory {
+		return true
+	}
 	return info.GetContinueAsNewSuggested()
 }
+
+// longestHistory bounds, in events, what a worker replays for a thread that is
+// not in its cache. A plain turn has about 20.
+const longestHistory = 500
 
 // continueAsNew hands everything over to the next run. After the drain nothing
 // may block, or a signal could be lost.
 func (t *thread) continueAsNew(ctx workflow.Context) error {
+	t.ending = true
 	err := workflow.Await(ctx, func() bool { return t.leaving == nil && workflow.AllHandlersFinished(ctx) })
 	if err != nil {
 		return err
@@ -397,24 +412,41 @@ func (t *thread) unsaved() (size int) {
 	return size
 }
 
-// submit takes a turn into the queue. It never blocks, runs no activity, and
-// taking the same message twice changes nothing.
+// submit takes a turn into the queue. It runs no activity, and taking the same
+// message twice changes nothing. Where the turn begins at once, the reply waits
+// for what its first workflow task records: Temporal hands it out with that task
+// anyway.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
 	t.renew(s)
 	if first, again := t.known(s); again {
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
 		}
-		return SubmitReply{chat.TurnAccepted, first.TurnID}, nil
+		return SubmitReply{Status: chat.TurnAccepted, TurnID: first.TurnID}, nil
 	}
 	t.adopt(s.Rules)
 	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{s.TurnID, s.Client, s.Hash}), maxSeen)
 	s.Rules = nil // the thread has them
 	t.Carried.Queue = append(t.Carried.Queue, s)
+	reply := SubmitReply{Status: chat.TurnAccepted, TurnID: s.TurnID}
 	if why := s.ends(); why != "" && t.turn != nil {
 		t.turn.stop(ctx, why)
+	} else if t.Version >= 1 && t.turn == nil && len(t.Carried.Queue) == 1 {
+		reply.Log = t.firstEntries(ctx, s.TurnID)
 	}
-	return SubmitReply{chat.TurnAccepted, s.TurnID}, nil
+	return reply, nil
+}
+
+// firstEntries is what a turn that begins now has recorded when it first waits
+// for anything that takes longer than a look-up. None, when it does not begin.
+func (t *thread) firstEntries(ctx workflow.Context, turnID string) []chat.Entry {
+	begins := func() bool { return t.turn == nil && t.leaving == nil && !t.ending && !t.full(ctx) }
+	mine := func() bool { return t.turn != nil && t.turn.TurnID == turnID }
+	err := workflow.Await(ctx, func() bool { return !begins() && (!mine() || t.turn.waits) })
+	if err != nil || !mine() {
+		return nil
+	}
+	return slices.Clone(t.turn.Log)
 }
 
 // renew notes that the thread's conversation was deleted and another one begun
@@ -524,7 +556,7 @@ func (t *thread) signalled(ctx workflow.Context, raw converter.RawValue) {
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("a resume signal was ignored", "error", err)
 		if t.turn != nil {
-			t.turn.notice(ctx, chat.NoticeResumeIgnored)
+			t.turn.ignored(ctx)
 		}
 		return
 	}
@@ -572,6 +604,13 @@ func (t *thread) state() (chat.ThreadState, error) {
 // show puts the thread's status where the Web UI lists and filters by it.
 func (t *thread) show(ctx workflow.Context, status string) {
 	_ = workflow.UpsertTypedSearchAttributes(ctx, StatusAttribute.ValueSet(status)) // fails for an empty list only
+}
+
+// showWork is show for the statuses that a thread of version 0 has.
+func (t *thread) showWork(ctx workflow.Context, status string) {
+	if t.Version == 0 {
+		t.show(ctx, status)
+	}
 }
 
 func keepLast[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

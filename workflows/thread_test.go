@@ -440,11 +440,57 @@ func shelled(encoding, data string) converter.RawValue {
 	return converter.NewRawValue(p)
 }
 
-func TestAHintIsGivenForEveryEntry(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestActivitiesGetWhatIsNewInTheLogAndAQuestionIsHintedAt(t *testing.T) {
+	p := newPlay(t, asking())
 	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		require.Equal(t, []int{3}, p.hints, "nothing runs that could publish the question")
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
 	p.run()
-	require.Len(t, p.hints, len(p.endings[0].Log)+1)
+	var fresh []chat.Entry
+	for _, ref := range []activities.TurnRef{p.asked[0].TurnRef, p.writes[0].TurnRef} {
+		fresh = append(fresh, ref.Fresh...)
+		require.Equal(t, len(fresh), ref.Logged)
+	}
+	require.Equal(t, p.endings[0].Log[:len(fresh)], fresh)
+	require.Less(t, p.asked[0].Order, p.writes[0].Order, "what a later activity writes has a higher order")
+	require.Equal(t, []string{"text piece:1", "status format_response"}, story(p.endings[0].Log[len(fresh):]), "settling tells of these")
+	require.Len(t, p.hints, 1)
+}
+
+func TestTheReplyToASubmitHasWhatTheFirstTaskRecorded(t *testing.T) {
+	p := newPlay(t, perfect())
+	var first *reply
+	p.at(0, func() { first = p.submit("t1", chat.Supersede) })
+	p.run()
+	require.Equal(t, workflows.SubmitReply{Status: chat.TurnAccepted, TurnID: "t1", Log: p.endings[0].Log[:2]}, first.value)
+}
+
+func TestTheReplyToASubmitDoesNotWaitForASlowDatabaseOrAnotherTurn(t *testing.T) {
+	s := asking()
+	away := true
+	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+		if away {
+			return activities.Begun{}, temporal.NewApplicationError("begin", chat.CodeDatabase)
+		}
+		return activities.Begun{}, nil
+	}
+	p := newPlay(t, s)
+	var slow, queued *reply
+	p.at(0, func() { slow = p.submit("t1", chat.Supersede) })
+	p.env.RegisterDelayedCallback(func() {
+		require.Equal(t, workflows.SubmitReply{Status: chat.TurnAccepted, TurnID: "t1"}, slow.value)
+		away = false
+	}, 10*time.Second)
+	p.at(2, func() { queued = p.submit("t2", chat.Enqueue) })
+	p.at(3, func() {
+		require.Equal(t, workflows.SubmitReply{Status: chat.TurnAccepted, TurnID: "t2"}, queued.value)
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.at(4, func() { p.resume(answer(chat.ActionChoice, "inquire")) })
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
 func TestProgressGivesWhatComesAfterAndSaysWhenItIsOver(t *testing.T) {

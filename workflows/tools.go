@@ -216,7 +216,7 @@ func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activ
 		return activities.Decided{}, err
 	}
 	decided, err := once(u, step+": decide", func() (activities.Decided, error) {
-		return lookup[activities.Decided](ctx, "Take the decisions", acts.Decide,
+		return lookup[activities.Decided](ctx, u, "Take the decisions", acts.Decide,
 			activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: answer})
 	})
 	for _, name := range decided.Remember {
@@ -286,7 +286,7 @@ func (u *turn) awaitTool(ctx workflow.Context, agent chat.Agent, c activities.Wa
 		return outcome{}, err
 	}
 	u.log(ctx).Warn("a tool call ended in the dark", "tool", c.Name, "call", c.ID, "error", err)
-	found, err := lookup[*activities.Called](ctx, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(agent, c))
+	found, err := lookup[*activities.Called](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(agent, c))
 	if err != nil || found == nil {
 		return outcome{ID: c.ID, Unknown: true}, err
 	}
@@ -318,6 +318,8 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 	if c.SideEffects {
 		tries = 1
 	}
+	request := u.callRequest(agent, c)
+	request.TurnRef = u.ref()
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    longestTool,
 		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
@@ -325,7 +327,7 @@ func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wan
 		WaitForCancellation:    true,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: takeOver, BackoffCoefficient: 1, MaximumAttempts: tries},
 		Summary:                "Call " + c.Name,
-	}), acts.CallTool, u.callRequest(agent, c))
+	}), acts.CallTool, request)
 }
 
 // One try of a tool call; a tool's own limit is shorter, and then its result is

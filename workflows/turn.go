@@ -53,6 +53,8 @@ type turn struct {
 	over     bool                // the terminal entry is in the log
 
 	approved []string // tools that need not ask
+	waits    bool     // it has come to something that takes longer than a look-up
+	told     int      // so many entries of the log went with activities, to be published
 }
 
 var (
@@ -97,7 +99,7 @@ func (t *thread) restore(o openTurn) *turn {
 	if o.Steps == nil {
 		o.Steps = map[string]json.RawMessage{}
 	}
-	return &turn{thread: t, openTurn: o, recorded: true}
+	return &turn{thread: t, openTurn: o, recorded: true, told: o.Kept + len(o.Log)}
 }
 
 // run tells the story of the turn and settles it. errContinue comes back when
@@ -107,7 +109,7 @@ func (u *turn) run(ctx workflow.Context) error {
 	u.abort = abort
 	defer abort()
 	u.since = workflow.Now(ctx)
-	u.thread.show(ctx, statusRunning)
+	u.thread.showWork(ctx, statusRunning)
 
 	ending, err := u.story(work)
 	if err == errContinue {
@@ -197,7 +199,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place
 		ref := u.TurnRef
 		ref.Beside = u.thread.beside(u)
-		b, err := lookup[activities.Begun](clean, "Begin the turn", acts.BeginTurn, ref)
+		b, err := lookup[activities.Begun](clean, u, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
 			u.thread.Carried.Agent = b.Agent
 			u.began(b)
@@ -279,15 +281,18 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 			}
 			_, _ = workflow.AwaitWithTimeout(ctx, patience, u.held.IsReady) // an error means that it is time to go on, too
 		}
-		settled, err = patient[activities.Settled](ctx, 0, "Settle the turn", acts.Settle, e)
+		settled, err = patient[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation is gone
 		u.log(ctx).Warn("turn not settled", "error", err)
 	} else {
 		end.Type = settled.Type
 	}
-	u.Pending, u.Answer, u.over = nil, nil, true
+	u.Pending, u.Answer, u.over, u.waits = nil, nil, true, true
 	u.append(ctx, end)
+	if err != nil { // else settling has told
+		u.hint(ctx)
+	}
 }
 
 func terminalType(s chat.TurnStatus) chat.EventType {
@@ -300,14 +305,39 @@ func terminalType(s chat.TurnStatus) chat.EventType {
 	return chat.EventFailed
 }
 
-// append numbers an entry, puts it into the log and hints at it.
+// append numbers an entry and puts it into the log. Followers get it with the
+// next activity, or by a hint.
 func (u *turn) append(ctx workflow.Context, e chat.Entry) {
-	e.N = u.Kept + len(u.Log) + 1
+	e.N = u.logged() + 1
 	e.At = workflow.Now(ctx).UTC().Truncate(time.Millisecond)
 	u.Log = append(u.Log, e)
+}
+
+func (u *turn) logged() int { return u.Kept + len(u.Log) }
+
+// hint has followers ask for what they lack of the log: no activity is about to
+// publish it.
+func (u *turn) hint(ctx workflow.Context) {
 	if u.thread.hint != nil && !workflow.IsReplaying(ctx) {
-		u.thread.hint(u.TurnID, e.N)
+		u.thread.hint(u.TurnID, u.logged())
 	}
+}
+
+// maxFresh is how many entries go with an activity at most; who lacks more asks.
+const maxFresh = 50
+
+// ref names the turn to a regular activity, which publishes what came to the log
+// since the activity before: it runs only when Temporal has recorded the workflow
+// task that began it, and with it those entries.
+func (u *turn) ref() activities.TurnRef {
+	u.Order++
+	ref := u.TurnRef
+	ref.Logged = u.logged()
+	if n := ref.Logged - u.told; n <= min(maxFresh, len(u.Log)) {
+		ref.Fresh = slices.Clone(u.Log[len(u.Log)-n:])
+	}
+	u.told = ref.Logged
+	return ref
 }
 
 // log names turn, run and request in every line.

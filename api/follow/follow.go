@@ -1,7 +1,8 @@
 // Package follow lets any number of viewers in this process watch turns: one
 // follower per open turn puts its durable log and the text being written
-// together from progress queries, hints, deltas and drafts, any of which may be
-// late or lost.
+// together from what the bus delivers (entries, deltas, hints), any of which may
+// be late or lost, and where something is missing from progress queries, drafts
+// and the settled log.
 //
 // What a follower knows is shared, and a viewer is a place in it. So a slow
 // viewer costs no memory: it gets the text it has missed as one larger token,
@@ -38,9 +39,11 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
-// Bus carries a turn's deltas and hints.
+// Bus carries what is new in a turn.
 type Bus interface {
 	Subscribe(ctx context.Context, turnID string) (<-chan stream.Signal, error)
+	// Connected reports whether messages flow now.
+	Connected() bool
 }
 
 // Render completes log entries with their texts.
@@ -51,8 +54,15 @@ type Render func(ctx context.Context, ref Ref, entries []chat.Entry) ([]chat.Eve
 var ErrGone = errors.New("the turn is gone")
 
 const (
+	// Without a bus a turn is asked for this often: first and last when there is
+	// news, then more and more rarely.
 	pollFirst = 50 * time.Millisecond
 	pollLast  = time.Second
+	// With one it is asked for after so long a silence, which grows.
+	quietFirst = 3 * time.Second
+	quietLast  = 10 * time.Second
+	// And while a person is asked.
+	quietWaiting = 30 * time.Second
 	// Each poll of a thread whose history cannot be replayed costs its worker a
 	// whole replay.
 	pollUnplayable = 30 * time.Second
@@ -90,16 +100,18 @@ func NewHub(e Engine, s Store, b Bus, r Render, log *slog.Logger) *Hub {
 }
 
 // Follow attaches a viewer to a turn that ref.Owner may see, after a position
-// (zero: from the beginning). Close the viewer when done.
-func (h *Hub) Follow(ref Ref, after Position) *Viewer {
+// (zero: from the beginning). known are entries of its log that are recorded, from
+// the first on, if there are some at hand. Close the viewer when done.
+func (h *Hub) Follow(ref Ref, after Position, known ...chat.Entry) *Viewer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.followers[ref.TurnID]
 	if f == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		f = &follower{hub: h, ref: ref, stop: stop, changed: make(chan struct{}), piece: piece{n: 1}, behind: true}
+		f.pace.known = len(known) > 0
 		h.followers[ref.TurnID] = f
-		go f.run(ctx)
+		go f.run(ctx, known)
 		h.tend()
 	}
 	f.viewers++
@@ -157,6 +169,8 @@ type follower struct {
 	over    bool          // the terminal event is in log
 	rebuilt bool          // log was replaced by a shorter one, of a turn that was lost
 	gone    bool
+
+	pace pace // of run
 }
 
 // closedPiece is how a finished piece came about, as far as it was seen here.
@@ -166,8 +180,9 @@ type closedPiece struct {
 	differs bool // and more was seen than those
 }
 
-// report is what one poll found.
+// report is what one look found.
 type report struct {
+	asked   bool // the workflow was
 	events  []chat.Event
 	over    bool // the settled log was read to its end
 	rebuilt bool // events are the whole of it, and fewer than were known
@@ -178,34 +193,63 @@ type report struct {
 	err     error
 }
 
-// run polls, listens and puts together until the turn is over or nobody watches.
-func (f *follower) run(ctx context.Context) {
+// run listens, asks where that is needed, and puts together until the turn is
+// over or nobody watches.
+func (f *follower) run(ctx context.Context, known []chat.Entry) {
 	defer f.stop()
 	signals, err := f.hub.bus.Subscribe(ctx, f.ref.TurnID)
 	if err != nil {
-		signals = nil // polling and drafts do, more slowly
+		signals = nil // asking does, more slowly
 	}
 	var (
 		reports = make(chan report, 1)
-		polling bool // one poll is under way
-		again   bool // a hint came: poll as soon as possible
-		heard   bool // a delta came since the last poll
-		waiting bool // nothing is written while a person is asked
-		wait    = pollFirst
-		missing time.Time // since when nobody knows the turn
-		// The worker that was asked last cannot replay the thread, and the log says so.
-		unplayable, told bool
+		looking bool         // one look is under way
+		entries = known      // delivered, and yet to be completed with their texts
+		last    = len(known) // number of the last entry that was delivered in order
+		settled bool         // the whole log is in the database
+		again   bool         // the log is known to be longer: ask as soon as possible
+		heard   bool         // a delta came since the last poll
+		missing time.Time    // since when nobody knows the turn
+		told    bool         // the log says that the thread cannot be replayed
+		timer   = time.NewTimer(0)
 	)
-	timer := time.NewTimer(0)
 	defer timer.Stop()
+	look := func(how func() report) {
+		looking = true
+		go func() { reports <- how() }()
+	}
 	poll := func() {
-		polling, again = true, false
+		again = false
 		after, piece, gap := f.state()
-		draft := gap || !heard && !waiting
+		draft := gap || !heard && !f.pace.waiting
 		heard = false
-		go func() { reports <- f.poll(ctx, after, piece, draft, gap) }()
+		look(func() report { return f.poll(ctx, after, piece, draft, gap) })
+	}
+	next := func() {
+		switch {
+		case looking:
+		case settled:
+			settled = false
+			after, _, _ := f.state()
+			look(func() report { return f.read(ctx, after) })
+		case len(entries) > 0:
+			delivered := entries
+			entries = nil
+			look(func() report { return f.complete(ctx, delivered) })
+		case again:
+			poll()
+		}
+	}
+	if len(known) > 0 {
+		next()
 	}
 	for {
+		live := signals != nil && f.hub.bus.Connected()
+		if looking {
+			timer.Stop()
+		} else {
+			timer.Reset(f.pace.left(live))
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -214,35 +258,45 @@ func (f *follower) run(ctx context.Context) {
 				signals = nil
 				break
 			}
+			f.pace.heard()
+			settled = settled || s.Settled
 			if s.N > 0 && f.hint(s.N) {
 				again = true
 			}
+			if fresh, gap := f.follows(s.Log, last); gap {
+				again = true
+			} else if len(fresh) > 0 {
+				entries = append(entries, fresh...)
+				last = fresh[len(fresh)-1].N
+			}
 			if s.Delta != nil {
 				heard = true
-				if f.delta(*s.Delta) && !unplayable {
-					wait = pollFirst // a gap: read the draft soon
-					timer.Reset(wait)
+				if f.hint(s.Delta.Logged) && s.Delta.Logged > last {
+					again = true
+				}
+				if f.delta(*s.Delta) {
+					f.pace.hurry() // a gap: read the draft soon
 				}
 			}
-			if again && !polling {
-				poll()
-			}
+			next()
 		case <-timer.C:
-			if !polling {
+			if f.pace.left(live) == 0 {
 				poll()
 			}
 		case r := <-reports:
-			polling = false
-			unplayable = errors.Is(r.err, chat.ErrCannotReplay)
+			looking = false
+			unplayable := errors.Is(r.err, chat.ErrCannotReplay)
 			if unplayable && !told {
 				told = true
 				f.hub.log.Error("thread cannot be replayed by the worker's release; see docs/upgrades.md",
 					"thread", f.ref.ThreadID, "turn", f.ref.TurnID, "error", r.err)
 			} else if r.err != nil {
-				f.hub.log.Debug("follow: poll failed", "turn", f.ref.TurnID, "error", r.err)
+				f.hub.log.Debug("follow: look failed", "turn", f.ref.TurnID, "error", r.err)
 			}
-			waiting = r.waiting
-			fresh := f.take(r, !again)
+			fresh := f.take(r, !again && !settled && len(entries) == 0)
+			if r.err != nil && !r.asked { // what was delivered has to be asked for
+				entries, last = nil, 0
+			}
 			if f.finished() {
 				return
 			}
@@ -254,17 +308,12 @@ func (f *follower) run(ctx context.Context) {
 				f.giveUp()
 				return
 			}
-			if unplayable {
-				wait = pollUnplayable
-			} else if fresh {
-				wait = pollFirst
-			} else {
-				wait = min(2*wait, pollLast)
+			_, _, gap := f.state()
+			f.pace.looked(r, fresh, unplayable, live && !gap)
+			if r.more && fresh {
+				again = true
 			}
-			timer.Reset(wait)
-			if again || r.more && fresh {
-				poll()
-			}
+			next()
 		}
 	}
 }
@@ -272,19 +321,19 @@ func (f *follower) run(ctx context.Context) {
 // poll asks the workflow, and the database where that does not answer. While the
 // database is away, what needs it is left for later.
 func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) (r report) {
+	r.asked = true
 	query, cancel := context.WithTimeout(ctx, pollDeadline)
 	progress, err := f.hub.engine.Progress(query, f.ref.ThreadID, f.ref.TurnID, after)
 	cancel()
-	patience := readDeadline
-	if f.hub.health.away() {
-		patience, draft = awayDeadline, false
-	}
-	ctx, cancel = context.WithTimeout(ctx, patience)
+	draft = draft && !f.hub.health.away()
+	ctx, cancel = f.reading(ctx)
 	defer cancel()
 	if err != nil {
 		r.err = err
 	} else if !progress.Known {
-		return f.settled(ctx, after)
+		r = f.settled(ctx, after)
+		r.asked = true
+		return r
 	} else {
 		r.waiting = progress.Waiting
 		entries := progress.Entries
@@ -303,7 +352,9 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 		end := slices.IndexFunc(entries, func(e chat.Entry) bool { return e.Type.Terminal() })
 		if end >= 0 || progress.Over {
 			// The settled log has everything, the terminal event with its texts too.
-			return f.settled(ctx, after)
+			r = f.settled(ctx, after)
+			r.asked = true
+			return r
 		}
 		if len(entries) > 0 {
 			r.events, r.err = f.render(ctx, entries)
@@ -325,6 +376,37 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 			r.err = err
 		}
 	}
+	return r
+}
+
+// reading bounds what is read from the database; one that is known to be away
+// gets less time.
+func (f *follower) reading(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.hub.health.away() {
+		return context.WithTimeout(ctx, awayDeadline)
+	}
+	return context.WithTimeout(ctx, readDeadline)
+}
+
+// read looks only into the settled log.
+func (f *follower) read(ctx context.Context, after int) report {
+	ctx, cancel := f.reading(ctx)
+	defer cancel()
+	events, err := f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, after)
+	switch {
+	case err != nil:
+		return report{err: err}
+	case len(events) == 0:
+		return f.shortened(ctx)
+	}
+	return report{events: events, over: true}
+}
+
+// complete makes events of entries that the bus delivered.
+func (f *follower) complete(ctx context.Context, entries []chat.Entry) (r report) {
+	ctx, cancel := f.reading(ctx)
+	defer cancel()
+	r.events, r.err = f.render(ctx, entries)
 	return r
 }
 
@@ -409,6 +491,19 @@ func (f *follower) hint(n int) (news bool) {
 	}
 	f.behind = true
 	return true
+}
+
+// follows picks what of delivered entries comes after the known ones, up to last
+// at least. gap reports whether some are missing before them.
+func (f *follower) follows(delivered []chat.Entry, last int) (fresh []chat.Entry, gap bool) {
+	known, _, _ := f.state()
+	last = max(last, known)
+	i := slices.IndexFunc(delivered, func(e chat.Entry) bool { return e.N > last })
+	if i < 0 {
+		return nil, false
+	}
+	f.hint(delivered[len(delivered)-1].N)
+	return delivered[i:], delivered[i].N > last+1
 }
 
 // delta adds to the piece being written; gap reports whether this one shows

@@ -37,6 +37,7 @@ type world struct {
 	drafts  int
 	subs    []chan stream.Signal
 	silent  bool          // no bus
+	waiting bool          // a person is asked
 	gate    chan struct{} // queries wait for it
 }
 
@@ -56,7 +57,7 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 	if w.unknown {
 		return chat.Progress{}, nil
 	}
-	p := chat.Progress{Known: true, Kept: w.kept, Over: len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()}
+	p := chat.Progress{Known: true, Waiting: w.waiting, Kept: w.kept, Over: len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()}
 	from := min(max(after, w.kept), len(w.entries))
 	to := len(w.entries)
 	if w.page > 0 {
@@ -119,6 +120,18 @@ func (w *world) Subscribe(ctx context.Context, _ string) (<-chan stream.Signal, 
 		close(ch)
 	})
 	return ch, nil
+}
+
+func (w *world) Connected() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.silent
+}
+
+// entry is e with its number in the log.
+func entry(n int, e chat.Entry) chat.Entry {
+	e.N = n
+	return e
 }
 
 func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
@@ -479,7 +492,7 @@ func TestLostHintsAreMadeUpByPolling(t *testing.T) {
 		drain(t, v)
 		time.Sleep(10 * time.Second) // backed off
 		w.add(inquire)
-		time.Sleep(pollLast)
+		time.Sleep(quietLast)
 		got, _, _ := drain(t, v)
 		want(t, got, "2:status")
 	})
@@ -501,6 +514,104 @@ func TestAHintIsFollowedAtOnce(t *testing.T) {
 		if took := time.Since(before); took != 0 {
 			t.Fatalf("it took %v", took)
 		}
+	})
+}
+
+func TestWhatIsDeliveredCostsNoQuery(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		v := h.Follow(testRef, Position{}, entry(1, started))
+		defer v.Close()
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}})
+		w.signal(stream.Signal{Delta: &stream.Delta{TurnID: "t", Piece: 1, Attempt: 1, Text: "one two three", Logged: 2}})
+		got, _, _ = drain(t, v)
+		want(t, got, "2:status", "~one two three")
+		time.Sleep(quietFirst - time.Millisecond)
+		w.add(started, inquire, finished)
+		w.settle()
+		w.signal(stream.Signal{Settled: true})
+		got, _, err := drain(t, v)
+		want(t, got, "3:text", "4:response")
+		if err != io.EOF || w.queries > 0 || w.drafts > 0 {
+			t.Fatalf("%v; %d queries, %d drafts", err, w.queries, w.drafts)
+		}
+	})
+}
+
+func TestEntriesThatAreMissingBeforeDeliveredOnesAreAskedForAtOnce(t *testing.T) {
+	for name, signal := range map[string]stream.Signal{
+		"entries": {Log: []chat.Entry{entry(3, inquire)}},
+		"a delta": {Delta: &stream.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, w *world, h *Hub) {
+				v := h.Follow(testRef, Position{}, entry(1, started))
+				defer v.Close()
+				drain(t, v)
+				w.add(started, inquire, inquire)
+				w.signal(signal)
+				got, _, _ := drain(t, v)
+				want(t, got, "2:status", "3:status")
+				w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire), entry(3, inquire)}}) // late
+				got, _, _ = drain(t, v)
+				want(t, got)
+			})
+		})
+	}
+}
+
+func TestAQuestionIsAskedForEveryHalfMinuteAndATurnThatGoesOnAgainAfterSeconds(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		w.set(func() { w.waiting = true })
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		before := w.queries
+		time.Sleep(4 * quietWaiting)
+		synctest.Wait()
+		if n := w.queries - before; n != 4 {
+			t.Fatalf("%d queries in %s", n, 4*quietWaiting)
+		}
+		w.set(func() { w.waiting = false })
+		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}})
+		w.add(inquire, inquire) // the third is lost on the way
+		time.Sleep(quietFirst)
+		got, _, _ := drain(t, v)
+		want(t, got, "2:status", "3:status")
+	})
+}
+
+func TestAWorkerWithoutABusIsAskedAsOftenAsWithoutOneHere(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.add(inquire)
+		time.Sleep(quietFirst)
+		got, _, _ := drain(t, v)
+		want(t, got, "2:status")
+		w.add(inquire)
+		time.Sleep(pollFirst)
+		got, _, _ = drain(t, v)
+		want(t, got, "3:status")
+	})
+}
+
+func TestABusThatIsLostIsMadeUpWithinASecond(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		time.Sleep(20 * time.Second) // backed off
+		w.set(func() { w.silent = true })
+		w.add(inquire)
+		time.Sleep(pollLast)
+		got, _, _ := drain(t, v)
+		want(t, got, "2:status")
 	})
 }
 
@@ -670,7 +781,7 @@ func TestATurnSettledMeanwhileIsReadFromItsStoredLog(t *testing.T) {
 		w.add(finished)
 		w.settle()
 		w.set(func() { w.unknown = true }) // the workflow has completed
-		time.Sleep(pollLast)
+		time.Sleep(quietLast)
 		got, _, err := drain(t, v)
 		want(t, got, "~one two three", "2:text", "3:response")
 		if err != io.EOF {
@@ -774,7 +885,7 @@ func TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt(t *testing.T) {
 		got, seen, _ := drain(t, v)
 		want(t, got, "1:turn_started", "2:status", "3:status")
 		w.set(func() { w.unknown = true })
-		time.Sleep(2 * pollLast)
+		time.Sleep(quietLast)
 		got, at, err := drain(t, v)
 		want(t, got, "2:failed")
 		if err != io.EOF || !v.Done() {

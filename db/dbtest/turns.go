@@ -21,9 +21,36 @@ var turnTests = []test{
 		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
 		b.NoError(err)
 		b.Equal(map[string]string{"a": "1", "b": ""}, texts)
+		b.NoError(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "twice", Text: "1"}, {Key: "twice", Text: "2"}}))
+		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal("2", texts["twice"])
 		b.ErrorIs(b.store.PutTexts(b.ctx, uuid.NewString(), t.ID, []db.Text{{Key: "a"}}), db.ErrNotFound)
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "c"}}), db.ErrSettled)
+	}},
+	{"a text of a later attempt is not overwritten by an earlier one, nor are those beside it", func(b *bundle) {
+		t := b.running("hello", chat.RootCheckpoint)
+		put := func(order int64, text string, keys ...string) error {
+			var texts []db.Text
+			for _, key := range keys {
+				texts = append(texts, db.Text{Key: key, Text: text, Order: order})
+			}
+			return b.store.PutTexts(b.ctx, b.owner, t.ID, texts)
+		}
+		b.NoError(put(1, "first", "shared", "own"))
+		b.NoError(put(2, "second", "shared"))
+		b.ErrorIs(put(1, "late", "new", "shared", "own"), db.ErrOutdated)
+		b.NoError(put(2, "again", "shared"))
+		b.NoError(put(1, "still", "own"))
+		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal(map[string]string{"shared": "again", "own": "still"}, texts)
+		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "shared", "of no attempt"))
+		b.ErrorIs(put(1, "late", "shared"), db.ErrOutdated)
+		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
+		b.NoError(err)
+		b.Equal("of no attempt", texts["shared"])
 	}},
 	{"where a turn stands is what the single reads say", func(b *bundle) {
 		done := b.exchange("one", "1", chat.RootCheckpoint)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -454,14 +455,20 @@ func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.T
 	ctx, end := s.few(ctx, "put texts")
 	defer end(&err)
 	put := sqlcgen.PutTextsParams{Owner: owner, TurnID: turnID}
-	for _, t := range texts {
-		put.Keys, put.Texts = append(put.Keys, t.Key), append(put.Texts, t.Text)
+	for i, t := range texts {
+		if slices.ContainsFunc(texts[i+1:], func(later db.Text) bool { return later.Key == t.Key }) {
+			continue // one statement writes a row once
+		}
+		put.Keys, put.Texts, put.WrittenBy = append(put.Keys, t.Key), append(put.Texts, t.Text), append(put.WrittenBy, t.Order)
 	}
 	rows, err := s.q.PutTexts(ctx, put)
-	if err != nil || rows > 0 {
+	if err != nil || rows == int64(len(put.Keys)) {
 		return err
 	}
-	return s.whyClosed(ctx, owner, turnID)
+	if err := s.whyClosed(ctx, owner, turnID); err != nil {
+		return err
+	}
+	return db.ErrOutdated
 }
 
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {

@@ -333,13 +333,8 @@ func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent st
 	return err
 }
 
-func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) (err error) {
-	defer s.wrap("put text", &err)
-	rows, err := s.write.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: key, Text: text})
-	if err != nil || rows > 0 {
-		return err
-	}
-	return s.whyClosed(ctx, owner, turnID)
+func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) error {
+	return s.PutTexts(ctx, owner, turnID, []db.Text{{Key: key, Text: text}})
 }
 
 func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
@@ -349,12 +344,19 @@ func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.T
 		if err == nil && row.SettledAt != 0 {
 			err = db.ErrSettled
 		}
+		if err != nil {
+			return err
+		}
 		for _, t := range texts {
-			if err == nil {
-				_, err = q.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: t.Key, Text: t.Text})
+			rows, err := q.PutText(ctx, sqlcgen.PutTextParams{Owner: owner, TurnID: turnID, Key: t.Key, Text: t.Text, WrittenBy: t.Order})
+			if err != nil {
+				return err
+			}
+			if rows == 0 {
+				return db.ErrOutdated
 			}
 		}
-		return err
+		return nil
 	})
 }
 

@@ -31,8 +31,14 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	req := Request{Kind: Embeddings, Path: r.URL.Path, Model: in.Model, Body: body,
 		LastUser: strings.Join(texts, "\n"), Authorization: r.Header.Get("Authorization")}
 	s.record(req)
-	if a := s.answer(req, ""); a.Status != 0 || a.Body != "" {
-		(&player{w: w, r: r, req: req, a: a}).play()
+	a := s.answer(req, "")
+	p := &player{w: w, r: r, req: req, a: a}
+	switch {
+	case a.Status != 0 || a.Body != "":
+		p.play()
+		return
+	case !p.pause(a.Delay):
+		s.left(req)
 		return
 	}
 	data := make([]any, len(texts))

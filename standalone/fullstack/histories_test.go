@@ -63,10 +63,11 @@ var ways = map[string]way{
 	},
 	"ingest-cancelled": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t, stacktest.Flag("embedding-model-name", "hashed"))
-		model.On(llmtest.Match{Kind: llmtest.Embeddings}, llmtest.Answer{Delay: time.Hour})
+		embedding := llmtest.Match{Kind: llmtest.Embeddings, Contains: "a text of its own"} // not of the samples
+		model.On(embedding, llmtest.Answer{Delay: time.Hour})
 		var doc struct{ ID, Status string }
-		c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Held", "text": circular}, &doc)
-		require.Eventually(t, func() bool { return model.Count(llmtest.Match{Kind: llmtest.Embeddings}) > 0 }, patience, 20*time.Millisecond)
+		c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Held", "text": "This is a text of its own."}, &doc)
+		require.Eventually(t, func() bool { return model.Count(embedding) > 0 }, patience, 20*time.Millisecond)
 		require.NoError(t, s.Temporal().CancelWorkflow(t.Context(), workflows.IngestWorkflowID(doc.ID), ""))
 		require.Eventually(t, func() bool {
 			c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)

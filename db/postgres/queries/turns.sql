@@ -151,11 +151,15 @@ SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY(@ids::text[]) AND t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
 
 -- name: PutTexts :execrows
-INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, n.key, n.text
-FROM (SELECT unnest(@keys::text[]) AS key, unnest(@texts::text[]) AS text) n
+INSERT INTO turn_texts (turn_id, key, text, written_by)
+SELECT t.id, n.key, n.text, n.written_by
+FROM (SELECT unnest(@keys::text[]) AS key, unnest(@texts::text[]) AS text, unnest(@written_by::bigint[]) AS written_by) n
 CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = @turn_id AND o.owner = @owner AND o.settled_at = 0 FOR SHARE) t
-ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text;
+WHERE NOT EXISTS (
+    SELECT 1 FROM turn_texts x JOIN (SELECT unnest(@keys::text[]) AS key, unnest(@written_by::bigint[]) AS written_by) y ON y.key = x.key
+    WHERE x.turn_id = @turn_id AND y.written_by <> 0 AND x.written_by > y.written_by)
+ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = greatest(turn_texts.written_by, excluded.written_by)
+WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
 -- An open turn without texts has one row, with no key.
 

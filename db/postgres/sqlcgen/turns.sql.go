@@ -746,24 +746,30 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 }
 
 const putTexts = `-- name: PutTexts :execrows
-INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, n.key, n.text
-FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS text) n
-CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = $3 AND o.owner = $4 AND o.settled_at = 0 FOR SHARE) t
-ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text
+INSERT INTO turn_texts (turn_id, key, text, written_by)
+SELECT t.id, n.key, n.text, n.written_by
+FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS text, unnest($3::bigint[]) AS written_by) n
+CROSS JOIN (SELECT o.id FROM turns o WHERE o.id = $4 AND o.owner = $5 AND o.settled_at = 0 FOR SHARE) t
+WHERE NOT EXISTS (
+    SELECT 1 FROM turn_texts x JOIN (SELECT unnest($1::text[]) AS key, unnest($3::bigint[]) AS written_by) y ON y.key = x.key
+    WHERE x.turn_id = $4 AND y.written_by <> 0 AND x.written_by > y.written_by)
+ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = greatest(turn_texts.written_by, excluded.written_by)
+WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by
 `
 
 type PutTextsParams struct {
-	Keys   []string
-	Texts  []string
-	TurnID string
-	Owner  string
+	Keys      []string
+	Texts     []string
+	WrittenBy []int64
+	TurnID    string
+	Owner     string
 }
 
 func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putTexts,
 		arg.Keys,
 		arg.Texts,
+		arg.WrittenBy,
 		arg.TurnID,
 		arg.Owner,
 	)

@@ -90,9 +90,10 @@ JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
 WHERE t.owner = @owner AND t.settled_at > 0 ORDER BY j.key, e.n;
 
 -- name: PutText :execrows
-INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, @key, @text FROM turns t WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0
-ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text;
+INSERT INTO turn_texts (turn_id, key, text, written_by)
+SELECT t.id, @key, @text, @written_by FROM turns t WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0
+ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = max(turn_texts.written_by, excluded.written_by)
+WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
 -- name: Texts :many
 SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id

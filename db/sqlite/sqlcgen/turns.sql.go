@@ -572,22 +572,25 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 }
 
 const putText = `-- name: PutText :execrows
-INSERT INTO turn_texts (turn_id, key, text)
-SELECT t.id, ?1, ?2 FROM turns t WHERE t.id = ?3 AND t.owner = ?4 AND t.settled_at = 0
-ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text
+INSERT INTO turn_texts (turn_id, key, text, written_by)
+SELECT t.id, ?1, ?2, ?3 FROM turns t WHERE t.id = ?4 AND t.owner = ?5 AND t.settled_at = 0
+ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = max(turn_texts.written_by, excluded.written_by)
+WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by
 `
 
 type PutTextParams struct {
-	Key    string
-	Text   string
-	TurnID string
-	Owner  string
+	Key       string
+	Text      string
+	WrittenBy int64
+	TurnID    string
+	Owner     string
 }
 
 func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error) {
 	result, err := q.exec(ctx, q.putTextStmt, putText,
 		arg.Key,
 		arg.Text,
+		arg.WrittenBy,
 		arg.TurnID,
 		arg.Owner,
 	)

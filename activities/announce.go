@@ -1,0 +1,37 @@
+package activities
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/interceptor"
+
+	"github.com/palaver-chat/palaver/stream"
+)
+
+// Announce publishes what the log of an activity's turn has before it runs, for a
+// worker's options. That Temporal hands out an activity proves that it has
+// recorded what comes before it.
+func Announce(bus stream.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
+
+type announcing struct {
+	interceptor.WorkerInterceptorBase
+	bus stream.Bus
+}
+
+func (n *announcing) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	return &announcingActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, n.bus}
+}
+
+type announcingActivity struct {
+	interceptor.ActivityInboundInterceptorBase
+	bus stream.Bus
+}
+
+func (n *announcingActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	if len(in.Args) > 0 {
+		if of, is := in.Args[0].(interface{ Ref() TurnRef }); is && len(of.Ref().Fresh) > 0 {
+			n.bus.PublishLog(of.Ref().TurnID, of.Ref().Fresh)
+		}
+	}
+	return n.Next.ExecuteActivity(ctx, in)
+}
