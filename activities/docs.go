@@ -123,7 +123,7 @@ func (a *Activities) ResolveByRules(ctx context.Context, ref TurnRef) (Ruled, er
 }
 
 func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Ruled, err error) {
-	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	t, err := a.turn(ctx, ref)
 	if err != nil {
 		return r, err
 	}

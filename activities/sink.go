@@ -17,9 +17,11 @@ import (
 
 const (
 	// Deltas of an answer are published no more often than this, the first at once.
-	deltaEvery = 15 * time.Millisecond
-	// A draft is saved this often.
-	draftEvery = 300 * time.Millisecond
+	deltaEvery = 25 * time.Millisecond
+	// A draft is saved this often at first, and more rarely as it grows: each time
+	// the whole of it is written.
+	draftEvery   = 300 * time.Millisecond
+	draftSlowest = time.Second
 	// How long one draft may take to be saved; the next one holds more anyway.
 	draftPatience = 3 * time.Second
 )
@@ -110,6 +112,7 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 		ticker := time.NewTicker(draftEvery)
 		defer ticker.Stop()
 		saved, warned := 0, false
+		began, last := time.Now(), time.Now()
 		for {
 			select {
 			case <-ctx.Done():
@@ -117,9 +120,10 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 			case <-ticker.C:
 			}
 			text := s.draft()
-			if len(text) == saved {
+			if len(text) == saved || time.Since(last) < draftPause(time.Since(began), a.Bus.Connected()) {
 				continue
 			}
+			last = time.Now()
 			err := a.saveDraft(ctx, ref, s, text, draftPatience)
 			switch {
 			case err == nil:
@@ -137,6 +141,15 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 		cancel()
 		<-done
 	}
+}
+
+// draftPause is how long the draft of a piece rests that has been written for so
+// long. Without a bus, drafts are what people see.
+func draftPause(age time.Duration, bus bool) time.Duration {
+	if !bus {
+		return 0
+	}
+	return min(age/10, draftSlowest)
 }
 
 func (a *Activities) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, patience time.Duration) error {

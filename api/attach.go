@@ -82,8 +82,10 @@ func lastEvent(c *gin.Context) (follow.Position, error) {
 }
 
 const (
-	// How often a thread is looked at for new turns when no message tells of them.
+	// How often a thread is looked at for new turns when no message can tell of them.
 	threadPoll = 3 * time.Second
+	// And with a bus that delivers, in case that one was lost.
+	threadRest = 30 * time.Second
 	// One look takes no longer.
 	threadTimeout = 5 * time.Second
 )
@@ -101,6 +103,8 @@ type tour struct {
 	unplaced string
 	open     []string      // turns shown from before their end, the newest last
 	news     <-chan string // ids of turns that have taken their place; may be lost
+	quiet    bool          // nothing was told since the last look
+	deaf     bool          // the last turn was found without being told of it
 }
 
 // A turn that was begun too early can be taken back, and gets another place when it
@@ -229,6 +233,7 @@ func (t *tour) others(ctx context.Context, out *eventStream) {
 		case err != nil: // the conversation was deleted, or the client has disconnected
 			return
 		default:
+			t.deaf, t.quiet = t.quiet, false
 			if t.follow(out, v) != nil {
 				return
 			}
@@ -285,23 +290,30 @@ func (t *tour) locate(ctx context.Context) error {
 // wake is closed when it is worth looking for new turns.
 func (t *tour) wake(ctx context.Context) <-chan struct{} {
 	woken := make(chan struct{})
-	news := t.news
+	t.quiet = true
 	go func() {
 		defer close(woken)
-		timer := time.NewTimer(threadPoll)
-		defer timer.Stop()
-		select {
-		case _, open := <-news:
-			for open { // one look finds all that they tell of
-				select {
-				case _, open = <-news:
-				default:
+		ticker := time.NewTicker(threadPoll) // the bus may be lost meanwhile
+		defer ticker.Stop()
+		for rested := threadPoll; ; rested += threadPoll {
+			select {
+			case _, open := <-t.news:
+				for open { // one look finds all that they tell of
+					t.quiet, t.deaf = false, false
+					select {
+					case _, open = <-t.news:
+					default:
+						return
+					}
+				}
+				t.news = nil // the subscription has ended: polling does
+			case <-ticker.C:
+				if rested >= threadRest || t.deaf || t.news == nil || !t.s.Bus.Connected() {
 					return
 				}
+			case <-ctx.Done():
+				return
 			}
-			<-timer.C // the subscription has ended: polling does
-		case <-timer.C:
-		case <-ctx.Done():
 		}
 	}()
 	return woken
