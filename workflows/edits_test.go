@@ -62,6 +62,12 @@ var incompatible = []edit{
 		}
 	}
 	if t.full(ctx) {`},
+	{"rules are not asked", "documents.go", `	return lookup[activities.Ruled](`, `	if edited("rules are not asked") { return activities.Ruled{}, nil }
+	return lookup[activities.Ruled](`},
+	{"an answered question leaves the status as it is", "human.go", `		if u.thread.Version >= 1 {
+			u.thread.show(ctx, statusOpen)`, `		if u.thread.Version >= 1 && !edited("an answered question leaves the status as it is") {
+			u.thread.show(ctx, statusOpen)`},
+	{"a submit is answered at once", "thread.go", `	} else if t.Version >= 1 && t.turn == nil &&`, `	} else if t.Version >= 1 && !edited("a submit is answered at once") && t.turn == nil &&`},
 	{"a failed ingest is not marked", "ingest.go", `	return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)`, `	if edited("a failed ingest is not marked") { return nil }
 	return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)`},
 }

@@ -89,7 +89,8 @@ const quietFor = time.Second
 // mayBeLost asks for a ping of a connection that was idle for a while and of
 // which the network says that it has ended. To ping each would cost a round trip.
 func mayBeLost(_ context.Context, p pgxpool.ShouldPingParams) bool {
-	return p.IdleDuration > quietFor && p.Conn.PgConn().CheckConn() != nil //nolint:staticcheck // Ping is what it saves
+	//lint:ignore SA1019 Ping, which is recommended instead, is the round trip that this saves
+	return p.IdleDuration > quietFor && p.Conn.PgConn().CheckConn() != nil
 }
 
 // Ping reads from the database.
