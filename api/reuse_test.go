@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -103,4 +104,27 @@ func TestAMessageRunsWhenItsThreadRemembersALaterConversationThanTheDatabase(t *
 	b := setup(t)
 	b.server.Threads = laterThreads{b.engine, func(chat.Submit) {}}
 	b.client().ask(m{"thread_id": someThread}).until("response")
+}
+
+// busyThreads refuse the first submit, as if a turn that has just ended still ran.
+type busyThreads struct {
+	*engine
+	first *atomic.Bool
+	turn  string
+}
+
+func (e busyThreads) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
+	if e.first.CompareAndSwap(false, true) {
+		return chat.Submitted{}, &chat.Refused{Code: chat.CodeTurnRunning, TurnID: e.turn}
+	}
+	return e.engine.Submit(ctx, s)
+}
+
+func TestAMessageThatRejectsBusyIsTakenWhenTheTurnBeforeItHasJustEnded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	ended := c.ask(m{"thread_id": someThread}).until("response")
+	b.server.Threads = busyThreads{b.engine, new(atomic.Bool), ended["turn_id"].(string)}
+	c.ask(m{"thread_id": someThread, "on_busy": "reject"}).until("response")
 }

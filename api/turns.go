@@ -133,7 +133,9 @@ func (s *server) take(ctx context.Context, request chat.Submit) (got chat.Submit
 	var refused *chat.Refused
 	switch {
 	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
-		if s.settleLost(ctx, request.Owner, request.ThreadID) { // it may be a question that nobody can see, and ends now
+		// It may be a question that nobody can see, and ends now; or it has ended, and
+		// its thread is about to know.
+		if s.settleLost(ctx, request.Owner, request.ThreadID) || s.over(ctx, request.Owner, refused.TurnID) {
 			got, err = s.takeSoon(ctx, request)
 		}
 	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && request.Generation > 0:
@@ -148,6 +150,12 @@ func (s *server) take(ctx context.Context, request chat.Submit) (got chat.Submit
 		got, err = s.Threads.Submit(ctx, request)
 	}
 	return got, err
+}
+
+// over reports whether the database has no open turn of that id.
+func (s *server) over(ctx context.Context, owner, turnID string) bool {
+	t, err := s.Store.Turn(ctx, owner, turnID)
+	return notFound(err) || err == nil && t.Status.Settled()
 }
 
 const (

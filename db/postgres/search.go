@@ -22,6 +22,12 @@ import (
 const visible = `visible AS (SELECT d.id, d.chunks, d.words FROM documents d
 	WHERE d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[])))`
 
+// few are the chunks of visible documents, where these are few; else none, for
+// then the index is faster. The index knows words, not owners: it finds the chunks
+// of all owners that have a word.
+const few = `few AS MATERIALIZED (SELECT c.id, c.words, c.search, c.frequencies
+	FROM visible v JOIN chunks c ON c.doc_id = v.id WHERE (SELECT sum(chunks) FROM visible) <= 5000)`
+
 const (
 	// ts_rank does not know how rare a word is and recalls less (bench/recall: .907
 	// against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
@@ -30,9 +36,14 @@ const (
 	rankText = `WITH ` + visible + `,
 		corpus AS (SELECT sum(chunks)::float8 AS chunks, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
 		asked AS (SELECT t.lexeme, quote_literal(t.lexeme)::tsquery AS query FROM unnest(to_tsvector('palaver', $3)) t),
+		` + few + `,
 		found AS MATERIALIZED (
-			SELECT c.id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency
-			FROM asked a JOIN chunks c ON c.search @@ a.query JOIN visible v ON v.id = c.doc_id),
+			SELECT f.id, f.words::float8 AS words, a.lexeme, (f.frequencies -> a.lexeme)::float8 AS frequency
+			FROM few f JOIN asked a ON f.search @@ a.query
+			UNION ALL
+			SELECT c.id, c.words::float8, a.lexeme, (c.frequencies -> a.lexeme)::float8
+			FROM asked a JOIN chunks c ON c.search @@ a.query JOIN visible v ON v.id = c.doc_id
+			WHERE (SELECT sum(chunks) FROM visible) > 5000),
 		weights AS (
 			SELECT f.lexeme, ln(1 + (max(corpus.chunks) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
 			FROM found f CROSS JOIN corpus GROUP BY f.lexeme)
@@ -44,10 +55,12 @@ const (
 		FROM ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id
 		ORDER BY r.score DESC, r.id`
 
-	countWords = `WITH ` + visible + `
+	countWords = `WITH ` + visible + `, ` + few + `
 		SELECT coalesce(sum(v.chunks), 0)::bigint FROM visible v
 		UNION ALL (
-		SELECT (SELECT count(*) FROM chunks c JOIN visible v ON v.id = c.doc_id WHERE c.search @@ phraseto_tsquery('palaver', w.word))
+		SELECT (SELECT count(*) FROM few f WHERE f.search @@ phraseto_tsquery('palaver', w.word))
+			+ (SELECT count(*) FROM chunks c JOIN visible v ON v.id = c.doc_id
+				WHERE c.search @@ phraseto_tsquery('palaver', w.word) AND (SELECT sum(chunks) FROM visible) > 5000)
 		FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n) ORDER BY w.n)`
 
 	readVectors = `WITH ` + visible + `
