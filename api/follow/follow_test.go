@@ -539,6 +539,23 @@ func TestWhatIsDeliveredCostsNoQuery(t *testing.T) {
 	})
 }
 
+func TestATurnThatEndedBeforeItWasSubscribedToIsAskedForSoon(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started, finished)
+		w.settle()
+		v := h.Follow(testRef, Position{}, entry(1, started))
+		defer v.Close()
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+		time.Sleep(pollFirst)
+		got, _, err := drain(t, v)
+		want(t, got, "~one two three", "2:text", "3:response")
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestEntriesThatAreMissingBeforeDeliveredOnesAreAskedForAtOnce(t *testing.T) {
 	for name, signal := range map[string]stream.Signal{
 		"entries": {Log: []chat.Entry{entry(3, inquire)}},

@@ -7,6 +7,7 @@ import "time"
 // all the same is found after some seconds.
 type pace struct {
 	known   bool          // something was known of the turn from the beginning
+	unheard bool          // nothing was delivered yet: what came before the subscription is missing
 	waiting bool          // a person is asked
 	deaf    bool          // what asking found had not been delivered: the other end has no bus
 	stuck   bool          // its worker cannot replay the thread
@@ -20,11 +21,10 @@ type pace struct {
 // meanwhile. live: the bus is connected here.
 func (p *pace) left(live bool) time.Duration {
 	if p.since.IsZero() { // nothing was asked yet
-		if p.known && live {
-			p.pause, p.since = quietFirst, time.Now()
-		} else {
+		if !p.known || !live {
 			return 0
 		}
+		p.pause, p.since, p.unheard = pollFirst, time.Now(), true
 	}
 	pause := p.pause
 	if !live && !p.stuck {
@@ -36,8 +36,8 @@ func (p *pace) left(live bool) time.Duration {
 // heard notes that the bus delivers.
 func (p *pace) heard() {
 	p.deaf, p.quiet = false, false
-	if !p.since.IsZero() && p.pause >= quietFirst && !p.stuck {
-		p.pause, p.since = quietFirst, time.Now()
+	if !p.since.IsZero() && (p.unheard || p.pause >= quietFirst) && !p.stuck {
+		p.pause, p.since, p.unheard = quietFirst, time.Now(), false
 	}
 }
 
@@ -58,7 +58,7 @@ func (p *pace) looked(r report, fresh, stuck, live bool) {
 		}
 		return
 	}
-	p.waiting = r.waiting
+	p.waiting, p.unheard = r.waiting, false
 	if p.polls++; p.polls > 1 && fresh && p.quiet {
 		p.deaf = true
 	}
