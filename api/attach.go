@@ -105,6 +105,7 @@ type tour struct {
 	news     <-chan string // ids of turns that have taken their place; may be lost
 	quiet    bool          // nothing was told since the last look
 	deaf     bool          // the last turn was found without being told of it
+	failed   bool          // the last look
 }
 
 // A turn that was begun too early can be taken back, and gets another place when it
@@ -222,6 +223,7 @@ func (t *tour) others(ctx context.Context, out *eventStream) {
 		v, err := t.next(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil && !notFound(err):
+			t.failed = true
 			if !away(err) { // of an outage the process tells once
 				t.s.Log.Warn("new turns not read", "thread", t.thread, "error", err)
 			}
@@ -293,6 +295,7 @@ func (t *tour) wake(ctx context.Context) <-chan struct{} {
 	t.quiet = true
 	go func() {
 		defer close(woken)
+		defer func() { t.failed = false }()
 		ticker := time.NewTicker(threadPoll) // the bus may be lost meanwhile
 		defer ticker.Stop()
 		for rested := threadPoll; ; rested += threadPoll {
@@ -308,7 +311,7 @@ func (t *tour) wake(ctx context.Context) <-chan struct{} {
 				}
 				t.news = nil // the subscription has ended: polling does
 			case <-ticker.C:
-				if rested >= threadRest || t.deaf || t.news == nil || !t.s.Bus.Connected() {
+				if rested >= threadRest || t.deaf || t.failed || t.news == nil || !t.s.Bus.Connected() {
 					return
 				}
 			case <-ctx.Done():

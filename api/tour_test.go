@@ -211,7 +211,10 @@ func TestAConversationBegunAnewGoesOnInTheStreamOfItsThread(t *testing.T) {
 	owner := c.id()
 	c.ask(m{"thread_id": someThread}).rest()
 	c.ask(m{"thread_id": someThread}).rest()
+	looks := &lookingStore{Store: b.server.Store, looked: make(chan struct{}, 1)}
+	b.server.Store = looks
 	watching := c.stream("GET", wholeThread, nil)
+	<-looks.looked
 	b.must(b.store.DeleteConversation(t.Context(), owner, someThread))
 	next := b.row(owner) // before the stream has looked again
 	b.begin(next)
@@ -223,6 +226,21 @@ func TestAConversationBegunAnewGoesOnInTheStreamOfItsThread(t *testing.T) {
 	b.begin(after)
 	b.end(after, chat.UserCancelled)
 	same(t, "back", shown(back, 1), after.ID)
+}
+
+// lookingStore tells that somebody has looked for new turns.
+type lookingStore struct {
+	db.Store
+	looked chan struct{}
+}
+
+func (s *lookingStore) TurnsAfter(ctx context.Context, owner, thread string, place, limit int) ([]chat.Turn, error) {
+	turns, err := s.Store.TurnsAfter(ctx, owner, thread, place, limit)
+	select {
+	case s.looked <- struct{}{}:
+	default:
+	}
+	return turns, err
 }
 
 // failingOnce cannot read a log the first time.

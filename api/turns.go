@@ -45,7 +45,8 @@ type taken struct {
 // comes back as the turn it made the first time. Once the row is written, a
 // client that goes away changes nothing any more.
 func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (taken, error) {
-	turn := newTurn(who.ID, in, s.now())
+	now := s.now()
+	turn := newTurn(who.ID, in, now)
 	lost := s.settleOthers(ctx, who.ID, in) // beside the insert, so that it costs no time
 	rows, done := storeShare(ctx)
 	row, created, cancelled, err := s.insert(rows, who, in, turn)
@@ -69,7 +70,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (tak
 		turn = row // which is changed below
 		request.Unsaved = &turn
 	}
-	got, err := s.take(ctx, request)
+	got, err := s.take(ctx, request, now)
 	if err != nil {
 		if row.Status == chat.TurnNew && !unsaved {
 			s.giveUp(ctx, row)
@@ -128,14 +129,14 @@ func (s *server) settleOthers(ctx context.Context, owner string, in dialect.Subm
 
 // take has a thread take a turn. Where the thread remembers what the database has
 // lost, it is asked again: a copy of the database was restored.
-func (s *server) take(ctx context.Context, request chat.Submit) (got chat.Submitted, err error) {
+func (s *server) take(ctx context.Context, request chat.Submit, sent time.Time) (got chat.Submitted, err error) {
 	got, err = s.Threads.Submit(ctx, request)
 	var refused *chat.Refused
 	switch {
 	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
-		// It may be a question that nobody can see, and ends now; or it has ended, and
-		// its thread is about to know.
-		if s.settleLost(ctx, request.Owner, request.ThreadID) || s.over(ctx, request.Owner, refused.TurnID) {
+		// It may be a question that nobody can see, and ends now; or it had ended when
+		// the message came, and its thread is about to know.
+		if s.settleLost(ctx, request.Owner, request.ThreadID) || s.overBefore(ctx, sent, request.Owner, refused.TurnID) {
 			got, err = s.takeSoon(ctx, request)
 		}
 	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && request.Generation > 0:
@@ -152,10 +153,10 @@ func (s *server) take(ctx context.Context, request chat.Submit) (got chat.Submit
 	return got, err
 }
 
-// over reports whether the database has no open turn of that id.
-func (s *server) over(ctx context.Context, owner, turnID string) bool {
+// overBefore reports whether a turn had ended at a time, or is not there.
+func (s *server) overBefore(ctx context.Context, at time.Time, owner, turnID string) bool {
 	t, err := s.Store.Turn(ctx, owner, turnID)
-	return notFound(err) || err == nil && t.Status.Settled()
+	return notFound(err) || err == nil && t.Status.Settled() && t.SettledAt.Before(at)
 }
 
 const (

@@ -611,7 +611,7 @@ func TestAWorkerWithoutABusIsAskedAsOftenAsWithoutOneHere(t *testing.T) {
 		got, _, _ := drain(t, v)
 		want(t, got, "2:status")
 		w.add(inquire)
-		time.Sleep(pollFirst)
+		time.Sleep(pollLast)
 		got, _, _ = drain(t, v)
 		want(t, got, "3:status")
 	})

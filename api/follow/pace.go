@@ -2,6 +2,10 @@ package follow
 
 import "time"
 
+// firstPolls is how often a turn is asked for soon by who comes late: until its
+// draft has been saved once more.
+const firstPolls = 5
+
 // pace says when a turn is asked for though nothing says that there is news. The
 // bus delivers what is new, as long as it is connected at both ends; what is lost
 // all the same is found after some seconds.
@@ -74,6 +78,8 @@ func (p *pace) looked(r report, fresh, stuck, live bool) {
 		}
 	case p.waiting:
 		p.pause = quietWaiting
+	case p.polls <= firstPolls: // the text so far may be on its way into the draft
+		p.pause = min(max(2*p.pause, pollFirst), pollLast)
 	case fresh:
 		p.pause = quietFirst
 	default:
