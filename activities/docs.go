@@ -21,7 +21,7 @@ const (
 	maxNames    = 10  // names that are looked for
 )
 
-// Sources of a resolution (S0, inference_source).
+// Sources of a resolution.
 const (
 	sourceExplicit = "explicit"
 	sourceInferred = "inferred"
@@ -182,7 +182,7 @@ func (r *resolution) needsModel() bool {
 }
 
 // registryHit reports whether a title of the registry stands in the message:
-// then the message is context enough (S0), unless it points to another as well.
+// then the message is context enough, unless it points to another as well.
 func (r *resolution) registryHit() bool {
 	if points(without(r.instruction, titlesOf(r.verbatim), " ")) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// contextMessages is how many earlier messages a second look takes in (S0).
+// contextMessages is how many earlier messages a second look takes in.
 const contextMessages = 5
 
 // ResolveIntent decides what to do with a message. An explicit action costs no

@@ -6,8 +6,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// What follows enters Temporal's history: ids, enums, numbers and hashes only
-// (design.md, "Text rule"). Texts are rows of the turn.
+// What follows enters Temporal's history: ids, enums, numbers and hashes only.
+// Texts are rows of the turn.
 
 // TurnRef names a turn to an activity.
 type TurnRef struct {

@@ -62,10 +62,10 @@ const (
 // Agent names the declaration of nodes that runs a turn.
 type Agent string
 
-// AgentDocuments answers questions of one's own documents (S0).
+// AgentDocuments answers questions of one's own documents.
 const AgentDocuments Agent = "documents"
 
-// AgentAssistant calls a model and its tools in turn until it answers (S1, S3).
+// AgentAssistant calls a model and its tools in turn until it answers.
 const AgentAssistant Agent = "assistant"
 
 // Valid reports whether a is an agent that a client may ask for by name.

@@ -279,7 +279,7 @@ type Files interface {
 	// UnusedAttachments are the pictures that no message uses, for a quota.
 	UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error)
 
-	// Repo is a thread's stored message repository (S3), ErrNotFound when none.
+	// Repo is a thread's stored message repository, ErrNotFound when none.
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
 	// PutRepo stores the next version and drops the one before. match is the
 	// version that must be there, 0 for none (ErrVersion if it is not); nil:

@@ -22,7 +22,7 @@ import (
 
 // Settings say where traces go.
 type Settings struct {
-	// LangSmith by its four variables (S1). Traces go there when tracing is on and
+	// LangSmith by its four variables. Traces go there when tracing is on and
 	// none of the others is missing; else nothing is said or done.
 	LangSmithTracing  bool
 	LangSmithEndpoint string

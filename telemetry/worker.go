@@ -74,7 +74,7 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 	return result, nil
 }
 
-// nodes are the names of the steps of a turn (contract, part 2) by activity.
+// nodes are the names of the steps of a turn by activity.
 var nodes = map[string]string{
 	"ResolveIntent": string(chat.NodeIntent),
 	"ResolveDocs":   string(chat.NodeDocs),

@@ -19,7 +19,7 @@ const (
 
 // GenerateImage draws a picture, keeps it and says where it is served. It costs
 // money and cannot be taken back, so a person is asked first, and may change
-// what is drawn (S3). placeholder says that the painter is the offline engine,
+// what is drawn. placeholder says that the painter is the offline engine,
 // and so does the result.
 func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Tool {
 	return Tool{

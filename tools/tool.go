@@ -35,7 +35,7 @@ type Tool struct {
 	Run func(ctx context.Context, c Call) (Result, error)
 }
 
-// DefaultTimeout is a call's time limit (S1).
+// DefaultTimeout is a call's time limit.
 const DefaultTimeout = 10 * time.Second
 
 // Call is one call of a tool.

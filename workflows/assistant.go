@@ -25,7 +25,7 @@ func (u *turn) agent(ctx workflow.Context, begun activities.Begun) (ending activ
 }
 
 // assistant is the agent that calls a model and its tools in turn until it
-// answers (S1, S3): model → tools → model.
+// answers: model → tools → model.
 func (u *turn) assistant(ctx workflow.Context) (activities.Ending, error) {
 	_, err := u.answerWith(ctx, answering{
 		agent:  chat.AgentAssistant,

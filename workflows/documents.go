@@ -11,7 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// documents is the agent that answers from one's own documents (S0):
+// documents is the agent that answers from one's own documents:
 // intent_resolver → doc_resolver → validate_inputs →
 // summarize | inquire | compare | audit → format_response.
 func (u *turn) documents(ctx workflow.Context, begun activities.Begun) (activities.Ending, error) {

@@ -4,7 +4,7 @@ package workflows
 
 import "go.temporal.io/sdk/temporal"
 
-// Names that clients and shells use (contract, part 9).
+// Names that clients and shells use.
 const (
 	TaskQueue  = "palaver"
 	ThreadType = "Thread"

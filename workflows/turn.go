@@ -365,7 +365,7 @@ func (u *turn) progress(after int) chat.Progress {
 	return p
 }
 
-// failureCode is the code of part 8 for an activity's error.
+// failureCode is the code that people get for an activity's error (docs/errors.md).
 func failureCode(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) && app.Type() != "" {

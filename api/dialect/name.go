@@ -33,7 +33,7 @@ func Plain(s string) bool {
 	return true
 }
 
-// AttachmentID is the attachment that a reference means: chatbot://<id> (S3), or
+// AttachmentID is the attachment that a reference means: chatbot://<id>, or
 // the address at which it is served, with or without a host before it.
 func AttachmentID(ref string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(ref, "chatbot://")

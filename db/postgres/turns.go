@@ -119,9 +119,9 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen
 	return generation, err
 }
 
-// insertTurn writes the turn with its user message, which shows once the turn
-// is accepted, and with the run's name, and ties the pictures that came with it to the conversation. Where
-// the message has made a turn already, that is the one.
+// insertTurn writes the turn with its user message, which shows once the turn is
+// accepted, and with the run's name. It ties the pictures that came with it to the
+// conversation. Where the message has made a turn already, that one comes back.
 func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
