@@ -1,7 +1,7 @@
-// Package activities is what a turn does outside of its workflow: it asks
-// models, looks into the store, searches, writes, and settles. What goes in and
-// out of an activity enters Temporal's history and follows the text rule of
-// design.md; types.go is that contract.
+// Package activities has the Temporal activities: they call models and tools, read
+// and write the store, search, and settle turns. Their arguments and results enter
+// Temporal's history, so they are ids, enums, numbers and hashes, never text
+// (types.go).
 package activities
 
 import (
@@ -19,8 +19,8 @@ import (
 
 // Searcher picks the passages an answer may use.
 type Searcher interface {
-	// Select takes no docIDs to mean every document that owner may see. known are the
-	// documents of docIDs where they were read already.
+	// Select searches the documents of docIDs; none means every document that owner
+	// may see. known are those of docIDs that were read already.
 	Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (retrieval.Selection, error)
 }
 
@@ -31,15 +31,14 @@ type Activities struct {
 	Model  llm.Model
 	Bus    stream.Bus
 	Search Searcher
-	Web    tools.WebSearch // nil when there is none
-	Tools  *tools.Box      // nil when there are none
-	// RetryBudget bounds tries of a model call: none starts later than this
-	// after the first (LLM_RETRY_BUDGET).
+	Web    tools.WebSearch // nil: no web search
+	Tools  *tools.Box      // nil: no tools
+	// RetryBudget bounds the retries of a model call: none starts later than this
+	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration
 	Log         *slog.Logger     // nil: slog.Default
-	Now         func() time.Time // nil: time.Now; the year that "this year" is
-	// Heartbeat tells the server that an attempt is alive; nil: by the worker's
-	// own client.
+	Now         func() time.Time // nil: time.Now
+	// Heartbeat sends a heartbeat; nil: by the worker's own client.
 	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
 
 	begun begunTurns

@@ -8,9 +8,9 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// Announce publishes what the log of an activity's turn has before it runs, for a
-// worker's options. That Temporal hands out an activity proves that it has
-// recorded what comes before it.
+// Announce is a worker interceptor. Before an activity runs, it publishes the new
+// log entries of its turn: Temporal has recorded them, or it would not have
+// scheduled the activity.
 func Announce(bus stream.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
 
 type announcing struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// ReadAnswer finds out what a person's answer means: documents by mention, tag,
-// id or name, and with AsText a text that is kept.
+// ReadAnswer resolves a person's answer: documents by mention, tag, id or name, and
+// with AsText a text, which it stores.
 func (a *Activities) ReadAnswer(ctx context.Context, r AnswerRequest) (Answered, error) {
 	out, err := a.readAnswer(ctx, r)
 	if err != nil {
@@ -22,8 +22,7 @@ func (a *Activities) ReadAnswer(ctx context.Context, r AnswerRequest) (Answered,
 	return out, nil
 }
 
-// KeepAnswer stores a whole answer that did not come by the API, which stores
-// them itself. It returns the key of the text.
+// KeepAnswer stores an answer that the API has not stored, and returns its key.
 func (a *Activities) KeepAnswer(ctx context.Context, r KeepRequest) (key string, err error) {
 	b, err := json.Marshal(r.Value)
 	if err == nil {
@@ -33,7 +32,7 @@ func (a *Activities) KeepAnswer(ctx context.Context, r KeepRequest) (key string,
 	return key, a.fail(ctx, r.TurnRef, "keep the answer", err)
 }
 
-// whole is an answer with all that the person wrote.
+// whole is an answer with its stored text.
 func (a *Activities) whole(ctx context.Context, ref TurnRef, v chat.ResumeValue) (chat.ResumeValue, error) {
 	if v.Ref == "" {
 		return v, nil
@@ -54,7 +53,7 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 	if r.Value.Type != chat.TextInput { // the value is an option
 		return out, nil
 	}
-	text := strings.TrimSpace(tagged.free(r.Value.Text()))
+	text := strings.TrimSpace(tagged.textWithoutTags(r.Value.Text()))
 	if text == "" {
 		return out, nil
 	}
@@ -69,7 +68,7 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 	if err != nil {
 		return Answered{}, err
 	}
-	if r.AsText && !whole { // a text may quote titles without meaning them
+	if r.AsText && !whole { // titles quoted in a text are not resolved
 		if onlyConnecting(text) && len(out.IDs) > 0 {
 			return out, nil
 		}
@@ -84,9 +83,9 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 	return out, nil
 }
 
-// named finds documents by the name that text is, or with parts by names in it.
-// Several documents of the same name are all meant: who typed the name alone
-// cannot say which. whole reports that text is a name and nothing else.
+// named finds documents by name: text as a whole, or with parts also names in it. It
+// returns all documents of the same name, because the name alone cannot tell which.
+// whole reports that text is a name and nothing else.
 func (a *Activities) named(ctx context.Context, owner, text string, parts bool) (_ []chat.Document, whole bool, err error) {
 	visible, err := a.Store.VisibleDocuments(ctx, owner)
 	if err != nil {
@@ -99,7 +98,7 @@ func (a *Activities) named(ctx context.Context, owner, text string, parts bool) 
 		return nil, false, nil
 	}
 	found := occurring(text, visible)
-	rest := without(text, titlesOf(found), "\n")
+	rest := replaceNames(text, titlesOf(found), "\n")
 	for _, part := range strings.FieldsFunc(strings.ReplaceAll(rest, " and ", "\n"), func(r rune) bool {
 		return strings.ContainsRune(",;\n", r)
 	}) {

@@ -9,27 +9,28 @@ import (
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// minAuditText is how much text, in characters, a message must bring for an
-// audit besides names and instruction.
+// minAuditText is the least length of a text to audit in a message, in characters,
+// without names and instruction.
 const minAuditText = 40
 
 var (
-	auditVerbs = union(asked[chat.Audit], set("check checking review reviewing verify verifying assess assessing examine examining"))
+	auditVerbs = union(actionWords[chat.Audit], set("check checking review reviewing verify verifying assess assessing examine examining"))
 	// instructing are words of the sentence that asks for an audit.
 	instructing = union(common, documentNouns, auditVerbs, set(`
 attached following below here above against whether conform conforms breach breaches break breaks issue issues
 problem problems finding findings severe serious tell flag point out based per violated clause clauses`))
 )
 
-// auditText splits the text that a message brings for an audit from the words
-// that ask for it. free is the message without the names of documents. The text
-// is "" when there is none to speak of: then the person is asked for it.
+// auditText splits a message into the instruction and the text to audit. free is the
+// message without the names of documents. The text is "" when there is too little of
+// it: then the person is asked for it.
 //
-// "Audit this against X: <text>", a quotation, the lines or sentences after the
-// asking one, and a message that asks nothing at all count as text.
+// These count as text: what follows the colon in "Audit this against X: <text>", a
+// quotation, the lines or sentences after the instruction, and a message without any
+// instruction.
 func auditText(free string) (instruction, text string) {
 	free = strings.TrimSpace(free)
-	if body := quotation(free); enough(body) {
+	if body := quotation(free); hasOwnText(body) {
 		return noQuotes.Replace(strings.Replace(free, body, "", 1)), body
 	}
 	parts := sentence.Sentences(free)
@@ -40,17 +41,17 @@ func auditText(free string) (instruction, text string) {
 	first := string(runes[:parts[0].End])
 	if !asksForAudit(first) {
 		if last := parts[len(parts)-1]; len(parts) > 1 && asksForAudit(last.Text) {
-			return last.Text, atLeast(string(runes[:last.Start])) // the text came first
+			return last.Text, ownTextOrEmpty(string(runes[:last.Start])) // the text came first
 		}
 		if len(parts) == 1 && strings.HasSuffix(first, "?") {
 			return free, ""
 		}
-		return "", atLeast(free)
+		return "", ownTextOrEmpty(free)
 	}
-	if i := strings.IndexAny(first, ":\n"); i >= 0 && asksForAudit(first[:i]) && enough(free[i+1:]) {
+	if i := strings.IndexAny(first, ":\n"); i >= 0 && asksForAudit(first[:i]) && hasOwnText(free[i+1:]) {
 		return first[:i], strings.TrimSpace(free[i+1:])
 	}
-	if rest := strings.TrimSpace(string(runes[parts[0].End:])); enough(rest) {
+	if rest := strings.TrimSpace(string(runes[parts[0].End:])); hasOwnText(rest) {
 		return first, rest
 	}
 	return free, ""
@@ -67,8 +68,8 @@ func asksForAudit(s string) bool {
 	return false
 }
 
-// enough reports whether s says something of its own, and not only how to audit.
-func enough(s string) bool {
+// hasOwnText reports whether s has enough words beside those of the instruction.
+func hasOwnText(s string) bool {
 	own := 0
 	for _, w := range words(s) {
 		if !instructing[w] {
@@ -78,8 +79,8 @@ func enough(s string) bool {
 	return utf8.RuneCountInString(strings.TrimSpace(s)) > minAuditText && own > minAuditText/3
 }
 
-func atLeast(s string) string {
-	if s = strings.TrimSpace(s); !enough(s) {
+func ownTextOrEmpty(s string) string {
+	if s = strings.TrimSpace(s); !hasOwnText(s) {
 		return ""
 	}
 	return s

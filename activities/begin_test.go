@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-func TestATurnFollowsTheParentAskedForElseTheHead(t *testing.T) {
+func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
 	b := setup(t)
 	first := b.exchange("one", "1")
 	second := b.exchange("two", "2")
@@ -27,7 +27,7 @@ func TestATurnFollowsTheParentAskedForElseTheHead(t *testing.T) {
 			ref := b.insert(chat.Content{Message: name, ParentRequest: tc.asked})
 			got := must[Begun](b, b.BeginTurn, ref)
 			require.Equal(t, tc.want, got.Parent)
-			require.Equal(t, got, must[Begun](b, b.BeginTurn, ref), "a second call finds the same place")
+			require.Equal(t, got, must[Begun](b, b.BeginTurn, ref), "BeginTurn is idempotent")
 			turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
 			require.NoError(t, err)
 			require.Equal(t, chat.TurnRunning, turn.Status)
@@ -37,16 +37,16 @@ func TestATurnFollowsTheParentAskedForElseTheHead(t *testing.T) {
 	}
 }
 
-// A workflow task may be lost after its BeginTurn has run, and the submit with
-// it: then another turn may be accepted before that one, or that one never.
-func TestATurnThatBeganInALostWorkflowTaskIsTakenBackWhenAnotherBegins(t *testing.T) {
+// A workflow task, and the submit that it accepted, can be lost after its BeginTurn
+// has run. Then another turn may be accepted before this one, or this one never.
+func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	b := setup(t)
 	first := b.exchange("one", "1")
 	lost, waits, leaves, next := b.insert(chat.Content{Message: "lost"}), b.insert(chat.Content{Message: "waits"}), b.insert(chat.Content{Message: "leaves"}), b.insert(chat.Content{Message: "next"})
 	for _, ref := range []TurnRef{leaves, lost, waits} {
 		must[Begun](b, b.BeginTurn, ref)
 	}
-	next.Beside = &Beside{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
+	next.Others = &OtherTurns{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
 	require.Equal(t, leaves.TurnID, must[Begun](b, b.BeginTurn, next).Parent)
 	for id, want := range map[string]chat.TurnStatus{
 		lost.TurnID: chat.TurnNew, waits.TurnID: chat.TurnAccepted, leaves.TurnID: chat.TurnRunning, next.TurnID: chat.TurnRunning,
@@ -57,20 +57,20 @@ func TestATurnThatBeganInALostWorkflowTaskIsTakenBackWhenAnotherBegins(t *testin
 		require.Equal(t, want == chat.TurnRunning, turn.Parent != "")
 	}
 	must[Settled](b, b.Settle, Ending{TurnRef: next, Status: chat.TurnCancelled})
-	waits.Beside = &Beside{}
-	require.Equal(t, next.TurnID, must[Begun](b, b.BeginTurn, waits).Parent, "it begins anew, in its place")
+	waits.Others = &OtherTurns{}
+	require.Equal(t, next.TurnID, must[Begun](b, b.BeginTurn, waits).Parent, "it begins again, after the other turn")
 	settled, err := b.store.Turn(context.Background(), owner, first.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, chat.TurnCompleted, settled.Status)
 }
 
-func TestBeginTurnSaysWhatWasAskedFor(t *testing.T) {
+func TestBeginTurnReturnsTheContentOfTheMessage(t *testing.T) {
 	b := setup(t)
 	ref := b.insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
 	require.Equal(t, Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, RunID: "run-" + ref.TurnID}, must[Begun](b, b.BeginTurn, ref))
 }
 
-func TestMarksShowInTheTurnsRow(t *testing.T) {
+func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {
 	b := setup(t)
 	ref := b.say("hi")
 	for _, step := range []struct {
@@ -85,15 +85,15 @@ func TestMarksShowInTheTurnsRow(t *testing.T) {
 	}
 }
 
-func TestAnnounceStopTellsTheBus(t *testing.T) {
+func TestAnnounceStopPublishesOnTheBus(t *testing.T) {
 	b := setup(t)
 	ref := b.say("hi")
 	_, err := run[any](b, b.AnnounceStop, ref)
 	require.NoError(t, err)
-	require.Equal(t, []string{ref.TurnID}, b.bus.told)
+	require.Equal(t, []string{ref.TurnID}, b.bus.announced)
 }
 
-func TestACancelThatOvertookTheTurnIsFoundWhenItBegins(t *testing.T) {
+func TestCancelBeforeTheTurnIsFoundWhenItBegins(t *testing.T) {
 	b := setup(t)
 	ref := b.insert(chat.Content{Message: "hi"})
 	require.NoError(t, b.store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))

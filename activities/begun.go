@@ -7,13 +7,11 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// maxBegun is how many turns this process remembers, a message of at most some
-// kilobytes each.
+// maxBegun bounds the cached turns. A message has at most some kilobytes.
 const maxBegun = 256
 
-// begunTurns are turns that this process has read when they began: what a message
-// says never changes, and every activity of its turn needs it. The zero value is
-// empty.
+// begunTurns caches turns that this process has read. A message never changes, and
+// every activity of its turn needs it. The zero value is empty.
 type begunTurns struct {
 	mu    sync.Mutex
 	turns map[string]chat.Turn
@@ -50,8 +48,8 @@ func (b *begunTurns) find(owner, id string) (t chat.Turn, ok bool) {
 	return t, ok && t.Owner == owner
 }
 
-// turn is a turn as its message made it: its status and its place may have changed
-// since. Where it began in another process, it is read.
+// turn returns a turn from the cache or the store. Its status and place may be out of
+// date.
 func (a *Activities) turn(ctx context.Context, ref TurnRef) (chat.Turn, error) {
 	if t, ok := a.begun.find(ref.Owner, ref.TurnID); ok {
 		return t, nil

@@ -12,16 +12,15 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// wanted is a tool call of a model's with the texts that go with it.
+// wanted is a tool call that a model asked for, with its texts.
 type wanted struct {
 	Wanted
 	texts []db.Text
 }
 
-// readCalls makes a model's tool calls ours: with our ids, checked against the
-// schemas of what was offered. One that cannot be made gets its result at once,
-// for the model to read.
-func readCalls(s speech, calls []llm.ToolCall) []wanted {
+// readCalls gives a model's tool calls our ids and checks them against the schemas of
+// the offered tools. A call that cannot be made gets an error result for the model.
+func readCalls(s pieceRequest, calls []llm.ToolCall) []wanted {
 	var out []wanted
 	for _, c := range calls {
 		id := chat.CallID(s.TurnID, s.Calls+len(out)+1)
@@ -34,9 +33,9 @@ func readCall(offered []tools.Tool, id string, c llm.ToolCall) wanted {
 	w := wanted{Wanted: Wanted{CallRef: chat.CallRef{ID: id, Name: c.Name}}}
 	given := strings.TrimSpace(strings.ToValidUTF8(c.Arguments, ""))
 	if given == "" || given == "null" {
-		given = "{}" // how some models call a tool that needs nothing
+		given = "{}" // some models call a tool without arguments like this
 	}
-	var arguments json.RawMessage // none: they are no object, or too large
+	var arguments json.RawMessage // nil: not a JSON object, or too large
 	if len(given) <= chat.MaxArguments {
 		var ok bool
 		if arguments, ok = tools.Canonical([]byte(given)); ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// wanting is a turn with a call to make.
+// wanting begins a turn with a tool call.
 func (b *testBundle) wanting(t tools.Tool, arguments string) CallRequest {
 	b.t.Helper()
 	b.equip(t)
@@ -28,7 +28,7 @@ func (b *testBundle) wanting(t tools.Tool, arguments string) CallRequest {
 	return CallRequest{TurnRef: r.TurnRef, CallRef: chat.CallRef{ID: id, Name: t.Name}, Agent: chat.AgentAssistant, SideEffects: t.SideEffects}
 }
 
-// counting is a run that counts and returns what it is told.
+// counting is a tool's Run that counts its calls and returns r and err.
 func counting(n *atomic.Int32, r tools.Result, err error) func(context.Context, tools.Call) (tools.Result, error) {
 	return func(context.Context, tools.Call) (tools.Result, error) {
 		n.Add(1)
@@ -38,7 +38,7 @@ func counting(n *atomic.Int32, r tools.Result, err error) func(context.Context, 
 
 func (b *testBundle) result(r CallRequest) string { return b.texts(r.TurnRef)[chat.ResultKey(r.ID)] }
 
-func TestACallRunsWithItsArgumentsAndItsResultIsKept(t *testing.T) {
+func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
 	b := setup(t)
 	var got tools.Call
 	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -47,11 +47,11 @@ func TestACallRunsWithItsArgumentsAndItsResultIsKept(t *testing.T) {
 	}), `{"query":"a"}`)
 	require.Equal(t, Called{Usage: chat.Usage{CostUSD: 2}}, must[Called](b, b.CallTool, r))
 	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
-	require.Equal(t, "sent it", b.result(r), "what no database takes is left out")
+	require.Equal(t, "sent it", b.result(r), "characters that a database rejects are removed")
 	require.JSONEq(t, `["d.1"]`, b.texts(r.TurnRef)[shownKey(r.ID)])
 }
 
-func TestACallRunsWithTheArgumentsThatThePersonPutInTheirPlace(t *testing.T) {
+func TestCallRunsWithEditedArguments(t *testing.T) {
 	b := setup(t)
 	var got string
 	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -63,7 +63,7 @@ func TestACallRunsWithTheArgumentsThatThePersonPutInTheirPlace(t *testing.T) {
 	require.Equal(t, `{"query":"b"}`, got)
 }
 
-func TestACallWhoseResultStandsRunsNoMore(t *testing.T) {
+func TestCallWithAStoredResultDoesNotRunAgain(t *testing.T) {
 	b := setup(t)
 	var n atomic.Int32
 	r := b.wanting(sending(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -75,7 +75,7 @@ func TestACallWhoseResultStandsRunsNoMore(t *testing.T) {
 	require.EqualValues(t, 1, n.Load())
 }
 
-func TestNothingRunsWithArgumentsThatBreakTheSchemaOrWithoutATool(t *testing.T) {
+func TestCallWithWrongArgumentsOrAnUnknownToolDoesNotRun(t *testing.T) {
 	b := setup(t)
 	var n atomic.Int32
 	r := b.wanting(sending(counting(&n, tools.Result{}, nil)), `{"query":"a","more":1}`)
@@ -89,7 +89,7 @@ func TestNothingRunsWithArgumentsThatBreakTheSchemaOrWithoutATool(t *testing.T) 
 	require.Zero(t, n.Load())
 }
 
-func TestAToolThatTakesTooLongIsCancelledAndTheModelReadsSo(t *testing.T) {
+func TestToolTimeoutCancelsTheToolAndIsAResultForTheModel(t *testing.T) {
 	for _, sideEffects := range []bool{false, true} {
 		b := setup(t)
 		slow := noting("slow")
@@ -105,7 +105,7 @@ func TestAToolThatTakesTooLongIsCancelledAndTheModelReadsSo(t *testing.T) {
 	}
 }
 
-func TestAToolThatFailsIsTriedAgainAndInTheEndTheModelReadsSo(t *testing.T) {
+func TestFailingToolIsRetriedAndThenGivesAnErrorResult(t *testing.T) {
 	b := setup(t)
 	var n atomic.Int32
 	look := noting("look")
@@ -113,13 +113,13 @@ func TestAToolThatFailsIsTriedAgainAndInTheEndTheModelReadsSo(t *testing.T) {
 	r := b.wanting(look, `{"query":"a"}`)
 	_, err := run[Called](b, b.CallTool, r)
 	require.Error(t, err)
-	require.NotContains(t, err.Error(), "SECRET", "nothing of it enters history")
+	require.NotContains(t, err.Error(), "SECRET", "the tool's error does not enter the history")
 	b.info.attempt = toolTries
 	require.True(t, must[Called](b, b.CallTool, r).IsError)
 	require.Equal(t, "The tool failed.", b.result(r))
 }
 
-func TestAToolWithSideEffectsThatFailsOrPanicsIsNotTriedAgain(t *testing.T) {
+func TestFailingToolWithSideEffectsIsNotRetried(t *testing.T) {
 	for name, run := range map[string]func(context.Context, tools.Call) (tools.Result, error){
 		"fails":  func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, errors.New("cut") },
 		"panics": func(context.Context, tools.Call) (tools.Result, error) { panic("at the worst time") },
@@ -131,7 +131,7 @@ func TestAToolWithSideEffectsThatFailsOrPanicsIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAStopCancelsTheTool(t *testing.T) {
+func TestStopCancelsTheTool(t *testing.T) {
 	b := setup(t)
 	r := b.wanting(sending(func(ctx context.Context, _ tools.Call) (tools.Result, error) {
 		b.bus.stops <- struct{}{}
@@ -143,7 +143,7 @@ func TestAStopCancelsTheTool(t *testing.T) {
 	require.Empty(t, b.result(r))
 }
 
-func TestAWorkerThatStopsLetsASideEffectEndAndCutsWhatCanBeTriedAgain(t *testing.T) {
+func TestStoppingWorkerLetsSideEffectsFinishAndInterruptsOtherCalls(t *testing.T) {
 	for _, sideEffects := range []bool{true, false} {
 		b := setup(t)
 		stop := make(chan struct{})
@@ -170,7 +170,7 @@ func TestAWorkerThatStopsLetsASideEffectEndAndCutsWhatCanBeTriedAgain(t *testing
 	}
 }
 
-func TestAResultWaitsForADatabaseThatIsAway(t *testing.T) {
+func TestToolResultIsStoredOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	b := setup(t)
 	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
 		var once atomic.Bool
@@ -188,7 +188,7 @@ func TestAResultWaitsForADatabaseThatIsAway(t *testing.T) {
 	require.Equal(t, "sent", b.result(r))
 }
 
-func TestAResultThatCannotBeKeptIsAnUnknownOutcome(t *testing.T) {
+func TestToolResultThatCannotBeStoredIsAnUnknownOutcome(t *testing.T) {
 	b := setup(t)
 	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
 		b.store.mu.Lock()
@@ -214,7 +214,7 @@ func (b *testBundle) decide(r CallRequest, prompt chat.PromptCode, d chat.Decisi
 	})
 }
 
-func TestDecideKeepsWhatThePersonDecided(t *testing.T) {
+func TestDecideStoresThePersonsDecisions(t *testing.T) {
 	const ask, unknown = chat.PromptApproveTools, chat.PromptUnknownOutcome
 	for name, c := range map[string]struct {
 		prompt   chat.PromptCode
@@ -231,7 +231,7 @@ func TestDecideKeepsWhatThePersonDecided(t *testing.T) {
 		"edited though it may not be": {unknown, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{"query":"b"}`)}, false, true, "", "The call was not made: the person changed its arguments, and the arguments of send cannot be changed."},
 		"rejected":                    {ask, chat.Decision{Decision: chat.Rejected}, false, false, "", "The person rejected this call."},
 		"rejected with a reason":      {ask, chat.Decision{Decision: chat.Rejected, Reason: "too dear"}, false, false, "", "The person rejected this call: too dear"},
-		"nobody answered":             {ask, chat.Decision{Decision: chat.Rejected, Reason: NobodyAnswered}, false, false, "", "The call was not made: nobody answered in time."},
+		"nobody answered":             {ask, chat.Decision{Decision: chat.Rejected, Reason: NoAnswerInTime}, false, false, "", "The call was not made: nobody answered in time."},
 		"not run again":               {unknown, chat.Decision{Decision: chat.Rejected}, false, false, "", "The outcome is unknown: the process died while the tool ran. The person does not want it run again."},
 		"run again":                   {unknown, chat.Decision{Decision: chat.Approved}, true, false, "", ""},
 	} {
@@ -242,7 +242,7 @@ func TestDecideKeepsWhatThePersonDecided(t *testing.T) {
 			before := len(b.texts(r.TurnRef))
 			checked := b.decide(r, c.prompt, c.decision, true)
 			require.Equal(t, c.misfit, checked.Misfit)
-			require.Len(t, b.texts(r.TurnRef), before, "a check keeps nothing")
+			require.Len(t, b.texts(r.TurnRef), before, "a check stores nothing")
 
 			got := b.decide(r, c.prompt, c.decision, false)
 			require.Equal(t, c.run, len(got.Run) == 1)
@@ -253,8 +253,8 @@ func TestDecideKeepsWhatThePersonDecided(t *testing.T) {
 	}
 }
 
-// A worker that was frozen while it asked the model may thaw when another
-// attempt's call has been shown and approved, and write its own arguments.
+// A worker that was frozen during a model call can go on when the call of another
+// attempt has been shown and approved, and try to write its own arguments.
 func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	b := setup(t)
 	var runs atomic.Int32
@@ -265,9 +265,9 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	require.Zero(t, runs.Load())
 }
 
-// TestAnAttemptThatThawsLeavesTheCallsOfALaterOneAlone: the person saw BETA, and
-// BETA is what runs.
-func TestAnAttemptThatThawsLeavesTheCallsOfALaterOneAlone(t *testing.T) {
+// TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne: the person was shown
+// BETA, so BETA must run.
+func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.T) {
 	b := setup(t)
 	var got []string
 	b.equip(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -277,21 +277,21 @@ func TestAnAttemptThatThawsLeavesTheCallsOfALaterOneAlone(t *testing.T) {
 	r := b.ask("Send it")
 	id := chat.CallID(r.TurnID, 1)
 	b.model.reply.Calls = []llm.ToolCall{call("send", `{"query":"ALPHA"}`)}
-	b.model.stream = func(ctx context.Context, _ func(string) error) error { // meanwhile the second attempt has written
+	b.model.stream = func(ctx context.Context, _ func(string) error) error { // the second attempt writes meanwhile
 		return b.store.PutTexts(ctx, owner, r.TurnID, []db.Text{{Key: chat.CallKey(id), Text: `{"query":"BETA"}`, Order: 2}})
 	}
 	_, err := run[Written](b, b.Think, r)
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.Equal(t, ErrTypeOutdated, app.Type())
-	require.NotContains(t, b.texts(r.TurnRef), saidKey(1), "nothing beside it is written either")
+	require.NotContains(t, b.texts(r.TurnRef), saidKey(1), "its other texts are not written either")
 
 	must[Called](b, b.CallTool, CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
 		CallRef: chat.CallRef{ID: id, Name: "send", Hash: tools.Hash([]byte(`{"query":"BETA"}`))}})
 	require.Equal(t, []string{`{"query":"BETA"}`}, got)
 }
 
-func TestNothingRunsWithoutTheArgumentsThatWereShown(t *testing.T) {
+func TestCallWithoutItsStoredArgumentsDoesNotRun(t *testing.T) {
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -301,8 +301,8 @@ func TestNothingRunsWithoutTheArgumentsThatWereShown(t *testing.T) {
 	require.Zero(t, runs.Load())
 }
 
-// A workflow restored from a copy may be behind its database.
-func TestActivitiesOfASettledTurnDoNothingMore(t *testing.T) {
+// A workflow that was restored from a backup may be behind the database.
+func TestActivitiesOfASettledTurnDoNothing(t *testing.T) {
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -331,7 +331,7 @@ func TestActivitiesOfASettledTurnDoNothingMore(t *testing.T) {
 	require.ErrorIs(t, err, db.ErrSettled)
 }
 
-func TestEditedArgumentsRunUnderTheHashThatTheDecisionGaveThem(t *testing.T) {
+func TestEditedArgumentsRunWithTheHashOfTheDecision(t *testing.T) {
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -352,7 +352,7 @@ func TestOnlyAnApprovalIsRemembered(t *testing.T) {
 	require.Empty(t, b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Rejected, Remember: true}, false).Remember)
 }
 
-func TestApprovalsComeFromTheParentAndNotFromTheNewestTurn(t *testing.T) {
+func TestApprovalsComeFromTheParentTurn(t *testing.T) {
 	b := setup(t)
 	first := b.exchange("One", "1")
 	ref := b.say("Two")

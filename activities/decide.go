@@ -9,13 +9,13 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// NobodyAnswered is the reason of a rejection that no person gave.
-const NobodyAnswered = "nobody answered in time"
+// NoAnswerInTime is the reason of a rejection by timeout. Recorded histories contain
+// it.
+const NoAnswerInTime = "nobody answered in time"
 
-// Decide takes a person's decisions about tool calls: it keeps arguments that
-// were changed, and gives the calls that are not to be made their result.
-// Arguments that cannot be used are a Misfit: of a call decided already, which
-// the API did not let through, that counts as a rejection. Idempotent.
+// Decide applies a person's decisions about tool calls: it stores edited arguments,
+// and gives rejected calls their result. Edited arguments that do not fit the tool's
+// schema are a Misfit, and then the call is rejected. It is idempotent.
 func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 	var out Decided
 	for _, call := range r.Question.Calls {
 		i := slices.IndexFunc(r.Value.Decisions, func(d chat.Decision) bool { return d.ID == call.ID })
-		if i < 0 { // Fits has seen to it
+		if i < 0 { // ResumeValue.Fits rules this out
 			out.Misfit = true
 			continue
 		}
@@ -54,8 +54,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 	return out, nil
 }
 
-// decided is the text that a decision leaves behind, and whether the call is to
-// be made.
+// decided is the text to store for a decision, and whether the call is to be made.
 func decided(texts map[string]string, prompt chat.PromptCode, call chat.CallRef, d chat.Decision) (key, text string, run bool) {
 	result := chat.ResultKey(call.ID)
 	if d.Decision == chat.Rejected {
@@ -76,8 +75,8 @@ func rejection(prompt chat.PromptCode, reason string) string {
 	switch {
 	case prompt == chat.PromptUnknownOutcome:
 		text = "The outcome is unknown: the process died while the tool ran. The person does not want it run again"
-	case reason == NobodyAnswered:
-		return "The call was not made: " + NobodyAnswered + "."
+	case reason == NoAnswerInTime:
+		return "The call was not made: " + NoAnswerInTime + "."
 	}
 	if reason == "" {
 		return text + "."

@@ -8,17 +8,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/palaver-chat/palaver/activities/tiptap"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 const (
-	maxRegistry = 100 // entries of the registry that a model sees, the newest ones
-	maxSharing  = 20  // documents offered because their title shares a word
-	maxOthers   = 5   // documents offered because their title is like the last one spoken of
-	maxNames    = 10  // names that are looked for
+	maxRegistry      = 100 // newest entries of the registry in the prompt
+	maxSharingWords  = 20  // documents offered because their title shares a word
+	maxSimilarTitles = 5   // documents offered because their title is similar to that of the last one mentioned
+	maxNames         = 10  // names from the model that are matched
 )
 
 // Sources of a resolution.
@@ -28,21 +27,17 @@ const (
 	sourceFuzzy    = "fuzzy_match"
 )
 
-// ResolveDocs finds the documents that a message is about, in three stages:
-// mentions and tags; one model call with as much context as it takes; names
-// the model could not place, by likeness. Only ids that exist and that the owner
-// may see leave it.
+// ResolveDocs is Resolve for the documents alone: when a person has chosen the
+// action, and in threads of version 0.
 func (a *Activities) ResolveDocs(ctx context.Context, r DocsRequest) (Docs, error) {
-	ctx, w := a.watch(ctx, r.TurnID)
-	defer w.end()
-	d, err := a.resolveDocs(ctx, r)
+	found, err := a.Resolve(ctx, ResolveRequest{TurnRef: r.TurnRef, Docs: true, Action: r.Action})
 	if err != nil {
-		return Docs{}, a.outcome(w, ctx, r.TurnRef, string(chat.NodeDocs), err)
+		return Docs{}, err
 	}
-	return d, nil
+	return *found.Docs, nil
 }
 
-// resolution is a message on its way through the stages.
+// resolution is the input of the stages that find a message's documents.
 type resolution struct {
 	message     string
 	instruction string // the message without tagged names and without a text to audit
@@ -53,11 +48,10 @@ type resolution struct {
 	verbatim    []chat.Document
 }
 
-func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, error) {
-	t, err := a.turn(ctx, r.TurnRef)
-	if err != nil {
-		return Docs{}, err
-	}
+// inferDocs finds the documents that a message is about, in three stages: mentions
+// and tags; one model call; and fuzzy matching of names that the model could not
+// resolve. It returns only ids that exist and that the owner may see.
+func (a *Activities) inferDocs(ctx context.Context, r DocsRequest, t chat.Turn) (Docs, error) {
 	if r.Action == "" {
 		r.Action = t.Content.Action
 	}
@@ -68,11 +62,10 @@ func (a *Activities) resolveDocs(ctx context.Context, r DocsRequest) (Docs, erro
 	return a.infer(ctx, r, *res, d)
 }
 
-// docsByRules is the first stage. open is nil when it decides which documents are
-// meant.
+// docsByRules is the first stage. open is nil when no model is needed.
 func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn) (_ Docs, open *resolution, err error) {
 	res := resolution{message: t.Content.Message}
-	g, gctx := errgroup.WithContext(ctx) // what most messages need is read at once
+	g, gctx := errgroup.WithContext(ctx) // most messages need both
 	g.Go(func() (err error) {
 		res.visible, err = a.Store.VisibleDocuments(gctx, r.Owner)
 		return err
@@ -88,7 +81,7 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 	if err != nil {
 		return Docs{}, nil, err
 	}
-	free := res.tags.free(res.message)
+	free := res.tags.textWithoutTags(res.message)
 	d := Docs{IDs: res.tags.ids(), Confidence: chat.High, Processing: processing(res.tags.docs)}
 	if len(d.IDs) > 0 {
 		d.Source = sourceExplicit
@@ -100,40 +93,34 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 	res.instruction = free
 	if r.Action == chat.Audit || asksForAudit(free) {
 		instruction, text := auditText(free)
-		if d.HasText = enough(without(text, titlesOf(occurring(text, res.visible)), " ")); d.HasText {
+		if d.HasText = hasOwnText(replaceNames(text, titlesOf(occurring(text, res.visible)), " ")); d.HasText {
 			res.instruction = instruction
 		}
 	}
-	res.candidates()
+	res.gatherCandidates()
 	if !res.needsModel() {
 		return d, nil, nil
 	}
 	return d, &res, nil
 }
 
-// ResolveByRules decides what can be told of a message without a model: the
-// action that it names, and its documents when everything is tagged. What it
-// leaves open is for ResolveIntent and ResolveDocs.
-func (a *Activities) ResolveByRules(ctx context.Context, ref TurnRef) (Ruled, error) {
+// ResolveByRules resolves what needs no model: an explicit action, and the documents
+// when all are tagged. The rest is left to Resolve.
+func (a *Activities) ResolveByRules(ctx context.Context, ref TurnRef) (Resolved, error) {
 	r, err := a.resolveByRules(ctx, ref)
 	if err != nil {
-		return Ruled{}, a.fail(ctx, ref, "resolve by rules", err)
+		return Resolved{}, a.fail(ctx, ref, "resolve by rules", err)
 	}
 	return r, nil
 }
 
-func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Ruled, err error) {
+func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Resolved, err error) {
 	t, err := a.turn(ctx, ref)
 	if err != nil {
 		return r, err
 	}
-	if t.Content.Action.Valid() {
-		content, _ := tiptap.Read(t.Content.TipTap) // malformed: nothing is mentioned
-		in, err := a.explicitIntent(ctx, t, content)
-		if err != nil {
-			return r, err
-		}
-		r.Intent = &in
+	if r.Intent, err = a.intentByRules(ctx, t); err != nil {
+		return r, err
 	}
 	d, open, err := a.docsByRules(ctx, DocsRequest{TurnRef: ref, Action: t.Content.Action}, t)
 	if err == nil && open == nil {
@@ -142,10 +129,10 @@ func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Ruled, 
 	return r, err
 }
 
-// candidates gathers what the message may mean: the registry, titles that stand
+// gatherCandidates gathers what the message may mean: the registry, titles that stand
 // in the message and titles that share words with it: one when it speaks of a
 // document, else more.
-func (r *resolution) candidates() {
+func (r *resolution) gatherCandidates() {
 	if n := len(r.registry); n > maxRegistry {
 		r.registry = r.registry[n-maxRegistry:]
 	}
@@ -159,32 +146,32 @@ func (r *resolution) candidates() {
 		}
 	}
 	add(r.verbatim)
-	speaks := refers(r.instruction) || mayName(r.instruction) || asksForDocuments(r.instruction)
-	add(sharing(r.instruction, r.visible, maxSharing, !speaks))
-	if n := len(r.registry); n > 0 && points(r.instruction) { // "the other one": a version of what was spoken of
-		add(sharing(r.registry[n-1].Title, r.visible, maxOthers, true))
+	speaks := mentionsADocument(r.instruction) || mayName(r.instruction) || asksForDocuments(r.instruction)
+	add(sharingWords(r.instruction, r.visible, maxSharingWords, !speaks))
+	if n := len(r.registry); n > 0 && refersBack(r.instruction) { // "the other one": a version of what was spoken of
+		add(sharingWords(r.registry[n-1].Title, r.visible, maxSimilarTitles, true))
 	}
 	add(r.tags.docs)
 }
 
-// needsModel reports whether rules cannot tell which documents are meant. They
-// can when everything is tagged and the rest points nowhere, and when there is
-// neither anything to choose from nor anything like a name.
+// needsModel reports whether rules cannot tell which documents are meant. Rules
+// suffice when everything is tagged and the rest of the message refers to nothing
+// before it, and when there are neither candidates nor anything like a name.
 func (r *resolution) needsModel() bool {
 	if mayName(r.instruction) || len(r.verbatim) > 0 {
 		return true
 	}
 	others := len(r.known) - len(r.tags.docs)
 	if len(r.tags.docs) > 0 {
-		return others > 0 && points(r.instruction)
+		return others > 0 && refersBack(r.instruction)
 	}
 	return others > 0
 }
 
-// registryHit reports whether a title of the registry stands in the message:
-// then the message is context enough, unless it points to another as well.
+// registryHit reports whether the message names a document of the registry, and
+// refers to no other: then the model needs no earlier messages.
 func (r *resolution) registryHit() bool {
-	if points(without(r.instruction, titlesOf(r.verbatim), " ")) {
+	if refersBack(replaceNames(r.instruction, titlesOf(r.verbatim), " ")) {
 		return false
 	}
 	lower := strings.ToLower(r.message)
@@ -193,7 +180,7 @@ func (r *resolution) registryHit() bool {
 	})
 }
 
-// infer is stages two and three.
+// infer runs stages two and three.
 func (a *Activities) infer(ctx context.Context, r DocsRequest, res resolution, d Docs) (Docs, error) {
 	var recent []chat.Message
 	if !res.registryHit() {
@@ -207,7 +194,7 @@ func (a *Activities) infer(ctx context.Context, r DocsRequest, res resolution, d
 	d.Called, d.Usage = true, usage
 	switch {
 	case errors.Is(err, llm.ErrUnparseable):
-		a.logOf(r.TurnRef).Warn("documents not understood", "error", err)
+		a.logOf(r.TurnRef).Warn("document resolution cannot be parsed; falling back to titles in the message", "error", err)
 		out = llm.DocResolution{ResolvedIDs: docIDs(res.verbatim), Confidence: chat.High}
 		if len(res.verbatim) == 0 {
 			out.Confidence = chat.Low
@@ -222,9 +209,9 @@ func (a *Activities) infer(ctx context.Context, r DocsRequest, res resolution, d
 	}
 	found = slices.DeleteFunc(found, func(x chat.Document) bool { return slices.Contains(d.IDs, x.ID) })
 	m := merge{docs: &d, message: res.message}
-	m.model(found, out.Confidence, res)
-	m.names(out.UnresolvedNames, res)
-	m.overlooked(res)
+	m.takeModelChoice(found, out.Confidence, res)
+	m.takeNames(out.UnresolvedNames, res)
+	m.takeVerbatimTitles(res)
 	m.finish()
 	if d.Source != sourceExplicit {
 		if d.IDs, err = a.inOrderOfMention(ctx, r.Owner, res.message, d.IDs); err != nil {
@@ -247,8 +234,8 @@ func (a *Activities) visible(ctx context.Context, owner string, ids []string) ([
 	return a.Store.DocumentsByID(ctx, owner, ids)
 }
 
-// beside is visible for ids among which are tagged documents, read already.
-func (a *Activities) beside(ctx context.Context, owner string, ids []string, tagged tags) ([]chat.Document, error) {
+// docsByID is visible, but reads nothing when all ids are among the tagged documents.
+func (a *Activities) docsByID(ctx context.Context, owner string, ids []string, tagged tags) ([]chat.Document, error) {
 	known := map[string]chat.Document{}
 	for _, d := range tagged.docs {
 		known[d.ID] = d
@@ -264,7 +251,7 @@ func (a *Activities) beside(ctx context.Context, owner string, ids []string, tag
 	return docs, nil
 }
 
-// merge brings what the stages found together.
+// merge combines the results of the stages.
 type merge struct {
 	docs      *Docs
 	message   string
@@ -272,9 +259,9 @@ type merge struct {
 	unknown   []string
 }
 
-// model takes a model's choice. A choice among several that it is not sure of,
-// and a title that several documents bear, are for the person to decide.
-func (m *merge) model(found []chat.Document, c chat.Confidence, res resolution) {
+// takeModelChoice takes the documents that a model chose. Several of which it is not
+// sure, and documents that share a title, become suggestions for the person.
+func (m *merge) takeModelChoice(found []chat.Document, c chat.Confidence, res resolution) {
 	switch c {
 	case chat.High, chat.Medium:
 	default:
@@ -282,7 +269,7 @@ func (m *merge) model(found []chat.Document, c chat.Confidence, res resolution) 
 	}
 	m.docs.Confidence = c
 	if len(found) > 1 && c != chat.High {
-		sure, open := told(res.instruction, found)
+		sure, open := splitByMention(res.instruction, found)
 		for _, f := range sure {
 			m.take(f, sourceInferred)
 		}
@@ -290,7 +277,7 @@ func (m *merge) model(found []chat.Document, c chat.Confidence, res resolution) 
 		return
 	}
 	for _, f := range found {
-		if twins := res.twins(f, found); len(twins) > 0 {
+		if twins := res.sameTitle(f, found); len(twins) > 0 {
 			m.suggest(append([]chat.Document{f}, twins...))
 			continue
 		}
@@ -298,12 +285,12 @@ func (m *merge) model(found []chat.Document, c chat.Confidence, res resolution) 
 	}
 }
 
-// told parts documents into those that the message tells from the others, by a
-// title or a word that only one of them has, and those it leaves open. A single
-// one cannot be open: then all are.
-func told(message string, docs []chat.Document) (sure, open []chat.Document) {
+// splitByMention splits documents into those that the message identifies, by a title
+// or a word that only one of them has, and the open ones. When only one would be
+// open, all are.
+func splitByMention(message string, docs []chat.Document) (sure, open []chat.Document) {
 	for _, d := range docs {
-		if place(message, d, docs) >= 0 {
+		if mentionIndex(message, d, docs) >= 0 {
 			sure = append(sure, d)
 		} else {
 			open = append(open, d)
@@ -315,10 +302,10 @@ func told(message string, docs []chat.Document) (sure, open []chat.Document) {
 	return sure, open
 }
 
-// twins are other documents of the same title that may be meant as well: in the
-// registry, when the chosen one is in it, else among all. A model that chose
-// several of a title meant them.
-func (r *resolution) twins(of chat.Document, chosen []chat.Document) []chat.Document {
+// sameTitle are other documents of the same title that may be meant, too: from the
+// registry, when the chosen one is in it, else from all. There are none when the
+// model chose several of the title, or one is tagged.
+func (r *resolution) sameTitle(of chat.Document, chosen []chat.Document) []chat.Document {
 	inRegistry := func(id string) bool {
 		return slices.ContainsFunc(r.registry, func(k chat.DocRef) bool { return k.ID == id })
 	}
@@ -336,8 +323,8 @@ func (r *resolution) twins(of chat.Document, chosen []chat.Document) []chat.Docu
 	return out
 }
 
-// names looks for documents like the names that a model could not place.
-func (m *merge) names(names []string, res resolution) {
+// takeNames matches the names that a model could not resolve.
+func (m *merge) takeNames(names []string, res resolution) {
 	for _, name := range names[:min(len(names), maxNames)] {
 		found := closest(name, res.visible)
 		if len(found) == 0 {
@@ -348,21 +335,21 @@ func (m *merge) names(names []string, res resolution) {
 			m.take(found[0], sourceFuzzy)
 		case len(found) > 1:
 			m.suggest(found)
-		case distinct(name, res.instruction):
+		case isPlausibleName(name, res.instruction):
 			m.unknown = append(m.unknown, name)
 		}
 	}
 }
 
-// overlooked takes a telling title that stands in the message though the model
-// made nothing of it: small models miss what is plain.
-func (m *merge) overlooked(res resolution) {
+// takeVerbatimTitles takes a distinctive title that the message contains when the
+// model found nothing. Small models miss such titles.
+func (m *merge) takeVerbatimTitles(res resolution) {
 	if len(m.docs.IDs)+len(m.suggested)+len(m.unknown) > 0 {
 		return
 	}
 	byName := map[string][]chat.Document{}
 	for _, d := range res.verbatim {
-		if name := fold(d.Title); telling(name) {
+		if name := fold(d.Title); isDistinctive(name) {
 			byName[name] = append(byName[name], d)
 		}
 	}
@@ -396,8 +383,8 @@ func (m *merge) suggest(docs []chat.Document) {
 	}
 }
 
-// finish settles the confidence: candidates make it medium, unknown names low,
-// names found by likeness high.
+// finish sets the confidence: medium for suggestions, low for unknown names, high
+// for fuzzy matches.
 func (m *merge) finish() {
 	m.suggested = slices.DeleteFunc(m.suggested, func(s chat.Document) bool { return slices.Contains(m.docs.IDs, s.ID) })
 	switch {
@@ -417,8 +404,8 @@ func (m *merge) finish() {
 	}
 }
 
-// inOrderOfMention sorts documents by where the message speaks of them; of two
-// in an audit, the first is audited. One without a place leaves all as they are.
+// inOrderOfMention sorts documents by where the message first mentions them: of two
+// in an audit, the first one is audited. If one is not mentioned, the order stays.
 func (a *Activities) inOrderOfMention(ctx context.Context, owner, message string, ids []string) ([]string, error) {
 	if len(ids) < 2 {
 		return ids, nil
@@ -429,7 +416,7 @@ func (a *Activities) inOrderOfMention(ctx context.Context, owner, message string
 	}
 	at := map[string]int{}
 	for _, d := range docs {
-		if at[d.ID] = place(message, d, docs); at[d.ID] < 0 {
+		if at[d.ID] = mentionIndex(message, d, docs); at[d.ID] < 0 {
 			return ids, nil
 		}
 	}
@@ -437,14 +424,14 @@ func (a *Activities) inOrderOfMention(ctx context.Context, owner, message string
 	return docIDs(docs), nil
 }
 
-// maxQuotedName bounds a name as a question repeats it.
+// maxQuotedName bounds a name that a question quotes, in characters.
 const maxQuotedName = 80
 
 func quoteNames(names []string) string {
 	var quotedNames []string
 	for _, n := range names {
 		n = strings.Join(strings.Fields(n), " ")
-		quotedNames = append(quotedNames, `"`+cut(n, maxQuotedName)+`"`)
+		quotedNames = append(quotedNames, `"`+truncate(n, maxQuotedName)+`"`)
 	}
 	return strings.Join(unique(quotedNames), ", ")
 }

@@ -41,7 +41,7 @@ func unresolved(names ...string) llm.DocResolution {
 	return llm.DocResolution{UnresolvedNames: names, Confidence: chat.Low}
 }
 
-func TestMentionsAndConnectingWordsOnlyCostNoModelCall(t *testing.T) {
+func TestMessageOfMentionsNeedsNoModelCall(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Circular 2024", "One."), b.doc("Leave Policy", "Two.")
 	b.exchange("earlier", "answer", d2)
@@ -61,12 +61,12 @@ func TestMentionsAndConnectingWordsOnlyCostNoModelCall(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
-func TestRulesDecideWhatIsSaidAndLeaveTheRestToTheModel(t *testing.T) {
+func TestResolveByRulesLeavesTheRestToTheModel(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Leave Policy", "One.")
-	rules := func(c chat.Content) Ruled {
+	rules := func(c chat.Content) Resolved {
 		t.Helper()
-		return must[Ruled](b, b.ResolveByRules, b.begin(c))
+		return must[Resolved](b, b.ResolveByRules, b.begin(c))
 	}
 	both := rules(chat.Content{Message: "Summarize this", Action: chat.Summarize, TaggedDocs: []string{d}})
 	require.Equal(t, &Intent{Action: chat.Summarize, Confidence: chat.High}, both.Intent)
@@ -74,14 +74,14 @@ func TestRulesDecideWhatIsSaidAndLeaveTheRestToTheModel(t *testing.T) {
 
 	action := rules(chat.Content{Message: "Summarize the Leave Policy", Action: chat.Summarize, WebSearch: true})
 	require.True(t, action.Intent.WebSearch)
-	require.Nil(t, action.Docs, "a name is for the model")
+	require.Nil(t, action.Docs, "the model resolves names")
 
 	docs := rules(chat.Content{Message: "What is in it?", TaggedDocs: []string{d}})
 	require.Nil(t, docs.Intent)
 	require.Equal(t, []string{d}, docs.Docs.IDs)
 
 	neither := rules(chat.Content{Message: "What does the Leave Policy say?"})
-	require.Equal(t, Ruled{}, neither)
+	require.Equal(t, Resolved{}, neither)
 	require.Zero(t, b.model.calls())
 }
 
@@ -98,25 +98,25 @@ func TestMentionsTagsAndSetsAreMergedAndSetsExpanded(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
-func TestOnlyIDsThatExistAndThatTheOwnerMaySeeLeaveTheNode(t *testing.T) {
+func TestResolvedIDsExistAndAreVisibleToTheOwner(t *testing.T) {
 	b := setup(t)
 	mine, theirs, public := b.doc("Mine", "1."), b.docOf("somebody-else", "Theirs", "2."), b.docOf(chat.PublicOwner, "Public", "3.")
-	gone := uuid.NewString()
-	got := b.resolve(b.begin(chat.Content{Message: "Compare", TaggedDocs: []string{theirs, gone, "no id", public, mine}}), "")
+	deleted := uuid.NewString()
+	got := b.resolve(b.begin(chat.Content{Message: "Compare", TaggedDocs: []string{theirs, deleted, "no id", public, mine}}), "")
 	require.Equal(t, []string{public, mine}, got.IDs)
 
 	b.exchange("earlier", "answer", mine)
-	b.model.answers = []any{resolved(chat.High, theirs, gone, mine, "'; DROP TABLE documents")}
+	b.model.answers = []any{resolved(chat.High, theirs, deleted, mine, "'; DROP TABLE documents")}
 	got = b.resolve(b.say("What about that document?"), "")
 	require.Equal(t, []string{mine}, got.IDs)
 
-	b.model.answers = []any{resolved(chat.Medium, theirs, gone, mine)}
+	b.model.answers = []any{resolved(chat.Medium, theirs, deleted, mine)}
 	got = b.resolve(b.say("What about that document?"), "")
-	require.Empty(t, got.Suggested, "one candidate is no choice")
+	require.Empty(t, got.Suggested, "a single candidate is not suggested")
 	require.Equal(t, []string{mine}, got.IDs)
 }
 
-func TestARegistryTitleInTheMessageIsContextEnough(t *testing.T) {
+func TestRegistryTitleInTheMessageNeedsNoEarlierMessages(t *testing.T) {
 	b := setup(t)
 	d := b.doc("BankNegara2024", "Rules.")
 	b.exchange("earlier", "answer", d)
@@ -135,7 +135,7 @@ func TestARegistryTitleInTheMessageIsContextEnough(t *testing.T) {
 	require.Equal(t, 2, b.model.calls())
 }
 
-func TestTheRegistryIsKeyedByIDBecauseTitlesCollide(t *testing.T) {
+func TestRegistryIsKeyedByIDBecauseTitlesCollide(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Policy", "One."), b.doc("Policy", "Two.")
 	b.exchange("earlier", "answer", d1, d2)
@@ -177,7 +177,7 @@ func TestUnresolvedNamesAreMatchedFuzzily(t *testing.T) {
 	}
 }
 
-func TestTwoTitlesEquallyGoodAreCandidates(t *testing.T) {
+func TestTwoEquallySimilarTitlesAreSuggested(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Remote Work Policy v1", "1."), b.doc("Remote Work Policy v2", "2.")
 	b.model.answers = []any{unresolved("Remote Work Policy v3")}
@@ -187,7 +187,7 @@ func TestTwoTitlesEquallyGoodAreCandidates(t *testing.T) {
 	require.False(t, got.Unresolved)
 }
 
-func TestNamesThatStayUnknownAreUnresolvedAndKeptAsText(t *testing.T) {
+func TestUnknownNamesAreUnresolvedAndStoredAsText(t *testing.T) {
 	b := setup(t)
 	b.doc("Leave Policy", "Text.")
 	b.model.answers = []any{unresolved("XYZ guidelines")}
@@ -199,7 +199,7 @@ func TestNamesThatStayUnknownAreUnresolvedAndKeptAsText(t *testing.T) {
 	require.Equal(t, `"XYZ guidelines"`, b.texts(ref)[chat.TextUnresolved])
 }
 
-func TestAMessageThatNamesNoDocumentIsNeverUnresolved(t *testing.T) {
+func TestMessageWithoutANameIsNeverUnresolved(t *testing.T) {
 	for message, name := range map[string]string{
 		"What are the capital requirements?":         "capital requirements",
 		"What about that regulation?":                "that regulation",
@@ -219,7 +219,7 @@ func TestAMessageThatNamesNoDocumentIsNeverUnresolved(t *testing.T) {
 	}
 }
 
-func TestRulesAnswerWhereThereIsNothingToChooseFrom(t *testing.T) {
+func TestNoModelCallWhenThereAreNoCandidates(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Leave Policy", "Text.")
 	for _, message := range []string{"What are the capital requirements?", "how many days of notice are due?", "I wonder whether gifts are allowed"} {
@@ -231,7 +231,7 @@ func TestRulesAnswerWhereThereIsNothingToChooseFrom(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
-func TestFreeTextBesideMentionsIsLookedAtOnce(t *testing.T) {
+func TestFreeTextBesideMentionsCostsOneModelCall(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Circular", "1."), b.doc("Contract", "2.")
 	b.exchange("earlier", "answer", d2)
@@ -245,7 +245,7 @@ func TestFreeTextBesideMentionsIsLookedAtOnce(t *testing.T) {
 	require.Equal(t, 1, b.model.calls())
 }
 
-func TestAVisibleTitleInTheMessageIsOfferedToTheModel(t *testing.T) {
+func TestVisibleTitleInTheMessageIsOfferedToTheModel(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Leave Policy.md", "Text.")
 	b.doc("Contract", "Text.")
@@ -267,7 +267,7 @@ func TestUnparseableResolutionFallsBackToTitlesInTheMessage(t *testing.T) {
 	require.Equal(t, chat.Low, got.Confidence)
 }
 
-func TestHasTextKnowsATextToAuditFromAnInstruction(t *testing.T) {
+func TestHasTextDistinguishesATextToAuditFromAnInstruction(t *testing.T) {
 	for message, want := range map[string]bool{
 		"Audit @Circular":                    false,
 		"Audit this email against @Circular": false,
@@ -290,7 +290,7 @@ func TestHasTextKnowsATextToAuditFromAnInstruction(t *testing.T) {
 	}
 }
 
-func TestNamesInsideATextUnderAuditAreNotLookedFor(t *testing.T) {
+func TestNamesInsideATextToAuditAreNotResolved(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Circular", "Rules.")
 	got := b.resolve(b.begin(chat.Content{
@@ -302,7 +302,7 @@ func TestNamesInsideATextUnderAuditAreNotLookedFor(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
-func TestADocumentStillProcessingIsSaidToBe(t *testing.T) {
+func TestDocumentStillProcessingIsReported(t *testing.T) {
 	b := setup(t)
 	id := b.upload("New circular", "txt", []byte("Text."))
 	got := b.resolve(b.begin(chat.Content{Message: "Summarize @New circular", TaggedDocs: []string{id}}), "")
@@ -315,7 +315,7 @@ func answerOf(ref TurnRef, asText bool, v chat.ResumeValue) AnswerRequest {
 	return AnswerRequest{TurnRef: ref, AsText: asText, Value: v}
 }
 
-func TestAnAnswerMayBeAnIDANameOrMentions(t *testing.T) {
+func TestAnswerIsResolvedFromIDNameOrMentions(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Leave Policy.pdf", "1."), b.doc("Travel Rules", "2.")
 	theirs := b.docOf("somebody-else", "Theirs", "3.")
@@ -344,7 +344,7 @@ func TestAnAnswerMayBeAnIDANameOrMentions(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
-func TestATextToAuditIsKeptAndTitlesInItAreNotMeant(t *testing.T) {
+func TestTextToAuditIsStoredAndTitlesInItAreNotResolved(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Leave Policy", "1.")
 	email := "Dear all, forget the Leave Policy: nobody gets days off."
@@ -358,7 +358,7 @@ func TestATextToAuditIsKeptAndTitlesInItAreNotMeant(t *testing.T) {
 	require.NotContains(t, b.texts(ref), chat.TextSource)
 }
 
-func TestAnOptionIsNotReadAsAName(t *testing.T) {
+func TestOptionIsNotResolvedAsAName(t *testing.T) {
 	b := setup(t)
 	d := b.doc("tag_docs", "1.")
 	other := b.doc("Other", "2.")
@@ -369,7 +369,7 @@ func TestAnOptionIsNotReadAsAName(t *testing.T) {
 	require.NotContains(t, got.IDs, d)
 }
 
-func TestEightyFivePercentIsTheLine(t *testing.T) {
+func TestNamesMatchFromEightyFivePercentSimilarity(t *testing.T) {
 	docs := []chat.Document{{ID: "d", Title: "abcdefghijklmnopqrst"}} // 20 characters
 	require.Len(t, closest("abcdefghijklmnopq###", docs), 1, "17 of 20")
 	require.Empty(t, closest("abcdefghijklmnop####", docs), "16 of 20")
@@ -385,9 +385,9 @@ func FuzzNames(f *testing.F) {
 		docs := []chat.Document{{ID: "d", Title: title}}
 		occurring(message, docs)
 		closest(message, docs)
-		sharing(message, docs, 1, true)
+		sharingWords(message, docs, 1, true)
 		mayName(message)
-		distinct(title, message)
+		isPlausibleName(title, message)
 		asksOfTopic(message, []string{title})
 		_, text := auditText(message)
 		require.LessOrEqual(t, len(text), len(message))
@@ -397,7 +397,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-func TestALongListOfTitlesIsSearchedQuickly(t *testing.T) {
+func TestManyTitlesAreMatchedQuickly(t *testing.T) {
 	b := setup(t)
 	b.doc("Policy", "Text.")
 	visible, err := b.store.VisibleDocuments(context.Background(), owner)

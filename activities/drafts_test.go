@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDraftsAreSavedMoreRarelyAsTheyGrowUnlessPeopleReadThem(t *testing.T) {
+func TestDraftIntervalGrowsUnlessThereIsNoBus(t *testing.T) {
 	for _, c := range []struct {
 		age  time.Duration
 		bus  bool
@@ -18,6 +18,6 @@ func TestDraftsAreSavedMoreRarelyAsTheyGrowUnlessPeopleReadThem(t *testing.T) {
 		{time.Minute, true, time.Second},
 		{time.Minute, false, 0},
 	} {
-		require.Equal(t, c.want, draftPause(c.age, c.bus), "%s %t", c.age, c.bus)
+		require.Equal(t, c.want, draftWait(c.age, c.bus), "%s %t", c.age, c.bus)
 	}
 }

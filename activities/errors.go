@@ -13,78 +13,78 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Types of application errors that are no code of part 8 of the contract.
+// Types of application errors beside the codes of docs/errors.md.
 const (
-	// ErrTypeSettled: the turn is over; nothing more can be written to it.
+	// ErrTypeSettled: the turn is settled; nothing more can be written to it.
 	ErrTypeSettled = "settled"
-	// ErrTypeOutdated: a later attempt, or activity, has written what this one was
-	// to write.
+	// ErrTypeOutdated: a later attempt or activity has already written this.
 	ErrTypeOutdated = "outdated"
 	// ErrTypeStopped: the turn was cancelled while the activity ran.
 	ErrTypeStopped = "stopped"
-	// ErrTypeInterrupted: the worker went away; another one takes over.
+	// ErrTypeInterrupted: the worker stopped or lost the attempt; another attempt
+	// follows.
 	ErrTypeInterrupted = "interrupted"
 )
 
-// TextFailureHint is the turn's text with what a person may do about a model
-// that refused for good, such as which variable to check.
+// TextFailureHint is the key of the turn's text that says what to do when the model
+// has refused for good, such as which setting to check.
 const TextFailureHint = "failure_hint"
 
 const (
-	// How long a model activity waits for a database that is away.
-	databasePatience = time.Minute
-	// Tries of an activity that fails for a reason nobody foresaw.
-	unforeseenTries = 5
-	// Back-off of model calls when the provider names no time.
+	// How long a model activity is retried while the database is unavailable.
+	databaseRetryBudget = time.Minute
+	// Attempts of an activity that fails for an unexpected reason.
+	unexpectedErrorTries = 5
+	// Back-off of model calls when the provider gives no retry time.
 	firstBackoff = 500 * time.Millisecond
 	maxBackoff   = 8 * time.Second
-	// Another worker takes over at once.
-	takeOver = 50 * time.Millisecond
+	// The delay before another worker's attempt.
+	workerStopRetryDelay = 50 * time.Millisecond
 )
 
-// fail turns an error into what enters Temporal's history: a type, and a
-// message made of code and step only. The whole error goes to the log, once.
+// fail turns an error into one for Temporal's history, with a type and a message of
+// code and step only. It logs the whole error, once.
 func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err error) error {
 	var app *temporal.ApplicationError
-	if err == nil || errors.As(err, &app) { // nothing, or said already
+	if err == nil || errors.As(err, &app) { // fail has logged it before
 		return err
 	}
 	log := a.logOf(ref).With("step", step, "attempt", activity.GetInfo(ctx).Attempt, "error", err)
 	var model *llm.Error
 	switch {
 	case errors.Is(err, db.ErrSettled):
-		log.Info("the turn is settled")
+		log.Info("activity ended: the turn is settled")
 		return expected("settled", step, ErrTypeSettled, temporal.ApplicationErrorOptions{NonRetryable: true})
-	case errors.Is(err, db.ErrOutdated): // this one is over, whatever it thinks
-		log.Info("a later attempt has taken over")
+	case errors.Is(err, db.ErrOutdated): // the server has given this attempt up
+		log.Info("activity ended: a later attempt has written")
 		return expected("outdated", step, ErrTypeOutdated, temporal.ApplicationErrorOptions{NonRetryable: true})
 	case errors.Is(err, db.ErrUnavailable):
-		log.Warn("the database is away")
-		return retryWithin(ctx, databasePatience, 0, chat.CodeDatabase, step)
+		log.Warn("activity failed: the database is unavailable")
+		return retryWithin(ctx, databaseRetryBudget, 0, chat.CodeDatabase, step)
 	case errors.Is(err, db.ErrNotFound):
-		log.Warn("a row is gone")
+		log.Warn("activity failed: a row was not found, it may have been deleted")
 		return temporal.NewNonRetryableApplicationError("not_found: "+step, chat.CodeNotFound, nil)
 	case errors.As(err, &model):
 		out := a.modelError(ctx, step, model)
 		if final(out) {
-			log.Error("the model call failed", "code", model.Code, "status", model.Status)
-			a.keepHint(ctx, ref, model.Hint)
+			log.Error("model call failed", "code", model.Code, "status", model.Status)
+			a.storeHint(ctx, ref, model.Hint)
 		} else {
-			log.Warn("the model call failed and is tried again", "code", model.Code, "status", model.Status)
+			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)
 		}
 		return out
 	case ctx.Err() != nil:
-		log.Info("ended from outside")
+		log.Info("activity interrupted; another attempt follows")
 		return interrupted(step)
 	}
-	log.Error("failed")
-	return internal(ctx, step, unforeseenTries)
+	log.Error("activity failed unexpectedly")
+	return internal(ctx, step, unexpectedErrorTries)
 }
 
-// internal asks for another try of an activity that failed for a reason of ours,
-// unless it has had its tries.
+// internal is the error of an activity that failed for a reason of ours. It is
+// retryable until the given number of failures.
 func internal(ctx context.Context, step string, tries int) error {
-	made := handOn(ctx).Tries
+	made := recordRetry(ctx).Tries
 	return temporal.NewApplicationErrorWithOptions("internal: "+step, chat.CodeInternal, temporal.ApplicationErrorOptions{
 		NonRetryable: made >= tries, NextRetryDelay: backoff(made),
 	})
@@ -101,44 +101,52 @@ func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) 
 	return retryWithin(ctx, a.RetryBudget, e.RetryAfter, code, step)
 }
 
-// trouble is what a try that failed tells the next one, by heartbeat: since when
-// and how often tries have failed one after another. A try that came to nothing
-// because its worker died leaves none, so the count begins anew after it.
-type trouble struct {
-	Since   time.Time `json:"since"`
-	Tries   int       `json:"tries"`
-	Attempt int32     `json:"attempt"`
+// handover is what an attempt passes to the next one by heartbeat details: since
+// when and how often attempts in a row have failed, and what is finished. An attempt
+// whose worker died counts as no failure, and the count begins anew after it.
+type handover struct {
+	Since    time.Time `json:"since"`
+	Tries    int       `json:"tries"`
+	Attempt  int32     `json:"attempt"`            // the last one that failed
+	Resolved *Resolved `json:"resolved,omitempty"` // finished results of Resolve
 }
 
-// failedBefore is what the try before this one left; zero when it left none.
-func failedBefore(ctx context.Context) trouble {
-	var before trouble
-	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil && before.Attempt == activity.GetInfo(ctx).Attempt-1 {
-		return before
+// readHandover returns the handover of earlier attempts; zero when there is none.
+func readHandover(ctx context.Context) handover {
+	var left handover
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &left) == nil {
+		return left
 	}
-	return trouble{}
+	return handover{}
 }
 
-// handOn adds this try to the trouble.
-func handOn(ctx context.Context) trouble {
-	info, before := activity.GetInfo(ctx), failedBefore(ctx)
-	t := trouble{Since: info.StartedTime, Tries: before.Tries + 1, Attempt: info.Attempt}
+// previousFailure is the handover of the previous attempt if that failed; else zero.
+func previousFailure(ctx context.Context) handover {
+	if left := readHandover(ctx); left.Attempt == activity.GetInfo(ctx).Attempt-1 {
+		return left
+	}
+	return handover{}
+}
+
+// recordRetry counts this attempt as failed, in the handover to the next one.
+func recordRetry(ctx context.Context) handover {
+	info, before := activity.GetInfo(ctx), previousFailure(ctx)
+	h := handover{Since: info.StartedTime, Tries: before.Tries + 1, Attempt: info.Attempt}
 	if before.Tries > 0 {
-		t.Since = before.Since
+		h.Since = before.Since
 	}
 	if w, watched := ctx.Value(watchKey{}).(*watch); watched {
-		w.trouble.Store(&t)                    // later heartbeats must not forget it
-		_ = w.beat(context.WithoutCancel(ctx)) // sent before the error is; best effort
+		w.updateHandover(func(next *handover) { next.Since, next.Tries, next.Attempt = h.Since, h.Tries, h.Attempt })
 	} else {
-		activity.RecordHeartbeat(ctx, t)
+		activity.RecordHeartbeat(ctx, h)
 	}
-	return t
+	return h
 }
 
-// retryWithin asks for another try after wait (0: the usual back-off), unless
-// it would start later than budget after the first of those that failed.
+// retryWithin is an error with a retry after wait (0: the usual back-off). It is
+// final when the retry would start later than budget after the first failure.
 func retryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
-	t := handOn(ctx)
+	t := recordRetry(ctx)
 	if wait <= 0 {
 		wait = backoff(t.Tries)
 	}
@@ -163,8 +171,8 @@ func final(err error) bool {
 	return errors.As(err, &app) && app.NonRetryable()
 }
 
-// expected is the error of an activity that ended as it should: the SDK logs it
-// as no failure.
+// expected is an error that is part of normal operation: the SDK does not log it as
+// a failure.
 func expected(what, step, kind string, o temporal.ApplicationErrorOptions) error {
 	o.Category = temporal.ApplicationErrorCategoryBenign
 	return temporal.NewApplicationErrorWithOptions(what+": "+step, kind, o)
@@ -175,17 +183,17 @@ func stoppedError(step string) error {
 }
 
 func interrupted(step string) error {
-	return expected("interrupted", step, ErrTypeInterrupted, temporal.ApplicationErrorOptions{NextRetryDelay: takeOver})
+	return expected("interrupted", step, ErrTypeInterrupted, temporal.ApplicationErrorOptions{NextRetryDelay: workerStopRetryDelay})
 }
 
-// keepHint leaves what a person may do for Settle to say. Best effort.
-func (a *Activities) keepHint(ctx context.Context, ref TurnRef, hint string) {
+// storeHint stores the failure hint, which Settle adds to the message. Best effort.
+func (a *Activities) storeHint(ctx context.Context, ref TurnRef, hint string) {
 	if hint == "" || ref.TurnID == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
 	defer cancel()
 	if err := a.putTexts(ctx, ref, db.Text{Key: TextFailureHint, Text: hint}); err != nil {
-		a.logOf(ref).Warn("hint not kept", "error", err)
+		a.logOf(ref).Warn("storing the failure hint failed", "error", err)
 	}
 }

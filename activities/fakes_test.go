@@ -164,14 +164,15 @@ func (b *testBundle) texts(ref TurnRef) map[string]string {
 	return texts
 }
 
-// scriptedModel answers structured calls in order and streams as it is told.
+// scriptedModel returns the test's answers to structured calls, in order, and
+// streams by the test's function.
 type scriptedModel struct {
 	t       *testing.T
 	mu      sync.Mutex
 	answers []any // an answer to marshal, or an error
 	asked   []llm.Request
 	stream  func(ctx context.Context, emit func(string) error) error
-	reply   llm.Reply // of streams, its usage apart
+	reply   llm.Reply // of streams, without the usage
 	vision  bool
 	embed   func(texts []string) ([][]float32, error)
 }
@@ -232,13 +233,13 @@ func (m *scriptedModel) Info() llm.Info {
 	return info
 }
 
-// recordingBus keeps deltas and lets a test announce stops.
+// recordingBus records deltas and lets a test announce stops.
 type recordingBus struct {
-	stream.Nowhere
-	mu     sync.Mutex
-	deltas []stream.Delta
-	stops  chan struct{}
-	told   []string
+	stream.Noop
+	mu        sync.Mutex
+	deltas    []stream.Delta
+	stops     chan struct{}
+	announced []string
 }
 
 func newRecordingBus() *recordingBus { return &recordingBus{stops: make(chan struct{}, 1)} }
@@ -252,7 +253,7 @@ func (b *recordingBus) PublishDelta(d stream.Delta) {
 func (b *recordingBus) AnnounceStop(turnID string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told = append(b.told, turnID)
+	b.announced = append(b.announced, turnID)
 }
 
 func (b *recordingBus) SubscribeStops(context.Context, string) (<-chan struct{}, error) {
@@ -265,7 +266,7 @@ func (b *recordingBus) published() []stream.Delta {
 	return append([]stream.Delta(nil), b.deltas...)
 }
 
-// recordingSearch returns what it is told and keeps what it was asked.
+// recordingSearch returns the test's selection and records the query.
 type recordingSearch struct {
 	selection retrieval.Selection
 	query     string
@@ -292,19 +293,19 @@ func (w *fakeWeb) Search(_ context.Context, query string) ([]tools.WebHit, error
 	return w.pages, w.err
 }
 
-// faultyStore is the real store, with faults and signals a test asks for.
+// faultyStore is the real store with faults and hooks for tests.
 type faultyStore struct {
 	db.Store
-	mu       sync.Mutex
-	putFails func(key string) error // nil: none
-	drafted  func(db.Draft) error
-	settled  func(db.Settlement) error
-	away     atomic.Bool  // nothing can be read or written
-	backIn   atomic.Int32 // drafts that are refused before it is back; 0: it stays away
+	mu             sync.Mutex
+	putFails       func(key string) error // nil: none
+	drafted        func(db.Draft) error
+	settled        func(db.Settlement) error
+	unavailable    atomic.Bool  // every call fails with ErrUnavailable
+	availableAfter atomic.Int32 // failed drafts until it is available again; 0: never
 }
 
 func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text string) error {
-	if s.away.Load() {
+	if s.unavailable.Load() {
 		return db.ErrUnavailable
 	}
 	s.mu.Lock()
@@ -319,7 +320,7 @@ func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text stri
 }
 
 func (s *faultyStore) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) error {
-	if s.away.Load() {
+	if s.unavailable.Load() {
 		return db.ErrUnavailable
 	}
 	s.mu.Lock()
@@ -336,9 +337,9 @@ func (s *faultyStore) PutTexts(ctx context.Context, owner, turnID string, texts 
 }
 
 func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
-	if s.away.Load() {
-		if s.backIn.Load() > 0 && s.backIn.Add(-1) == 0 {
-			s.away.Store(false)
+	if s.unavailable.Load() {
+		if s.availableAfter.Load() > 0 && s.availableAfter.Add(-1) == 0 {
+			s.unavailable.Store(false)
 		}
 		return db.ErrUnavailable
 	}
@@ -354,7 +355,7 @@ func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) e
 }
 
 func (s *faultyStore) Settle(ctx context.Context, e db.Settlement) (chat.Event, error) {
-	if s.away.Load() {
+	if s.unavailable.Load() {
 		return chat.Event{}, db.ErrUnavailable
 	}
 	if s.settled != nil {
@@ -365,13 +366,13 @@ func (s *faultyStore) Settle(ctx context.Context, e db.Settlement) (chat.Event, 
 	return s.Store.Settle(ctx, e)
 }
 
-// activityInfo makes activities believe in another attempt or an earlier start.
+// activityInfo fakes an activity's attempt, start time and heartbeat timeout.
 type activityInfo struct {
 	interceptor.WorkerInterceptorBase
 	attempt   int32
-	ago       time.Duration // the attempt began
-	scheduled time.Duration // before it began, the activity was
-	heartbeat time.Duration // its timeout
+	ago       time.Duration // time since the attempt began
+	scheduled time.Duration // time between scheduling and the attempt
+	heartbeat time.Duration // the heartbeat timeout
 }
 
 func (i *activityInfo) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {

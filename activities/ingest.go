@@ -14,34 +14,34 @@ import (
 
 const (
 	embedBatch = 64
-	// How long a document waits for an embedding model that is away.
-	ingestPatience = time.Hour
+	// How long embedding is retried while the model is unavailable.
+	embedRetryBudget = time.Hour
 	// Percents of an ingest.
 	readDone, cutDone, embedDone = 30, 40, 95
 )
 
-// ReasonIngestFailed is what a document says whose ingest was given up.
+// ReasonIngestFailed is the error of a document whose ingest was given up.
 const ReasonIngestFailed = "The document could not be processed. Please upload it again."
 
-// Ingest reads, cuts and indexes an upload. One that cannot be read is marked
-// failed with the reason, and that is a success; one that is ready or gone is
-// left alone.
+// Ingest extracts, chunks and indexes an upload. A file that cannot be read is
+// marked failed with the reason, without an error. It does nothing to a document
+// that is ready or was deleted.
 func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
-	ctx, w := a.watchFor(parent, "", lastCall)
+	ctx, w := a.watchFor(parent, "", workerStopGrace)
 	defer w.end()
 	err := a.ingest(ctx, r)
 	var refused *llm.Error
-	if errors.As(err, &refused) && refused.Retryable { // nobody waits for it as for an answer
-		a.log().Warn("embeddings are tried again", "document", r.DocID, "error", err)
-		return retryWithin(w.parent, ingestPatience, refused.RetryAfter, refused.Code, "ingest")
+	if errors.As(err, &refused) && refused.Retryable { // longer than the retry budget of an answer
+		a.log().Warn("embedding failed; retrying", "document", r.DocID, "error", err)
+		return retryWithin(w.parent, embedRetryBudget, refused.RetryAfter, refused.Code, "ingest")
 	}
-	return a.outcome(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
+	return a.endError(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
 func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
 	if errors.Is(err, db.ErrNotFound) {
-		return nil // deleted, or done by an earlier try
+		return nil // deleted, or indexed by an earlier attempt
 	}
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	var unreadable *extract.Unreadable
 	if errors.As(err, &unreadable) {
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
-		return gone(a.Store.FailDocument(ctx, r.Owner, r.DocID, unreadable.Reason))
+		return ignoreNotFound(a.Store.FailDocument(ctx, r.Owner, r.DocID, unreadable.Reason))
 	}
 	if err != nil {
 		return err
@@ -65,19 +65,19 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return err
 	}
-	return gone(a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, vectors))
+	return ignoreNotFound(a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, vectors))
 }
 
-// gone forgives a document that was deleted meanwhile.
-func gone(err error) error {
+// ignoreNotFound drops the error for a document that was deleted meanwhile.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// embed makes the chunks' vectors; nil when there is no embedding model, or when
-// it refuses for good: the document can be searched by its words all the same.
+// embed makes the chunks' vectors. It returns nil when there is no embedding model,
+// or when it fails for good: full-text search works without vectors.
 func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.Chunk) ([][]float32, error) {
 	if a.Model.Info().Embedding == "" || len(chunks) == 0 {
 		return nil, nil
@@ -93,12 +93,12 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 		var refused *llm.Error
 		switch {
 		case errors.Is(err, llm.ErrNoEmbeddings), errors.As(err, &refused) && !refused.Retryable:
-			a.log().Error("document is indexed without vectors", "document", r.DocID, "error", err)
+			a.log().Error("embedding failed; the document is indexed without vectors", "document", r.DocID, "error", err)
 			return nil, nil
 		case err != nil:
 			return nil, err
 		case len(some) != len(batch):
-			a.log().Error("document is indexed without vectors", "document", r.DocID, "wanted", len(batch), "got", len(some))
+			a.log().Error("embedding returned a wrong number of vectors; the document is indexed without", "document", r.DocID, "wanted", len(batch), "got", len(some))
 			return nil, nil
 		}
 		vectors = append(vectors, some...)
@@ -107,15 +107,15 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 	return vectors, nil
 }
 
-// progress is for people who watch; nothing depends on it.
+// progress stores the percentage that the page shows. Best effort.
 func (a *Activities) progress(ctx context.Context, r IngestRequest, percent int) {
 	if err := a.Store.DocumentProgress(ctx, r.Owner, r.DocID, percent); err != nil {
-		a.log().Debug("progress not noted", "document", r.DocID, "error", err)
+		a.log().Debug("storing the ingest progress failed", "document", r.DocID, "error", err)
 	}
 }
 
 // FailIngest marks a document whose ingest was given up.
 func (a *Activities) FailIngest(ctx context.Context, r IngestRequest) error {
-	err := gone(a.Store.FailDocument(ctx, r.Owner, r.DocID, ReasonIngestFailed))
+	err := ignoreNotFound(a.Store.FailDocument(ctx, r.Owner, r.DocID, ReasonIngestFailed))
 	return a.fail(ctx, TurnRef{Owner: r.Owner}, "fail ingest", err)
 }

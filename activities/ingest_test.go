@@ -32,10 +32,10 @@ func TestIngestMakesADocumentSearchable(t *testing.T) {
 	hits, err := b.store.SearchText(context.Background(), owner, []string{"lapse"}, nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, id, hits[0].DocID)
-	require.Equal(t, d, b.ingested(id), "a second try leaves it alone")
+	require.Equal(t, d, b.ingested(id), "a second attempt changes nothing")
 }
 
-func TestAnUnreadableUploadIsFailedWithItsReason(t *testing.T) {
+func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
 	b := setup(t)
 	d := b.ingested(b.upload("Broken", "pdf", []byte("not a PDF")))
 	require.Equal(t, chat.DocFailed, d.Status)
@@ -43,7 +43,7 @@ func TestAnUnreadableUploadIsFailedWithItsReason(t *testing.T) {
 	require.NotContains(t, d.Error, "not a PDF")
 }
 
-func TestADocumentDeletedMeanwhileIsNoFailure(t *testing.T) {
+func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
 	b := setup(t)
 	for _, fn := range []any{b.Ingest, b.FailIngest} {
 		_, err := run[any](b, fn, IngestRequest{Owner: owner, DocID: uuid.NewString()})
@@ -51,7 +51,7 @@ func TestADocumentDeletedMeanwhileIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestIngestGivenUpIsSaidPlainly(t *testing.T) {
+func TestFailIngestMarksTheDocumentFailed(t *testing.T) {
 	b := setup(t)
 	id := b.upload("Doc", "txt", []byte(leave))
 	_, err := run[any](b, b.FailIngest, IngestRequest{Owner: owner, DocID: id})
@@ -87,7 +87,7 @@ func TestEmbeddingsAreMadeInBatches(t *testing.T) {
 	require.Len(t, hits, 3)
 }
 
-func TestAnEmbeddingModelThatRefusesCostsNoDocument(t *testing.T) {
+func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) {
 	for name, embed := range map[string]func([]string) ([][]float32, error){
 		"refused": func([]string) ([][]float32, error) {
 			return nil, &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("no")}
@@ -109,6 +109,6 @@ func TestAnEmbeddingModelThatRefusesCostsNoDocument(t *testing.T) {
 	_, err := run[any](b, b.Ingest, IngestRequest{Owner: owner, DocID: id})
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
-	require.False(t, app.NonRetryable(), "a model that is away is waited for")
+	require.False(t, app.NonRetryable(), "an unavailable model is retried")
 	require.NotContains(t, err.Error(), "planted")
 }

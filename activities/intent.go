@@ -10,54 +10,65 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// contextMessages is how many earlier messages a second look takes in.
+// contextMessages is the number of earlier messages in the second model call.
 const contextMessages = 5
 
-// ResolveIntent decides what to do with a message. An explicit action costs no
-// model call. A model that cannot be understood leaves an inquiry of low
-// confidence.
+// ResolveIntent is Resolve for the intent alone, in threads of version 0. These also
+// call it for an explicit action, which needs no model call.
 func (a *Activities) ResolveIntent(ctx context.Context, ref TurnRef) (Intent, error) {
+	var in *Intent
 	t, err := a.turn(ctx, ref)
+	if err == nil {
+		in, err = a.intentByRules(ctx, t)
+	}
 	if err != nil {
 		return Intent{}, a.fail(ctx, ref, string(chat.NodeIntent), err)
+	}
+	if in == nil {
+		found, err := a.Resolve(ctx, ResolveRequest{TurnRef: ref, Intent: true})
+		if err != nil {
+			return Intent{}, err
+		}
+		in = found.Intent
+	}
+	return *in, nil
+}
+
+// intentByRules is the intent of an explicit action; nil when there is none.
+func (a *Activities) intentByRules(ctx context.Context, t chat.Turn) (*Intent, error) {
+	if !t.Content.Action.Valid() {
+		return nil, nil
 	}
 	content, _ := tiptap.Read(t.Content.TipTap) // malformed: nothing is mentioned
-	explicit, err := a.explicitIntent(ctx, t, content)
-	if err != nil {
-		return Intent{}, a.fail(ctx, ref, string(chat.NodeIntent), err)
-	}
-	if t.Content.Action.Valid() {
-		return explicit, nil
-	}
-
-	ctx, w := a.watch(ctx, ref.TurnID)
-	defer w.end()
-	in, err := a.classify(ctx, ref, t, content)
-	if err != nil {
-		return Intent{}, a.outcome(w, ctx, ref, string(chat.NodeIntent), err)
-	}
-	in.WebSearch = in.WebSearch || explicit.WebSearch
-	return in, nil
-}
-
-// explicitIntent is what the person chose and the words say without a model.
-func (a *Activities) explicitIntent(ctx context.Context, t chat.Turn, content tiptap.Content) (Intent, error) {
 	web, err := a.wantsWeb(ctx, t, content)
-	return Intent{Action: t.Content.Action, Confidence: chat.High, WebSearch: web}, err
+	return &Intent{Action: t.Content.Action, Confidence: chat.High, WebSearch: web}, err
 }
 
-// wantsWeb is what the person and the words ask for. Years and terms in the
-// names of documents ask for nothing.
+// inferIntent infers what to do with a message. When the model's answer cannot be
+// parsed, it is an inquiry of low confidence.
+func (a *Activities) inferIntent(ctx context.Context, ref TurnRef, t chat.Turn) (Intent, error) {
+	content, _ := tiptap.Read(t.Content.TipTap) // malformed: nothing is mentioned
+	web, err := a.wantsWeb(ctx, t, content)
+	if err != nil {
+		return Intent{}, err
+	}
+	in, err := a.classify(ctx, ref, t, content)
+	in.WebSearch = in.WebSearch || web
+	return in, err
+}
+
+// wantsWeb reports whether the person asked for web search, or the message asks for
+// current information. Years and terms in the names of documents do not count.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
 	if t.Content.WebSearch {
 		return true, nil
 	}
-	text := without(t.Content.Message, content.Labels(), " ")
-	if !asksForNow(text, a.now()) {
+	text := replaceNames(t.Content.Message, content.Labels(), " ")
+	if !asksForCurrent(text, a.now()) {
 		return false, nil
 	}
 	titles, err := a.titles(ctx, t.Owner)
-	return asksForNow(without(text, titles, " "), a.now()), err
+	return asksForCurrent(replaceNames(text, titles, " "), a.now()), err
 }
 
 func (a *Activities) titles(ctx context.Context, owner string) ([]string, error) {
@@ -69,7 +80,7 @@ func (a *Activities) titles(ctx context.Context, owner string) ([]string, error)
 	return titles, err
 }
 
-// classify asks with the message alone, and when that leaves doubt once more
+// classify asks the model with the message alone, and if it is not sure, once more
 // with the messages before it.
 func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, content tiptap.Content) (Intent, error) {
 	answer, usage, err := a.askIntent(ctx, t, content, nil)
@@ -81,7 +92,7 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 		if err != nil {
 			return Intent{}, err
 		}
-		if len(recent) > 0 { // without any it would be the same question
+		if len(recent) > 0 { // else it would be the same call again
 			again, more, err := a.askIntent(ctx, t, content, recent)
 			if err != nil {
 				return Intent{}, err
@@ -110,7 +121,7 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 	return in, nil
 }
 
-// intentAnswer is a model's answer, or what stands in for one.
+// intentAnswer is a model's answer, or the fallback for one.
 type intentAnswer struct {
 	llm.Intent
 	understood bool
@@ -122,7 +133,7 @@ func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.
 		Task:     llm.TaskIntent,
 		Messages: conversation(promptText("intent.md"), recent, t.Content.Message),
 		Facts: llm.Facts{
-			Message:  without(t.Content.Message, content.Labels(), " "),
+			Message:  replaceNames(t.Content.Message, content.Labels(), " "),
 			Recent:   asPrompt(recent),
 			Explicit: append(slices.Clone(t.Content.TaggedDocs), content.IDs(tiptap.Document)...),
 		},
@@ -131,7 +142,7 @@ func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.
 	var out llm.Intent
 	usage, err := a.Model.Structured(ctx, r, llm.IntentSchema, &out)
 	if errors.Is(err, llm.ErrUnparseable) {
-		a.log().Warn("intent not understood", "turn", t.ID, "run", t.StreamRunID, "error", err)
+		a.log().Warn("intent cannot be parsed; falling back to inquire", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return fallback, usage, nil
 	}
 	if err != nil {
@@ -149,17 +160,17 @@ func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.
 	return intentAnswer{out, true}, usage, nil
 }
 
-// asked are words that ask for an action.
-var asked = map[chat.Action]map[string]bool{
+// actionWords are words that ask for an action.
+var actionWords = map[chat.Action]map[string]bool{
 	chat.Summarize: summaryWords,
 	chat.Compare:   set("compare comparing comparison contrast differences difference versus vs"),
 	chat.Audit:     set("audit auditing comply complies compliant compliance violate violates violation violations"),
 	chat.Inquire:   set("what who when where why how which explain answer question"),
 }
 
-// likely are the actions that may be meant, the likeliest first, at least two:
-// what the model listed, then what the words ask for, then the usual ones. Of
-// several actions asked for at once only those are named.
+// likely are the actions that may be meant, the likeliest first, at least two: those
+// that the model listed, then those that the message's words ask for, then the usual
+// ones.
 func likely(answer llm.Intent, message string) []chat.Action {
 	var out []chat.Action
 	add := func(x chat.Action) {
@@ -176,7 +187,7 @@ func likely(answer llm.Intent, message string) []chat.Action {
 	add(answer.Action)
 	ws := words(message)
 	for _, x := range []chat.Action{chat.Compare, chat.Audit, chat.Summarize, chat.Inquire} {
-		if len(out) < 2 && slices.ContainsFunc(ws, func(w string) bool { return asked[x][w] }) {
+		if len(out) < 2 && slices.ContainsFunc(ws, func(w string) bool { return actionWords[x][w] }) {
 			add(x)
 		}
 	}

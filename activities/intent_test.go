@@ -14,18 +14,18 @@ func intent(action chat.Action, c chat.Confidence, actions ...chat.Action) llm.I
 	return llm.Intent{Action: action, Confidence: c, Actions: actions}
 }
 
-func TestExplicitActionCostsNoModelCall(t *testing.T) {
+func TestExplicitActionNeedsNoModelCall(t *testing.T) {
 	b := setup(t)
 	for _, action := range chat.Actions {
 		got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "Do it", Action: action}))
 		require.Equal(t, Intent{Action: action, Confidence: chat.High}, got)
 	}
 	got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "the latest rules", Action: chat.Audit}))
-	require.True(t, got.WebSearch, "the scan runs all the same")
+	require.True(t, got.WebSearch, "an explicit action does not skip the recency scan")
 	require.Zero(t, b.model.calls())
 }
 
-func TestASureFirstPassIsTheOnlyOne(t *testing.T) {
+func TestHighConfidenceNeedsNoSecondModelCall(t *testing.T) {
 	b := setup(t)
 	b.exchange("earlier", "answer")
 	b.model.answers = []any{intent(chat.Inquire, chat.High)}
@@ -35,7 +35,7 @@ func TestASureFirstPassIsTheOnlyOne(t *testing.T) {
 	require.Len(t, b.model.last().Messages, 2, "system and the one message")
 }
 
-func TestADoubtfulFirstPassIsAskedAgainWithFiveMessages(t *testing.T) {
+func TestLowerConfidenceIsAskedAgainWithFiveEarlierMessages(t *testing.T) {
 	b := setup(t)
 	for range 3 {
 		b.exchange("earlier", "answer")
@@ -50,7 +50,7 @@ func TestADoubtfulFirstPassIsAskedAgainWithFiveMessages(t *testing.T) {
 	require.Len(t, b.model.last().Facts.Recent, 5)
 }
 
-func TestWithoutEarlierMessagesASecondPassWouldAskTheSame(t *testing.T) {
+func TestNoSecondModelCallWithoutEarlierMessages(t *testing.T) {
 	b := setup(t)
 	b.model.answers = []any{intent(chat.Inquire, chat.Low, chat.Inquire, chat.Audit)}
 	got := must[Intent](b, b.ResolveIntent, b.say("That one"))
@@ -59,7 +59,7 @@ func TestWithoutEarlierMessagesASecondPassWouldAskTheSame(t *testing.T) {
 	require.Equal(t, 1, b.model.calls())
 }
 
-func TestAnUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
+func TestUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
 	b := setup(t)
 	b.model.answers = []any{llm.ErrUnparseable}
 	got := must[Intent](b, b.ResolveIntent, b.say("Hello there"))
@@ -67,13 +67,13 @@ func TestAnUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
 	require.Equal(t, chat.Low, got.Confidence)
 	require.GreaterOrEqual(t, len(got.Likely), 2)
 	require.Equal(t, chat.Inquire, got.Likely[0])
-	require.Equal(t, oneCall, got.Usage, "what it cost counts")
+	require.Equal(t, oneCall, got.Usage, "its usage counts")
 
 	b = setup(t)
 	b.exchange("earlier", "answer")
 	b.model.answers = []any{intent(chat.Audit, chat.Medium), llm.ErrUnparseable}
 	got = must[Intent](b, b.ResolveIntent, b.say("Look at it"))
-	require.Equal(t, chat.Audit, got.Action, "what was understood first stands")
+	require.Equal(t, chat.Audit, got.Action, "the first answer is kept")
 
 	b = setup(t)
 	b.model.answers = []any{llm.Intent{Action: "dance", Confidence: "sure"}}
@@ -91,7 +91,7 @@ func TestMultiActionOffersTheActionsNamed(t *testing.T) {
 	require.True(t, got.Multi)
 	require.Equal(t, []chat.Action{chat.Summarize, chat.Audit}, got.Likely)
 
-	answer.Actions = nil // the message itself must do
+	answer.Actions = nil // so that the message's words decide
 	b.model.answers = []any{answer}
 	got = must[Intent](b, b.ResolveIntent, b.say("Summarize and audit this"))
 	require.Equal(t, []chat.Action{chat.Summarize, chat.Audit}, got.Likely)
@@ -106,7 +106,7 @@ func TestLowConfidenceAlwaysOffersTwo(t *testing.T) {
 	}
 }
 
-func TestWebSearchIsTheOrOfItsThreeSources(t *testing.T) {
+func TestWebSearchIsWantedWhenOneOfItsThreeSourcesAsks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		asked   bool
 		message string
@@ -130,7 +130,7 @@ func TestWebSearchIsTheOrOfItsThreeSources(t *testing.T) {
 	}
 }
 
-func TestRecencyIsScannedInWholeWordsWithComputedYears(t *testing.T) {
+func TestRecencyMatchesWholeWordsAndComputedYears(t *testing.T) {
 	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for text, want := range map[string]bool{
 		"the latest rules":        true,
@@ -153,11 +153,11 @@ func TestRecencyIsScannedInWholeWordsWithComputedYears(t *testing.T) {
 		"20311":                   false,
 		"":                        false,
 	} {
-		require.Equal(t, want, asksForNow(text, now), text)
+		require.Equal(t, want, asksForCurrent(text, now), text)
 	}
 }
 
-func TestYearsInTheNamesOfDocumentsAskForNothing(t *testing.T) {
+func TestYearsInDocumentNamesDoNotAskForWebSearch(t *testing.T) {
 	b := setup(t)
 	b.doc("Travel Policy 2031", "Text.")
 	b.model.answers = []any{intent(chat.Inquire, chat.High), intent(chat.Inquire, chat.High)}

@@ -10,18 +10,18 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// LostAfter is how old a turn is before it counts as lost because the open
-// workflow of its thread does not have it. A submit writes the row before the
-// workflow has the turn, and tries for 20 s.
+// LostAfter is the age from which a turn counts as lost when the open workflow of
+// its thread does not have it. A submit writes the row first, and then retries for
+// 20 s to reach the workflow.
 const LostAfter = time.Minute
 
-// SettleLost ends a turn that no workflow has, as Settle would: cancelled when
-// somebody asked to stop it, else failed. The log and the partial answer are made
-// of what the turn's rows hold. It runs outside of Temporal, and is idempotent:
-// what ended the turn first stands.
+// SettleLost settles a turn that no workflow has: cancelled when a person asked to
+// stop it, else failed. It rebuilds the log and the partial answer from the turn's
+// rows. It runs outside of Temporal and is idempotent: the first end of a turn
+// counts.
 //
-// stopped is the reason of a stop that is asked for now; empty: a tombstone
-// decides.
+// stopped is the reason when the stop is asked for now; when empty, the stored cancel
+// request decides.
 func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.CancelReason) (chat.Event, error) {
 	if stopped == "" {
 		cancelled, err := a.Store.Cancelled(ctx, t.Owner, t.ID)
@@ -33,7 +33,7 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 		}
 	}
 	texts, err := a.Store.Texts(ctx, t.Owner, t.ID)
-	if err != nil && !errors.Is(err, db.ErrSettled) { // settle finds the end of one that is over
+	if err != nil && !errors.Is(err, db.ErrSettled) { // settle returns the end of a settled turn
 		return chat.Event{}, err
 	}
 	e := Ending{
@@ -45,16 +45,15 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 	}
 	e.Log, e.Usage = rebuiltLog(t, texts)
 	end, err := a.settle(ctx, e, a.settlement)
-	if err == nil || away(err) || errors.Is(err, db.ErrNotFound) {
+	if err == nil || isUnavailable(err) || errors.Is(err, db.ErrNotFound) {
 		return end, err
 	}
-	a.logOf(e.TurnRef).Error("lost turn not settled; it is settled without its details", "error", err)
+	a.logOf(e.TurnRef).Error("settling a lost turn failed; retrying without its details", "error", err)
 	return a.settle(ctx, e, a.plainSettlement)
 }
 
-// rebuiltLog is what the texts of a turn tell about its log: finished pieces of
-// the answer, tool calls and their results. Statuses and questions stood in the
-// workflow only.
+// rebuiltLog rebuilds a turn's log from its texts: finished pieces of the answer,
+// tool calls and their results. Statuses and questions were in the workflow only.
 func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage chat.Usage) {
 	add := func(e chat.Entry) {
 		e.N = len(log) + 1
@@ -78,7 +77,7 @@ func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage c
 			add(chat.Entry{Type: chat.EventToolCall, Call: &c.CallRef})
 		}
 		for _, c := range w.Calls {
-			done, made := called(texts, c.ID)
+			done, made := storedCall(texts, c.ID)
 			_, answered := texts[chat.ResultKey(c.ID)]
 			if made || answered { // a call that was not made has a result that says why
 				add(chat.Entry{Type: chat.EventToolResult, Call: &c.CallRef, IsError: !made || done.IsError})

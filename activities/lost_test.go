@@ -41,7 +41,7 @@ func eventTypes(t *testing.T, b *testBundle, ref TurnRef) (types []chat.EventTyp
 	return types
 }
 
-func TestALostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
+func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning [1]"}))
@@ -63,7 +63,7 @@ func TestALostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 	require.Len(t, meta["citations"], 1)
 }
 
-func TestALostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
+func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	b := setup(t)
 	ref := b.begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
 	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
@@ -91,7 +91,7 @@ func TestALostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	require.Equal(t, chat.NoToolResult, results[2].Content)
 }
 
-func TestALostTurnIsCancelledWhenSomebodyAskedToStopIt(t *testing.T) {
+func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
 	b := setup(t)
 	ref := b.say("one")
 	end := b.lose(ref, chat.Superseded)
@@ -105,7 +105,7 @@ func TestALostTurnIsCancelledWhenSomebodyAskedToStopIt(t *testing.T) {
 	require.Equal(t, chat.UserCancelled, end.Reason)
 }
 
-func TestSettlingALostTurnLeavesWhatEndedItFirst(t *testing.T) {
+func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
 	b := setup(t)
 	ref := b.exchange("one", "answer")
 	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
@@ -116,9 +116,9 @@ func TestSettlingALostTurnLeavesWhatEndedItFirst(t *testing.T) {
 	require.Equal(t, "answer", b.history()[1].Content)
 }
 
-// TestALostTurnThatNeverBeganGetsAPlace: it waited in the queue of a workflow
-// that is lost.
-func TestALostTurnThatNeverBeganGetsAPlace(t *testing.T) {
+// TestLostTurnThatNeverBeganGetsAPlace: the turn waited in the queue of a workflow that
+// was lost.
+func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 	b := setup(t)
 	first := b.exchange("one", "1")
 	waits := b.insert(chat.Content{Message: "two"})
@@ -130,10 +130,10 @@ func TestALostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 	require.Len(t, b.history(), 3)
 }
 
-// TestATurnOfALostWorkflowEndsWhenTheNextOneBegins: its thread was begun anew and
-// does not have it, and nobody submits it any more. Taken back, its message would
-// show in no history.
-func TestATurnOfALostWorkflowEndsWhenTheNextOneBegins(t *testing.T) {
+// TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins: the thread's new workflow does
+// not have the turn, and no client submits it again. If its beginning was only undone,
+// its message would be in no history.
+func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 	b := setup(t)
 	lost := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
 	content := chat.Content{Message: "lost", Agent: chat.AgentDocuments}
@@ -143,7 +143,7 @@ func TestATurnOfALostWorkflowEndsWhenTheNextOneBegins(t *testing.T) {
 	require.NoError(t, err)
 	must[Begun](b, b.BeginTurn, lost)
 	next := b.insert(chat.Content{Message: "next"})
-	next.Beside = &Beside{}
+	next.Others = &OtherTurns{}
 	require.Equal(t, lost.TurnID, must[Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
 	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
 	require.Len(t, b.history(), 2)

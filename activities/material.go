@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	answerContext   = 6    // earlier messages that an answer sees
-	maxSubject      = 40   // passages of a document under audit
+	answerContext   = 6    // earlier messages in the prompt of an answer
+	maxSubject      = 40   // passages of the document to audit
 	maxAnswerTokens = 4096 // of one answer
 )
 
-// material is all that an answer is written from.
+// material is the input of an answer.
 type material struct {
 	action       chat.Action
 	message      string // the person's message, or what of it asks
-	free         string // without the documents' names
+	freeText     string // without the documents' names
 	audited      string // the text under audit
 	subjectTitle string
 	subject      []llm.Passage // the document under audit
@@ -43,8 +43,8 @@ type material struct {
 	before       exchange // the turn's tool calls so far
 }
 
-// gather reads what an answer is written from, side by side: this stands
-// between the person and the first token.
+// gather reads the input of an answer, in parallel: the person waits for it before
+// the first token.
 func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, error) {
 	var (
 		turn          chat.Turn
@@ -61,7 +61,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		if tagged, err = a.readTags(ctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
 			return err
 		}
-		docs, err = a.beside(ctx, r.Owner, r.DocIDs, tagged)
+		docs, err = a.docsByID(ctx, r.Owner, r.DocIDs, tagged)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -100,9 +100,9 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		m.subjectTitle = h.Title
 	}
 	m.attachments = turn.Content.Attachments
-	m.message, m.free = turn.Content.Message, tagged.free(turn.Content.Message)
+	m.message, m.freeText = turn.Content.Message, tagged.textWithoutTags(turn.Content.Message)
 	if r.Action != chat.Audit {
-		m.free = without(m.free, titlesOf(docs), " ")
+		m.freeText = replaceNames(m.freeText, titlesOf(docs), " ")
 	}
 	m.allowed = []string{turn.Content.Message}
 	if r.Action == chat.Audit {
@@ -111,8 +111,8 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	return m, nil
 }
 
-// audit finds the text under audit: given in answer to a question, a document,
-// or part of the message.
+// audit finds the text to audit: an answer to a question, a document, or part of the
+// message.
 func (m *material) audit(subject []chat.Hit) {
 	switch given := m.texts[chat.TextSource]; {
 	case given != "":
@@ -120,7 +120,7 @@ func (m *material) audit(subject []chat.Hit) {
 	case len(subject) > 0:
 		m.audited = joined(subject)
 	default:
-		instruction, text := auditText(m.free)
+		instruction, text := auditText(m.freeText)
 		if m.audited = text; text == "" {
 			m.audited = m.message
 		} else if instruction = strings.TrimSpace(instruction); instruction != "" {
@@ -132,7 +132,7 @@ func (m *material) audit(subject []chat.Hit) {
 	m.allowed = append(m.allowed, m.audited)
 }
 
-// joined is the text of consecutive chunks, overlaps once.
+// joined is the text of consecutive chunks, without their overlaps.
 func joined(chunks []chat.Hit) string {
 	var b strings.Builder
 	end := 0
@@ -152,7 +152,7 @@ func joined(chunks []chat.Hit) string {
 	return b.String()
 }
 
-// source numbers a passage.
+// source gives a passage the next number.
 func (m *material) source(h chat.Hit) llm.Passage {
 	n := len(m.sources) + 1
 	m.sources = append(m.sources, cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start})
@@ -171,8 +171,8 @@ func (m *material) addWeb() {
 	}
 }
 
-// underAudit is the text that a turn's audit is about, for retrieval.
-func (a *Activities) underAudit(ctx context.Context, r RetrieveRequest, free string) (string, error) {
+// textUnderAudit is the text to audit, as the query for retrieval.
+func (a *Activities) textUnderAudit(ctx context.Context, r RetrieveRequest, free string) (string, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
 		return "", err

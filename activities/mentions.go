@@ -9,24 +9,24 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// tags are the documents that a person tagged, in a message or in an answer.
+// tags are the documents that a person mentioned or tagged, in a message or an answer.
 type tags struct {
 	docs  []chat.Document // existing and visible, sets expanded, each once
-	names []string        // how they stand in the text
+	names []string        // as they are written in the text
 }
 
 func (t tags) ids() []string { return docIDs(t.docs) }
 
-// free is text without the tagged names.
-func (t tags) free(text string) string { return without(text, t.names, " ") }
+// textWithoutTags is text without the tagged names.
+func (t tags) textWithoutTags(text string) string { return replaceNames(text, t.names, " ") }
 
-// readTags resolves mentions and tagged ids against what owner may see. Unknown
-// ids are left out.
+// readTags resolves mentions and tagged ids to documents that owner may see. It
+// drops unknown ids.
 func (a *Activities) readTags(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string) (tags, error) {
 	return a.readTagsAmong(ctx, owner, doc, docs, sets, nil)
 }
 
-// readTagsAmong is readTags where some documents were read already.
+// readTagsAmong is readTags for a caller that has read some documents already.
 func (a *Activities) readTagsAmong(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string, read []chat.Document) (tags, error) {
 	content, _ := tiptap.Read(doc) // malformed: nothing is mentioned
 	t := tags{names: content.Labels()}
@@ -45,7 +45,7 @@ func (a *Activities) readTagsAmong(ctx context.Context, owner string, doc json.R
 	if len(ids) == 0 {
 		return t, nil
 	}
-	found, err := a.beside(ctx, owner, ids, tags{docs: read})
+	found, err := a.docsByID(ctx, owner, ids, tags{docs: read})
 	if err != nil {
 		return tags{}, err
 	}

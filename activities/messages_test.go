@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// What a turn asks first, as the documents agent does (workflows/documents.go).
+// What a turn asks first, by the rules of the documents agent (workflows/documents.go).
 const (
 	asksNothing   = ""
 	asksAction    = "which action"
@@ -22,7 +22,7 @@ const (
 	asksRetrieval = "nothing relevant"
 )
 
-// outcome is what a message leads to.
+// outcome is the expected result for a message.
 type outcome struct {
 	action chat.Action
 	docs   []string // short names, in order of mention
@@ -30,8 +30,8 @@ type outcome struct {
 	offers []string // candidates of asksWhichDoc
 }
 
-// library is the samples, uploads with the titles that people give files, and a
-// stranger's documents, which must never be found. Short names to titles.
+// library has the titles by short name: the samples, uploads with realistic titles, and
+// documents of another user, which must never be found.
 var library = map[string]string{
 	"circular": circular, "2024": work2024, "2025": work2025, "contract": contract,
 	"email":    "Email: Customer list for the spring campaign",
@@ -56,7 +56,7 @@ var uploads = map[string]string{
 	"protocol": "Protokoll der Sitzung. Der Vorstand beschließt den Haushalt.",
 }
 
-func TestRealMessages(t *testing.T) {
+func TestDocumentsOfRealisticMessages(t *testing.T) {
 	const (
 		sum, cmp, ask, aud = chat.Summarize, chat.Compare, chat.Inquire, chat.Audit
 	)
@@ -171,7 +171,7 @@ func TestRealMessages(t *testing.T) {
 		{nil, "What does the NDA say about disclosure?", ask, "nda", "", ""},
 		{nil, "summarise the lease", sum, "", asksMissing, ""},
 
-		// Nothing is named: questions go to all documents, the rest is asked for.
+		// No document is named: questions search all documents, other actions ask.
 		{nil, "What is the minimum total capital ratio?", ask, "", "", ""},
 		{nil, "how many days per week can I work from home?", ask, "", "", ""},
 		{nil, "Is it allowed to send customer data to a private email address?", ask, "", "", ""},
@@ -194,7 +194,7 @@ func TestRealMessages(t *testing.T) {
 		{nil, "compare", cmp, "", asksMissing, ""},
 		{nil, "Compare the supplier contract", cmp, "contract", asksMissing, ""},
 
-		// Names that do not exist, or not for this person.
+		// Names of documents that do not exist or are not visible.
 		{nil, "Summarize the XYZ guidelines", sum, "", asksUnknown, ""},
 		{nil, "What do the XYZ guidelines say?", ask, "", asksUnknown, ""},
 		{nil, "Summarize notes-2021.pdf", sum, "", asksUnknown, ""},
@@ -253,7 +253,7 @@ func TestRealMessages(t *testing.T) {
 	t.Logf("%d of %d messages are understood", score, len(cases))
 }
 
-// ordered reads a list of short names; those after "~" stand in any order.
+// ordered parses a list of short names; those after "~" may be in any order.
 func ordered(list string) []string {
 	first, rest, _ := strings.Cut(list, "~")
 	any := strings.Fields(rest)
@@ -261,7 +261,7 @@ func ordered(list string) []string {
 	return append(strings.Fields(first), any...)
 }
 
-// asListed puts got into the order that list leaves open.
+// asListed sorts those of got whose order list leaves open.
 func asListed(list string, got []string) []string {
 	first, _, _ := strings.Cut(list, "~")
 	out := append([]string{}, got...)
@@ -271,8 +271,8 @@ func asListed(list string, got []string) []string {
 	return out
 }
 
-// lead takes a message through the activities in the order of the documents
-// agent, up to the first question to the person.
+// lead runs a message through the activities of the documents agent, up to the first
+// question to the person.
 func (b *testBundle) lead(message string, names map[string]string) outcome {
 	b.t.Helper()
 	named := func(ids []string) []string {

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// similar is how alike a name and a title must be (Levenshtein, S0).
+	// similar is the least Levenshtein similarity of a name and a title that match.
 	similar = float32(0.85)
-	// minTitle is the shortest title that is looked for inside of a message.
+	// minTitle is the length of the shortest title that is searched for in a message.
 	minTitle = 3
-	// maxName bounds a name that is compared, in characters.
+	// maxName bounds the length of a name that is compared, in characters.
 	maxName = 300
 )
 
-// fold makes names comparable: case, quotes and the spelling of gaps go.
+// fold normalizes a name for comparison: case, quotes, spaces and hyphens.
 func fold(name string) string {
 	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "\"'`“”‘’«»@.,;:!? "))
 	return strings.Join(strings.FieldsFunc(name, func(r rune) bool {
@@ -71,8 +71,8 @@ func closest(name string, docs []chat.Document) []chat.Document {
 	return found
 }
 
-// head is the short name that a title begins with ("Circular 2025/04: Capital"),
-// if it tells enough to stand for the whole; else "".
+// head is the short name at the beginning of a title ("Circular 2025/04: Capital"), if
+// it is distinctive enough; else "".
 func head(title string) string {
 	i := strings.IndexAny(title, ":(–—|")
 	if j := strings.Index(title, " - "); j > 0 && (i < 0 || j < i) {
@@ -82,25 +82,24 @@ func head(title string) string {
 		return ""
 	}
 	short := strings.TrimSpace(title[:i])
-	if !telling(short) {
+	if !isDistinctive(short) {
 		return ""
 	}
 	return short
 }
 
-// telling reports whether a name says more than one common word would.
-func telling(name string) bool {
+// isDistinctive reports whether a name has more than one word, or a digit.
+func isDistinctive(name string) bool {
 	return len(words(name)) > 1 || strings.ContainsFunc(name, unicode.IsDigit)
 }
 
-// spellings are how a title may stand in a message.
+// spellings are the forms of a title that a message may use.
 func spellings(title string) []string {
 	return unique([]string{title, withoutExt(title), head(title)})
 }
 
-// occurring are the documents whose title, or its head, stands in text, verbatim
-// but for case and extension. A title inside of a longer one that stands there
-// does not count.
+// occurring are the documents whose title, or its head, occurs in text, ignoring case
+// and extension. A title inside of a longer title that occurs does not count.
 func occurring(text string, docs []chat.Document) []chat.Document {
 	docs = slices.Clone(docs)
 	slices.SortStableFunc(docs, func(a, b chat.Document) int { return len(b.Title) - len(a.Title) })
@@ -117,7 +116,7 @@ func occurring(text string, docs []chat.Document) []chat.Document {
 				continue
 			}
 			if i >= 0 {
-				text = without(text, []string{title}, "\n")
+				text = replaceNames(text, []string{title}, "\n")
 			}
 			seen[fold(title)] = true
 			found = append(found, d)
@@ -127,10 +126,9 @@ func occurring(text string, docs []chat.Document) []chat.Document {
 	return found
 }
 
-// sharing are the documents whose title has telling words in common with text,
-// those with the most first. strong ones have two in common, or half of what
-// their title says.
-func sharing(text string, docs []chat.Document, most int, strong bool) []chat.Document {
+// sharingWords are the documents whose titles share distinctive words with text, those
+// with the most first. strong: at least two words, or half of the title's.
+func sharingWords(text string, docs []chat.Document, most int, strong bool) []chat.Document {
 	said := map[string]bool{}
 	for _, w := range append(contentOrNoun(text), shortNames(text)...) {
 		said[stem(w)] = true
@@ -140,7 +138,7 @@ func sharing(text string, docs []chat.Document, most int, strong bool) []chat.Do
 		shared int
 	}
 	var found []candidate
-	speaks := map[string]bool{} // of a title's word; titles share them
+	speaks := map[string]bool{} // whether text has a title's word; a cache, as titles share words
 	for _, d := range docs {
 		telling := unique(append(contentOrNoun(d.Title), shortNames(d.Title)...))
 		shared := 0
@@ -166,8 +164,8 @@ func sharing(text string, docs []chat.Document, most int, strong bool) []chat.Do
 	return out
 }
 
-// shortNames are words of two and three letters that capitals or digits make
-// names: NDA, Q3.
+// shortNames are words of two or three characters in capitals, with or without
+// digits: NDA, Q3.
 func shortNames(text string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
@@ -179,8 +177,8 @@ func shortNames(text string) []string {
 	return out
 }
 
-// misspelt reports whether a long word of a title was said with a slip in it. Of
-// a long text nobody wants the slips.
+// misspelt reports whether text has a long word of a title with a typing error. It
+// does not look at long texts.
 func misspelt(w string, said map[string]bool) bool {
 	const long, most = 6, 60
 	if utf8.RuneCountInString(w) < long || len(said) > most {
@@ -194,14 +192,14 @@ func misspelt(w string, said map[string]bool) bool {
 	return false
 }
 
-// contentOrNoun are the words of four letters and more that tell titles apart.
+// contentOrNoun are the words of at least four letters that distinguish titles.
 func contentOrNoun(text string) []string {
 	return slices.DeleteFunc(words(text), func(w string) bool {
 		return utf8.RuneCountInString(w) < 4 || common[w] && !documentNouns[w]
 	})
 }
 
-// stem takes a plural for its singular.
+// stem turns an English plural into its singular.
 func stem(w string) string {
 	if s, ok := strings.CutSuffix(w, "ies"); ok {
 		return s + "y"
@@ -209,9 +207,9 @@ func stem(w string) string {
 	return strings.TrimSuffix(w, "s")
 }
 
-// distinct reports whether a name that a model calls a document's could be one:
-// it stands in the message, and more of it than "that regulation" does.
-func distinct(name, message string) bool {
+// isPlausibleName reports whether a name that a model found can name a document: the
+// message has its words, and it says more than "that regulation".
+func isPlausibleName(name, message string) bool {
 	said := words(message)
 	named := words(name)
 	for _, w := range named {
@@ -227,8 +225,8 @@ func distinct(name, message string) bool {
 	return telling && (noun || i >= 0 && (looksNamed(message, i, j) || quoted(message, i, j)) || withoutExt(name) != name)
 }
 
-// looksNamed reports whether message[i:j] has a capital or a digit in it that
-// the beginning of a sentence does not explain.
+// looksNamed reports whether message[i:j] has a digit, or a capital that does not
+// begin a sentence.
 func looksNamed(message string, i, j int) bool {
 	for _, f := range strings.Fields(message[i:j]) {
 		if strings.ContainsFunc(f, unicode.IsDigit) {
@@ -258,8 +256,8 @@ func startsSentence(before string) bool {
 	return strings.ContainsRune(".!?:\n\r", last)
 }
 
-// caseless reports whether s is written in a script without capitals, where
-// rules cannot tell a name.
+// caseless reports whether s has letters of a script without capitals, where these
+// rules cannot recognize a name.
 func caseless(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsLetter(r) && unicode.ToUpper(r) == unicode.ToLower(r)
@@ -272,8 +270,8 @@ func quoted(message string, i, j int) bool {
 	return strings.ContainsRune("\"'“‘«`", before) && strings.ContainsRune("\"'”’»`", after)
 }
 
-// mayName reports whether a message may name a document that rules do not
-// know: a capital or digits in mid-sentence, a file name, a quotation.
+// mayName reports whether a message may contain the name of a document: a capital or
+// a digit within a sentence, a file name, or a quotation.
 func mayName(message string) bool {
 	for i := 0; i < len(message); {
 		r, size := utf8.DecodeRuneInString(message[i:])
@@ -297,26 +295,26 @@ func mayName(message string) bool {
 	return false
 }
 
-// refers reports whether a message speaks of a document without naming it.
-func refers(message string) bool {
+// mentionsADocument reports whether a message refers to a document without a name.
+func mentionsADocument(message string) bool {
 	return slices.ContainsFunc(words(message), func(w string) bool { return pointing[w] || documentNouns[w] })
 }
 
-// asksForDocuments reports whether a message asks for what is done to documents.
+// asksForDocuments reports whether a message asks to summarize, compare or audit.
 func asksForDocuments(message string) bool {
 	return slices.ContainsFunc(words(message), func(w string) bool {
-		return summaryWords[w] || asked[chat.Compare][w] || auditVerbs[w]
+		return summaryWords[w] || actionWords[chat.Compare][w] || auditVerbs[w]
 	})
 }
 
-// points reports whether a message refers to something said before.
-func points(message string) bool {
+// refersBack reports whether a message refers to something said before.
+func refersBack(message string) bool {
 	return slices.ContainsFunc(words(message), func(w string) bool { return pointing[w] })
 }
 
-// place is where in text a document is first spoken of, in bytes: its title, or
-// a word that only its title among those of docs has; -1 when nowhere.
-func place(text string, d chat.Document, docs []chat.Document) int {
+// mentionIndex is the byte offset in text of the first mention of a document: its
+// title, or a word that only its title among those of docs has; -1 without a mention.
+func mentionIndex(text string, d chat.Document, docs []chat.Document) int {
 	for _, name := range spellings(d.Title) {
 		if i, _ := findName(text, name, 0); i >= 0 {
 			return i
@@ -337,8 +335,7 @@ func place(text string, d chat.Document, docs []chat.Document) int {
 	return at
 }
 
-// overlaps reports whether name and one of the title's spellings stand at the
-// same place of text.
+// overlaps reports whether name and one of the title's spellings overlap in text.
 func overlaps(text, name, title string) bool {
 	i, j := findName(text, strings.TrimSpace(name), 0)
 	if i < 0 {

@@ -24,8 +24,7 @@ const (
 	contract = "Supplier Contract with Brightwater"
 )
 
-// withSamples is a bundle with the offline engine, the real search and the
-// sample documents.
+// withSamples sets up the offline engine, the real search and the sample documents.
 func withSamples(t *testing.T) (b *testBundle, titles map[string]string) {
 	b = setup(t)
 	b.Activities.Model = offline.New()
@@ -44,7 +43,7 @@ func withSamples(t *testing.T) (b *testBundle, titles map[string]string) {
 	return b, titles
 }
 
-func TestTheSampleDocumentsAnswerWithoutAModel(t *testing.T) {
+func TestSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 	for message, want := range map[string]struct {
 		action chat.Action
 		docs   []string
@@ -97,7 +96,7 @@ func TestTheSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 	}
 }
 
-func TestAnAuditOfOneDocumentAgainstAnotherTakesTheFirstNamed(t *testing.T) {
+func TestAuditOfOneDocumentAgainstAnotherAuditsTheFirstNamed(t *testing.T) {
 	b, titles := withSamples(t)
 	email, policy := "", ""
 	for id, title := range titles {
@@ -122,7 +121,7 @@ func TestAnAuditOfOneDocumentAgainstAnotherTakesTheFirstNamed(t *testing.T) {
 	require.Contains(t, text, "not encrypted")
 }
 
-func TestAnUnknownNameIsAskedAboutAndAFollowUpKeepsItsDocument(t *testing.T) {
+func TestUnknownNameIsAskedAboutAndAFollowUpKeepsItsDocument(t *testing.T) {
 	b, titles := withSamples(t)
 	require.True(t, b.resolve(b.say("What about XYZ guidelines?"), "").Unresolved)
 	for id, title := range titles {

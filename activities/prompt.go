@@ -14,7 +14,7 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-// promptText is an embedded prompt; every name used is in the package's test.
+// promptText is an embedded prompt. A test checks that every name in use exists.
 func promptText(name string) string {
 	b, err := promptFiles.ReadFile("prompts/" + name)
 	if err != nil {
@@ -24,15 +24,15 @@ func promptText(name string) string {
 }
 
 const (
-	maxRecent  = 2000 // characters of an earlier message that a prompt repeats
-	maxPartial = 300  // of an answer that was stopped
+	maxRecent  = 2000 // characters of an earlier message in a prompt
+	maxPartial = 300  // characters of an answer that was stopped
 )
 
 var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
 
-// asPrompt makes earlier messages fit a prompt: bounded, without the numbers of
-// citations, which mean other passages now, and an answer that was stopped as a
-// short mark of how it began.
+// asPrompt converts earlier messages for a prompt: it shortens them, removes citation
+// numbers, which mean other passages now, and replaces an answer that was stopped by
+// a note with its beginning.
 func asPrompt(recent []chat.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range recent {
@@ -43,7 +43,7 @@ func asPrompt(recent []chat.Message) []llm.Message {
 	return out
 }
 
-// asMessage is one of them; without a role when it is no part of a prompt.
+// asMessage converts one message; it has no role when it does not belong in a prompt.
 func asMessage(m chat.Message, most int) llm.Message {
 	role, text := llm.User, m.Content
 	switch m.Role {
@@ -64,19 +64,19 @@ func asMessage(m chat.Message, most int) llm.Message {
 }
 
 func shorten(s string, n int) string {
-	if short := cut(s, n); short != s {
+	if short := truncate(s, n); short != s {
 		return strings.TrimSpace(short) + " …"
 	}
 	return s
 }
 
-// conversation is a prompt: what the model is, what was said, what is said now.
+// conversation is a prompt of a system message, earlier messages and the new one.
 func conversation(system string, recent []chat.Message, message string) []llm.Message {
 	out := append([]llm.Message{{Role: llm.System, Text: system}}, asPrompt(recent)...)
 	return append(out, llm.Message{Role: llm.User, Text: message})
 }
 
-// docsPrompt asks which documents are meant.
+// docsPrompt asks the model which documents a message is about.
 func docsPrompt(action chat.Action, res resolution, recent []chat.Message) llm.Request {
 	known := make([]llm.Document, 0, len(res.known))
 	for _, d := range res.known {
@@ -100,7 +100,7 @@ func docsPrompt(action chat.Action, res resolution, recent []chat.Message) llm.R
 		Task:     llm.TaskDocs,
 		Messages: conversation(system.String(), recent, res.message),
 		Facts: llm.Facts{
-			Message:   res.tags.free(res.message),
+			Message:   res.tags.textWithoutTags(res.message),
 			Recent:    asPrompt(recent),
 			Action:    action,
 			Documents: known,
@@ -130,7 +130,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// answerPrompt asks for the answer itself.
+// answerPrompt asks the model for the answer.
 func answerPrompt(m material) llm.Request {
 	var user strings.Builder
 	for _, p := range m.passages {
@@ -152,7 +152,7 @@ func answerPrompt(m material) llm.Request {
 	}
 	user.WriteString("\n<question>\n" + llm.Data(m.message) + "\n</question>")
 
-	asked := m.free
+	asked := m.freeText
 	if m.action == chat.Audit {
 		asked = m.audited
 	}

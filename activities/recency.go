@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// recencyTerms ask for what is true now. Adverbs count as the words they are
-// made of; other words that merely contain one ("nowhere") do not.
+// recencyTerms are words that ask for current information.
 var recencyTerms = set("latest recent recently current currently now today")
 
-// asksForNow scans a text for whole words that ask for the present: the terms,
-// and last year, this year and next year by the clock.
-func asksForNow(text string, now time.Time) bool {
+// asksForCurrent reports whether a text has one of the terms, or the number of last
+// year, this year or next year, as a whole word.
+func asksForCurrent(text string, now time.Time) bool {
 	for _, w := range words(text) {
 		if recencyTerms[w] {
 			return true

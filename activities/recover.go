@@ -9,13 +9,12 @@ import (
 	"go.temporal.io/sdk/interceptor"
 )
 
-// Tries of an activity that panics. A panic comes again as a rule, and each try
-// may cost a call to the model.
+// Attempts of an activity that panics. It usually panics again, and each attempt may
+// cost a model call.
 const panicTries = 2
 
-// Recover makes an error of a panic in one of a's activities, for a worker's
-// options. Without it Temporal tries the activity again until the turn's
-// deadline.
+// Recover is a worker interceptor that turns a panic of an activity into an error.
+// Without it Temporal retries the activity until the turn's deadline.
 func Recover(a *Activities) interceptor.WorkerInterceptor { return &recovering{activities: a} }
 
 type recovering struct {
@@ -41,7 +40,7 @@ func (r *recoveringActivity) ExecuteActivity(ctx context.Context, in *intercepto
 	return r.Next.ExecuteActivity(ctx, in)
 }
 
-// panicked is the error of an activity that panicked. args are what it was given.
+// panicked logs a panic of an activity with these arguments, and returns its error.
 func (a *Activities) panicked(ctx context.Context, args []any, value any) error {
 	info, log := activity.GetInfo(ctx), a.log()
 	if len(args) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-func TestModelCallThatPanicsIsTriedTwiceAndLeavesNothingRunning(t *testing.T) {
+func TestPanickingModelCallIsTriedTwiceAndLeavesNoGoroutine(t *testing.T) {
 	b := setup(t)
 	b.env = b.newEnv(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Recover(b.Activities)}})
 	r := b.question("How many?", leave)
@@ -26,10 +26,10 @@ func TestModelCallThatPanicsIsTriedTwiceAndLeavesNothingRunning(t *testing.T) {
 	}
 	_, err := run[Written](b, b.Write, r)
 	require.Equal(t, chat.CodeInternal, appError(t, err).Type())
-	require.False(t, final(err), "it may have been an accident")
+	require.False(t, final(err), "the first panic is retried")
 
 	b.info.attempt = 2
-	b.env.SetHeartbeatDetails(trouble{Since: time.Now(), Tries: 1, Attempt: 1})
+	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: 1, Attempt: 1})
 	_, err = run[Written](b, b.Write, r)
 	require.Equal(t, chat.CodeInternal, appError(t, err).Type())
 	require.True(t, final(err))
@@ -37,13 +37,13 @@ func TestModelCallThatPanicsIsTriedTwiceAndLeavesNothingRunning(t *testing.T) {
 
 	var running bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&running, 1))
-	require.NotContains(t, running.String(), "Activities).drafts", "the draft's writer has ended")
+	require.NotContains(t, running.String(), "Activities).startDrafts", "the goroutine that saves drafts has ended")
 }
 
-func TestTurnThatCannotBeSettledEndsFailedWithItsTextAndItsThreadGoesOn(t *testing.T) {
+func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
 	b := setup(t)
 	r := b.question("How many days of leave do staff get?", leave)
-	b.model.stream = saying("25 days [1].")
+	b.model.stream = streamText("25 days [1].")
 	must[Written](b, b.Write, r)
 	e := Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1}
 	refuses := errors.New("a row that no database takes")
@@ -53,14 +53,14 @@ func TestTurnThatCannotBeSettledEndsFailedWithItsTextAndItsThreadGoesOn(t *testi
 		}
 		return nil
 	}
-	for n := range settleTries {
+	for n := range maxSettleTries {
 		b.info.attempt = int32(n + 1)
-		b.env.SetHeartbeatDetails(trouble{Since: time.Now(), Tries: n, Attempt: int32(n)})
+		b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: n, Attempt: int32(n)})
 		_, err := run[Settled](b, b.Settle, e)
 		require.False(t, final(err), "try %d", n+1)
 	}
-	b.info.attempt = settleTries + 1
-	b.env.SetHeartbeatDetails(trouble{Since: time.Now(), Tries: settleTries, Attempt: settleTries})
+	b.info.attempt = maxSettleTries + 1
+	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: maxSettleTries, Attempt: maxSettleTries})
 	require.Equal(t, Settled{N: 3, Type: chat.EventFailed}, must[Settled](b, b.Settle, e))
 	end := b.terminal(r.TurnRef)
 	require.Equal(t, chat.CodeInternal, end.Code)
@@ -68,12 +68,12 @@ func TestTurnThatCannotBeSettledEndsFailedWithItsTextAndItsThreadGoesOn(t *testi
 	require.Equal(t, "25 days [1].", b.history()[1].Content)
 }
 
-func TestSettleThatFailsForEverIsGivenUp(t *testing.T) {
+func TestSettleGivesUpAfterItsAttempts(t *testing.T) {
 	b := setup(t)
 	ref := b.say("hi")
 	b.store.settled = func(db.Settlement) error { panic("no row fits") }
-	b.info.attempt = 30 // most of them while the database could not be reached
-	b.env.SetHeartbeatDetails(trouble{Since: time.Now(), Tries: 2 * settleTries, Attempt: 29})
+	b.info.attempt = 30 // most of them while the database was unavailable
+	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: 2 * maxSettleTries, Attempt: 29})
 	_, err := run[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1[:1]})
 	require.True(t, final(err))
 }

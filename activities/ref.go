@@ -1,5 +1,5 @@
 package activities
 
-// Ref is the turn that an activity's argument names; every argument that embeds
-// a TurnRef has it.
+// Ref is the turn of an activity's argument. Every argument that embeds a TurnRef has
+// this method.
 func (r TurnRef) Ref() TurnRef { return r }

@@ -9,13 +9,13 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// vague is the number of telling words below which a question is read together
-// with the one before it.
-const vague = 2
+// vagueWords is the number of content words below which the query also has the
+// question before.
+const vagueWords = 2
 
-// mayBeVague is the number below which the question before is read along with the
-// documents whose names may turn out to be most of the words.
-const mayBeVague = 6
+// maybeVagueWords is the number of content words, with names of documents, below
+// which the question before is read in advance.
+const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
@@ -34,10 +34,9 @@ func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	return out, nil
 }
 
-// query is what passages are looked for by: the message without the documents' names,
-// for a vague follow-up together with the question before it, and for an audit
-// the text under audit. It comes with the documents to look in, where they were
-// read for that.
+// query is the search query: the message without the documents' names, for a vague
+// follow-up together with the question before it, and for an audit the text to
+// audit. It also returns the documents to search, if it had to read them.
 func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []chat.Document, error) {
 	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
@@ -52,7 +51,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 		tagged, err = a.readTags(gctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
 		return err
 	})
-	if r.Action == chat.Inquire && len(contentWords(t.Content.Message)) < mayBeVague {
+	if r.Action == chat.Inquire && len(contentWords(t.Content.Message)) < maybeVagueWords {
 		g.Go(func() (err error) {
 			before, err = a.lastQuestion(gctx, r.TurnRef)
 			return err
@@ -61,20 +60,20 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 	if err := g.Wait(); err != nil {
 		return "", nil, err
 	}
-	free := strings.TrimSpace(tagged.free(t.Content.Message))
+	free := strings.TrimSpace(tagged.textWithoutTags(t.Content.Message))
 	if r.Action == chat.Audit {
-		text, err := a.underAudit(ctx, r, free)
+		text, err := a.textUnderAudit(ctx, r, free)
 		return text, nil, err
 	}
-	docs, err := a.beside(ctx, r.Owner, r.DocIDs, tagged)
+	docs, err := a.docsByID(ctx, r.Owner, r.DocIDs, tagged)
 	if err != nil {
 		return "", nil, err
 	}
-	free = strings.TrimSpace(without(free, titlesOf(docs), " ")) // they are searched already
-	if r.Action != chat.Inquire || len(contentWords(free)) >= vague {
+	free = strings.TrimSpace(replaceNames(free, titlesOf(docs), " ")) // these documents are searched anyway
+	if r.Action != chat.Inquire || len(contentWords(free)) >= vagueWords {
 		return free, docs, nil
 	}
-	if before == "" && len(contentWords(t.Content.Message)) >= mayBeVague {
+	if before == "" && len(contentWords(t.Content.Message)) >= maybeVagueWords {
 		if before, err = a.lastQuestion(ctx, r.TurnRef); err != nil {
 			return "", nil, err
 		}

@@ -14,21 +14,21 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// Stage is how far a turn's answer is when a model is called: what it said and
-// which tools it called before. Like everything here that enters Temporal's
-// history it is made of ids; the texts are the turn's.
+// Stage is the progress of a turn's answer before a model call: its pieces and tool
+// calls so far. It enters Temporal's history, so it has numbers and ids only; the
+// texts are rows of the turn.
 type Stage struct {
 	Piece  int     `json:"piece"`            // the piece of the answer that the call's text becomes
-	Tried  int     `json:"tried,omitempty"`  // attempts at that piece that earlier calls made, all of them without a text in the end
-	Round  int     `json:"round,omitempty"`  // rounds so far, which the turn's texts tell of
-	Rounds []Round `json:"rounds,omitempty"` // the rounds themselves, in turns of before version 1
+	Tried  int     `json:"tried,omitempty"`  // attempts of earlier calls at that piece, none of which wrote a text
+	Round  int     `json:"round,omitempty"`  // number of rounds so far; the turn's texts have them
+	Rounds []Round `json:"rounds,omitempty"` // the rounds themselves, in threads of version 0
 	Calls  int     `json:"calls,omitempty"`  // tool calls of the turn so far
 }
 
-// next is the number of the round that begins with the model call.
+// next is the number of the round that the model call begins.
 func (s Stage) next() int { return max(s.Round, len(s.Rounds)) + 1 }
 
-// rounds are those before the model call.
+// rounds are the rounds before the model call.
 func (s Stage) rounds(texts map[string]string) []Round {
 	rounds, piece := s.Rounds, 1
 	for n := len(rounds) + 1; n <= s.Round; n++ {
@@ -39,7 +39,7 @@ func (s Stage) rounds(texts map[string]string) []Round {
 			r.Piece, piece = piece, piece+1
 		}
 		for _, c := range said.Calls {
-			done, ran := called(texts, c.ID)
+			done, ran := storedCall(texts, c.ID)
 			r.Calls = append(r.Calls, Made{CallRef: c.CallRef, IsError: !ran || done.IsError})
 		}
 		rounds = append(rounds, r)
@@ -53,40 +53,40 @@ type Round struct {
 	Calls []Made `json:"calls"`
 }
 
-// Made is a tool call that has its result.
+// Made is a tool call with a result.
 type Made struct {
 	chat.CallRef
 	IsError bool `json:"error,omitempty"`
 }
 
-// Wanted is a tool call that a model wants made.
+// Wanted is a tool call that a model asks for.
 type Wanted struct {
 	chat.CallRef
 	Approval    tools.Approval `json:"approval,omitempty"`
 	SideEffects bool           `json:"side_effects,omitempty"`
-	// Refused: it cannot be made (no such tool, arguments that do not fit), and its
-	// result says so.
+	// Refused: it cannot be made (no such tool, wrong arguments), and its result says
+	// so.
 	Refused bool `json:"refused,omitempty"`
 }
 
-// exchange is the rounds of a turn as a prompt shows them, with what they make
-// citable.
+// exchange is the rounds of a turn as messages of a prompt, with the sources that
+// they add for citations.
 type exchange struct {
 	messages  []llm.Message
 	used      []llm.Used
-	passages  []llm.Passage // all of them, those that were there before included
+	passages  []llm.Passage // including those that the prompt had before
 	sources   []cite.Source
-	cut       bool // a result is longer than what is shown of it
+	truncated bool // a result is longer than the prompt shows
 	citations []chat.Citation
 }
 
-// exchanged reads the rounds. before are passages that the prompt has already,
-// with their sources.
-func (a *Activities) exchanged(ctx context.Context, owner string, texts map[string]string, rounds []Round, passages []llm.Passage, sources []cite.Source) (exchange, error) {
+// toolExchange builds the exchange of the rounds. passages and sources are those that
+// the prompt has already.
+func (a *Activities) toolExchange(ctx context.Context, owner string, texts map[string]string, rounds []Round, passages []llm.Passage, sources []cite.Source) (exchange, error) {
 	e := exchange{passages: slices.Clone(passages), sources: slices.Clone(sources)}
 	if raw := texts[chat.TextCitations]; raw != "" {
 		if err := json.Unmarshal([]byte(raw), &e.citations); err != nil {
-			a.log().Error("citations cannot be read", "error", err)
+			a.log().Error("stored citations cannot be decoded", "error", err)
 		}
 	}
 	if len(rounds) == 0 {
@@ -119,14 +119,14 @@ func (a *Activities) exchanged(ctx context.Context, owner string, texts map[stri
 	return e, nil
 }
 
-// show numbers a passage after those that are there.
+// show adds a passage with the next number.
 func (e *exchange) show(h chat.Hit) {
 	n := len(e.sources) + 1
 	e.sources = append(e.sources, cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start})
 	e.passages = append(e.passages, llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score})
 }
 
-// add appends what was said and called in a round, with the results.
+// add appends a round: the model's message with its calls, and their results.
 func (e *exchange) add(r Round, texts map[string]string, shown map[string][]string) {
 	said := llm.Message{Role: llm.Assistant}
 	if r.Piece > 0 {
@@ -134,9 +134,9 @@ func (e *exchange) add(r Round, texts map[string]string, shown map[string][]stri
 	}
 	var results []llm.Message
 	for _, c := range r.Calls {
-		call := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: calledWith(texts, c.ID)}
+		call := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: argumentsOf(texts, c.ID)}
 		content, whole := e.result(c, texts, shown[c.ID])
-		e.cut = e.cut || !whole
+		e.truncated = e.truncated || !whole
 		said.Calls = append(said.Calls, call)
 		e.used = append(e.used, llm.Used{Call: call, Content: content, IsError: c.IsError})
 		results = append(results, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: resultBlock(c.Name, content, c.IsError)})
@@ -144,8 +144,8 @@ func (e *exchange) add(r Round, texts map[string]string, shown map[string][]stri
 	e.messages = append(append(e.messages, said), results...)
 }
 
-// result is what a model reads of a call's result: passages with the numbers
-// that they have in this turn, anything else as far as it goes.
+// result is a call's result for the prompt: passages with their numbers in this
+// turn, any other text up to a limit.
 func (e *exchange) result(c Made, texts map[string]string, shown []string) (content string, whole bool) {
 	var passages strings.Builder
 	for _, id := range shown {
@@ -174,8 +174,8 @@ func (e *exchange) passage(n int) llm.Passage {
 
 var citedNumber = regexp.MustCompile(`\s?\[(\d{1,3})\]`)
 
-// asCited gives the markers of an earlier piece the numbers that its passages
-// have in the prompt.
+// asCited renumbers the citation markers of an earlier piece to the numbers that its
+// passages have in the prompt.
 func (e *exchange) asCited(text string) string {
 	return citedNumber.ReplaceAllStringFunc(text, func(marker string) string {
 		n, _ := strconv.Atoi(citedNumber.FindStringSubmatch(marker)[1])
@@ -198,25 +198,25 @@ func (e *exchange) asCited(text string) string {
 	})
 }
 
-// calledWith are the arguments a call was, or is to be, made with: a JSON object.
-func calledWith(texts map[string]string, callID string) string {
+// argumentsOf are the arguments of a call, edited ones if there are: a JSON object.
+func argumentsOf(texts map[string]string, callID string) string {
 	arguments, edited := texts[chat.EditedKey(callID)]
 	if !edited {
 		arguments = texts[chat.CallKey(callID)]
 	}
-	if !object(arguments) {
+	if !isJSONObject(arguments) {
 		return "{}"
 	}
 	return arguments
 }
 
-func object(s string) bool {
+func isJSONObject(s string) bool {
 	s = strings.TrimSpace(s)
 	return strings.HasPrefix(s, "{") && json.Valid([]byte(s))
 }
 
-// resultBlock delimits what a tool returned: it is data. The content has no tags
-// of ours but those of passages that we wrote.
+// resultBlock delimits what a tool returned, which is data and no instruction. The
+// caller has escaped the content.
 func resultBlock(tool, content string, isError bool) string {
 	flag := ""
 	if isError {
@@ -225,14 +225,13 @@ func resultBlock(tool, content string, isError bool) string {
 	return "<tool_result" + llm.Attribute("tool", tool) + flag + ">\n" + content + "\n</tool_result>"
 }
 
-// shownKey is the key of the text with the ids of the passages that a call's
-// result shows, JSON.
+// shownKey is the key of the text with the ids of the passages in a call's result,
+// as JSON.
 func shownKey(callID string) string { return "shown:" + callID }
 
-// doneKey is the key of the text that says that a call's result stands, and how
-// it ended: Called, JSON.
+// doneKey is the key of the text with a call's outcome: Called, as JSON.
 func doneKey(callID string) string { return "done:" + callID }
 
-// saidKey is the key of the text with the tool calls that the n-th model call of
-// the turn wanted: Written, JSON.
+// saidKey is the key of the text with the result of the turn's n-th model call:
+// Written, as JSON.
 func saidKey(n int) string { return "said:" + strconv.Itoa(n) }

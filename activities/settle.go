@@ -18,18 +18,18 @@ import (
 	"github.com/palaver-chat/palaver/transcript"
 )
 
-// Settle ends a turn: message or partial, metadata, prompts, log, registry and
-// the terminal event, in one transaction. A second call returns what the first
-// one stored. Whatever goes wrong, it is to be tried again, unless the turn is
-// gone.
+// Settle stores a turn's end in one transaction: message or partial answer, metadata,
+// prompts, log, registry and the terminal event. It is idempotent: a second call
+// returns what the first one stored. Every error is retryable, unless the turn was
+// deleted.
 //
-// A settle that fails for another reason than the database's absence would fail
-// for ever, and its thread would run nothing more. After some tries the turn is
-// settled as failed, with nothing but what can be stored for sure; if even that
-// fails, the error is final and the thread goes on without it.
+// An error that is not the database's unavailability may come back at every attempt,
+// and block the thread. So after maxSettleTries failures the turn is settled as
+// failed, without the details that may be the cause. If that fails as often, the
+// error is final and the thread goes on.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
-	make, tries := a.settlement, failedBefore(ctx).Tries
-	if tries >= settleTries {
+	make, tries := a.settlement, previousFailure(ctx).Tries
+	if tries >= maxSettleTries {
 		make = a.plainSettlement
 	}
 	stored, err := a.settle(ctx, e, make)
@@ -37,29 +37,28 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	case err == nil:
 		a.Bus.Settled(e.TurnID)
 		return Settled{N: stored.N, Type: stored.Type}, nil
-	case errors.Is(err, db.ErrNotFound): // with its conversation
+	case errors.Is(err, db.ErrNotFound): // the conversation was deleted
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
 	}
 	log := a.logOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
-	if away(err) { // what was accepted is not lost: no number of tries ends this
-		log.Warn("turn not settled: the database cannot be reached")
+	if isUnavailable(err) { // retried without limit: an accepted turn is not lost
+		log.Warn("settling failed: the database is unavailable; retrying")
 		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
 	}
-	if tries < 2*settleTries {
-		log.Error("turn not settled")
+	if tries < 2*maxSettleTries {
+		log.Error("settling failed; retrying")
 	} else {
-		log.Error("turn given up: it cannot be settled")
+		log.Error("settling failed for good; the turn is given up")
 	}
-	return Settled{}, internal(ctx, "settle", 2*settleTries+1)
+	return Settled{}, internal(ctx, "settle", 2*maxSettleTries+1)
 }
 
-// settleTries is how often a turn is settled as it ended before it is settled
-// plainly, and how often that is tried.
-const settleTries = 5
+// maxSettleTries is the number of attempts with all details, and then of those by
+// plainSettlement.
+const maxSettleTries = 5
 
-// settle writes a turn's end as make has it, and returns the terminal event as it
-// is stored. It needs the Store only and runs outside of activities, too
-// (SettleLost).
+// settle stores the settlement that make returns, and returns the stored terminal
+// event. It needs the Store only and runs outside of activities, too (SettleLost).
 func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Context, Ending) (db.Settlement, error)) (_ chat.Event, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -67,7 +66,7 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 		}
 	}()
 	s, err := make(ctx, e)
-	if errors.Is(err, db.ErrSettled) { // what it was made of is gone, and its end stands
+	if errors.Is(err, db.ErrSettled) { // its texts are deleted; the store returns the first end
 		s, err = db.Settlement{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Status: e.Status}, nil
 	}
 	if err != nil {
@@ -80,9 +79,8 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 	return end, err
 }
 
-// plainSettlement ends a turn as failed, with the events of its log by type and
-// number only, and with its text if that can be read. A turn that was stopped
-// stays cancelled.
+// plainSettlement settles a turn as failed, with type and number of its events only,
+// and with its text if that can be read. A turn that was stopped stays cancelled.
 func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settlement, error) {
 	if e.Unsaved != nil {
 		if _, err := a.save(ctx, &e.TurnRef); err != nil {
@@ -97,7 +95,7 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 		if whole, err := e.wholeLog(texts); err == nil {
 			e = whole
 		}
-		text, _ = a.endText(ctx, e, texts) // none where it cannot be read
+		text, _ = a.endText(ctx, e, texts) // empty when it cannot be read
 	}
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	reason := string(e.Reason)
@@ -152,7 +150,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	citations := []chat.Citation{}
 	if raw := texts[chat.TextCitations]; raw != "" && text != "" {
 		if err := json.Unmarshal([]byte(raw), &citations); err != nil {
-			a.logOf(e.TurnRef).Error("citations cannot be read", "error", err)
+			a.logOf(e.TurnRef).Error("stored citations cannot be decoded", "error", err)
 		}
 	}
 	ref := transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}
@@ -173,7 +171,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	s.Metadata = metadata(e, t, text, citations, toolResults(s.Events, texts))
 	if e.Status == chat.TurnCompleted {
 		s.Registry = e.DocIDs
-		for _, c := range citations { // what was answered from is known from now on
+		for _, c := range citations {
 			s.Registry = append(s.Registry, c.DocID)
 		}
 		s.Registry = unique(s.Registry)
@@ -181,7 +179,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	return s, nil
 }
 
-// KeepLog stores entries of an open turn's log, which its thread then forgets.
+// KeepLog stores entries of an open turn's log, which the workflow then drops.
 func (a *Activities) KeepLog(ctx context.Context, r LogRequest) error {
 	b, err := json.Marshal(r.Entries)
 	if err == nil {
@@ -190,7 +188,7 @@ func (a *Activities) KeepLog(ctx context.Context, r LogRequest) error {
 	return a.fail(ctx, r.TurnRef, "store the log", err)
 }
 
-// wholeLog is e with the entries that stand in texts before its own.
+// wholeLog is e with the stored entries before its own.
 func (e Ending) wholeLog(texts map[string]string) (Ending, error) {
 	if e.Kept == 0 {
 		return e, nil
@@ -206,8 +204,8 @@ func (e Ending) wholeLog(texts map[string]string) (Ending, error) {
 	return e, nil
 }
 
-// endText is the answer, or what there is of it: the finished pieces, and of
-// one that was cut short its draft.
+// endText is the answer or its partial: the finished pieces, and the draft of the
+// last one.
 func (a *Activities) endText(ctx context.Context, e Ending, texts map[string]string) (string, error) {
 	var pieces []string
 	for _, entry := range e.Log {
@@ -251,7 +249,7 @@ func terminal(e Ending, hint, text string, citations []chat.Citation) chat.Event
 	return out
 }
 
-// metadata is what history keeps with the assistant's message.
+// metadata is stored with the assistant's message.
 func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, results []chat.ToolResult) map[string]any {
 	m := map[string]any{
 		"action":               e.Action,
@@ -284,11 +282,11 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 	return m
 }
 
-// maxKeptResult is how much of a tool's result stands with a message, in characters.
-const maxKeptResult = 4000
+// maxStoredResult bounds a tool's result in a message's metadata, in characters.
+const maxStoredResult = 4000
 
-// toolResults are the calls of a turn's log with their results; a call that the
-// turn's end left without one says so.
+// toolResults are the tool calls of a turn's log with their results. A call without
+// a result when the turn ended gets chat.NoToolResult.
 func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult {
 	var out []chat.ToolResult
 	at := map[string]int{}
@@ -298,13 +296,13 @@ func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult
 			if _, known := at[e.ToolCallID]; !known {
 				at[e.ToolCallID] = len(out)
 				out = append(out, chat.ToolResult{
-					ToolCallID: e.ToolCallID, Name: e.ToolName, Arguments: json.RawMessage(calledWith(texts, e.ToolCallID)),
+					ToolCallID: e.ToolCallID, Name: e.ToolName, Arguments: json.RawMessage(argumentsOf(texts, e.ToolCallID)),
 					Content: chat.NoToolResult, IsError: true,
 				})
 			}
 		case chat.EventToolResult:
 			if i, known := at[e.ToolCallID]; known {
-				out[i].Content, out[i].IsError = shorten(e.Text, maxKeptResult), e.IsError // the log has all of it
+				out[i].Content, out[i].IsError = shorten(e.Text, maxStoredResult), e.IsError // the log has all of it
 			}
 		}
 	}

@@ -33,10 +33,10 @@ func (b *testBundle) terminal(ref TurnRef) chat.Event {
 
 var written1 = []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}
 
-func TestACompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
+func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 	b := setup(t)
 	r := b.question("How many days of leave do staff get?", leave)
-	b.model.stream = saying("25 days [1].")
+	b.model.stream = streamText("25 days [1].")
 	must[Written](b, b.Write, r)
 	e := Ending{
 		TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire,
@@ -64,24 +64,24 @@ func TestACompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 
 	registry, err := b.store.Registry(context.Background(), owner, b.thread, r.TurnID)
 	require.NoError(t, err)
-	require.Equal(t, []chat.DocRef{{ID: r.DocIDs[0], Title: "Leave Policy"}}, registry, "what was answered from is known")
+	require.Equal(t, []chat.DocRef{{ID: r.DocIDs[0], Title: "Leave Policy"}}, registry, "the documents of the answer are in the registry")
 	c, err := b.store.Conversation(context.Background(), owner, b.thread)
 	require.NoError(t, err)
 	require.Equal(t, "How many days of leave do staff get?", c.Title)
 }
 
-func TestSettlingTwiceChangesNothing(t *testing.T) {
+func TestSettleIsIdempotent(t *testing.T) {
 	b := setup(t)
 	ref := b.say("hi")
 	first := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.Superseded, Log: written1[:1]})
 	second := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1})
 	require.Equal(t, first, second)
 	third := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1, Kept: 3})
-	require.Equal(t, first, third, "its kept log is gone")
+	require.Equal(t, first, third, "also when its stored log is deleted")
 	require.Equal(t, chat.Superseded, b.terminal(ref).Reason)
 }
 
-func TestTheRegistryIsMergedAndNeverCleared(t *testing.T) {
+func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("One", "1."), b.doc("Two", "2.")
 	b.exchange("first", "answer", d1)
@@ -93,7 +93,7 @@ func TestTheRegistryIsMergedAndNeverCleared(t *testing.T) {
 	require.ElementsMatch(t, []chat.DocRef{{ID: d1, Title: "One"}, {ID: d2, Title: "Two"}}, registry)
 }
 
-func TestACancelledTurnKeepsItsPartialWhenNotEmpty(t *testing.T) {
+func TestCancelledTurnKeepsItsPartialUnlessEmpty(t *testing.T) {
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning"}))
@@ -110,10 +110,10 @@ func TestACancelledTurnKeepsItsPartialWhenNotEmpty(t *testing.T) {
 
 	empty := b.say("Again")
 	must[Settled](b, b.Settle, Ending{TurnRef: empty, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
-	require.Len(t, b.history(), 3, "no assistant message of nothing")
+	require.Len(t, b.history(), 3, "no empty assistant message")
 }
 
-func TestAPieceFinishedWhileTheTurnWasStoppedIsItsPartial(t *testing.T) {
+func TestPieceFinishedDuringAStopIsThePartial(t *testing.T) {
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Old"}))
@@ -122,7 +122,7 @@ func TestAPieceFinishedWhileTheTurnWasStoppedIsItsPartial(t *testing.T) {
 	require.Equal(t, "Whole", b.terminal(ref).Partial)
 }
 
-func TestAFailureSaysInPlainWordsWhatToDo(t *testing.T) {
+func TestFailureMessageSaysWhatToDo(t *testing.T) {
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, TextFailureHint, "Check CHAT_MODEL_NAME."))
@@ -135,7 +135,7 @@ func TestAFailureSaysInPlainWordsWhatToDo(t *testing.T) {
 	require.False(t, got.Retryable)
 }
 
-func TestPromptsAndAnswersBecomeMessagesInWords(t *testing.T) {
+func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Circular", "1."), b.doc("Policy", "2.")
 	ref := b.say("Do something")
@@ -170,7 +170,7 @@ func TestPromptsAndAnswersBecomeMessagesInWords(t *testing.T) {
 	}, said)
 }
 
-func TestATurnThatNeverBeganSettlesInItsPlace(t *testing.T) {
+func TestTurnThatNeverBeganGetsItsPlaceWhenSettled(t *testing.T) {
 	b := setup(t)
 	before := b.exchange("one", "1")
 	ref := b.insert(chat.Content{Message: "two"})
@@ -180,7 +180,7 @@ func TestATurnThatNeverBeganSettlesInItsPlace(t *testing.T) {
 	require.Equal(t, before.TurnID, turn.Parent)
 }
 
-func TestWhatToolsDidIsKeptWithTheMessageAndACallWithoutAnAnswerSaysSo(t *testing.T) {
+func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end     Ending
 		partial string
@@ -241,7 +241,7 @@ func TestWhatToolsDidIsKeptWithTheMessageAndACallWithoutAnAnswerSaysSo(t *testin
 	}
 }
 
-func TestTheNextPromptSeesAShortMarkOfAnAnswerThatWasStopped(t *testing.T) {
+func TestNextPromptHasAShortNoteOfAStoppedAnswer(t *testing.T) {
 	said := func(text string) chat.Message {
 		return chat.Message{Role: "assistant", Content: text, Metadata: map[string]any{"interrupted": true}}
 	}

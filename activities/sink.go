@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// Deltas of an answer are published no more often than this, the first at once.
-	deltaEvery = 25 * time.Millisecond
-	// A draft is saved this often at first, and more rarely as it grows: each time
-	// the whole of it is written.
-	draftEvery   = 300 * time.Millisecond
-	draftSlowest = time.Second
-	// How long one draft may take to be saved; the next one holds more anyway.
-	draftPatience = 3 * time.Second
+	// The shortest time between two deltas. The first is published at once.
+	deltaInterval = 20 * time.Millisecond
+	// The interval of draft saves at first, and at most. It grows with the draft,
+	// because each save writes all of it.
+	draftInterval    = 300 * time.Millisecond
+	maxDraftInterval = time.Second
+	// The timeout of one draft save. The next one has more text anyway.
+	draftTimeout = 3 * time.Second
 )
 
-// sink takes an answer as it comes: what the citation filter lets through is
-// published at once, in deltas that are not too small.
+// sink receives an answer as the model streams it, and publishes what the citation
+// filter passes, in deltas that are not too small.
 type sink struct {
 	publish func(stream.Delta)
-	at      stream.Delta // turn, piece, attempt, and the offset reached
-	saved   atomic.Bool  // the row of a turn that was unsaved stands
+	at      stream.Delta // turn, piece, attempt, and the offset so far
+	saved   atomic.Bool  // the row of an unsaved turn was written
 
 	mu      sync.Mutex
 	filter  *cite.Filter
@@ -42,15 +42,15 @@ type sink struct {
 	closed  bool
 }
 
-// write takes a delta of the model's.
+// write adds a delta from the model.
 func (s *sink) write(delta string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
-	s.pass(s.filter.Write(delta))
-	wait := deltaEvery - time.Since(s.flushed)
+	s.appendText(s.filter.Write(delta))
+	wait := deltaInterval - time.Since(s.flushed)
 	switch {
 	case s.pending.Len() == 0:
 	case s.flushed.IsZero() || wait <= 0:
@@ -64,7 +64,7 @@ func (s *sink) write(delta string) {
 	}
 }
 
-func (s *sink) pass(text string) {
+func (s *sink) appendText(text string) {
 	s.text.WriteString(text)
 	s.pending.WriteString(text)
 }
@@ -85,13 +85,13 @@ func (s *sink) flush() {
 	s.flushed = time.Now()
 }
 
-// close ends the piece: what the filter held back is decided and published.
+// close ends the piece. It publishes the text that the filter still held back.
 func (s *sink) close() (text string, citations []chat.Citation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	tail, citations := s.filter.Close()
-	s.pass(tail)
+	s.appendText(tail)
 	s.flush()
 	return s.text.String(), citations
 }
@@ -102,14 +102,14 @@ func (s *sink) draft() string {
 	return s.text.String()
 }
 
-// drafts saves a piece's text as it grows, beside the stream, until stop is
-// called. settled is called when the turn turns out to be over.
-func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled func()) (stop func()) {
+// startDrafts saves a piece's text in the background until stop is called. It calls
+// settled when the turn is settled already.
+func (a *Activities) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(draftEvery)
+		ticker := time.NewTicker(draftInterval)
 		defer ticker.Stop()
 		saved, warned := 0, false
 		began, last := time.Now(), time.Now()
@@ -120,19 +120,19 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 			case <-ticker.C:
 			}
 			text := s.draft()
-			if len(text) == saved || time.Since(last) < draftPause(time.Since(began), a.Bus.Connected()) {
+			if len(text) == saved || time.Since(last) < draftWait(time.Since(began), a.Bus.Connected()) {
 				continue
 			}
 			last = time.Now()
-			err := a.saveDraft(ctx, ref, s, text, draftPatience)
+			err := a.saveDraft(ctx, ref, s, text, draftTimeout)
 			switch {
 			case err == nil:
 				saved, warned = len(text), false
 			case errors.Is(err, db.ErrSettled):
 				settled()
 				return
-			case ctx.Err() == nil && !warned: // the text stays in memory
-				a.logOf(ref).Warn("draft not saved", "error", err)
+			case ctx.Err() == nil && !warned:
+				a.logOf(ref).Warn("saving a draft failed; the text stays in memory", "error", err)
 				warned = true
 			}
 		}
@@ -143,26 +143,26 @@ func (a *Activities) drafts(ctx context.Context, ref TurnRef, s *sink, settled f
 	}
 }
 
-// draftPause is how long the draft of a piece rests that has been written for so
-// long. Without a bus, drafts are what people see.
-func draftPause(age time.Duration, bus bool) time.Duration {
+// draftWait is the time between two saves of a draft of this age. Without a bus,
+// people see the drafts, so they are saved as often as possible.
+func draftWait(age time.Duration, bus bool) time.Duration {
 	if !bus {
 		return 0
 	}
-	return min(age/10, draftSlowest)
+	return min(age/10, maxDraftInterval)
 }
 
-func (a *Activities) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (a *Activities) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := a.ensure(ctx, ref, s); err != nil {
+	if err := a.ensureTurnRow(ctx, ref, s); err != nil {
 		return err
 	}
 	return a.Store.SaveDraft(ctx, ref.Owner, db.Draft{TurnID: ref.TurnID, Piece: s.at.Piece, Attempt: s.at.Attempt, Text: text})
 }
 
-// ensure writes the row of a turn that has none yet, before what hangs on it.
-func (a *Activities) ensure(ctx context.Context, ref TurnRef, s *sink) error {
+// ensureTurnRow writes the row of an unsaved turn, before anything that refers to it.
+func (a *Activities) ensureTurnRow(ctx context.Context, ref TurnRef, s *sink) error {
 	if ref.Unsaved == nil || s.saved.Load() {
 		return nil
 	}

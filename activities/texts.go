@@ -9,10 +9,10 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// maxAttempts is more than an activity is ever tried.
+// maxAttempts is more than the attempts of any activity.
 const maxAttempts = 1 << 20
 
-// putTexts stores texts of the turn, under the order of this attempt.
+// putTexts stores texts of the turn with the order of this attempt.
 func (a *Activities) putTexts(ctx context.Context, ref TurnRef, texts ...db.Text) error {
 	texts = slices.Clone(texts)
 	for i := range texts {
@@ -21,8 +21,8 @@ func (a *Activities) putTexts(ctx context.Context, ref TurnRef, texts ...db.Text
 	return a.Store.PutTexts(ctx, ref.Owner, ref.TurnID, texts)
 }
 
-// textOrder is the place of this attempt among all that write for the turn: of
-// two activities the later one's is higher, of two attempts the later one's.
+// textOrder orders the writes of a turn: later activities overwrite earlier ones, and
+// later attempts earlier attempts, never the reverse.
 func textOrder(ctx context.Context, ref TurnRef) int64 {
 	return ref.Order*maxAttempts + int64(activity.GetInfo(ctx).Attempt)
 }

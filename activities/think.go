@@ -16,44 +16,44 @@ import (
 )
 
 const (
-	thinkContext = 60     // earlier messages that the assistant may see
-	thinkPrompt  = 32_000 // tokens of a prompt, about; what is oldest goes first
-	// Of an earlier message and of an earlier turn's tool results, in characters.
+	thinkContext = 60     // earlier messages in the assistant's prompt
+	thinkPrompt  = 32_000 // approximate tokens of a prompt; the oldest messages are dropped first
+	// Limits of an earlier message and of an earlier turn's tool results, in characters.
 	maxEarlier       = 8000
 	maxEarlierResult = 1000
-	// Earlier pictures go along until they are this many bytes.
+	// Limit of the pictures of earlier messages in a prompt, in bytes.
 	maxEarlierPictures = 8 << 20
 
 	assistantTemperature = 0.4
 )
 
-// Think asks the assistant's model what to say or do next: it streams the text
-// and returns the tool calls that are to be made (speak).
+// Think makes one model call of the assistant: it streams the text and returns the
+// tool calls (streamPiece).
 func (a *Activities) Think(parent context.Context, r ThinkRequest) (Written, error) {
 	ctx, w := a.watch(parent, r.TurnID)
 	defer w.end()
-	turn, err := a.load(ctx, &r.TurnRef)
+	turn, err := a.loadOrUnsaved(ctx, &r.TurnRef)
 	var texts map[string]string
-	if err == nil && r.Unsaved == nil { // else nothing of it is stored yet
+	if err == nil && r.Unsaved == nil { // an unsaved turn has no texts
 		texts, err = a.Store.Texts(ctx, r.Owner, r.TurnID)
 	}
 	if err == nil {
-		if done, ok := spoken(texts, r.Stage); ok {
+		if done, ok := storedPiece(texts, r.Stage); ok {
 			return done, nil
 		}
-		var s speech
-		if s, err = a.thinking(ctx, r, turn, texts); err == nil {
-			return a.speak(parent, ctx, w, s)
+		var s pieceRequest
+		if s, err = a.thinkRequest(ctx, r, turn, texts); err == nil {
+			return a.streamPiece(parent, ctx, w, s)
 		}
 	}
 	if w.stopped() {
 		return Written{Stopped: true}, nil
 	}
-	return Written{}, a.outcome(w, ctx, r.TurnRef, "think", err)
+	return Written{}, a.endError(w, ctx, r.TurnRef, "think", err)
 }
 
-// thinking puts together what the assistant is asked with.
-func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Turn, texts map[string]string) (speech, error) {
+// thinkRequest builds the assistant's model call.
+func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat.Turn, texts map[string]string) (pieceRequest, error) {
 	var (
 		tagged  tags
 		images  []llm.Image
@@ -70,43 +70,43 @@ func (a *Activities) thinking(ctx context.Context, r ThinkRequest, turn chat.Tur
 		return err
 	})
 	g.Go(func() (err error) {
-		if r.Unsaved != nil { // what was said before is not to be had either
+		if r.Unsaved != nil { // the database is unavailable
 			return nil
 		}
 		if recent, err = a.Store.Recent(gctx, r.Owner, r.ThreadID, r.Parent, thinkContext); err != nil {
 			return err
 		}
-		earlier, err = a.conversed(gctx, r.Owner, recent, chat.MaxAttachments-len(turn.Content.Attachments))
+		earlier, err = a.earlierMessages(gctx, r.Owner, recent, chat.MaxAttachments-len(turn.Content.Attachments))
 		return err
 	})
 	g.Go(func() (err error) {
-		e, err = a.exchanged(gctx, r.Owner, texts, r.rounds(texts), nil, nil)
+		e, err = a.toolExchange(gctx, r.Owner, texts, r.rounds(texts), nil, nil)
 		return err
 	})
 	if err := g.Wait(); err != nil {
-		return speech{}, err
+		return pieceRequest{}, err
 	}
 
 	said := llm.Message{
 		Role: llm.User, Images: images,
-		Text: turn.Content.Message + taggedNote(tagged.docs) + a.unseen(turn.Content.Attachments),
+		Text: turn.Content.Message + taggedNote(tagged.docs) + a.unseenImagesNote(turn.Content.Attachments),
 	}
 	messages := append([]llm.Message{{Role: llm.System, Text: a.assistantPrompt()}}, earlier...)
 	messages = append(append(messages, said), e.messages...)
-	return speech{
+	return pieceRequest{
 		TurnRef: r.TurnRef, Stage: r.Stage, step: "think",
 		request: llm.Request{
 			Task:     llm.TaskAssistant,
 			Messages: llm.Fit(messages, thinkPrompt),
 			Facts: llm.Facts{
-				Message: tagged.free(turn.Content.Message), Recent: asPrompt(recent), Documents: asDocuments(tagged.docs), Explicit: tagged.ids(),
+				Message: tagged.textWithoutTags(turn.Content.Message), Recent: asPrompt(recent), Documents: asDocuments(tagged.docs), Explicit: tagged.ids(),
 				Passages: e.passages, Used: e.used, Images: len(turn.Content.Attachments),
 			},
 			Temperature: assistantTemperature,
 			MaxTokens:   maxAnswerTokens,
 		},
 		filter:  cite.New(e.sources, turn.Content.Message).Free().GoOn(e.citations),
-		offered: a.offered(ctx, r.Owner, chat.AgentAssistant, e.cut),
+		offered: a.offeredTools(ctx, r.Owner, chat.AgentAssistant, e.truncated),
 	}, nil
 }
 
@@ -114,9 +114,9 @@ func (a *Activities) assistantPrompt() string {
 	return promptText("assistant.md") + "\n\nToday is " + a.now().Format("Monday, 2 January 2006") + "."
 }
 
-// offered are the tools that a model is told of. Reading on makes sense only
-// once there is something to read on in.
-func (a *Activities) offered(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
+// offeredTools are the tools for a model call. The tool that reads on in a long
+// result is offered only when a result was truncated.
+func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
 	var out []tools.Tool
 	for _, t := range a.Tools.Tools(ctx, owner, agent) {
 		if cut || t.Name != tools.ReadResultName {
@@ -128,12 +128,12 @@ func (a *Activities) offered(ctx context.Context, owner string, agent chat.Agent
 
 // images are the pictures of a message, for a model that takes them.
 func (a *Activities) images(ctx context.Context, owner string, ids []string) (out []llm.Image, err error) {
-	if a.blind(ids) {
+	if a.cannotSeeImages(ids) {
 		return nil, nil
 	}
 	for _, id := range ids[:min(len(ids), chat.MaxAttachments)] {
 		at, data, err := a.Store.Attachment(ctx, owner, id)
-		if errors.Is(err, db.ErrNotFound) { // gone since
+		if errors.Is(err, db.ErrNotFound) { // deleted meanwhile
 			continue
 		}
 		if err != nil {
@@ -144,18 +144,20 @@ func (a *Activities) images(ctx context.Context, owner string, ids []string) (ou
 	return out, nil
 }
 
-// blind reports whether there are pictures that the model cannot see.
-func (a *Activities) blind(ids []string) bool { return len(ids) > 0 && !a.Model.Info().Vision }
+// cannotSeeImages reports whether there are pictures that the model cannot see.
+func (a *Activities) cannotSeeImages(ids []string) bool {
+	return len(ids) > 0 && !a.Model.Info().Vision
+}
 
-// unseen tells a model of pictures that it cannot see.
-func (a *Activities) unseen(ids []string) string {
-	if !a.blind(ids) {
+// unseenImagesNote is the prompt's note about pictures that the model cannot see.
+func (a *Activities) unseenImagesNote(ids []string) string {
+	if !a.cannotSeeImages(ids) {
 		return ""
 	}
 	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", len(ids))
 }
 
-// taggedNote tells a model which documents the person means.
+// taggedNote is the prompt's note about the tagged documents.
 func taggedNote(docs []chat.Document) string {
 	if len(docs) == 0 {
 		return ""
@@ -176,10 +178,9 @@ func asDocuments(docs []chat.Document) []llm.Document {
 	return out
 }
 
-// conversed is what was said on the branch, with the tool calls of each answer
-// before it and a result for every call, and with the newest pictures, as many
-// as there is room for.
-func (a *Activities) conversed(ctx context.Context, owner string, recent []chat.Message, room int) ([]llm.Message, error) {
+// earlierMessages are the branch's earlier messages for the prompt, with the tool
+// calls and results of each answer, and with the newest pictures, at most room.
+func (a *Activities) earlierMessages(ctx context.Context, owner string, recent []chat.Message, room int) ([]llm.Message, error) {
 	seen, bytes := map[int][]llm.Image{}, 0
 	for i := len(recent) - 1; i >= 0 && room > 0 && bytes < maxEarlierPictures; i-- {
 		ids := attachmentsOf(recent[i].Metadata)
@@ -209,8 +210,8 @@ func (a *Activities) conversed(ctx context.Context, owner string, recent []chat.
 	return out, nil
 }
 
-// attachmentsOf are the ids of a message's pictures, as it was written or as a
-// store reads it back.
+// attachmentsOf are the ids of a message's pictures. The list is []any when a store
+// has decoded it from JSON.
 func attachmentsOf(metadata map[string]any) (ids []string) {
 	switch list := metadata["attachments"].(type) {
 	case []string:
@@ -232,7 +233,7 @@ func earlierCalls(results []chat.ToolResult) []llm.Message {
 	out := []llm.Message{{Role: llm.Assistant}}
 	for _, r := range results {
 		arguments := string(r.Arguments)
-		if !object(arguments) {
+		if !isJSONObject(arguments) {
 			arguments = "{}"
 		}
 		content := r.Content

@@ -2,7 +2,7 @@ package activities
 
 import "slices"
 
-// named stands for a document's name in a text that rules look at.
+// named is a placeholder for a document's name.
 const named = "\uFFFCDOC\uFFFC"
 
 const namedWord = "doc" // named, as words reads it
@@ -11,7 +11,7 @@ var (
 	summaryWords = set("summarize summarise summarizing summarising summary summaries overview recap outline tldr")
 	aboutWords   = set("about regarding concerning")
 	withinWords  = set("in from within of under")
-	// generic are words that name a document's whole, not a subject in it.
+	// generic are words for a document as a whole, not for a subject in it.
 	generic = union(documentNouns, determiners, connecting, set(`
 main key most important central essential core general overall whole entire full complete brief short quick concise
 detailed point points finding findings idea ideas takeaway takeaways content contents message highlights highlight
@@ -20,11 +20,11 @@ is are was were says say said does do what it they them here us our your about o
 doc attached uploaded`))
 )
 
-// asksOfTopic is the rule "summarize X about Y is an inquiry": it reports
-// whether a request for a summary is really about one subject in a document.
-// names are the documents' names in it. Only plain cases count.
+// asksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a
+// request for a summary is about one subject in a document. names are the documents'
+// names in it. It recognizes clear cases only.
 func asksOfTopic(message string, names []string) bool {
-	ws := words(without(message, names, " "+named+" "))
+	ws := words(replaceNames(message, names, " "+named+" "))
 	at := slices.IndexFunc(ws, func(w string) bool { return summaryWords[w] })
 	if at < 0 {
 		return false

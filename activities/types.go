@@ -6,57 +6,55 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// What follows enters Temporal's history: ids, enums, numbers and hashes only.
-// Texts are rows of the turn.
+// These types enter Temporal's history, so they have ids, enums, numbers and hashes
+// only. Texts are rows of the turn.
 
 // TurnRef names a turn to an activity.
 type TurnRef struct {
 	Owner    string `json:"owner"`
 	ThreadID string `json:"thread"`
 	TurnID   string `json:"turn"`
-	// Parent is set once BeginTurn has fixed it. To BeginTurn it names a turn that
-	// was rolled back, whose place this one takes.
+	// Parent is set by BeginTurn. As an argument of BeginTurn it is a turn that was
+	// rolled back, whose place this one takes.
 	Parent string `json:"parent,omitempty"`
 	// RunID is the client's name for the run (stream_run_id), for the log.
 	RunID string `json:"run,omitempty"`
-	// RequestID is that of the HTTP request which brought the turn, for the log: a
-	// client that is told of a failure knows it.
+	// RequestID is that of the HTTP request that submitted the turn, for the log. The
+	// client knows it, too.
 	RequestID string `json:"request,omitempty"`
-	// Unsaved is what the turn was submitted with while the database was away; nil
-	// once BeginTurn has written its row. Activities read the turn by load, which
-	// knows of it.
+	// Unsaved is the message of a turn that was submitted while the database was
+	// unavailable; nil once the row is written. Activities of such a turn read it by
+	// loadOrUnsaved.
 	Unsaved *Unsaved `json:"unsaved,omitempty"`
-	// Order rises with each regular activity of the turn. What an activity writes
-	// has the order of its attempt, so that one which a worker takes up again after
-	// a freeze overwrites nothing (textOrder).
+	// Order rises with each regular activity of the turn. Writes have the order of
+	// their attempt, so that an old attempt on a worker that was frozen overwrites
+	// nothing (textOrder).
 	Order int64 `json:"order,omitempty"`
-	// Logged is how many entries the turn's log had when the activity was scheduled,
-	// and Fresh those of them that no activity before was given. Regular activities
-	// of the story publish them (Announce).
+	// Logged is the length of the turn's log when the activity was scheduled, and Fresh
+	// are the entries that no earlier activity was given. Announce publishes them.
 	Logged int          `json:"logged,omitempty"`
 	Fresh  []chat.Entry `json:"fresh,omitempty"`
-	// Beside is what the thread has beside the turn, for BeginTurn only.
-	Beside *Beside `json:"beside,omitempty"`
+	// Others are the thread's other turns, for BeginTurn only.
+	Others *OtherTurns `json:"beside,omitempty"`
 }
 
-// Beside names the other turns of a thread that are under way, and those that
-// wait.
-type Beside struct {
+// OtherTurns names a thread's other turns: those that are open, and those that wait.
+type OtherTurns struct {
 	Open    []string `json:"open,omitempty"`
 	Waiting []string `json:"waiting,omitempty"`
 }
 
-// Unsaved is a message that was taken while the database was away: with the
-// value of a resume the only text of a person's in Temporal's history.
+// Unsaved is a message that was accepted while the database was unavailable. It and
+// the value of a resume are the only texts of a person in Temporal's history.
 type Unsaved struct {
 	ClientTurnID string       `json:"client"`
 	Content      chat.Content `json:"content"`
 	ContentHash  string       `json:"hash"`
 	CreatedAt    time.Time    `json:"at"`
-	Generation   int          `json:"generation,omitempty"` // of the conversation that took it; 0: not known
+	Generation   int          `json:"generation,omitempty"` // of the conversation that accepted it; 0: unknown
 }
 
-// Size is about how many bytes it takes in history; 0 for nil.
+// Size is its approximate size in history, in bytes; 0 for nil.
 func (u *Unsaved) Size() int {
 	if u == nil {
 		return 0
@@ -69,18 +67,33 @@ type Begun struct {
 	Parent    string      `json:"parent"`
 	Agent     chat.Agent  `json:"agent"`
 	Action    chat.Action `json:"action,omitempty"` // explicit action
-	WebSearch bool        `json:"web,omitempty"`    // asked for by the person
+	WebSearch bool        `json:"web,omitempty"`    // requested by the person
 	Settled   bool        `json:"settled,omitempty"`
-	Cancelled bool        `json:"cancelled,omitempty"` // by a cancel that overtook the submit
-	Approved  []string    `json:"approved,omitempty"`  // tools that need not ask on this branch
-	NoImages  bool        `json:"no_images,omitempty"` // pictures came that the model cannot see
+	Cancelled bool        `json:"cancelled,omitempty"` // by a cancel that came before the submit
+	Approved  []string    `json:"approved,omitempty"`  // tools that need no approval on this branch
+	NoImages  bool        `json:"no_images,omitempty"` // the message has pictures that the model cannot see
 	RunID     string      `json:"run,omitempty"`
-	// Unsaved: the database is away, and the agent can begin without it. The
-	// turn's row, its parent and what was said before are still unknown.
+	// Unsaved: the database is unavailable, and the agent can begin without. The turn's
+	// row, its parent and the earlier messages are still unknown.
 	Unsaved bool `json:"unsaved,omitempty"`
 }
 
-// Intent is what ResolveIntent decided.
+// ResolveRequest asks Resolve for what the rules left open.
+type ResolveRequest struct {
+	TurnRef
+	Intent bool        `json:"intent,omitempty"`
+	Docs   bool        `json:"docs,omitempty"`
+	Action chat.Action `json:"action,omitempty"` // for the documents; empty while it is not known
+}
+
+// Resolved is the meaning of a message. A field is nil when it was not asked for, or
+// is not known yet.
+type Resolved struct {
+	Intent *Intent `json:"intent,omitempty"`
+	Docs   *Docs   `json:"docs,omitempty"`
+}
+
+// Intent is the action that a message asks for.
 type Intent struct {
 	Action     chat.Action     `json:"action"`
 	Confidence chat.Confidence `json:"confidence"`
@@ -97,56 +110,50 @@ type DocsRequest struct {
 	Action chat.Action `json:"action,omitempty"`
 }
 
-// Docs is what ResolveDocs found. Every id exists and is visible to the owner.
+// Docs are the documents that are meant. Every id exists and is visible to the owner.
 type Docs struct {
 	IDs        []string        `json:"ids,omitempty"` // resolved, sets expanded, in order of mention
 	Confidence chat.Confidence `json:"confidence"`
 	Suggested  []string        `json:"suggested,omitempty"`  // candidates to choose from when Medium
-	Unresolved bool            `json:"unresolved,omitempty"` // names stayed unknown; they are text "unresolved"
-	HasText    bool            `json:"has_text,omitempty"`   // the message holds a text of its own that an audit can check
+	Unresolved bool            `json:"unresolved,omitempty"` // names that match no document; they are text "unresolved"
+	HasText    bool            `json:"has_text,omitempty"`   // the message has a text to audit
 	Called     bool            `json:"called,omitempty"`     // a model was asked
 	Source     string          `json:"source,omitempty"`     // explicit, inferred or fuzzy_match
-	Processing bool            `json:"processing,omitempty"` // a document meant is not ready yet
+	Processing bool            `json:"processing,omitempty"` // one of the documents is not ready yet
 	Usage      chat.Usage      `json:"usage"`
 }
 
-// Ruled is what ResolveByRules decided; nil where a model is to be asked.
-type Ruled struct {
-	Intent *Intent `json:"intent,omitempty"`
-	Docs   *Docs   `json:"docs,omitempty"`
-}
-
-// AnswerRequest asks ReadAnswer what a person's answer to a question means.
+// AnswerRequest asks ReadAnswer to resolve a person's answer to a question.
 type AnswerRequest struct {
 	TurnRef
 	Value   chat.ResumeValue `json:"value"`
-	AsText  bool             `json:"as_text,omitempty"` // the question asked for a text: keep what is not a document as text "source_text"
-	Unknown string           `json:"unknown,omitempty"` // key of the text that keeps an answer which names nothing, for the next question to quote
+	AsText  bool             `json:"as_text,omitempty"` // the question asked for a text: store what is not a document as text "source_text"
+	Unknown string           `json:"unknown,omitempty"` // key under which to store an answer that names no document, for the next question to quote
 }
 
-// Answered is what ReadAnswer made of it.
+// Answered is the result of ReadAnswer.
 type Answered struct {
 	IDs  []string `json:"ids,omitempty"`  // documents named by id, name or mention
-	Text bool     `json:"text,omitempty"` // a text was kept
-	// Unknown: the answer names nothing, and its text is kept under that key.
+	Text bool     `json:"text,omitempty"` // a text was stored
+	// Unknown: the answer names no document, and was stored under the given key.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// KeepRequest asks KeepAnswer to store what a person answered.
+// KeepRequest asks KeepAnswer to store a person's answer.
 type KeepRequest struct {
 	TurnRef
 	InterruptID string           `json:"interrupt"`
 	Value       chat.ResumeValue `json:"value"`
 }
 
-// RetrieveRequest asks for the passages an answer may use. No DocIDs: all that
-// the owner can see.
+// RetrieveRequest asks for the passages that an answer may use. Without DocIDs it
+// searches all documents that the owner can see.
 type RetrieveRequest struct {
 	TurnRef
 	Action chat.Action `json:"action"`
 	DocIDs []string    `json:"docs,omitempty"`
-	// Subject is the document under audit when the message brings no text of its
-	// own; it is not among DocIDs. Empty otherwise.
+	// Subject is the document to audit when the message has no text to audit; it is
+	// not among DocIDs.
 	Subject string `json:"subject,omitempty"`
 }
 
@@ -159,7 +166,7 @@ type Retrieved struct {
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
 }
 
-// WebResult says how a web search went; its results are text "web_results".
+// WebResult is the outcome of a web search; its pages are text "web_results".
 type WebResult struct {
 	Results int  `json:"results"`
 	Off     bool `json:"off,omitempty"`    // not configured
@@ -177,23 +184,23 @@ type WriteRequest struct {
 	Stage
 }
 
-// ThinkRequest asks Think for what the assistant says or does next.
+// ThinkRequest asks Think for the assistant's next model call.
 type ThinkRequest struct {
 	TurnRef
 	Stage
 }
 
-// Written says that a piece stands in text "piece:n", the citations of all
-// pieces so far in text "citations". Stopped: the turn was cancelled; what there
-// is stands in the draft. With Calls the answer goes on once they have been
-// made; there may be no text yet, and then there is no piece (Chars is 0).
+// Written is the result of a model call. The piece is stored as text "piece:n", the
+// citations of all pieces so far as text "citations". Stopped: the turn was cancelled,
+// and the partial text is in the draft. With Calls, the answer goes on after them;
+// without text there is no piece (Chars is 0).
 type Written struct {
 	Chars     int        `json:"chars"`
 	Citations int        `json:"citations"`
 	Stopped   bool       `json:"stopped,omitempty"`
 	Usage     chat.Usage `json:"usage"`
 	Calls     []Wanted   `json:"calls,omitempty"`
-	Attempt   int        `json:"attempt,omitempty"`   // that wrote it
+	Attempt   int        `json:"attempt,omitempty"`   // the attempt that wrote it
 	NoImages  bool       `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
 }
 
@@ -205,32 +212,31 @@ type CallRequest struct {
 	SideEffects bool       `json:"side_effects,omitempty"`
 }
 
-// Called says that a call's result stands in text "result:<id>".
+// Called is the outcome of a call. Its result is stored as text "result:<id>".
 type Called struct {
 	IsError bool       `json:"error,omitempty"`
 	Usage   chat.Usage `json:"usage"`
 }
 
-// DecideRequest asks Decide to take a person's decisions about tool calls.
+// DecideRequest asks Decide to apply a person's decisions about tool calls.
 type DecideRequest struct {
 	TurnRef
 	Question chat.Question    `json:"question"`
 	Value    chat.ResumeValue `json:"value"`
-	Check    bool             `json:"check,omitempty"` // only say whether it fits
+	Check    bool             `json:"check,omitempty"` // only check whether they fit
 }
 
-// Decided is what Decide made of them. Calls not in Run have their result: that
-// they were not made, and why.
+// Decided is the result of Decide. Calls that are not in Run have a result that says
+// why they were not made.
 type Decided struct {
 	Misfit bool     `json:"misfit,omitempty"` // edited arguments cannot be used
 	Run    []string `json:"run,omitempty"`    // ids of calls to make
-	// Hashes are those of arguments that the person put in the place of the
-	// model's, by call id.
+	// Hashes are the hashes of edited arguments, by call id.
 	Hashes   map[string]string `json:"hashes,omitempty"`
-	Remember []string          `json:"remember,omitempty"` // tools that need not ask any more
+	Remember []string          `json:"remember,omitempty"` // tools that need no approval from now on
 }
 
-// Ending is what Settle writes about a turn's end.
+// Ending is the end of a turn, for Settle.
 type Ending struct {
 	TurnRef
 	Status    chat.TurnStatus   `json:"status"`
@@ -242,7 +248,7 @@ type Ending struct {
 	Inference chat.Confidence   `json:"inference,omitempty"`
 	Retrieval chat.Confidence   `json:"retrieval,omitempty"`
 	DocIDs    []string          `json:"docs,omitempty"`      // for the registry
-	Approvals []string          `json:"approvals,omitempty"` // tools that need not ask from now on
+	Approvals []string          `json:"approvals,omitempty"` // tools that need no approval from now on
 	Usage     chat.Usage        `json:"usage"`
 	Hidden    bool              `json:"hidden,omitempty"`
 }
@@ -260,13 +266,13 @@ type Settled struct {
 	Type chat.EventType `json:"type"`
 }
 
-// QueryRequest asks WordWebQuery to word a search; the query is text "web_query".
+// QueryRequest asks WordWebQuery for a search query, which becomes text "web_query".
 type QueryRequest struct {
 	TurnRef
 	DocIDs []string `json:"docs,omitempty"`
 }
 
-// IngestRequest names a document whose upload is to be read, cut and indexed.
+// IngestRequest names an uploaded document to ingest.
 type IngestRequest struct {
 	Owner string `json:"owner"`
 	DocID string `json:"doc"`

@@ -9,35 +9,32 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// How long a turn that was taken without the database tries to reach it before
-// it begins without.
-const saveFirst = 500 * time.Millisecond
+// How long an unsaved turn tries to write its row before it goes on without.
+const saveFirstTimeout = 500 * time.Millisecond
 
-// load reads the turn. Of one that could not be saved before, the row is written
-// now; when the database is still away, the turn is what its submit brought, ref
-// keeps its Unsaved, and everything else that the store would tell is unknown.
-func (a *Activities) load(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
+// loadOrUnsaved reads the turn. It writes the row of an unsaved turn; if the database
+// is still unavailable, it returns the turn as submitted, and ref stays unsaved.
+func (a *Activities) loadOrUnsaved(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	if ref.Unsaved == nil {
 		return a.turn(ctx, *ref)
 	}
-	quick, cancel := context.WithTimeout(ctx, saveFirst)
+	quick, cancel := context.WithTimeout(ctx, saveFirstTimeout)
 	defer cancel()
 	t, err := a.save(quick, ref)
-	if err != nil && (away(err) || quick.Err() != nil) && ctx.Err() == nil {
+	if err != nil && (isUnavailable(err) || quick.Err() != nil) && ctx.Err() == nil {
 		return ref.unsaved(), nil
 	}
 	return t, err
 }
 
-// save writes the row of a turn that was taken while the database was away, and
-// gives the turn its place in the tree; ref is then one like any other. Saving
-// what is saved changes nothing.
+// save writes the row of an unsaved turn and gives the turn its place in the tree;
+// ref is then no longer unsaved. It is idempotent.
 func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	t := ref.unsaved()
 	row, err := a.Store.SaveTurn(ctx, t)
 	if err == nil && row.ID != t.ID || errors.Is(err, db.ErrTurnConflict) {
-		// The client_turn_id is that of a turn which the thread had forgotten. What
-		// was accepted is not lost all the same: this one stands for itself.
+		// The client_turn_id belongs to an older turn, which the thread no longer had
+		// in memory. This turn was accepted, so it is saved under its own id.
 		t.ClientTurnID = t.ID
 		row, err = a.Store.SaveTurn(ctx, t)
 	}
@@ -53,7 +50,7 @@ func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) 
 			return t, err
 		}
 		a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
-		if row, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // a parent that was rolled back gives way to its own
+		if row, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // the store replaces a rolled-back parent by that one's parent
 			return t, err
 		}
 	}
@@ -61,7 +58,7 @@ func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) 
 	return row, nil
 }
 
-// unsaved is the turn as its submit brought it.
+// unsaved is the turn as it was submitted.
 func (r TurnRef) unsaved() chat.Turn {
 	return chat.Turn{
 		ID: r.TurnID, ThreadID: r.ThreadID, Owner: r.Owner, StreamRunID: r.RunID, Status: chat.TurnNew,
@@ -70,22 +67,22 @@ func (r TurnRef) unsaved() chat.Turn {
 	}
 }
 
-// away reports whether err means that the database cannot be reached, or does
-// not answer in time.
-func away(err error) bool {
+// isUnavailable reports whether err means that the database is unreachable or timed
+// out.
+func isUnavailable(err error) bool {
 	return errors.Is(err, db.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// lasting calls write until the database takes it, for as long as patience. It
-// ends early with ctx.
-func lasting(ctx context.Context, patience time.Duration, write func(context.Context) error) error {
-	timer := time.NewTimer(patience)
+// retryUntilStored calls write until it succeeds, while the database is unavailable,
+// at most for timeout or until ctx ends.
+func retryUntilStored(ctx context.Context, timeout time.Duration, write func(context.Context) error) error {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
-		try, cancel := context.WithTimeout(ctx, lastWrite)
+		try, cancel := context.WithTimeout(ctx, finalWriteTimeout)
 		err := write(try)
 		cancel()
-		if err == nil || !away(err) {
+		if err == nil || !isUnavailable(err) {
 			return err
 		}
 		select {
@@ -93,7 +90,7 @@ func lasting(ctx context.Context, patience time.Duration, write func(context.Con
 			return err
 		case <-timer.C:
 			return err
-		case <-time.After(saveAgain):
+		case <-time.After(saveRetryInterval):
 		}
 	}
 }

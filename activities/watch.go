@@ -13,110 +13,114 @@ import (
 )
 
 const (
-	// A heartbeat is sent this often, and after one that failed this soon again.
-	beat      = time.Second
-	beatRetry = 200 * time.Millisecond
-	// One heartbeat may take half of this: the SDK keeps the other half for a
-	// retry that it leaves to us.
-	beatTimeout = 4 * time.Second
-	// How long the last writes of an activity that was ended may take.
-	lastWrite = 2 * time.Second
-	// How long a call that had better not be cut goes on when its worker stops,
-	// which waits for 5 s.
-	lastCall = 2500 * time.Millisecond
+	// The interval of heartbeats, and the delay before a failed one is retried.
+	heartbeatInterval      = time.Second
+	heartbeatRetryInterval = 200 * time.Millisecond
+	// A heartbeat call times out after half of this: the SDK reserves the other half
+	// for a retry, which we do ourselves.
+	heartbeatCallTimeout = 4 * time.Second
+	// The timeout of the writes after an activity was ended from outside.
+	finalWriteTimeout = 2 * time.Second
+	// How long watchWithGrace lets the work go on when the worker stops. The worker
+	// waits for 5 s.
+	workerStopGrace = 2500 * time.Millisecond
 )
 
-// Why work ends before its time, beside the causes that the SDK has errors for:
-// cancelled, paused, reset.
+// Causes for which the work's context ends, beside those that the SDK has errors
+// for: cancelled, paused, reset.
 var (
-	errStopAnnounced = errors.New("stop announced")
-	errWorkerStops   = errors.New("worker stops")
-	// errGivenUp: the server does not know the attempt any more. It timed out, or
-	// its workflow is over.
-	errGivenUp = errors.New("attempt given up by the server")
-	// errUnheard: no heartbeat got through for the heartbeat timeout, so the
-	// server has given the attempt up, or will.
-	errUnheard = errors.New("heartbeats failed for longer than the heartbeat timeout")
+	errStopAnnounced  = errors.New("stop announced")
+	errWorkerStopping = errors.New("worker is stopping")
+	// errAttemptUnknown: the server no longer knows the attempt. It has timed out, or
+	// its workflow is closed.
+	errAttemptUnknown = errors.New("the server no longer knows the attempt")
+	// errHeartbeatTimeout: no heartbeat succeeded within the heartbeat timeout, so the
+	// server gives the attempt up.
+	errHeartbeatTimeout = errors.New("heartbeats failed for longer than the heartbeat timeout")
 )
 
-// watch is what every activity that may take long runs under: it heartbeats
-// until end, and its context ends for one of the reasons above.
+// watch runs beside every activity that may take long. It sends heartbeats until
+// end is called, and ends the context of the work for one of the causes above. Each
+// successful heartbeat renews a lease: without one for the heartbeat timeout, the
+// server may have started the next attempt, so this one must not write any more.
 //
-// The heartbeats are its own: the SDK's ends the activity's context as soon as
+// It does not use the SDK's heartbeats: those end the activity's context as soon as
 // one call fails, so that an outage of two seconds would abort every answer
 // (TestAShortOutageOfTemporalCutsNoAnswer).
 type watch struct {
-	parent  context.Context // the activity's, with the watch in it
-	cancel  context.CancelCauseFunc
-	send    func(ctx context.Context, details ...any) error
-	timeout time.Duration             // of heartbeats; 0: none
-	heard   atomic.Pointer[time.Time] // when the last heartbeat that got through was sent
-	sending sync.Mutex                // one heartbeat at a time, so that none overtakes another
-	stop    atomic.Bool               // the turn was cancelled
-	lost    atomic.Pointer[error]     // why the attempt is no longer ours
-	trouble atomic.Pointer[trouble]   // what the next try is told
-	grace   time.Duration
-	end     context.CancelFunc
+	parent        context.Context // the activity's context, with the watch as a value
+	cancel        context.CancelCauseFunc
+	send          func(ctx context.Context, details ...any) error
+	timeout       time.Duration             // the heartbeat timeout; 0: none
+	lastHeartbeat atomic.Pointer[time.Time] // send time of the last successful heartbeat
+	sending       sync.Mutex                // one heartbeat at a time, so that they arrive in order
+	handover      handover                  // for the next attempt; guarded by sending
+	turnStopped   atomic.Bool               // the turn was cancelled
+	leaseLost     atomic.Pointer[error]     // why the lease was lost
+	grace         time.Duration
+	end           context.CancelFunc
 }
 
 type watchKey struct{}
 
-// watch begins watching. It delays the caller only when the attempt was handed
-// out a while ago. end must be called.
+// watch starts the watch and returns the context for the work. It blocks only when
+// the attempt was handed out a while ago. The caller must call end.
 func (a *Activities) watch(parent context.Context, turnID string) (context.Context, *watch) {
 	return a.watchFor(parent, turnID, 0)
 }
 
-// watchPatiently is watch for what had better not be cut in mid-way: a worker
-// that stops lets it go on for as long as it can.
-func (a *Activities) watchPatiently(parent context.Context, turnID string) (context.Context, *watch) {
-	return a.watchFor(parent, turnID, lastCall)
+// watchWithGrace is watch for work that should not be cancelled midway. A stopping
+// worker lets it go on for workerStopGrace.
+func (a *Activities) watchWithGrace(parent context.Context, turnID string) (context.Context, *watch) {
+	return a.watchFor(parent, turnID, workerStopGrace)
 }
 
-// watchFor is watch with a grace between the worker's stop and the context's
-// end. Work that belongs to no turn ("") is stopped by Temporal alone.
+// watchFor is watch with a grace period after the worker begins to stop. Without a
+// turn id, stops come from Temporal only.
 func (a *Activities) watchFor(parent context.Context, turnID string, grace time.Duration) (context.Context, *watch) {
 	info := activity.GetInfo(parent)
 	w := &watch{grace: grace, timeout: info.HeartbeatTimeout}
 	w.send = func(ctx context.Context, details ...any) error { return a.heartbeat(ctx, info.TaskToken, details...) }
-	w.gotThrough(time.Now())
+	w.handover.Resolved = readHandover(parent).Resolved // a heartbeat overwrites the details of the one before
+	w.renewLease(time.Now())
 	w.parent = context.WithValue(parent, watchKey{}, w)
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancelCause(w.parent)
 	var stops <-chan struct{}
 	if turnID != "" {
 		var err error
-		// A stop announced before this turns up at once.
+		// A stop that was announced before comes at once.
 		if stops, err = a.Bus.SubscribeStops(ctx, turnID); err != nil {
 			a.log().Warn("stop subscription failed; stops take effect at the next heartbeat", "turn", turnID, "error", err)
 		}
 	}
 	quit, quitting := context.WithCancel(context.WithoutCancel(w.parent))
 	var running sync.WaitGroup
-	running.Go(func() { w.listen(quit.Done(), stops) })
-	running.Go(func() { w.beats(quit) })
+	running.Go(func() { w.waitForStops(quit.Done(), stops) })
+	running.Go(func() { w.sendHeartbeats(quit) })
 	w.end = sync.OnceFunc(func() {
 		w.cancel(context.Canceled)
 		quitting()
 		running.Wait()
 	})
 	if time.Since(info.StartedTime) > w.timeout/2 {
-		w.confirm(quit)
+		w.confirmLease(quit)
 	}
 	return ctx, w
 }
 
-// confirm asks the server whether the attempt is still ours, until it answers or
-// the heartbeat timeout is over. A process that was frozen while it polled begins
-// attempts that were given to others meanwhile.
-func (w *watch) confirm(ctx context.Context) {
-	for w.timeout > 0 && w.beat(ctx) != nil && w.held() == nil {
-		time.Sleep(beatRetry)
+// confirmLease sends heartbeats until the server answers one or the lease expires. A
+// process that was frozen while it polled starts attempts that other workers have
+// been given meanwhile (TestAttemptHandedToAFrozenWorkerDoesNotRun).
+func (w *watch) confirmLease(ctx context.Context) {
+	for w.timeout > 0 && w.sendHeartbeat(ctx) != nil && w.checkLease() == nil {
+		time.Sleep(heartbeatRetryInterval)
 	}
 }
 
-// listen ends the work when a stop is announced or the worker stops.
-func (w *watch) listen(quit <-chan struct{}, stops <-chan struct{}) {
+// waitForStops ends the work when a stop of the turn is announced or the worker
+// stops.
+func (w *watch) waitForStops(quit <-chan struct{}, stops <-chan struct{}) {
 	workerStops := activity.GetWorkerStopChannel(w.parent)
 	var ends <-chan time.Time
 	for {
@@ -124,23 +128,23 @@ func (w *watch) listen(quit <-chan struct{}, stops <-chan struct{}) {
 		case <-quit:
 			return
 		case _, ok := <-stops:
-			if ok { // else the bus is gone, not the turn
-				w.stop.Store(true)
+			if ok { // a closed channel means that the subscription ended
+				w.turnStopped.Store(true)
 				w.cancel(errStopAnnounced)
 			}
 			stops = nil
 		case <-workerStops:
 			ends, workerStops = time.After(w.grace), nil
 		case <-ends:
-			w.cancel(errWorkerStops)
+			w.cancel(errWorkerStopping)
 		}
 	}
 }
 
-// beats sends heartbeats, and ends the work when they say so. They go on while
-// work that was ended hands in what it has.
-func (w *watch) beats(ctx context.Context) {
-	timer := time.NewTimer(beat)
+// sendHeartbeats sends heartbeats until ctx ends. They go on after the work's
+// context has ended, while its partial result is saved.
+func (w *watch) sendHeartbeats(ctx context.Context) {
+	timer := time.NewTimer(heartbeatInterval)
 	defer timer.Stop()
 	failing := false
 	for {
@@ -149,67 +153,75 @@ func (w *watch) beats(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		err := w.beat(ctx)
+		err := w.sendHeartbeat(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		next := beat
+		next := heartbeatInterval
 		if err != nil {
-			next = beatRetry
+			next = heartbeatRetryInterval
 			if !failing {
-				activity.GetLogger(w.parent).Warn("heartbeat failed", "error", err)
+				activity.GetLogger(w.parent).Warn("heartbeat failed; retrying until the heartbeat timeout", "error", err)
 			}
 		}
 		failing = err != nil
-		if w.lost.Load() != nil {
+		if w.leaseLost.Load() != nil {
 			return
 		}
 		timer.Reset(next)
 	}
 }
 
-// beat sends one heartbeat and does what its answer asks for. A heartbeat that
-// failed changes nothing before the heartbeat timeout.
-func (w *watch) beat(ctx context.Context) error {
+// sendHeartbeat sends one heartbeat and acts on the answer. A failed heartbeat has
+// no effect before the heartbeat timeout.
+func (w *watch) sendHeartbeat(ctx context.Context) error {
 	w.sending.Lock()
 	defer w.sending.Unlock()
-	if err := w.held(); err != nil {
+	if err := w.checkLease(); err != nil {
 		return err
 	}
 	sent := time.Now()
-	until := sent.Add(beatTimeout)
-	if lapses, ok := w.lapses(); ok && lapses.Before(until) {
-		until = lapses
+	until := sent.Add(heartbeatCallTimeout)
+	if expiry, ok := w.leaseExpiry(); ok && expiry.Before(until) {
+		until = expiry
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	var details []any
-	if t := w.trouble.Load(); t != nil {
-		details = append(details, *t)
+	if w.handover != (handover{}) {
+		details = append(details, w.handover)
 	}
 	err := w.send(ctx, details...)
-	reason := verdict(err)
+	reason := endReason(err)
 	switch {
 	case err == nil:
-		w.gotThrough(sent)
+		w.renewLease(sent)
 	case reason == nil:
-		return errors.Join(err, w.held())
+		return errors.Join(err, w.checkLease())
 	case temporal.IsCanceledError(reason):
-		w.gotThrough(sent)
-		w.stop.Store(true)
+		w.renewLease(sent)
+		w.turnStopped.Store(true)
 		w.cancel(reason)
-	case errors.Is(reason, errGivenUp):
-		w.lose(reason)
-	default: // paused or reset: the attempt goes on until it ends
-		w.gotThrough(sent)
+	case errors.Is(reason, errAttemptUnknown):
+		w.loseLease(reason)
+	default: // paused or reset: the attempt keeps its lease while it ends
+		w.renewLease(sent)
 		w.cancel(reason)
 	}
 	return nil
 }
 
-// verdict is why the work must end after a heartbeat that was answered with err;
+// updateHandover changes the handover to the next attempt and sends it. Best effort.
+func (w *watch) updateHandover(change func(h *handover)) {
+	w.sending.Lock()
+	change(&w.handover)
+	w.sending.Unlock()
+	_ = w.sendHeartbeat(context.WithoutCancel(w.parent))
+}
+
+// endReason is the cause for which the work must end after a heartbeat returned err;
 // nil when it goes on.
-func verdict(err error) error {
+func endReason(err error) error {
 	var (
 		notFound  *serviceerror.NotFound
 		noSpace   *serviceerror.NamespaceNotFound
@@ -219,74 +231,74 @@ func verdict(err error) error {
 	case temporal.IsCanceledError(err), errors.Is(err, activity.ErrActivityPaused), errors.Is(err, activity.ErrActivityReset):
 		return err
 	case errors.As(err, &notFound), errors.As(err, &noSpace), errors.As(err, &notActive):
-		return errGivenUp
+		return errAttemptUnknown
 	}
 	return nil
 }
 
-func (w *watch) gotThrough(at time.Time) { w.heard.Store(&at) }
+func (w *watch) renewLease(at time.Time) { w.lastHeartbeat.Store(&at) }
 
-// lapses is when the attempt is no longer ours unless a heartbeat gets through
-// before; false without a heartbeat timeout.
-func (w *watch) lapses() (time.Time, bool) {
-	return w.heard.Load().Add(w.timeout), w.timeout > 0
+// leaseExpiry is when the lease ends unless a heartbeat succeeds before; false
+// without a heartbeat timeout.
+func (w *watch) leaseExpiry() (time.Time, bool) {
+	return w.lastHeartbeat.Load().Add(w.timeout), w.timeout > 0
 }
 
-// held returns an error when the attempt is no longer ours, and ends the work.
-// It looks at the clock: a process that was frozen asks it before it does
-// anything that the next attempt may be doing too.
-func (w *watch) held() error {
-	if at, ok := w.lapses(); ok && time.Now().After(at) {
-		w.lose(errUnheard)
+// checkLease ends the work and returns an error when the lease is lost. It looks at
+// the clock, because a frozen process notices nothing else: call it before anything
+// that the next attempt may be doing, too.
+func (w *watch) checkLease() error {
+	if at, ok := w.leaseExpiry(); ok && time.Now().After(at) {
+		w.loseLease(errHeartbeatTimeout)
 	}
-	if why := w.lost.Load(); why != nil {
+	if why := w.leaseLost.Load(); why != nil {
 		return *why
 	}
 	return nil
 }
 
-func (w *watch) lose(why error) {
-	w.lost.CompareAndSwap(nil, &why)
+func (w *watch) loseLease(why error) {
+	w.leaseLost.CompareAndSwap(nil, &why)
 	w.cancel(why)
 }
 
-// last is a context for writes that must outlive the one that ended: it goes on
-// for patience, but no longer than a worker that stops can wait.
-func (w *watch) last(patience time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), patience)
+// finalContext is for writes after the work's context has ended. It lasts for
+// timeout, or for finalWriteTimeout after the worker begins to stop.
+func (w *watch) finalContext(timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), timeout)
 	go func() {
 		select {
 		case <-ctx.Done():
 		case <-activity.GetWorkerStopChannel(w.parent):
-			time.AfterFunc(lastWrite, cancel)
+			time.AfterFunc(finalWriteTimeout, cancel)
 		}
 	}()
 	return ctx, cancel
 }
 
-// stopped reports whether the turn was really cancelled: other ends of the
-// context mean that another try follows.
+// stopped reports whether the turn was cancelled. After any other end of the context
+// Temporal starts another attempt.
 func (w *watch) stopped() bool {
-	return w.stop.Load() || temporal.IsCanceledError(context.Cause(w.parent))
+	return w.turnStopped.Load() || temporal.IsCanceledError(context.Cause(w.parent))
 }
 
-// outcome is fail for an activity that ran under w: ended from outside it says
-// how, instead of what the abort looked like to the call it cut.
-func (a *Activities) outcome(w *watch, ctx context.Context, ref TurnRef, step string, err error) error {
+// endError is fail for an activity with a watch. When the context was ended from
+// outside, it returns that cause instead of the error of the call that was aborted.
+func (a *Activities) endError(w *watch, ctx context.Context, ref TurnRef, step string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case w.stopped():
-		a.logOf(ref).Info("stopped", "step", step)
+		a.logOf(ref).Info("activity stopped: the turn was cancelled", "step", step)
 		return stoppedError(step)
 	case ctx.Err() != nil:
-		a.logOf(ref).Info("ended from outside", "step", step, "cause", context.Cause(ctx))
+		a.logOf(ref).Info("activity interrupted; another attempt follows", "step", step, "cause", context.Cause(ctx))
 		return interrupted(step)
 	}
 	return a.fail(w.parent, ref, step, err)
 }
 
-// heartbeat tells the server that an attempt is alive.
+// heartbeat sends one heartbeat of an attempt to the server.
 func (a *Activities) heartbeat(ctx context.Context, taskToken []byte, details ...any) error {
 	if a.Heartbeat != nil {
 		return a.Heartbeat(ctx, taskToken, details...)

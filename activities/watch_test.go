@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// answering makes every heartbeat end with err, and counts them.
-func (b *testBundle) answering(err error) *atomic.Int32 {
+// answerHeartbeats makes every heartbeat end with err, and counts them.
+func (b *testBundle) answerHeartbeats(err error) *atomic.Int32 {
 	var sent atomic.Int32
 	b.Activities.Heartbeat = func(context.Context, []byte, ...any) error {
 		sent.Add(1)
@@ -27,9 +27,9 @@ func (b *testBundle) answering(err error) *atomic.Int32 {
 	return &sent
 }
 
-const ample = time.Minute
+const longTimeout = time.Minute
 
-func TestAHeartbeatThatFailsEndsNoWork(t *testing.T) {
+func TestFailedHeartbeatDoesNotEndTheWork(t *testing.T) {
 	for name, err := range map[string]error{
 		"got through":        nil,
 		"unavailable":        serviceerror.NewUnavailable("connection refused"),
@@ -44,11 +44,11 @@ func TestAHeartbeatThatFailsEndsNoWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.info.heartbeat = ample
-			sent := b.answering(err)
+			b.info.heartbeat = longTimeout
+			sent := b.answerHeartbeats(err)
 			r := b.question("How many?", leave)
 			b.model.stream = func(ctx context.Context, emit func(string) error) error {
-				require.Eventually(t, func() bool { return sent.Load() >= 2 }, ample, time.Millisecond)
+				require.Eventually(t, func() bool { return sent.Load() >= 2 }, longTimeout, time.Millisecond)
 				return errors.Join(emit("Kept."), ctx.Err())
 			}
 			must[Written](b, b.Write, r)
@@ -57,9 +57,9 @@ func TestAHeartbeatThatFailsEndsNoWork(t *testing.T) {
 	}
 }
 
-// ending streams a beginning, waits for the end of the context and then tries to
-// write more.
-func ending(cause *error) func(context.Context, func(string) error) error {
+// streamUntilEnded streams a beginning, waits until the context ends, and then streams
+// more.
+func streamUntilEnded(cause *error) func(context.Context, func(string) error) error {
 	return func(ctx context.Context, emit func(string) error) error {
 		if err := emit("A beginning."); err != nil {
 			return err
@@ -71,7 +71,7 @@ func ending(cause *error) func(context.Context, func(string) error) error {
 	}
 }
 
-func TestAHeartbeatThatSaysSoEndsTheWork(t *testing.T) {
+func TestHeartbeatAnswerOrTimeoutEndsTheWork(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer  error
 		timeout time.Duration
@@ -79,20 +79,20 @@ func TestAHeartbeatThatSaysSoEndsTheWork(t *testing.T) {
 		stopped bool
 		handsIn bool
 	}{
-		"cancelled":              {answer: temporal.NewCanceledError(), timeout: ample, stopped: true, handsIn: true},
-		"paused":                 {answer: activity.ErrActivityPaused, timeout: ample, handsIn: true},
-		"reset":                  {answer: activity.ErrActivityReset, timeout: ample, handsIn: true},
-		"timed out or closed":    {answer: serviceerror.NewNotFound("activity not found"), timeout: ample, cause: errGivenUp},
-		"namespace not found":    {answer: serviceerror.NewNamespaceNotFound("default"), timeout: ample, cause: errGivenUp},
-		"namespace moved":        {answer: serviceerror.NewNamespaceNotActive("default", "here", "there"), timeout: ample, cause: errGivenUp},
-		"unheard for too long":   {answer: serviceerror.NewUnavailable("down"), timeout: 1500 * time.Millisecond, cause: errUnheard},
-		"never heard since then": {answer: context.DeadlineExceeded, timeout: 500 * time.Millisecond, cause: errUnheard},
+		"cancelled":                    {answer: temporal.NewCanceledError(), timeout: longTimeout, stopped: true, handsIn: true},
+		"paused":                       {answer: activity.ErrActivityPaused, timeout: longTimeout, handsIn: true},
+		"reset":                        {answer: activity.ErrActivityReset, timeout: longTimeout, handsIn: true},
+		"timed out or closed":          {answer: serviceerror.NewNotFound("activity not found"), timeout: longTimeout, cause: errAttemptUnknown},
+		"namespace not found":          {answer: serviceerror.NewNamespaceNotFound("default"), timeout: longTimeout, cause: errAttemptUnknown},
+		"namespace moved":              {answer: serviceerror.NewNamespaceNotActive("default", "here", "there"), timeout: longTimeout, cause: errAttemptUnknown},
+		"failing until the timeout":    {answer: serviceerror.NewUnavailable("down"), timeout: 1500 * time.Millisecond, cause: errHeartbeatTimeout},
+		"timing out until the timeout": {answer: context.DeadlineExceeded, timeout: 500 * time.Millisecond, cause: errHeartbeatTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.info.heartbeat = tc.timeout
-			b.answering(tc.answer)
+			b.answerHeartbeats(tc.answer)
 			var drafts atomic.Int32
 			b.store.drafted = func(d db.Draft) error {
 				if d.Text != "A beginning." {
@@ -102,7 +102,7 @@ func TestAHeartbeatThatSaysSoEndsTheWork(t *testing.T) {
 			}
 			r := b.question("How many?", leave)
 			var cause error
-			b.model.stream = ending(&cause)
+			b.model.stream = streamUntilEnded(&cause)
 			got, err := run[Written](b, b.Write, r)
 			if tc.cause == nil {
 				tc.cause = tc.answer
@@ -121,16 +121,16 @@ func TestAHeartbeatThatSaysSoEndsTheWork(t *testing.T) {
 				require.Equal(t, "A beginning. More.", partial(t, b, r))
 				return
 			}
-			require.Equal(t, "A beginning.", joinedDeltas(t, b.bus.published()), "nothing is published any more")
-			require.Zero(t, drafts.Load(), "nothing is saved any more")
+			require.Equal(t, "A beginning.", joinedDeltas(t, b.bus.published()), "nothing more is published")
+			require.Zero(t, drafts.Load(), "nothing more is saved")
 		})
 	}
 }
 
-func TestHeartbeatsGoOnWhileAnEndedAnswerWaitsToBeSaved(t *testing.T) {
+func TestHeartbeatsGoOnWhileThePartialAnswerIsSaved(t *testing.T) {
 	b := setup(t)
-	b.info.heartbeat = ample
-	sent := b.answering(nil)
+	b.info.heartbeat = longTimeout
+	sent := b.answerHeartbeats(nil)
 	r := b.question("How many?", leave)
 	b.store.drafted = func(db.Draft) error {
 		if sent.Load() < 2 {
@@ -148,18 +148,18 @@ func TestHeartbeatsGoOnWhileAnEndedAnswerWaitsToBeSaved(t *testing.T) {
 	require.Equal(t, "Half", partial(t, b, r))
 }
 
-// TestAFrozenProcessThatThawsDoesNothingMore: nothing ran between the last
-// heartbeat and the end of its timeout, and the clock alone tells.
-func TestAFrozenProcessThatThawsDoesNothingMore(t *testing.T) {
+// TestAttemptThatResumesAfterAFreezeDoesNothing: no code of the process ran until after
+// the heartbeat timeout, so only the clock shows that the lease has expired.
+func TestAttemptThatResumesAfterAFreezeDoesNothing(t *testing.T) {
 	t.Run("an answer", func(t *testing.T) {
 		b := setup(t)
-		b.info.heartbeat = 50 * time.Millisecond // shorter than the first heartbeat takes to come
+		b.info.heartbeat = 50 * time.Millisecond // expires before the first heartbeat
 		r := b.question("How many?", leave)
 		b.model.stream = func(ctx context.Context, emit func(string) error) error {
 			for {
 				if err := emit("x"); err != nil {
-					require.ErrorIs(t, context.Cause(ctx), errUnheard)
-					return nil // the model had finished meanwhile
+					require.ErrorIs(t, context.Cause(ctx), errHeartbeatTimeout)
+					return nil // as if the model had finished
 				}
 			}
 		}
@@ -179,17 +179,17 @@ func TestAFrozenProcessThatThawsDoesNothingMore(t *testing.T) {
 	})
 }
 
-// TestAnAttemptThatWasHandedOutToAFrozenWorkerIsNotMade: the worker was frozen
-// while it polled; thawed, it finds a task that the server gave up meanwhile.
-func TestAnAttemptThatWasHandedOutToAFrozenWorkerIsNotMade(t *testing.T) {
+// TestAttemptHandedToAFrozenWorkerDoesNotRun: the worker was frozen while it polled.
+// When it goes on, it receives a task that has timed out on the server.
+func TestAttemptHandedToAFrozenWorkerDoesNotRun(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ago    time.Duration
 		answer error
 		made   bool
 	}{
-		"given up":            {time.Minute, serviceerror.NewNotFound("activity not found"), false},
-		"nobody can say":      {time.Minute, serviceerror.NewUnavailable("down"), false},
-		"ours all the same":   {time.Minute, nil, true},
+		"timed out":           {time.Minute, serviceerror.NewNotFound("activity not found"), false},
+		"server unavailable":  {time.Minute, serviceerror.NewUnavailable("down"), false},
+		"still valid":         {time.Minute, nil, true},
 		"handed out just now": {0, serviceerror.NewUnavailable("down"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,9 +199,9 @@ func TestAnAttemptThatWasHandedOutToAFrozenWorkerIsNotMade(t *testing.T) {
 			if !tc.made {
 				b.info.heartbeat = time.Second
 			}
-			b.answering(tc.answer)
+			b.answerHeartbeats(tc.answer)
 			r := b.question("How many?", leave)
-			b.model.stream = saying("Fine.")
+			b.model.stream = streamText("Fine.")
 			_, err := run[Written](b, b.Write, r)
 			if tc.made {
 				require.NoError(t, err)

@@ -14,16 +14,16 @@ import (
 // maxWebQuery bounds a search query, in characters.
 const maxWebQuery = 300
 
-// WebConfigured reports whether there is a web to search.
+// WebConfigured reports whether web search is configured.
 func (a *Activities) WebConfigured(context.Context, TurnRef) (bool, error) {
 	return a.webOn(), nil
 }
 
 func (a *Activities) webOn() bool { return a.Web != nil && a.Web.Configured() }
 
-// WordWebQuery has a model word the search and keeps the query as the turn's
-// text. A model that cannot be understood leaves the person's own words. Without
-// a web nothing is asked.
+// WordWebQuery has a model write the search query and stores it as a text of the
+// turn. When the answer cannot be parsed, the query is the person's message. It does
+// nothing when web search is not configured.
 func (a *Activities) WordWebQuery(ctx context.Context, r QueryRequest) (chat.Usage, error) {
 	if !a.webOn() {
 		return chat.Usage{}, nil
@@ -31,7 +31,7 @@ func (a *Activities) WordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 	ctx, w := a.watch(ctx, r.TurnID)
 	defer w.end()
 	usage, err := a.wordWebQuery(ctx, r)
-	return usage, a.outcome(w, ctx, r.TurnRef, string(llm.TaskWebQuery), err)
+	return usage, a.endError(w, ctx, r.TurnRef, string(llm.TaskWebQuery), err)
 }
 
 func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usage, error) {
@@ -80,11 +80,11 @@ func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 }
 
 func oneLine(s string) string {
-	return cut(strings.Join(strings.Fields(s), " "), maxWebQuery)
+	return truncate(strings.Join(strings.Fields(s), " "), maxWebQuery)
 }
 
-// SearchWeb searches with the turn's query and keeps the pages as the turn's
-// text. A search that fails is a result: the answer does without.
+// SearchWeb searches with the turn's query and stores the pages as a text of the
+// turn. A failed search is a result, not an error: the answer goes without.
 func (a *Activities) SearchWeb(ctx context.Context, ref TurnRef) (WebResult, error) {
 	if !a.webOn() {
 		return WebResult{Off: true}, nil
@@ -92,7 +92,7 @@ func (a *Activities) SearchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 	ctx, w := a.watch(ctx, ref.TurnID)
 	defer w.end()
 	result, err := a.searchWeb(ctx, ref)
-	return result, a.outcome(w, ctx, ref, string(chat.NodeWebSearch), err)
+	return result, a.endError(w, ctx, ref, string(chat.NodeWebSearch), err)
 }
 
 func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, error) {
@@ -109,7 +109,7 @@ func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 		return WebResult{}, ctx.Err()
 	}
 	if err != nil {
-		a.logOf(ref).Warn("web search failed", "error", err)
+		a.logOf(ref).Warn("web search failed; answering without", "error", err)
 		return WebResult{Failed: true}, nil
 	}
 	kept, err := json.Marshal(pages)

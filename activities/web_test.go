@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-func TestAWebQueryIsWordedFromAllThatIsKnown(t *testing.T) {
+func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
 	b := setup(t)
 	b.web.on = true
 	d := b.doc("Circular 2031", "Text.")
@@ -39,7 +39,7 @@ func TestAWebQueryIsWordedFromAllThatIsKnown(t *testing.T) {
 	}
 }
 
-func TestAWebThatIsNotConfiguredCostsNoCall(t *testing.T) {
+func TestWebSearchThatIsNotConfiguredCallsNothing(t *testing.T) {
 	b := setup(t)
 	ref := b.say("latest?")
 	require.False(t, must[bool](b, b.WebConfigured, ref))
@@ -50,7 +50,7 @@ func TestAWebThatIsNotConfiguredCostsNoCall(t *testing.T) {
 	require.False(t, must[bool](b, b.WebConfigured, ref))
 }
 
-func TestAWebSearchThatFailsIsAResult(t *testing.T) {
+func TestFailedWebSearchIsAResult(t *testing.T) {
 	b := setup(t)
 	b.web.on = true
 	ref := b.say("latest?")
@@ -66,7 +66,7 @@ func TestAWebSearchThatFailsIsAResult(t *testing.T) {
 	require.Equal(t, b.web.pages, kept)
 }
 
-func TestRetrieveLooksForTheMessageWithoutNames(t *testing.T) {
+func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
 	b := setup(t)
 	d := b.doc("Circular", "Text.")
 	b.search.selection = retrieval.Selection{
@@ -80,7 +80,7 @@ func TestRetrieveLooksForTheMessageWithoutNames(t *testing.T) {
 	require.Equal(t, []string{d}, b.search.docs)
 }
 
-func TestAVagueFollowUpIsReadWithTheQuestionBeforeIt(t *testing.T) {
+func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
 	b := setup(t)
 	b.exchange("What are the penalties for late reporting?", "Fines.")
 	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("And what about it?"), Action: chat.Inquire})
@@ -89,7 +89,7 @@ func TestAVagueFollowUpIsReadWithTheQuestionBeforeIt(t *testing.T) {
 	require.NotContains(t, b.search.query, "penalties")
 }
 
-func TestAnAuditLooksForTheTextUnderAudit(t *testing.T) {
+func TestAuditSearchesForTheTextToAudit(t *testing.T) {
 	const email = "Customer data may be shared freely with all our partners abroad."
 	b := setup(t)
 	subject := b.doc("Email", email)

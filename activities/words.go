@@ -23,9 +23,9 @@ func set(list string) map[string]bool {
 	return out
 }
 
-// connecting are words that a message of mentions is held together with: verbs
-// of the actions, prepositions, politeness, and nouns for a document. They ask
-// nothing beyond what the action says.
+// connecting are words of a message that only mentions documents: verbs of the
+// actions, prepositions, polite phrases, and nouns for a document. They add nothing to
+// the action.
 var connecting = set(`
 summarize summarise summarizing summary summaries overview recap compare comparing comparison contrast
 audit auditing check review verify inquire inquiry ask
@@ -71,7 +71,7 @@ func union(sets ...map[string]bool) map[string]bool {
 	return out
 }
 
-// onlyConnecting reports whether text says nothing of its own.
+// onlyConnecting reports whether all words of text are connecting ones.
 func onlyConnecting(text string) bool {
 	return !slices.ContainsFunc(words(text), func(w string) bool { return !connecting[w] })
 }
@@ -81,14 +81,14 @@ func contentWords(text string) []string {
 	return slices.DeleteFunc(words(text), func(w string) bool { return common[w] })
 }
 
-// findName finds name in text at word bounds, case-insensitively, from a byte
-// offset on; -1 when it is not there.
+// findName finds name in text at word bounds, ignoring case, from a byte offset on;
+// -1 when it is not found.
 func findName(text, name string, from int) (start, end int) {
 	if name == "" {
 		return -1, -1
 	}
 	for i := from; i < len(text); {
-		if n, ok := foldPrefix(text[i:], name); ok && bounded(text, i, i+n) {
+		if n, ok := foldPrefix(text[i:], name); ok && atWordBounds(text, i, i+n) {
 			return i, i + n
 		}
 		_, size := utf8.DecodeRuneInString(text[i:])
@@ -97,8 +97,8 @@ func findName(text, name string, from int) (start, end int) {
 	return -1, -1
 }
 
-// foldPrefix reports whether text begins with name but for case, and how many
-// bytes of text that takes.
+// foldPrefix reports whether text begins with name, ignoring case, and the length of
+// that prefix in bytes.
 func foldPrefix(text, name string) (int, bool) {
 	n := 0
 	for _, want := range name {
@@ -111,8 +111,8 @@ func foldPrefix(text, name string) (int, bool) {
 	return n, true
 }
 
-// bounded reports whether text[i:j] does not cut a word at either end.
-func bounded(text string, i, j int) bool {
+// atWordBounds reports whether text[i:j] begins and ends at word bounds.
+func atWordBounds(text string, i, j int) bool {
 	wordish := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	first, _ := utf8.DecodeRuneInString(text[i:])
@@ -121,14 +121,14 @@ func bounded(text string, i, j int) bool {
 	return !(wordish(before) && wordish(first)) && !(wordish(last) && wordish(after))
 }
 
-// without replaces every name in text, with an @ before it, by mark. Longer
-// names go first, so that one that holds another is not torn.
-func without(text string, names []string, mark string) string {
+// replaceNames replaces every name in text, with an @ before it, by mark. It begins
+// with the longest names, because they may contain others.
+func replaceNames(text string, names []string, mark string) string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
 	lower := strings.ToLower(text)
 	for _, name := range names {
-		if !strings.Contains(lower, strings.ToLower(name)) { // the usual case, and quick
+		if !strings.Contains(lower, strings.ToLower(name)) { // fast path
 			continue
 		}
 		var out strings.Builder
@@ -150,8 +150,8 @@ func without(text string, names []string, mark string) string {
 	return text
 }
 
-// cut keeps the first n characters.
-func cut(s string, n int) string {
+// truncate keeps the first n characters.
+func truncate(s string, n int) string {
 	for i := range s {
 		if n--; n < 0 {
 			return s[:i]

@@ -10,13 +10,13 @@ import (
 // Values of Config.ForwardedFor: which address of X-Forwarded-For is the client's
 // when a trusted proxy sent the header.
 const (
-	Leftmost           = "leftmost"            // S1: the proxy must overwrite the header
+	Leftmost           = "leftmost"            // the proxy must overwrite the header
 	RightmostUntrusted = "rightmost-untrusted" // the last one that is not a trusted proxy's own
 )
 
-// clientAddress is where a request really comes from: its peer, or whom a
-// trusted proxy names. Anybody else's X-Forwarded-For is a claim and counts for
-// nothing; so does one that cannot be read.
+// clientAddress returns the client's address: the peer's, or the one that a trusted
+// proxy names in X-Forwarded-For. It ignores the header of other peers, and a header
+// that cannot be parsed.
 func (s *server) clientAddress(r *http.Request) netip.Addr {
 	peer := parseAddress(r.RemoteAddr)
 	if !s.trusted(peer) {
@@ -58,8 +58,8 @@ func (s *server) trusted(a netip.Addr) bool {
 	return false
 }
 
-// parseAddress reads an address with or without a port; the zero Addr when it is
-// none.
+// parseAddress reads an address with or without a port. It returns the zero Addr for
+// other text.
 func parseAddress(text string) netip.Addr {
 	text = strings.TrimSpace(text)
 	if host, _, err := net.SplitHostPort(text); err == nil {
@@ -72,8 +72,9 @@ func parseAddress(text string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// household is what an address counts as: an IPv6 client has a /64 of its own.
-func household(a netip.Addr) string {
+// rateLimitPrefix returns the network that is limited as one client: the /64 of an
+// IPv6 address, because one client has all of it; else the address.
+func rateLimitPrefix(a netip.Addr) string {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
 			return p.String()

@@ -9,7 +9,7 @@ import (
 
 func agentWire(s dialect.Stream) dialect.Wire { return agentv2.NewWire(s) }
 
-// agentStream takes a message of the agent v2 dialect and streams its turn.
+// agentStream accepts a message of the agent v2 dialect and streams its turn.
 func (s *server) agentStream(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *server) agentStream(c *gin.Context) error {
 	return s.streamSubmit(c, in, agentWire)
 }
 
-// agentResume answers a session's question and streams what remains.
+// agentResume answers a session's question and streams the rest of the turn.
 func (s *server) agentResume(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {

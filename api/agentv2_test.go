@@ -39,7 +39,7 @@ func agentTypes(all []map[string]any) string {
 	return strings.Join(out, " ")
 }
 
-func TestAnAgentStreamBeginsWithItsSessionAndEndsWithDone(t *testing.T) {
+func TestAgentV2StreamBeginsWithItsSessionAndEndsWithDone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -71,7 +71,7 @@ func TestAnAgentStreamBeginsWithItsSessionAndEndsWithDone(t *testing.T) {
 	}
 }
 
-func TestARetriedFirstMessageOfTheAgentNeverForksItsSession(t *testing.T) {
+func TestAgentV2RetryOfTheFirstMessageJoinsItsSession(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -93,7 +93,7 @@ func TestARetriedFirstMessageOfTheAgentNeverForksItsSession(t *testing.T) {
 	next.rest()
 }
 
-func TestAnAgentsTurnMayEndInEveryWay(t *testing.T) {
+func TestAgentV2ShowsEveryWayThatATurnEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
 		script  func(*turn)
@@ -119,7 +119,7 @@ func TestAnAgentsTurnMayEndInEveryWay(t *testing.T) {
 	}
 }
 
-func TestAnAgentsQuestionEndsItsStreamAndTheAnswerGoesOn(t *testing.T) {
+func TestAgentV2QuestionEndsTheStreamAndTheAnswerContinuesTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) {
@@ -150,7 +150,7 @@ func TestAnAgentsQuestionEndsItsStreamAndTheAnswerGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsStoppedByItsRunOrItsTurn(t *testing.T) {
+func TestAgentV2StopsByRunOrTurn(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]map[string]any{
 		"run":          {"stream_run_id": "r1"},
@@ -178,7 +178,7 @@ func TestAnAgentIsStoppedByItsRunOrItsTurn(t *testing.T) {
 	}
 }
 
-func TestAnAgentsTurnEndsWhenItsClientHasGoneUnlessItIsToldOtherwise(t *testing.T) {
+func TestAgentV2TurnEndsWithItsClientUnlessOnDisconnectIsContinue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.grace = time.Millisecond
@@ -197,7 +197,7 @@ func TestAnAgentsTurnEndsWhenItsClientHasGoneUnlessItIsToldOtherwise(t *testing.
 	}
 }
 
-func TestAnAgentsRequestNamesTheFieldThatIsWrong(t *testing.T) {
+func TestAgentV2ErrorNamesTheInvalidField(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

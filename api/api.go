@@ -1,6 +1,6 @@
-// Package api is Palaver's HTTP face: identity and limits, one file per
-// resource, server-sent events. Wire formats are in api/dialect, the way of an
-// event to its viewers in api/follow. It knows the engine as Threads only.
+// Package api is Palaver's HTTP API: identity and limits, one file per resource,
+// server-sent events. api/dialect has the wire formats, api/follow delivers events
+// to viewers. The package uses the engine only through Threads.
 package api
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// Searcher finds passages, ranked as answers rank them. No docIDs: all that
-// owner may see.
+// Searcher finds passages, ranked as in answers. Without docIDs it searches all
+// documents that owner may see.
 type Searcher interface {
 	Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error)
 }
@@ -44,23 +44,23 @@ const (
 
 // Config is how the API is set up.
 type Config struct {
-	StreamMode        string // of requests that name none; default StreamEvents
+	StreamMode        string // for requests without stream_mode; default StreamEvents
 	AuthMode          string // default AuthAnonymous
 	CookieSecret      []byte // signs the anonymous cookie; at least 16 bytes unless AuthRequired
-	SupabaseJWTSecret string // HS256 secret of tokens; empty: none is accepted that is signed with one
-	SupabaseJWKSURL   string // where the public keys of tokens are; empty: none is accepted that is signed with such a key
-	ProxySharedSecret string // proves that the userid header is a proxy's word; empty: it never is
+	SupabaseJWTSecret string // HS256 secret of tokens; empty: HS256 tokens are refused
+	SupabaseJWKSURL   string // URL of the tokens' public keys; empty: tokens signed with such keys are refused
+	ProxySharedSecret string // proves that a proxy set the userid header; empty: the header is never trusted
 	MaxUploadBytes    int64  // default 50 MB
 	Limits            Limits
-	TrustedProxies    []netip.Prefix  // whose X-Forwarded-For is believed
+	TrustedProxies    []netip.Prefix  // proxies whose X-Forwarded-For is trusted
 	ForwardedFor      string          // Leftmost (default) or RightmostUntrusted
-	TrustedOrigins    []string        // other origins ("https://host") whose pages may send a caller's cookie
+	TrustedOrigins    []string        // other origins ("https://host") whose pages may use a caller's cookie
 	Features          map[string]bool // shown by /api/config
-	ClockOffset       time.Duration   // of the clock that new ids and creation times are made by; tests set it
-	AnswerTimeout     time.Duration   // default AnswerTimeout; tests shorten it
+	ClockOffset       time.Duration   // added to the clock for new ids and creation times; for tests
+	AnswerTimeout     time.Duration   // default AnswerTimeout; shorter in tests
 }
 
-// Deps is what the API stands on.
+// Deps is what the API depends on.
 type Deps struct {
 	Store   db.Store
 	Threads Threads
@@ -70,13 +70,12 @@ type Deps struct {
 	Page    http.Handler // the web page; nil: none
 	Config  Config
 	Log     *slog.Logger // default slog.Default()
-	// Ready checks what the API does not know of itself, by name (temporal…).
+	// Ready holds further readiness checks by name (temporal…).
 	Ready map[string]func(context.Context) error
-	// Optional is the state of what some answers use and others do without, by name
-	// (mcp:files…): "ok", "starting" or "down". It shows under /readyz, which stays
-	// ready.
+	// Optional returns the state of optional parts by name (mcp:files…): "ok",
+	// "starting" or "down". /readyz shows it and stays ready.
 	Optional func() map[string]string
-	// Stop ends open streams when it is closed, so that the server can shut down.
+	// Stop is closed when the server shuts down; it ends open streams.
 	Stop <-chan struct{}
 	// Metrics is served under /metrics; a registry of its own by default.
 	Metrics *prometheus.Registry
@@ -92,8 +91,8 @@ type server struct {
 	offered http.Handler // MCP
 	openAPI openAPI
 	csrf    *http.CrossOriginProtection
-	ping    time.Duration // a comment line at least this often
-	grace   time.Duration // how long a client may stay disconnected (on_disconnect)
+	ping    time.Duration // interval of the comment lines that keep streams open
+	grace   time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
 
 	answerTimeout time.Duration
 	routeTimes    map[string]time.Duration // by method and path
@@ -102,12 +101,12 @@ type server struct {
 }
 
 const (
-	pingEvery       = 10 * time.Second // the contract promises 15
+	pingInterval    = 10 * time.Second // docs/contract.md promises 15
 	disconnectGrace = 5 * time.Second
 	defaultUpload   = 50 << 20
 )
 
-// New makes the API's handler. The error names the setting that is wrong.
+// New makes the API's handler. An error names the wrong setting.
 func New(d Deps) (http.Handler, error) {
 	s, err := newServer(d)
 	if err != nil {
@@ -147,7 +146,7 @@ func newServer(d Deps) (*server, error) {
 	if d.Metrics == nil {
 		d.Metrics = prometheus.NewRegistry()
 	}
-	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingEvery, grace: disconnectGrace,
+	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingInterval, grace: disconnectGrace,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
 	s.disconnects.s = s
 	s.limits = newLimits(d.Config.Limits, d.Store)
@@ -165,11 +164,11 @@ func newServer(d Deps) (*server, error) {
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {
 		return nil, err
 	}
-	s.hub = follow.NewHub(countedThreads{d.Threads, s.metrics.asked}, d.Store, d.Bus, s.render, d.Log)
+	s.hub = follow.NewHub(countedThreads{d.Threads, s.metrics.queries}, d.Store, d.Bus, s.render, d.Log)
 	s.hub.Check = s.checkTurn
-	// Until the bus ends: other processes ask who follows a turn here.
+	// Until the bus closes: other processes ask who follows a turn here.
 	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
-		d.Log.Warn("other processes are not told who follows a turn here", "error", err)
+		d.Log.Warn("subscribing to other processes' questions about viewers failed; their turns with on_disconnect=cancel may end although a client follows here", "error", err)
 	}
 	s.tokens, err = newTokens(d.Config, d.Stop, d.Log)
 	return s, err
@@ -243,21 +242,21 @@ func (s *server) routes() http.Handler {
 
 	m := group{s, e, "/mcp", []gin.HandlerFunc{s.identify}}
 	m.POST("", answer, s.oneStream(s.mcp))
-	m.GET("", answer, s.mcp) // answered with 405, as is DELETE: there are no sessions
+	m.GET("", answer, s.mcp) // GET and DELETE get a 405: there are no sessions
 	m.DELETE("", answer, s.mcp)
 	m.POST("/rpc", answer, s.oneStream(s.rpc))
 
 	e.NoRoute(s.within(answer), s.page)
-	e.NoMethod(func(c *gin.Context) { s.fail(c, errMethod) }) // gin has named the others in Allow
+	e.NoMethod(func(c *gin.Context) { s.fail(c, errMethod) }) // gin has listed the allowed methods in Allow
 	return e
 }
 
-// group registers routes under a prefix. Each says within which time it answers.
+// group registers routes under a prefix, each with its answer timeout.
 type group struct {
 	s      *server
 	engine *gin.Engine
 	prefix string
-	before []gin.HandlerFunc // of every route
+	before []gin.HandlerFunc // run before every route's handler
 }
 
 type handler = func(*gin.Context) error
@@ -288,7 +287,7 @@ func (g group) route(method, path string, within time.Duration, h handler) {
 	g.engine.Handle(method, path, slices.Concat([]gin.HandlerFunc{g.s.within(within)}, g.before, []gin.HandlerFunc{g.s.handle(h)})...)
 }
 
-// now is the time that new ids and creation times are made by.
+// now returns the time for new ids and creation times.
 func (s *server) now() time.Time { return time.Now().Add(s.Config.ClockOffset).UTC() }
 
 // handle runs a handler and writes its error.

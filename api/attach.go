@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// attach streams a thread to a client that comes or comes back.
+// attach streams a thread to a client that connects or reconnects.
 func (s *server) attach(c *gin.Context) error {
 	thread, err := threadID(c)
 	if err != nil {
@@ -37,13 +37,13 @@ func (s *server) attach(c *gin.Context) error {
 	if err := s.checkOwner(ctx, who.ID, thread); err != nil {
 		return err
 	}
-	t := &tour{s: s, owner: who.ID, thread: thread}
+	t := &threadStream{s: s, owner: who.ID, thread: thread}
 	if wholeThread {
-		t.subscribe(life(c)) // before the first look, so that no turn falls between the two
+		t.subscribe(clientContext(c)) // before the first read, so that no turn is missed
 	}
 	v, err := t.first(ctx, wanted, after, wholeThread)
-	if err != nil && (away(err) || notFound(err)) {
-		if live := t.live(ctx, wanted, after); live != nil {
+	if err != nil && (databaseUnavailable(err) || notFound(err)) {
+		if live := t.firstWithoutRows(ctx, wanted, after); live != nil {
 			v, err = live, nil
 		}
 	}
@@ -62,14 +62,14 @@ func (s *server) attach(c *gin.Context) error {
 	defer s.close(out)
 	if v != nil {
 		if err := t.follow(out, v); err != nil || !wholeThread {
-			return nil // the client has disconnected, or has all it asked for
+			return nil // the client has disconnected, or has everything it asked for
 		}
 	}
-	t.others(life(c), out)
+	t.followLaterTurns(clientContext(c), out)
 	return nil
 }
 
-// lastEvent is where a client that comes back had got to.
+// lastEvent returns the position of a client that reconnects.
 func lastEvent(c *gin.Context) (follow.Position, error) {
 	id := c.GetHeader("Last-Event-ID")
 	if id == "" {
@@ -82,49 +82,49 @@ func lastEvent(c *gin.Context) (follow.Position, error) {
 }
 
 const (
-	// How often a thread is looked at for new turns when no message can tell of them.
-	threadPoll = 3 * time.Second
-	// And with a bus that delivers, in case that one was lost.
-	threadRest = 30 * time.Second
-	// One look takes no longer.
+	// How often the thread is polled for new turns while the bus does not deliver.
+	threadPollInterval = 3 * time.Second
+	// The same while the bus delivers, in case that a message was lost.
+	threadBusPollInterval = 30 * time.Second
+	// Timeout of one poll.
 	threadTimeout = 5 * time.Second
 )
 
-// tour is a client's way through the turns of a thread, in the order in which the
-// thread ran them: by their places, which are given once and in that order. Ids
-// tell nothing of it, since they are made by the clocks of several machines.
-type tour struct {
+// threadStream shows one client the turns of a thread in the order in which the
+// thread ran them. Places give that order. Ids do not, because the clocks of several
+// machines make them.
+type threadStream struct {
 	s      *server
 	owner  string
 	thread string
-	place  int // where the tour is: turns after it are to come
-	// The turn whose place is that, while it is not known: it waited, or was taken
+	place  int // of the turn shown last; turns with later places follow
+	// The turn shown last, while its place is unknown: it was waiting, or was accepted
 	// while the database was unavailable.
-	unplaced string
-	open     []string      // turns shown from before their end, the newest last
-	news     <-chan string // ids of turns that have taken their place; may be lost
-	quiet    bool          // nothing was told since the last look
-	deaf     bool          // the last turn was found without being told of it
-	failed   bool          // the last look
+	unplaced  string
+	open      []string      // turns that had not ended when they were shown, the newest last
+	newTurns  <-chan string // ids of turns that were given their place; messages may be lost
+	idle      bool          // no message arrived since the last poll
+	busMissed bool          // polling found the last turn; no message had announced it
+	failed    bool          // the last poll failed
 }
 
-// A turn that was begun too early can be taken back, and gets another place when it
-// begins again. That happens soon, so few are remembered.
+// A turn that began too early can be withdrawn; it gets another place when it begins
+// again. That happens soon, so a short list is enough.
 const maxShownOpen = 20
 
-// subscribe has the tour told of turns that begin; without the bus, polling does.
-func (t *tour) subscribe(ctx context.Context) {
-	news, err := t.s.Bus.SubscribeThread(ctx, t.thread)
+// subscribe delivers the ids of turns that begin. Without the bus, polling finds them.
+func (t *threadStream) subscribe(ctx context.Context) {
+	newTurns, err := t.s.Bus.SubscribeThread(ctx, t.thread)
 	if err != nil {
 		t.s.Log.Warn("thread subscription failed; polling for new turns", "thread", t.thread, "error", err)
 		return
 	}
-	t.news = news
+	t.newTurns = newTurns
 }
 
-// show goes to a turn.
-func (t *tour) show(ctx context.Context, turn chat.Turn, after follow.Position) (*follow.Viewer, error) {
-	v, err := t.s.viewer(ctx, turn, after)
+// show moves the stream to a turn.
+func (t *threadStream) show(ctx context.Context, turn chat.Turn, after follow.Position) (*follow.Viewer, error) {
+	v, err := t.s.viewer(ctx, turn, after, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -139,18 +139,18 @@ func (t *tour) show(ctx context.Context, turn chat.Turn, after follow.Position) 
 	return v, nil
 }
 
-// first is where the stream begins: what is left of the turn that the client
-// names, by turn id or last event id, else the turn that runs. nil when there
-// is nothing to show yet.
-func (t *tour) first(ctx context.Context, wanted string, after follow.Position, wholeThread bool) (*follow.Viewer, error) {
-	ctx, done := storeShare(ctx) // else the thread itself may know
+// first returns a viewer for the start of the stream: the rest of the turn that the
+// client names by turn id or last event id, else the running turn. It returns nil
+// when there is nothing to show yet.
+func (t *threadStream) first(ctx context.Context, wanted string, after follow.Position, wholeThread bool) (*follow.Viewer, error) {
+	ctx, done := storeDeadline(ctx) // afterwards the workflow is queried
 	defer done()
-	named := wanted
-	if named == "" {
-		named = after.TurnID
+	requested := wanted
+	if requested == "" {
+		requested = after.TurnID
 	}
-	if named != "" {
-		turn, err := t.turn(ctx, named)
+	if requested != "" {
+		turn, err := t.turn(ctx, requested)
 		switch {
 		case err == nil:
 			if after.TurnID != turn.ID {
@@ -169,7 +169,7 @@ func (t *tour) first(ctx context.Context, wanted string, after follow.Position, 
 		}
 		// The turn of the last event id is complete, or of a deleted conversation.
 	}
-	// The last place is read first: what takes its place after that is shown later.
+	// Read the last place first: turns that get their place afterwards are shown later.
 	last, err := t.s.Store.LastPlace(ctx, t.owner, t.thread)
 	if err != nil {
 		return nil, err
@@ -180,15 +180,15 @@ func (t *tour) first(ctx context.Context, wanted string, after follow.Position, 
 		return nil, err
 	}
 	if wholeThread && (open[0].Place == 0 || open[0].Place > last) {
-		return nil, nil // it waits, or has just begun: it comes in its turn
+		return nil, nil // it is waiting or has just begun, and is shown in its order
 	}
 	return t.show(ctx, open[0], follow.Position{})
 }
 
-// live is first when the rows cannot tell: the turn that the thread runs, or the
-// one that the client names, if the thread has it.
-func (t *tour) live(ctx context.Context, wanted string, after follow.Position) *follow.Viewer {
-	state, ok := t.s.live(ctx, t.owner, t.thread)
+// firstWithoutRows replaces first when the database cannot be read: it returns the
+// turn that the thread runs, or the one that the client names, if the thread has it.
+func (t *threadStream) firstWithoutRows(ctx context.Context, wanted string, after follow.Position) *follow.Viewer {
+	state, ok := t.s.liveThread(ctx, t.owner, t.thread)
 	if !ok {
 		return nil
 	}
@@ -202,14 +202,14 @@ func (t *tour) live(ctx context.Context, wanted string, after follow.Position) *
 	if after.TurnID != id {
 		after = follow.Position{}
 	}
-	v, err := t.show(ctx, named(state, t.thread, id), after)
+	v, err := t.show(ctx, liveTurn(state, t.thread, id), after)
 	if err != nil {
 		return nil
 	}
 	return v
 }
 
-func (t *tour) turn(ctx context.Context, id string) (chat.Turn, error) {
+func (t *threadStream) turn(ctx context.Context, id string) (chat.Turn, error) {
 	turn, err := t.s.Store.Turn(ctx, t.owner, id)
 	if err == nil && turn.ThreadID != t.thread {
 		err = errNotFound
@@ -217,15 +217,15 @@ func (t *tour) turn(ctx context.Context, id string) (chat.Turn, error) {
 	return turn, err
 }
 
-// others shows every later turn as it comes, until the client disconnects.
-func (t *tour) others(ctx context.Context, out *eventStream) {
+// followLaterTurns shows later turns as they begin, until the client disconnects.
+func (t *threadStream) followLaterTurns(ctx context.Context, out *eventStream) {
 	for {
 		v, err := t.next(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil && !notFound(err):
 			t.failed = true
-			if !away(err) { // of an outage the process tells once
-				t.s.Log.Warn("new turns not read", "thread", t.thread, "error", err)
+			if !databaseUnavailable(err) { // the process logs an outage once
+				t.s.Log.Warn("reading new turns of a followed thread failed; retrying", "thread", t.thread, "error", err)
 			}
 			fallthrough
 		case err == nil && v == nil:
@@ -235,7 +235,7 @@ func (t *tour) others(ctx context.Context, out *eventStream) {
 		case err != nil: // the conversation was deleted, or the client has disconnected
 			return
 		default:
-			t.deaf, t.quiet = t.quiet, false
+			t.busMissed, t.idle = t.idle, false
 			if t.follow(out, v) != nil {
 				return
 			}
@@ -243,9 +243,9 @@ func (t *tour) others(ctx context.Context, out *eventStream) {
 	}
 }
 
-// follow sends a turn's events until it is over. A turn that vanished before its
-// end may begin again, and is shown then.
-func (t *tour) follow(out *eventStream, v *follow.Viewer) error {
+// follow sends a turn's events until it is over. A turn that was withdrawn before
+// its end may begin again, and is shown then.
+func (t *threadStream) follow(out *eventStream, v *follow.Viewer) error {
 	defer v.Close()
 	err := out.follow(v, false, "")
 	if !v.Done() {
@@ -254,12 +254,15 @@ func (t *tour) follow(out *eventStream, v *follow.Viewer) error {
 	return err
 }
 
-// next is the turn that took its place after the last one, nil when there is none
-// yet.
-func (t *tour) next(ctx context.Context) (*follow.Viewer, error) {
+// next returns a viewer for the next turn by place, nil when there is none yet.
+func (t *threadStream) next(ctx context.Context) (*follow.Viewer, error) {
 	ctx, cancel := context.WithTimeout(ctx, threadTimeout)
 	defer cancel()
 	if err := t.locate(ctx); err != nil {
+		return nil, err
+	}
+	// An idle page costs this one statement.
+	if last, err := t.s.Store.LastPlace(ctx, t.owner, t.thread); err != nil || last <= t.place {
 		return nil, err
 	}
 	for {
@@ -270,17 +273,17 @@ func (t *tour) next(ctx context.Context) (*follow.Viewer, error) {
 		if !slices.Contains(t.open, turns[0].ID) {
 			return t.show(ctx, turns[0], follow.Position{})
 		}
-		t.place = turns[0].Place // it was shown at a place that it lost
+		t.place = turns[0].Place // it was shown already, at an earlier place
 	}
 }
 
 // locate finds the place of a turn that had none when it was shown.
-func (t *tour) locate(ctx context.Context) error {
+func (t *threadStream) locate(ctx context.Context) error {
 	if t.unplaced == "" {
 		return nil
 	}
 	turn, err := t.turn(ctx, t.unplaced)
-	if notFound(err) || err == nil && turn.Place == 0 { // it never began; whatever does now is new
+	if notFound(err) || err == nil && turn.Place == 0 { // it never began, so every turn that begins now is new
 		turn.Place, err = t.s.Store.LastPlace(ctx, t.owner, t.thread)
 	}
 	if err == nil {
@@ -289,29 +292,29 @@ func (t *tour) locate(ctx context.Context) error {
 	return err
 }
 
-// wake is closed when it is worth looking for new turns.
-func (t *tour) wake(ctx context.Context) <-chan struct{} {
-	woken := make(chan struct{})
-	t.quiet = true
+// wake returns a channel that is closed when the thread should be read for new turns.
+func (t *threadStream) wake(ctx context.Context) <-chan struct{} {
+	wakeUp := make(chan struct{})
+	t.idle = true
 	go func() {
-		defer close(woken)
+		defer close(wakeUp)
 		defer func() { t.failed = false }()
-		ticker := time.NewTicker(threadPoll) // the bus may be lost meanwhile
+		ticker := time.NewTicker(threadPollInterval) // the bus may disconnect meanwhile
 		defer ticker.Stop()
-		for rested := threadPoll; ; rested += threadPoll {
+		for waited := threadPollInterval; ; waited += threadPollInterval {
 			select {
-			case _, open := <-t.news:
-				for open { // one look finds all that they tell of
-					t.quiet, t.deaf = false, false
+			case _, open := <-t.newTurns:
+				for open { // one read finds all announced turns
+					t.idle, t.busMissed = false, false
 					select {
-					case _, open = <-t.news:
+					case _, open = <-t.newTurns:
 					default:
 						return
 					}
 				}
-				t.news = nil // the subscription has ended: polling does
+				t.newTurns = nil // the subscription has ended; polling replaces it
 			case <-ticker.C:
-				if rested >= threadRest || t.deaf || t.failed || t.news == nil || !t.s.Bus.Connected() {
+				if waited >= threadBusPollInterval || t.busMissed || t.failed || t.newTurns == nil || !t.s.Bus.Connected() {
 					return
 				}
 			case <-ctx.Done():
@@ -319,5 +322,5 @@ func (t *tour) wake(ctx context.Context) <-chan struct{} {
 			}
 		}
 	}()
-	return woken
+	return wakeUp
 }

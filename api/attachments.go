@@ -18,19 +18,19 @@ import (
 	"github.com/palaver-chat/palaver/pictures"
 )
 
-// Limits of a picture, and of those that a caller has uploaded and not sent.
+// Limits of a picture, and of a caller's pictures that no message uses yet.
 const (
-	maxPicture     = pictures.MaxBytes
-	maxUnused      = 64
-	maxUnusedBytes = 128 << 20
-	unusedPause    = time.Hour // some of them are removed by then
+	maxPicture       = pictures.MaxBytes
+	maxUnused        = 64
+	maxUnusedBytes   = 128 << 20
+	unusedRetryAfter = time.Hour // some unused pictures are removed by then
 )
 
 var (
 	errPictureSize   = tooLarge("The picture is larger than the 10 MB allowed.")
 	errPictureSides  = tooLarge("The picture has more pixels than allowed.")
 	errPictureKind   = unsupported("JPEG, PNG and WebP pictures can be used; this is none of them.")
-	errPictureUnused = tooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedPause)
+	errPictureUnused = tooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedRetryAfter)
 )
 
 type attachmentJSON struct {
@@ -40,7 +40,7 @@ type attachmentJSON struct {
 
 func showAttachment(id string) attachmentJSON { return attachmentJSON{id, chat.AttachmentURL(id)} }
 
-// createAttachment takes a picture, which belongs to no conversation until a
+// createAttachment stores an uploaded picture. It belongs to no conversation until a
 // message uses it.
 func (s *server) createAttachment(c *gin.Context) error {
 	raw, err := readPicture(c)
@@ -72,7 +72,7 @@ func (s *server) keepPicture(ctx context.Context, a chat.Attachment, raw []byte)
 	return s.Store.PutAttachment(ctx, a, raw)
 }
 
-// pictureType is what the bytes say that they are.
+// pictureType returns the media type that the bytes have.
 func pictureType(raw []byte) (string, error) {
 	kind, err := pictures.Type(raw)
 	switch {
@@ -86,7 +86,7 @@ func pictureType(raw []byte) (string, error) {
 	return kind, nil
 }
 
-// readPicture reads the part "file", never holding more than is allowed.
+// readPicture reads the part "file" and stops at the size limit.
 func readPicture(c *gin.Context) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
 		return nil, unsupported("The body must be multipart/form-data with a file.")
@@ -133,8 +133,8 @@ func pictureError(err error) error {
 	return invalid("body", "must be complete multipart/form-data")
 }
 
-// getAttachment serves a picture of the caller's, which never changes under its
-// id. A browser that several people use keeps it for the one who asked.
+// getAttachment serves a picture of the caller's. It never changes under its id, so
+// browsers may cache it, separately for each caller.
 func (s *server) getAttachment(c *gin.Context) error {
 	id := c.Param("id")
 	if !dialect.Plain(id) {

@@ -71,7 +71,7 @@ func (c *client) upload(status int, field, name string, data []byte) map[string]
 	return c.call(status, "POST", "/api/attachments", b.String(), "Content-Type", form.FormDataContentType())
 }
 
-func TestAPictureIsServedAsWhatItIsWhateverItIsCalled(t *testing.T) {
+func TestPictureIsServedWithTheTypeOfItsBytes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -101,7 +101,7 @@ func TestAPictureIsServedAsWhatItIsWhateverItIsCalled(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPictureIsRefused(t *testing.T) {
+func TestFilesThatAreNoPicturesAreRefused(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
 	for name, data := range map[string][]byte{
@@ -134,7 +134,7 @@ func TestWhatIsNoPictureIsRefused(t *testing.T) {
 	c.call(415, "POST", "/api/attachments", `{}`)
 }
 
-func TestAMessageUsesPicturesOfItsOwner(t *testing.T) {
+func TestMessageMayOnlyUsePicturesOfItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -160,7 +160,7 @@ func TestAMessageUsesPicturesOfItsOwner(t *testing.T) {
 	c.call(404, "GET", chat.AttachmentURL(one.(string)), nil)
 }
 
-func TestPicturesThatNobodySendsDoNotPileUp(t *testing.T) {
+func TestUnusedPicturesAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

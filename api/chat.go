@@ -19,7 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/repair"
 )
 
-// postChat takes a message and streams its turn.
+// postChat accepts a message and streams its turn.
 func (s *server) postChat(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
@@ -32,31 +32,33 @@ func (s *server) postChat(c *gin.Context) error {
 	return s.streamSubmit(c, in, func(dialect.Stream) dialect.Wire { return &native.Wire{} })
 }
 
-// streamSubmit takes a message in any dialect and streams its turn until it is
-// over or a person is asked.
+// streamSubmit accepts a message in any dialect and streams its turn until it is
+// over or waits for a person.
 func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(dialect.Stream) dialect.Wire) error {
 	began := time.Now()
 	turn, err := s.submit(c.Request.Context(), callerOf(c), in)
 	if err != nil {
 		return err
 	}
-	return s.streamTurn(c, turn.Turn, showing{began: began, log: turn.log, thread: in.ThreadName(turn.Turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
+	defer turn.early.Close()
+	return s.streamTurn(c, turn.Turn, streamOptions{began: began, log: turn.log, early: turn.early, thread: in.ThreadName(turn.Turn), run: in.StreamRunID, view: in.View, cancel: in.CancelOnDisconnect}, wire)
 }
 
-// showing is how a client wants to see a turn.
-type showing struct {
-	began  time.Time    // when the message came, for the metrics; zero for an answer
-	thread string       // as the client calls it
-	run    string       // of this request; empty: the turn's
-	after  string       // the interrupt that was answered; empty: from the beginning
-	log    []chat.Entry // what is known of the turn's log
+// streamOptions says how to stream a turn to a client.
+type streamOptions struct {
+	began  time.Time    // when the message arrived, for the metrics; zero for an answer
+	thread string       // the client's name for the thread
+	run    string       // stream_run_id of this request; empty: the turn's
+	after  string       // the interrupt that was answered; empty: stream from the beginning
+	log    []chat.Entry // known first entries of the turn's log
+	early  *follow.Early
 	view   dialect.View
 	cancel bool // on_disconnect
 }
 
-// streamTurn streams a turn until it is over or a person is asked.
-func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire func(dialect.Stream) dialect.Wire) error {
-	v, err := s.viewer(c.Request.Context(), turn, follow.Position{}, show.log...)
+// streamTurn streams a turn until it is over or waits for a person.
+func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, wire func(dialect.Stream) dialect.Wire) error {
+	v, err := s.viewer(c.Request.Context(), turn, follow.Position{}, show.early, show.log...)
 	if err != nil {
 		return err
 	}
@@ -73,10 +75,10 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 		out.timing = s.metrics.timing(out.wire.Name(), show.began)
 	}
 	err = out.follow(v, true, show.after)
-	if out.failed != "" { // why is in the worker's log, under the id of the request that brought the turn
-		s.Log.Warn("a client was told that its turn has failed", "request_id", requestID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
+	if out.failed != "" { // the worker's log has the reason, under the id of the request that submitted the turn
+		s.Log.Warn("turn failed; its client was notified", "request_id", requestID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
 	}
-	if errors.Is(err, errClientGone) && show.cancel {
+	if errors.Is(err, errClientDisconnected) && show.cancel {
 		v.Close()
 		s.disconnects.add(turn)
 	}
@@ -86,7 +88,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show showing, wire f
 	return nil
 }
 
-// view fills in what the client left to the server.
+// view fills in the server's defaults.
 func (s *server) view(v dialect.View) dialect.View {
 	return v.Or(s.Config.StreamMode == StreamMessages)
 }
@@ -99,7 +101,7 @@ func turnHeaders(c *gin.Context, t chat.Turn, run string) {
 	}
 }
 
-// postResume answers the pending interrupt and streams what remains.
+// postResume answers the pending interrupt and streams the rest of the turn.
 func (s *server) postResume(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
@@ -112,23 +114,23 @@ func (s *server) postResume(c *gin.Context) error {
 	return s.streamResume(c, r, view, func(dialect.Stream) dialect.Wire { return &native.Wire{} })
 }
 
-// streamResume answers a thread's question in any dialect and streams what
-// remains of its turn. A client that goes stops nothing.
+// streamResume answers a thread's question in any dialect and streams the rest of
+// its turn. The turn goes on if the client disconnects.
 func (s *server) streamResume(c *gin.Context, r chat.Resume, view dialect.View, wire func(dialect.Stream) dialect.Wire) error {
 	return s.streamAnswer(c, dialect.Answer{Resume: r, View: view}, wire)
 }
 
-// streamAnswer is streamResume for dialects that say more about it.
+// streamAnswer is streamResume with further options.
 func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire func(dialect.Stream) dialect.Wire) error {
 	turn, asked, err := s.answer(c.Request.Context(), callerOf(c), in.Resume)
 	if err != nil {
 		return err
 	}
-	return s.streamTurn(c, turn, showing{thread: in.ThreadName(turn), run: in.StreamRunID, after: asked, view: in.View, cancel: in.CancelOnDisconnect}, wire)
+	return s.streamTurn(c, turn, streamOptions{thread: in.ThreadName(turn), run: in.StreamRunID, after: asked, view: in.View, cancel: in.CancelOnDisconnect}, wire)
 }
 
-// answer has the thread take an answer to its question; the turn that goes on
-// comes back with the id of the question.
+// answer sends an answer to the thread that asked. It returns the turn that
+// continues and the id of the question.
 func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.Turn, asked string, _ error) {
 	if err := s.checkOwner(ctx, who.ID, r.ThreadID); err != nil {
 		return chat.Turn{}, "", err
@@ -144,14 +146,14 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 	if err != nil {
 		return chat.Turn{}, "", engineErr(err)
 	}
-	if state.Owner == "" { // its question was lost with its workflow
+	if state.Owner == "" { // the workflow and its question were lost
 		s.settleLost(ctx, who.ID, r.ThreadID)
 	}
 	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
 		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
 	}
 	r.Owner, r.InterruptID = who.ID, state.Pending.ID
-	if r.Value.Type == "" { // a dialect that answers whatever was asked
+	if r.Value.Type == "" { // the dialect answers any question
 		r.Value.Type = state.Pending.Type
 	}
 	if err := s.checkDecisions(ctx, who.ID, state.TurnID, *state.Pending, &r.Value); err != nil {
@@ -164,19 +166,18 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 		return chat.Turn{}, "", engineErr(err)
 	}
 	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
-	if err != nil { // the thread has it, so it is there, or will be
-		turn = named(state, r.ThreadID, state.TurnID)
+	if err != nil { // the thread has the turn, so its row exists or will exist
+		turn = liveTurn(state, r.ThreadID, state.TurnID)
 	}
 	return turn, state.Pending.ID, nil
 }
 
-// maxInlineAnswer bounds an answer that is taken while the database cannot be
-// reached, in bytes: the thread carries it then.
+// maxInlineAnswer limits, in bytes, an answer that is accepted while the database is
+// unavailable: it then goes into the history of the workflow.
 const maxInlineAnswer = 32 << 10
 
-// keepAnswer stores what a person wrote in answer to a question, so that the
-// thread needs to know only where it stands. An answer that does not fit is
-// refused here: the thread would not see why.
+// keepAnswer stores an answer, so that the thread gets only a reference. An answer
+// that does not fit the question is refused here, where its content is known.
 func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Question, v chat.ResumeValue) (chat.ResumeValue, error) {
 	if problem := v.Fits(q); problem != "" {
 		return v, &chat.Refused{Code: chat.CodeBadResume, Message: problem}
@@ -188,14 +189,14 @@ func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Qu
 	if err != nil {
 		return v, fmt.Errorf("encode the answer: %w", err)
 	}
-	rows, done := storeShare(ctx)
+	rows, done := storeDeadline(ctx)
 	defer done()
 	key := chat.AnswerKey(uuid.NewString())
 	err = s.Store.PutText(rows, owner, turnID, key, string(b))
 	switch {
 	case err == nil:
 		return v.ByReference(q, key), nil
-	case (away(err) || notFound(err)) && ctx.Err() == nil && len(b) <= maxInlineAnswer: // not found: the turn's row is not written yet
+	case (databaseUnavailable(err) || notFound(err)) && ctx.Err() == nil && len(b) <= maxInlineAnswer: // not found: the turn's row does not exist yet
 		return v, nil
 	case errors.Is(err, db.ErrSettled):
 		return v, &chat.Refused{Code: chat.CodeNoInterrupt}
@@ -203,15 +204,15 @@ func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Qu
 	return v, err
 }
 
-// Answers of a cancel that are no status of a turn.
+// Results of a cancel that are not a status of a turn.
 const (
-	cancelling    = "cancelling" // the turn is being ended
-	cancelPending = "pending"    // no such turn yet; it will end as soon as it comes
+	cancelling    = "cancelling" // the turn is being cancelled
+	cancelPending = "pending"    // no such turn yet; it will be cancelled when it is submitted
 	nothingRuns   = "idle"
 )
 
-// cancelJSON says what a cancel did: one of these, or the status of a turn that
-// was over.
+// cancelJSON is the result of a cancel: one of these, or the status of a turn that
+// had ended.
 type cancelJSON struct {
 	TurnID string `json:"turn_id,omitempty"`
 	Status string `json:"status"`
@@ -230,8 +231,8 @@ func (s *server) postCancel(c *gin.Context) error {
 	return s.cancel(c, in)
 }
 
-// cancel stops a turn and says so. The tombstone comes first: a cancel that
-// overtakes its own submit is found by it.
+// cancel stops a turn. cancelTarget writes a tombstone first, so that a submit that
+// arrives after its own cancel finds it.
 func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	ctx, who := c.Request.Context(), callerOf(c)
 	turn, known, err := s.cancelTarget(ctx, who.ID, in)
@@ -260,12 +261,12 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	return nil
 }
 
-// stopLost ends a turn that was to be stopped and that no workflow has, and says
-// how the cancel stands. Where the workflow is open it very likely has the turn,
-// and the client is not kept waiting to make sure.
+// stopLost settles a cancelled turn that no workflow has, and returns the cancel's
+// status. An open workflow very likely has the turn, so then the check runs in the
+// background and the client does not wait for it.
 func (s *server) stopLost(ctx context.Context, turn chat.Turn, reason chat.CancelReason, open bool) string {
 	stop := func(ctx context.Context) bool {
-		return s.checked(ctx, turn.ThreadID, func(ctx context.Context) ([]repair.Finding, error) { return s.repair.Cancelled(ctx, turn, reason) })
+		return s.runCheck(ctx, turn.ThreadID, func(ctx context.Context) ([]repair.Finding, error) { return s.repair.CheckCancelled(ctx, turn, reason) })
 	}
 	if open {
 		go stop(context.WithoutCancel(ctx))
@@ -279,13 +280,13 @@ func (s *server) stopLost(ctx context.Context, turn chat.Turn, reason chat.Cance
 	return cancelling
 }
 
-// cancelTarget is the turn that a cancel means, if it is there yet. Where the
-// rows cannot tell, the thread is asked.
+// cancelTarget returns the turn that a cancel means, if it exists yet. It queries
+// the thread if the database cannot answer.
 func (s *server) cancelTarget(ctx context.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
-	rows, done := storeShare(ctx)
+	rows, done := storeDeadline(ctx)
 	defer done()
 	turn, known, err := s.storedTarget(rows, owner, in)
-	if err != nil && (away(err) || notFound(err)) {
+	if err != nil && (databaseUnavailable(err) || notFound(err)) {
 		if live, ok := s.liveTarget(ctx, owner, in); ok {
 			return live, true, nil
 		}
@@ -296,7 +297,7 @@ func (s *server) cancelTarget(ctx context.Context, owner string, in dialect.Canc
 func (s *server) storedTarget(ctx context.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
 	ref := db.CancelRef{}
 	switch {
-	case in.TurnID != "": // ours, so it is there or was never
+	case in.TurnID != "": // our own id, so the turn exists or never did
 		t, err := s.Store.Turn(ctx, owner, in.TurnID)
 		if err == nil && in.ThreadID != "" && t.ThreadID != in.ThreadID {
 			err = errNotFound
@@ -322,8 +323,8 @@ func (s *server) storedTarget(ctx context.Context, owner string, in dialect.Canc
 	return t, err == nil, err
 }
 
-// openTurn is the turn that a thread runs now. Of several open ones the first
-// may be lost, and the one that runs behind it.
+// openTurn returns the turn that a thread runs now. If several turns are open, the
+// first may be lost, so lost turns are settled first.
 func (s *server) openTurn(ctx context.Context, owner, threadID string) (_ chat.Turn, runs bool, _ error) {
 	if _, err := s.Store.Conversation(ctx, owner, threadID); err != nil {
 		return chat.Turn{}, false, err

@@ -15,7 +15,7 @@ import (
 
 const someThread = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11"
 
-// question is what turns of these tests ask.
+// question is the question that turns of these tests ask.
 var question = chat.Question{Type: chat.ActionChoice, Prompt: chat.PromptWhichAction, OptionIDs: []string{"inquire", "audit"}}
 
 // asking is the script of a turn that asks a person first.
@@ -32,7 +32,7 @@ func waiting(u *turn) {
 	u.cancelled(<-u.stop)
 }
 
-func TestAChatStreamIsOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
+func TestChatStreamHasOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.client().ask(map[string]any{"thread_id": someThread, "stream_run_id": "run-1"})
@@ -80,7 +80,7 @@ func TestAChatStreamIsOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
 	}
 }
 
-func TestStreamOptionsLeaveOutWhatTheySay(t *testing.T) {
+func TestStreamOptionsLeaveOutEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -92,7 +92,7 @@ func TestStreamOptionsLeaveOutWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestTheServersStreamModeHoldsForRequestsThatNameNone(t *testing.T) {
+func TestServersStreamModeIsTheDefault(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.StreamMode = StreamMessages })
 	c := b.client()
@@ -113,7 +113,7 @@ func TestTheServersStreamModeHoldsForRequestsThatNameNone(t *testing.T) {
 	}
 }
 
-func TestARetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
+func TestRetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -143,7 +143,7 @@ func TestARetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
 	}
 }
 
-func TestARetryOfARunningTurnWatchesIt(t *testing.T) {
+func TestRetryOfARunningTurnFollowsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	release := make(chan struct{})
@@ -156,7 +156,7 @@ func TestARetryOfARunningTurnWatchesIt(t *testing.T) {
 	}
 }
 
-func TestAnInterruptEndsTheStreamAndItsAnswerStreamsWhatRemains(t *testing.T) {
+func TestInterruptEndsTheStreamAndItsAnswerStreamsTheRest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -203,7 +203,7 @@ func TestAnInterruptEndsTheStreamAndItsAnswerStreamsWhatRemains(t *testing.T) {
 	}
 }
 
-func TestACancelledInterruptLeavesACleanThread(t *testing.T) {
+func TestCancelledInterruptLeavesTheThreadUsable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -220,7 +220,7 @@ func TestACancelledInterruptLeavesACleanThread(t *testing.T) {
 	}
 }
 
-func TestACancelStopsTheTurnThatItNames(t *testing.T) {
+func TestCancelStopsTheNamedTurn(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]func(turnID string) map[string]any{
 		"turn_id":        func(turnID string) map[string]any { return map[string]any{"turn_id": turnID} },
@@ -252,7 +252,7 @@ func TestACancelStopsTheTurnThatItNames(t *testing.T) {
 	}
 }
 
-func TestACancelThatOvertakesItsSubmitStillCancelsIt(t *testing.T) {
+func TestCancelThatArrivesBeforeItsSubmitStillCancelsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -266,7 +266,7 @@ func TestACancelThatOvertakesItsSubmitStillCancelsIt(t *testing.T) {
 	}
 }
 
-func TestATurnThatFailsEndsWithAnErrorEvent(t *testing.T) {
+func TestFailedTurnEndsWithAnErrorEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
@@ -276,7 +276,7 @@ func TestATurnThatFailsEndsWithAnErrorEvent(t *testing.T) {
 	}
 }
 
-func TestABusyThreadThatRejectsNamesItsTurn(t *testing.T) {
+func TestRejectedSubmitToABusyThreadNamesTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.refuse = &chat.Refused{Code: chat.CodeTurnRunning, TurnID: "the-turn"}
@@ -287,10 +287,10 @@ func TestABusyThreadThatRejectsNamesItsTurn(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatIsAwayIsA503WithoutItsReason(t *testing.T) {
+func TestUnavailableEngineIsA503WithoutTheCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.engine.away = context.DeadlineExceeded
+	b.engine.unavailable = context.DeadlineExceeded
 	c := b.client()
 	for _, call := range [][2]string{{"POST", "/api/chat"}, {"POST", "/api/documents"}} {
 		body := c.call(503, call[0], call[1], map[string]any{"message": "x", "title": "t", "text": "x"})
@@ -303,7 +303,7 @@ func TestAnEngineThatIsAwayIsA503WithoutItsReason(t *testing.T) {
 	}
 }
 
-func TestOnDisconnectCancelEndsATurnThatNobodyFollows(t *testing.T) {
+func TestOnDisconnectCancelCancelsATurnWithoutFollowers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.grace = time.Millisecond
@@ -323,7 +323,7 @@ func TestOnDisconnectCancelEndsATurnThatNobodyFollows(t *testing.T) {
 	}
 }
 
-func TestAClosedBrowserStopsNothing(t *testing.T) {
+func TestTurnGoesOnWhenTheBrowserIsClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.grace = time.Millisecond
@@ -348,7 +348,7 @@ func TestAClosedBrowserStopsNothing(t *testing.T) {
 	}
 }
 
-func TestReattachingAfterAnEventGivesWhatFollowsOnce(t *testing.T) {
+func TestReconnectingAfterAnEventDeliversLaterEventsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -380,7 +380,7 @@ func TestReattachingAfterAnEventGivesWhatFollowsOnce(t *testing.T) {
 	}
 }
 
-func TestAnAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
+func TestAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -395,7 +395,7 @@ func TestAnAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
 	}
 }
 
-func TestFollowingAThreadShowsEveryTurnAsItComes(t *testing.T) {
+func TestFollowThreadShowsEveryTurnAsItBegins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -416,7 +416,7 @@ func TestFollowingAThreadShowsEveryTurnAsItComes(t *testing.T) {
 	}
 }
 
-func TestAQuietStreamIsPinged(t *testing.T) {
+func TestIdleStreamIsPinged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.ping = time.Millisecond
@@ -445,7 +445,7 @@ func TestOpenStreamsEndWhenTheServerStops(t *testing.T) {
 	}
 }
 
-func TestTaggedIDsOfSomebodyElseAreA400NamingTheField(t *testing.T) {
+func TestTaggedIDsOfOtherUsersAreA400ThatNamesTheField(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, other := b.client(), b.client()
@@ -506,7 +506,7 @@ func TestHistoryShowsAConversation(t *testing.T) {
 	}
 }
 
-func TestAMessageIsTakenEvenWhenItsClientGoesAtOnce(t *testing.T) {
+func TestMessageIsAcceptedEvenIfItsClientDisconnectsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	done := make(chan struct{})

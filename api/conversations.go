@@ -14,7 +14,7 @@ import (
 
 const (
 	maxTitle   = 200
-	idleStatus = "idle" // of a conversation that has nothing open
+	idleStatus = "idle" // status of a conversation without open turns
 )
 
 type conversationJSON struct {
@@ -23,9 +23,9 @@ type conversationJSON struct {
 	CreatedAt     string `json:"created_at"`
 	LastMessageAt string `json:"last_message_at"`
 	Status        string `json:"status"`
-	TurnID        string `json:"turn_id,omitempty"` // of the message it was created with
-	// Documents are those the conversation has come to know, at its newest head;
-	// of a single conversation only.
+	TurnID        string `json:"turn_id,omitempty"` // the turn of the message that it was created with
+	// Documents are the documents that were used up to the newest head. Lists of
+	// conversations leave them out.
 	Documents []chat.DocRef `json:"documents,omitempty"`
 }
 
@@ -64,8 +64,8 @@ type conversationBody struct {
 	Message *string `json:"message"`
 }
 
-// createConversation makes a conversation, or returns the one the id names. A
-// message begins its first turn, which the stream of the thread then shows.
+// createConversation creates a conversation, or returns the existing one with this
+// id. A message starts its first turn, which the thread's stream shows.
 func (s *server) createConversation(c *gin.Context) error {
 	var b conversationBody
 	if err := decode(c, &b); err != nil {
@@ -101,7 +101,7 @@ func (s *server) createConversation(c *gin.Context) error {
 	out := showConversation(made)
 	if message != "" {
 		turn, err := s.submit(ctx, who, dialect.Submit{
-			ThreadID: made.ID, OnBusy: chat.Supersede, AgentFree: true,
+			ThreadID: made.ID, OnBusy: chat.Supersede, AgentUnset: true,
 			Content: chat.Content{Message: message, Agent: chat.AgentDocuments},
 		})
 		if err != nil {
@@ -126,15 +126,15 @@ func (s *server) getConversation(c *gin.Context) error {
 	one := []chat.Conversation{v}
 	s.checkConversations(ctx, owner, one)
 	out := showConversation(one[0])
-	if out.Documents, err = s.known(ctx, owner, id); err != nil {
+	if out.Documents, err = s.documentsOf(ctx, owner, id); err != nil {
 		return err
 	}
 	c.JSON(http.StatusOK, out)
 	return nil
 }
 
-// known are the documents that a conversation knows by its newest settled turn.
-func (s *server) known(ctx context.Context, owner, thread string) ([]chat.DocRef, error) {
+// documentsOf returns the documents that were used up to the newest settled turn.
+func (s *server) documentsOf(ctx context.Context, owner, thread string) ([]chat.DocRef, error) {
 	head, err := s.Store.Head(ctx, owner, thread)
 	if err != nil {
 		return nil, err
@@ -182,8 +182,8 @@ func (s *server) patchConversation(c *gin.Context) error {
 	return nil
 }
 
-// deleteConversation ends the workflow first: what it still wrote would have no
-// row to go to.
+// deleteConversation ends the workflow first, so that it does not write to deleted
+// rows.
 func (s *server) deleteConversation(c *gin.Context) error {
 	id, err := id(c, "id")
 	if err != nil {

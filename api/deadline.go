@@ -8,37 +8,36 @@ import (
 )
 
 const (
-	// AnswerTimeout is within which a route answers: from the arrival of the whole
-	// request to the status line. For a stream that is its beginning.
+	// AnswerTimeout limits the time from the arrival of the whole request to the
+	// status line. Streams go on after it.
 	AnswerTimeout = 15 * time.Second
-	// readyTimeout is that of /readyz, which is asked by probes.
+	// readyTimeout is the timeout of /readyz, which probes call.
 	readyTimeout = 5 * time.Second
 )
 
-// Routes are the routes that the API registers, as "METHOD /path/:parameter", each
-// with the time within which it answers. Everything else is the page's.
+// Routes returns the routes of the API, as "METHOD /path/:parameter", with their
+// answer timeouts. All other paths belong to the page.
 func Routes() map[string]time.Duration {
 	s := &server{answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits{}}
 	s.routes() // runs no handler
 	return s.routeTimes
 }
 
-const boundKey = "bound"
+const deadlineKey = "bound"
 
-// bound is the time within which a request is answered.
-type bound struct {
-	within  time.Duration
-	life    context.Context // ends when the client disconnects
-	cancels []context.CancelFunc
+// requestDeadline limits the time until a request is answered.
+type requestDeadline struct {
+	within        time.Duration
+	clientContext context.Context // ends when the client disconnects
+	cancels       []context.CancelFunc
 }
 
-// within hands the time by which a route answers down to all that is done for the
-// request: the request's context ends a little earlier, so that there is time to
-// say what was missing. A stream goes on with the request's life.
+// within sets the deadline of a request's context a little before the answer is due,
+// so that there is time to send an error. Streams go on with clientContext.
 func (s *server) within(d time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		b := &bound{within: d, life: c.Request.Context()}
-		c.Set(boundKey, b)
+		b := &requestDeadline{within: d, clientContext: c.Request.Context()}
+		c.Set(deadlineKey, b)
 		defer func() {
 			for _, cancel := range b.cancels {
 				cancel()
@@ -49,22 +48,24 @@ func (s *server) within(d time.Duration) gin.HandlerFunc {
 	}
 }
 
-func (b *bound) start(c *gin.Context) {
-	ctx, cancel := context.WithTimeout(b.life, b.within-b.within/15)
+func (b *requestDeadline) start(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(b.clientContext, b.within-b.within/15)
 	b.cancels = append(b.cancels, cancel)
 	c.Request = c.Request.WithContext(ctx)
 }
 
-// arrived begins the time anew when the body of a request has arrived: how long
-// that takes is the client's affair.
-func arrived(c *gin.Context) { c.MustGet(boundKey).(*bound).start(c) }
+// restartDeadline is called when the body has arrived: the time that the client
+// takes to send it does not count.
+func restartDeadline(c *gin.Context) { c.MustGet(deadlineKey).(*requestDeadline).start(c) }
 
-// life is the context of what goes on after a request was answered.
-func life(c *gin.Context) context.Context { return c.MustGet(boundKey).(*bound).life }
+// clientContext returns a context that ends when the client disconnects.
+func clientContext(c *gin.Context) context.Context {
+	return c.MustGet(deadlineKey).(*requestDeadline).clientContext
+}
 
-// share is an nth of the time that ctx has left, for a call whose failure is made
-// up for in the rest of it.
-func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+// fractionOfDeadline gives a call an nth of the time that ctx has left, so that a
+// fallback can use the rest.
+func fractionOfDeadline(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
@@ -72,7 +73,7 @@ func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
 }
 
-// detached has ctx's deadline and goes on when the client disconnects.
+// detached keeps ctx's deadline but does not end when the client disconnects.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-func TestEveryRouteStatesTheTimeWithinWhichItAnswers(t *testing.T) {
+func TestEveryRouteHasAnAnswerTimeout(t *testing.T) {
 	t.Parallel()
 	if AnswerTimeout != 15*time.Second {
 		t.Errorf("the longest time is %s", AnswerTimeout)
@@ -41,7 +41,7 @@ func TestEveryRouteStatesTheTimeWithinWhichItAnswers(t *testing.T) {
 	}
 }
 
-func TestARequestsTimeBeginsWhenItsBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testing.T) {
+func TestDeadlineStartsWhenTheBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testing.T) {
 	t.Parallel()
 	s := &server{}
 	var before, after time.Time
@@ -49,12 +49,12 @@ func TestARequestsTimeBeginsWhenItsBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *
 	e := gin.New()
 	e.POST("/", s.within(15*time.Second), func(c *gin.Context) {
 		before, _ = c.Request.Context().Deadline()
-		time.Sleep(time.Millisecond) // the body is on its way
+		time.Sleep(time.Millisecond) // the body has not arrived yet
 		if _, err := body(c, 100); err != nil {
 			t.Error(err)
 		}
 		after, _ = c.Request.Context().Deadline()
-		if _, bounded := life(c).Deadline(); bounded {
+		if _, bounded := clientContext(c).Deadline(); bounded {
 			t.Error("a stream ends when its beginning was due")
 		}
 	})
@@ -70,13 +70,13 @@ func TestARequestsTimeBeginsWhenItsBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *
 	}
 }
 
-func TestASharesTimeIsPartOfWhatIsLeft(t *testing.T) {
+func TestFractionOfDeadlineIsPartOfTheRemainingTime(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	half, done := share(ctx, 2)
+	half, done := fractionOfDeadline(ctx, 2)
 	defer done()
-	quarter, done := share(half, 2)
+	quarter, done := fractionOfDeadline(half, 2)
 	defer done()
 	for ctx, want := range map[context.Context]time.Duration{half: 30 * time.Minute, quarter: 15 * time.Minute} {
 		deadline, _ := ctx.Deadline()
@@ -94,28 +94,28 @@ func TestASharesTimeIsPartOfWhatIsLeft(t *testing.T) {
 	}
 }
 
-// silentThreads is an engine that never answers.
-type silentThreads struct{ Threads }
+// hangingThreads is an engine that never answers.
+type hangingThreads struct{ Threads }
 
-func (silentThreads) wait(ctx context.Context) error {
+func (hangingThreads) wait(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (e silentThreads) Submit(ctx context.Context, _ chat.Submit) (chat.Submitted, error) {
+func (e hangingThreads) Submit(ctx context.Context, _ chat.Submit) (chat.Submitted, error) {
 	return chat.Submitted{}, e.wait(ctx)
 }
-func (e silentThreads) Resume(ctx context.Context, _ chat.Resume) error { return e.wait(ctx) }
-func (e silentThreads) State(ctx context.Context, _ string) (chat.ThreadState, error) {
+func (e hangingThreads) Resume(ctx context.Context, _ chat.Resume) error { return e.wait(ctx) }
+func (e hangingThreads) State(ctx context.Context, _ string) (chat.ThreadState, error) {
 	return chat.ThreadState{}, e.wait(ctx)
 }
-func (e silentThreads) Cancel(ctx context.Context, _, _ string, _ chat.Cancel) (bool, error) {
+func (e hangingThreads) Cancel(ctx context.Context, _, _ string, _ chat.Cancel) (bool, error) {
 	return false, e.wait(ctx)
 }
-func (e silentThreads) Delete(ctx context.Context, _, _ string) error { return e.wait(ctx) }
-func (e silentThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+func (e hangingThreads) Delete(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+func (e hangingThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
 
-func TestAnEngineThatNeverAnswersIsA503InTime(t *testing.T) {
+func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -123,7 +123,7 @@ func TestAnEngineThatNeverAnswersIsA503InTime(t *testing.T) {
 	c.ask(m{"thread_id": someThread}).until("interrupt")
 	c = c.at(b.another(func(d *Deps) {
 		d.Config.AnswerTimeout = 1500 * time.Millisecond
-		d.Threads = silentThreads{b.engine}
+		d.Threads = hangingThreads{b.engine}
 	}))
 	resume := m{"thread_id": someThread, "resume_value": m{"type": "action_choice", "value": "audit"}}
 	for path, body := range map[string]m{
@@ -138,30 +138,30 @@ func TestAnEngineThatNeverAnswersIsA503InTime(t *testing.T) {
 	if list := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(list) != 0 {
 		t.Errorf("nothing reads a document whose ingest could not begin: %v", list)
 	}
-	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil) // what was said is there all the same
+	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil) // the messages are still shown
 	if len(history["messages"].([]any)) == 0 || history["pending_interrupt"] != nil {
 		t.Errorf("history: %v", history)
 	}
 }
 
-// deafStore never answers a ping, and does not mind who gives up.
-type deafStore struct {
+// hangingStore never answers a ping and ignores its context.
+type hangingStore struct {
 	db.Store
 	end chan struct{}
 }
 
-func (s deafStore) Ping(context.Context) error {
+func (s hangingStore) Ping(context.Context) error {
 	<-s.end
 	return errors.New("the test is over")
 }
 
-func TestReadyAnswersInTimeAndNamesTheSilentOnly(t *testing.T) {
+func TestReadyAnswersInTimeAndNamesOnlyThePartThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	end := make(chan struct{})
 	t.Cleanup(func() { close(end) })
 	b := setup(t, func(d *Deps) {
 		d.Config.AnswerTimeout = time.Second
-		d.Store = deafStore{d.Store, end}
+		d.Store = hangingStore{d.Store, end}
 		d.Ready = map[string]func(context.Context) error{
 			"temporal": func(context.Context) error { return nil },
 			"broken":   func(context.Context) error { panic("in a check") },

@@ -11,10 +11,10 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// checkDecisions finds what only the turn's texts know: whether arguments that a
-// person changed satisfy their tool's schema. Arguments that say the same as the
-// model's are dropped. What does not fit is refused before the thread hears of
-// it, so that the question stays open.
+// checkDecisions checks whether arguments that a person changed satisfy the tool's
+// schema, which is in the turn's texts. Arguments equal to the model's are dropped.
+// Invalid arguments are refused before the thread gets them, so that the question
+// stays open.
 func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q chat.Question, v *chat.ResumeValue) error {
 	if q.Type != chat.ToolApproval || v.Type != chat.ToolApproval ||
 		!slices.ContainsFunc(v.Decisions, func(d chat.Decision) bool { return len(d.Arguments) > 0 }) {
@@ -30,7 +30,7 @@ func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q cha
 	for i := range v.Decisions {
 		d := &v.Decisions[i]
 		k := slices.IndexFunc(q.Calls, func(c chat.CallRef) bool { return c.ID == d.ID })
-		if k < 0 || d.Decision != chat.Approved { // refused, or left aside, by the thread
+		if k < 0 || d.Decision != chat.Approved { // the thread refuses or ignores it
 			continue
 		}
 		edited, problem := tools.Edited(texts, q.Calls[k], d.Arguments)

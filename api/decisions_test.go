@@ -56,14 +56,14 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 		t.Errorf("a call that cannot be edited: %v", body)
 	}
 
-	// The same arguments in other words are none of the person's.
+	// The same arguments with other formatting do not count as edited.
 	rest := c.stream("POST", "/api/chat/resume", resume(map[string]any{"decision": "approved", "arguments": json.RawMessage(`{ "prompt" : "a cat" }`)})).rest()
 	if types(rest) != "tool_result tool_result token response" || rest[0]["content"] != "approved " || rest[1]["is_error"] != true {
 		t.Errorf("what remains: %v", rest)
 	}
 }
 
-func TestAnAgentThatIsNotNamedStaysTheThreadsOwn(t *testing.T) {
+func TestMessageWithoutAnAgentKeepsTheThreadsAgent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

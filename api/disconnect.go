@@ -8,10 +8,10 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// disconnects ends turns that are to end with their clients (on_disconnect): once
-// nobody has followed such a turn, in any process, for the grace. One that waits
-// for a person is left to wait. One goroutine looks after all turns of the
-// process, and runs only while there are some; if the process dies, they go on.
+// disconnects cancels turns whose client asked for it (on_disconnect=cancel), once
+// no client in any process has followed the turn for the grace period. Turns that
+// wait for a person are not cancelled. One goroutine handles all turns of the
+// process, and runs only while there are any. If the process dies, the turns go on.
 type disconnects struct {
 	s *server
 
@@ -22,17 +22,16 @@ type disconnects struct {
 
 // disconnectedTurn is a turn whose client has disconnected.
 type disconnectedTurn struct {
-	turn    chat.Turn
-	next    time.Time // when to look whether somebody follows it
-	alone   bool      // nobody did when last looked
-	unknown time.Time // since when other processes cannot be asked; zero: they can
+	turn         chat.Turn
+	next         time.Time // when to check again whether somebody follows it
+	unfollowed   bool      // nobody followed it at the last check
+	unknownSince time.Time // since when other processes could not be asked; zero: they could
 }
 
 const (
-	// Other processes that cannot be asked for this long are not asked any more:
-	// their turns go on.
-	disconnectGiveUp = time.Minute
-	// One question to other processes takes no longer.
+	// When other processes could not be asked for this long, the turn goes on.
+	disconnectMaxUnknown = time.Minute
+	// Timeout of one question to other processes.
 	disconnectTimeout = 5 * time.Second
 )
 
@@ -46,25 +45,25 @@ func (d *disconnects) add(t chat.Turn) {
 	if _, known := d.turns[t.ID]; known {
 		return
 	}
-	d.turns[t.ID] = &disconnectedTurn{turn: t, next: time.Now().Add(d.s.grace), alone: true}
+	d.turns[t.ID] = &disconnectedTurn{turn: t, next: time.Now().Add(d.s.grace), unfollowed: true}
 	if !d.running {
 		d.running = true
 		go d.run()
 	}
 }
 
-// run looks at every turn when its time has come, until there is none left. A turn
-// that is added has the latest time, so the earliest one stays the next.
+// run checks every turn when it is due, until there are none left. An added turn has
+// the latest time, so the timer never fires too late.
 func (d *disconnects) run() {
 	for {
-		next, some := d.earliest()
-		if !some {
+		next, found := d.earliest()
+		if !found {
 			return // until add
 		}
 		timer := time.NewTimer(time.Until(next))
 		select {
 		case <-timer.C:
-			d.look()
+			d.checkDue()
 		case <-d.s.Stop:
 			timer.Stop()
 			return
@@ -72,7 +71,7 @@ func (d *disconnects) run() {
 	}
 }
 
-func (d *disconnects) earliest() (next time.Time, some bool) {
+func (d *disconnects) earliest() (next time.Time, found bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, t := range d.turns {
@@ -84,13 +83,13 @@ func (d *disconnects) earliest() (next time.Time, some bool) {
 	return next, d.running
 }
 
-// look asks who follows each turn whose time has come. When other processes
-// cannot be asked about one, they are not asked about the others.
-func (d *disconnects) look() {
-	var unasked error
-	var given []string
+// checkDue checks who follows each turn that is due. After one question to other
+// processes has failed, it asks no further ones in this round.
+func (d *disconnects) checkDue() {
+	var askErr error
+	var abandoned []string
 	for _, t := range d.due() {
-		followed, err := d.s.hub.Viewers(t.turn.ID) > 0, unasked
+		followed, err := d.s.hub.Viewers(t.turn.ID) > 0, askErr
 		if !followed && err == nil {
 			followed, err = d.ask(t.turn)
 		}
@@ -98,38 +97,38 @@ func (d *disconnects) look() {
 		t.next = now.Add(d.s.grace)
 		switch {
 		case followed:
-			t.alone, t.unknown = false, time.Time{}
-		case err != nil: // not known is not no
-			unasked, t.alone = err, false
-			if t.unknown.IsZero() {
-				t.unknown = now
+			t.unfollowed, t.unknownSince = false, time.Time{}
+		case err != nil: // a failed question is not a no
+			askErr, t.unfollowed = err, false
+			if t.unknownSince.IsZero() {
+				t.unknownSince = now
 			}
-			if now.Sub(t.unknown) >= disconnectGiveUp {
-				given = append(given, t.turn.ID)
+			if now.Sub(t.unknownSince) >= disconnectMaxUnknown {
+				abandoned = append(abandoned, t.turn.ID)
 				d.drop(t)
 			}
-		case !t.alone: // somebody has only just left
-			t.alone, t.unknown = true, time.Time{}
+		case !t.unfollowed: // its last follower has only just disconnected
+			t.unfollowed, t.unknownSince = true, time.Time{}
 		default:
 			d.drop(t)
-			go d.s.cancelAlone(t.turn)
+			go d.s.cancelUnfollowed(t.turn)
 		}
 	}
-	if len(given) > 0 {
-		d.s.Log.Warn("turns of disconnected clients go on: other processes could not be asked who follows them",
-			"turns", len(given), "first", given[0], "for", disconnectGiveUp, "error", unasked)
+	if len(abandoned) > 0 {
+		d.s.Log.Warn("turns of disconnected clients are not cancelled: other processes could not be asked who follows them",
+			"turns", len(abandoned), "first", abandoned[0], "for", disconnectMaxUnknown, "error", askErr)
 	}
 }
 
-// due are the turns to look at now, also those whose time comes within half a
-// grace: they are looked at together.
+// due returns the turns to check now. Turns whose last question failed are included
+// half a grace period early, so that one round covers them.
 func (d *disconnects) due() []*disconnectedTurn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
 	var due []*disconnectedTurn
 	for _, t := range d.turns {
-		if !t.next.After(now) || !t.unknown.IsZero() && t.next.Before(now.Add(d.s.grace/2)) {
+		if !t.next.After(now) || !t.unknownSince.IsZero() && t.next.Before(now.Add(d.s.grace/2)) {
 			due = append(due, t)
 		}
 	}
@@ -152,9 +151,9 @@ func (d *disconnects) ask(t chat.Turn) (followed bool, _ error) {
 	return followed, err
 }
 
-// cancelAlone ends a turn that nobody follows, unless it is over or waits for a
-// person.
-func (s *server) cancelAlone(t chat.Turn) {
+// cancelUnfollowed cancels a turn that nobody follows, unless it has ended or waits
+// for a person.
+func (s *server) cancelUnfollowed(t chat.Turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.answerTimeout)
 	defer cancel()
 	state, err := s.Threads.State(ctx, t.ThreadID)
@@ -166,6 +165,6 @@ func (s *server) cancelAlone(t chat.Turn) {
 		_, err = s.Threads.Cancel(ctx, t.Owner, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
 	}
 	if err != nil {
-		s.Log.Warn("turn of a disconnected client not cancelled", "turn", t.ID, "run", t.StreamRunID, "error", err)
+		s.Log.Warn("cancelling the turn of a disconnected client failed", "turn", t.ID, "run", t.StreamRunID, "error", err)
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// askedBus is a bus that can be asked who follows, or cannot.
+// askedBus is a bus whose Watched answers or fails.
 type askedBus struct {
-	stream.Nowhere
+	stream.Noop
 	mu       sync.Mutex
 	asked    int
 	followed bool
@@ -71,7 +71,7 @@ func (e *openThreads) ended() int {
 	return len(e.cancelled)
 }
 
-// disconnecting is a server in a bubble of its own time whose clients disconnect.
+// disconnecting sets up a server in a synctest bubble whose clients disconnect.
 func disconnecting(t *testing.T) (leave func(turns int), b *askedBus, e *openThreads, log *bytes.Buffer) {
 	b, e, log = &askedBus{}, &openThreads{}, &bytes.Buffer{}
 	stop := make(chan struct{})
@@ -83,12 +83,12 @@ func disconnecting(t *testing.T) (leave func(turns int), b *askedBus, e *openThr
 		for range turns {
 			id := uuid.NewString() // of the thread, too
 			s.disconnects.add(chat.Turn{ID: id, ThreadID: id})
-			s.disconnects.add(chat.Turn{ID: id, ThreadID: id}) // another of its clients
+			s.disconnects.add(chat.Turn{ID: id, ThreadID: id}) // a second client of the turn
 		}
 	}, b, e, log
 }
 
-// watching is how many goroutines look after disconnected clients.
+// watching counts the goroutines that handle disconnected clients.
 func watching() int {
 	stacks := make([]byte, 16<<20)
 	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*disconnects).run(")
@@ -110,7 +110,7 @@ func TestDisconnectedClientsCostOneQuestionARoundWhileNATSIsUnavailable(t *testi
 			t.Errorf("NATS was asked %d times in 50 s", n)
 		}
 		time.Sleep(time.Minute)
-		b.set(false, nil) // too late: they are given up
+		b.set(false, nil) // too late: the turns were abandoned
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := b.questions(); n != 0 {
@@ -123,7 +123,7 @@ func TestDisconnectedClientsCostOneQuestionARoundWhileNATSIsUnavailable(t *testi
 			t.Errorf("%d goroutines are left", n)
 		}
 		lines := strings.Count(log.String(), "\n")
-		if lines == 0 || lines > 10 || !strings.Contains(log.String(), "turns of disconnected clients go on") {
+		if lines == 0 || lines > 10 || !strings.Contains(log.String(), "turns of disconnected clients are not cancelled") {
 			t.Errorf("%d lines: %s", lines, log)
 		}
 	})
@@ -147,7 +147,7 @@ func TestDisconnectedTurnsEndWhenNATSIsBackWithinTheMinute(t *testing.T) {
 		if e.ended() != 10 {
 			t.Errorf("%d turns ended", e.ended())
 		}
-		leave(1) // the loop begins anew
+		leave(1) // the loop starts again
 		time.Sleep(2 * disconnectGrace)
 		synctest.Wait()
 		if e.ended() != 11 {

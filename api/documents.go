@@ -45,17 +45,17 @@ func showDocument(d chat.Document) documentJSON {
 
 const (
 	maxDocTitle   = 300
-	uploadTimeout = 5 * time.Minute // for a file to arrive
-	formOverhead  = 64 << 10        // what a form may add to its file
+	uploadTimeout = 5 * time.Minute // limits how long a file may take to arrive
+	formOverhead  = 64 << 10        // bytes that a form may add to its file
 )
 
-// upload is a file or text as it was sent.
+// upload is an uploaded file or text.
 type upload struct {
 	name, title, mediaType string
 	raw                    []byte
 }
 
-// createDocument takes a file or a text and starts its ingest.
+// createDocument stores a file or a text and starts its ingest.
 func (s *server) createDocument(c *gin.Context) error {
 	u, err := s.readUpload(c)
 	if err != nil {
@@ -84,11 +84,11 @@ func (s *server) createDocument(c *gin.Context) error {
 	if err := s.Store.CreateDocument(ctx, d, u.raw); err != nil {
 		return err
 	}
-	ingest, done := share(ctx, 2)
+	ingest, done := fractionOfDeadline(ctx, 2)
 	err = s.Threads.Ingest(ingest, who.ID, d.ID)
 	done()
 	if err != nil {
-		// Nothing would ever read it: better not to have it.
+		// Without an ingest the document would stay in processing forever.
 		return engineErr(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
 	}
 	c.JSON(http.StatusAccepted, showDocument(d))
@@ -115,8 +115,8 @@ type textBody struct {
 	Text  string `json:"text"`
 }
 
-// readText reads {title, text}. JSON may write a text in more bytes than it has;
-// one that it makes more than twice as long must be sent as a file.
+// readText reads {title, text}. JSON escapes can make a text longer; a text that
+// becomes more than twice as long must be sent as a file.
 func (s *server) readText(c *gin.Context) (upload, error) {
 	raw, err := body(c, 2*s.Config.MaxUploadBytes+formOverhead)
 	if errors.As(err, new(*http.MaxBytesError)) {
@@ -147,8 +147,8 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 	return upload{title: title, name: "text.txt", mediaType: "text/plain", raw: []byte(b.Text)}, nil
 }
 
-// readForm reads the part "file", and "title" if there is one, without ever
-// holding more than is allowed.
+// readForm reads the part "file", and "title" if there is one, and stops at the size
+// limit.
 func (s *server) readForm(c *gin.Context) (upload, error) {
 	defer allowReading(c, uploadTimeout)()
 	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
@@ -190,7 +190,7 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 }
 
 func (s *server) readFile(part *multipart.Part, u *upload) error {
-	// The name is the client's: only its last element is used, and never as a path.
+	// The client chose the name: only its last element is used, and never as a path.
 	u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
 	u.mediaType = part.Header.Get("Content-Type")
 	raw, err := io.ReadAll(io.LimitReader(part, s.Config.MaxUploadBytes+1))
@@ -211,7 +211,7 @@ func (s *server) formError(err error) error {
 	return invalid("body", "must be complete multipart/form-data")
 }
 
-// titleOf names a document after its file.
+// titleOf derives a document's title from its file name.
 func titleOf(name string) string {
 	title := strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -273,8 +273,8 @@ type documentTextJSON struct {
 	Text string `json:"text"`
 }
 
-// documentText is the stored text, in which citations count their characters:
-// bare, or as {id, text} for who asks for JSON.
+// documentText serves the stored text, to which the offsets of citations refer: as
+// plain text, or as {id, text} for clients that accept JSON.
 func (s *server) documentText(c *gin.Context) error {
 	id, err := id(c, "id")
 	if err != nil {

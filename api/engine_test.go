@@ -17,8 +17,8 @@ import (
 
 // bus delivers hints, deltas and new turns within the test.
 type bus struct {
-	stream.Nowhere
-	watched func(turnID string) (bool, error) // what other processes answer; nil: no
+	stream.Noop
+	watched func(turnID string) (bool, error) // the answer of other processes; nil: no
 	mu      sync.Mutex
 	turns   map[string][]chan stream.Signal
 	threads map[string][]chan string
@@ -93,7 +93,7 @@ func subscribe[T any](ctx context.Context, b *bus, to map[string][]chan T, key s
 	return ch
 }
 
-// engine keeps threads as their workflows would, over the real store. Each turn
+// engine simulates thread workflows over the real store. Each turn
 // runs the script.
 type engine struct {
 	t      *testing.T
@@ -101,25 +101,25 @@ type engine struct {
 	bus    *bus
 	script func(*turn)
 
-	mu        sync.Mutex
-	turns     map[string]*turn
-	open      map[string]*turn // by thread
-	owners    map[string]string
-	lost      map[string]bool // threads whose workflow was terminated
-	ended     []*turn         // of those threads
-	runs      int64
-	agent     chat.Agent // of every thread
-	cancels   []chat.Cancel
-	submits   []chat.Submit
-	deleted   []string
-	ingested  []string
-	refuse    error // what Submit answers
-	away      error // what everything answers
-	submitted func(chat.Submit)
-	running   sync.WaitGroup
+	mu          sync.Mutex
+	turns       map[string]*turn
+	open        map[string]*turn // by thread
+	owners      map[string]string
+	lost        map[string]bool // threads whose workflow was terminated
+	ended       []*turn         // of those threads
+	runs        int64
+	agent       chat.Agent // of every thread
+	cancels     []chat.Cancel
+	submits     []chat.Submit
+	deleted     []string
+	ingested    []string
+	refuse      error // returned by Submit
+	unavailable error // returned by every call
+	submitted   func(chat.Submit)
+	running     sync.WaitGroup
 }
 
-// turn is a turn as its workflow keeps it.
+// turn is the state that a workflow keeps of a turn.
 type turn struct {
 	e       *engine
 	ref     transcript.Ref
@@ -135,7 +135,7 @@ func newEngine(t *testing.T, store db.Store, b *bus) *engine {
 	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, owners: map[string]string{}, lost: map[string]bool{}, script: answer}
 }
 
-// answer is the script of a turn that goes well.
+// answer is the script of a turn that completes.
 func answer(u *turn) {
 	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
 	u.say(1, "The answer ", "is 42.")
@@ -151,8 +151,8 @@ func (e *engine) submit(s chat.Submit) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.submits = append(e.submits, s)
-	if e.away != nil {
-		return "", e.away
+	if e.unavailable != nil {
+		return "", e.unavailable
 	}
 	if e.refuse != nil {
 		return "", e.refuse
@@ -160,7 +160,7 @@ func (e *engine) submit(s chat.Submit) (string, error) {
 	if e.turns[s.TurnID] != nil {
 		return s.TurnID, nil
 	}
-	for id, u := range e.turns { // the rows could not tell
+	for id, u := range e.turns { // a repeat that the rows did not show
 		if !s.NoRepeat && u.submit.ThreadID == s.ThreadID && u.submit.ClientTurnID == s.ClientTurnID && s.Generation <= u.submit.Generation {
 			if u.submit.ContentHash != s.ContentHash {
 				return "", &chat.Refused{Code: chat.CodeTurnConflict}
@@ -183,7 +183,7 @@ func (e *engine) submit(s chat.Submit) (string, error) {
 		}
 		row, err := e.store.Turn(context.Background(), s.Owner, s.TurnID)
 		parent := row.Content.ParentRequest
-		if row.Parent != "" { // it began before
+		if row.Parent != "" { // it has begun before
 			parent = row.Parent
 		}
 		if err == nil && parent == "" {
@@ -207,8 +207,8 @@ func (e *engine) submit(s chat.Submit) (string, error) {
 func (e *engine) Resume(_ context.Context, r chat.Resume) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.away != nil {
-		return e.away
+	if e.unavailable != nil {
+		return e.unavailable
 	}
 	u := e.open[r.ThreadID]
 	if u == nil || u.pending == nil || u.pending.ID != r.InterruptID {
@@ -230,7 +230,7 @@ func (e *engine) Cancel(_ context.Context, _, threadID string, c chat.Cancel) (b
 		u.stop <- c.Reason
 	}
 	_, open := e.owners[threadID]
-	return open && !e.lost[threadID], e.away
+	return open && !e.lost[threadID], e.unavailable
 }
 
 func (e *engine) Run(_ context.Context, threadID string) (chat.WorkflowRun, error) {
@@ -239,8 +239,8 @@ func (e *engine) Run(_ context.Context, threadID string) (chat.WorkflowRun, erro
 	_, open := e.owners[threadID]
 	e.runs++ // something has happened since the last time
 	switch {
-	case e.away != nil:
-		return chat.WorkflowRun{}, e.away
+	case e.unavailable != nil:
+		return chat.WorkflowRun{}, e.unavailable
 	case e.lost[threadID]:
 		return chat.WorkflowRun{Status: chat.RunTerminated}, nil
 	case !open:
@@ -249,7 +249,7 @@ func (e *engine) Run(_ context.Context, threadID string) (chat.WorkflowRun, erro
 	return chat.WorkflowRun{Status: chat.RunOpen, ID: threadID, Length: e.runs}, nil
 }
 
-// lose terminates a thread's workflow: its turns go on nowhere.
+// lose terminates a thread's workflow, so that its turns stay open without one.
 func (e *engine) lose(threadID string) {
 	e.set(func() {
 		e.lost[threadID] = true
@@ -267,8 +267,8 @@ func (e *engine) Progress(_ context.Context, _, turnID string, after int) (chat.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	u := e.turns[turnID]
-	if u == nil || e.away != nil {
-		return chat.Progress{}, e.away
+	if u == nil || e.unavailable != nil {
+		return chat.Progress{}, e.unavailable
 	}
 	return chat.Progress{Known: true, Entries: slices.Clone(u.log[min(after, len(u.log)):]), Over: u.over, Waiting: u.pending != nil}, nil
 }
@@ -277,8 +277,8 @@ func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, er
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	u := e.open[threadID]
-	if e.away != nil {
-		return chat.ThreadState{}, e.away
+	if e.unavailable != nil {
+		return chat.ThreadState{}, e.unavailable
 	}
 	if e.lost[threadID] {
 		return chat.ThreadState{}, nil
@@ -296,14 +296,14 @@ func (e *engine) Delete(_ context.Context, _, threadID string) error {
 	defer e.mu.Unlock()
 	e.deleted = append(e.deleted, threadID)
 	delete(e.open, threadID)
-	return e.away
+	return e.unavailable
 }
 
 func (e *engine) Ingest(_ context.Context, _, docID string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ingested = append(e.ingested, docID)
-	return e.away
+	return e.unavailable
 }
 
 // end stops every turn and waits for it.

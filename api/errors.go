@@ -14,15 +14,14 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// problem is an answer of part 8 of the contract: what a client reads. cause
-// goes to the log only.
+// problem is an error response (docs/errors.md). cause goes only to the log.
 type problem struct {
 	status  int
 	code    string
 	message string
 	details dialect.Problems
 	turnID  string        // the running turn, for turn_running
-	wait    time.Duration // before the next try, for rate_limited
+	wait    time.Duration // Retry-After, for rate_limited
 	cause   error
 }
 
@@ -35,9 +34,8 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
-// tellWait says in an answer without headers of its own how many seconds to wait,
-// where that helps.
-func (p *problem) tellWait(answer map[string]any) {
+// addRetryAfter adds the seconds to wait to an answer that has no headers.
+func (p *problem) addRetryAfter(answer map[string]any) {
 	if p.wait > 0 {
 		answer["retry_after"] = seconds(p.wait)
 	}
@@ -60,8 +58,8 @@ func unsupported(message string) error {
 	return &problem{status: http.StatusUnsupportedMediaType, code: chat.CodeUnsupported, message: message}
 }
 
-// engineErr marks an error of Threads that is no refusal: the conversation engine
-// is away.
+// engineErr converts an error of Threads that is not a refusal to a 503: the engine
+// is unavailable.
 func engineErr(err error) error {
 	var refused *chat.Refused
 	if err == nil || errors.As(err, &refused) {
@@ -74,7 +72,7 @@ func engineErr(err error) error {
 	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err, message: message}
 }
 
-// describe finds the answer that an error deserves.
+// describe returns the error response for an error.
 func describe(err error) *problem {
 	var (
 		p        *problem
@@ -147,21 +145,21 @@ type errorJSON struct {
 		Message   string           `json:"message"`
 		RequestID string           `json:"request_id"`
 		Details   dialect.Problems `json:"details,omitempty"`
-		TurnID    string           `json:"turn_id,omitempty"` // of the turn that runs
+		TurnID    string           `json:"turn_id,omitempty"` // of the running turn
 	} `json:"error"`
 }
 
-// fail writes an error before a stream has begun, and logs what a client must
-// not see.
+// fail writes an error response, if no stream has begun, and logs the cause, which
+// clients must not see.
 func (s *server) fail(c *gin.Context, err error) {
 	if errors.Is(c.Request.Context().Err(), context.Canceled) {
-		c.Abort() // the client has gone, nobody reads an answer
+		c.Abort() // the client has disconnected
 		return
 	}
 	p := describe(err)
 	if p.status >= http.StatusInternalServerError {
 		level := slog.LevelError
-		if p.status == http.StatusServiceUnavailable { // something else is down, or busy
+		if p.status == http.StatusServiceUnavailable { // a dependency is down or busy
 			level = slog.LevelWarn
 		}
 		s.Log.Log(c.Request.Context(), level, "request failed", "request_id", requestID(c), "route", c.FullPath(), "code", p.code, "error", err)
@@ -177,6 +175,6 @@ func (s *server) fail(c *gin.Context, err error) {
 	var out errorJSON
 	e := &out.Error
 	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.code, p.message, requestID(c), p.details, p.turnID
-	c.Header("Content-Type", "application/json; charset=utf-8") // also where a stream was about to begin
+	c.Header("Content-Type", "application/json; charset=utf-8") // replaces the type of a stream that was about to begin
 	c.AbortWithStatusJSON(p.status, out)
 }

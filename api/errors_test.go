@@ -24,23 +24,22 @@ import (
 	"github.com/palaver-chat/palaver/db/dbtest/outage"
 )
 
-// inner is what an error could say of our insides: it stands in what goes wrong
-// below, and must never be in an answer.
-const inner = `ERROR: relation "turns" does not exist (SQLSTATE 42P01), key sk-live-123, upstream said {"error":"quota of org-9"} at /srv/palaver/db/turns.go:17`
+// secretDetail is part of the errors injected below and must never be in an answer.
+const secretDetail = `ERROR: relation "turns" does not exist (SQLSTATE 42P01), key sk-live-123, upstream said {"error":"quota of org-9"} at /srv/palaver/db/turns.go:17`
 
-// insides are pieces of what no client may see.
-var insides = []string{"sqlstate", "relation", "sk-live", "org-9", ".go:", "goroutine", "panic", "sql:", "/srv/", "runtime error", "0x", "context deadline", "context canceled"}
+// internals are texts that no client may see.
+var internals = []string{"sqlstate", "relation", "sk-live", "org-9", ".go:", "goroutine", "panic", "sql:", "/srv/", "runtime error", "0x", "context deadline", "context canceled"}
 
-func tellsNothing(t testing.TB, what, answer string) {
+func requireNoInternals(t testing.TB, what, answer string) {
 	t.Helper()
-	for _, word := range insides {
+	for _, word := range internals {
 		if strings.Contains(strings.ToLower(answer), word) {
-			t.Errorf("%s tells of %q: %s", what, word, answer)
+			t.Errorf("%s reveals %q: %s", what, word, answer)
 		}
 	}
 }
 
-// records is a log that a test reads.
+// records collects log lines for a test.
 type records struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -54,7 +53,7 @@ func (r *records) Write(p []byte) (int, error) {
 
 func (r *records) into(d *Deps) { d.Log = slog.New(slog.NewJSONHandler(r, nil)) }
 
-// about are the lines of a request.
+// about returns the log lines of a request.
 func (r *records) about(t testing.TB, request string) (lines []map[string]any) {
 	t.Helper()
 	r.mu.Lock()
@@ -69,7 +68,7 @@ func (r *records) about(t testing.TB, request string) (lines []map[string]any) {
 	return lines
 }
 
-// failingStore fails, or panics, where every request but the simplest begins.
+// failingStore fails or panics in the call that most requests make first.
 type failingStore struct {
 	db.Store
 	fail func() error
@@ -83,14 +82,14 @@ func failing(fail func() error) func(*Deps) {
 	return func(d *Deps) { d.Store = failingStore{d.Store, fail} }
 }
 
-func databaseAway(d *Deps) { d.Store = outage.New(d.Store, func() bool { return true }) }
+func withDatabaseOutage(d *Deps) { d.Store = outage.New(d.Store, func() bool { return true }) }
 
-// refusalCase is a line of part 8 of the contract, or one way to it.
+// refusalCase is one way to cause an error of docs/errors.md.
 type refusalCase struct {
 	name   string
 	code   string
 	status int
-	field  string // that the details name; empty: none
+	field  string // the field that the details name; empty: none
 	with   func(*Deps)
 	do     func(b *bundle, c *client) *http.Response
 }
@@ -99,7 +98,7 @@ func sends(method, path string, body any, headers ...string) func(*bundle, *clie
 	return func(_ *bundle, c *client) *http.Response { return c.send(method, path, body, headers...) }
 }
 
-// asked is a thread that waits for a person.
+// asked makes a thread wait for a person.
 func asked(b *bundle, c *client) *client {
 	b.engine.set(func() { b.engine.script = asking })
 	c.ask(m{"thread_id": someThread, "client_turn_id": "c1"}).until("interrupt")
@@ -117,9 +116,9 @@ var refusalCases = []refusalCase{
 	{"a cursor", chat.CodeValidation, 400, "cursor", nil, sends("GET", "/api/documents?cursor=x", nil)},
 	{"a header", chat.CodeValidation, 400, "If-Match", nil, sends("PUT", "/api/v1/threads/t/repo", `{"repo":{}}`, "If-Match", "x")},
 	{"a position", chat.CodeValidation, 400, "last_event_id", nil, sends("GET", "/api/chat/stream/"+someThread, nil, "Last-Event-ID", "x")},
-	{"S3's words", chat.CodeValidation, 400, "message.content", nil, sends("POST", "/api/v1/chat/stream", `{"message":{"content":[{"type":"image","image":"chatbot://x"}]}}`)},
+	{"LangGraph field names", chat.CodeValidation, 400, "message.content", nil, sends("POST", "/api/v1/chat/stream", `{"message":{"content":[{"type":"image","image":"chatbot://x"}]}}`)},
 	{"the AI SDK's words", chat.CodeValidation, 400, "messages", nil, sends("POST", "/api/ui/chat", `{"messages":[]}`)},
-	{"S2's words", chat.CodeValidation, 400, "client_turn_id", nil, sends("POST", "/api/agent/v2/stream", `{"message":"x","stream_run_id":"r"}`)},
+	{"agent v2 field names", chat.CodeValidation, 400, "client_turn_id", nil, sends("POST", "/api/agent/v2/stream", `{"message":"x","stream_run_id":"r"}`)},
 
 	{"a bad token", chat.CodeUnauthenticated, 401, "", nil, sends("GET", "/api/me", nil, "Authorization", "Bearer x")},
 	{"no token", chat.CodeUnauthenticated, 401, "", func(d *Deps) { d.Config.AuthMode = AuthRequired }, sends("POST", "/api/chat", hello())},
@@ -173,18 +172,18 @@ var refusalCases = []refusalCase{
 		return c.send("POST", "/api/chat", hello())
 	}},
 
-	{"the database is away", chat.CodeDatabase, 503, "", databaseAway, sends("GET", "/api/conversations", nil)},
-	{"a message, the database being away", chat.CodeDatabase, 503, "", databaseAway, sends("POST", "/api/chat", hello())},
-	{"the engine is away", chat.CodeInternal, 503, "", nil, func(b *bundle, c *client) *http.Response {
-		b.engine.set(func() { b.engine.away = errors.New(inner) })
+	{"the database is unavailable", chat.CodeDatabase, 503, "", withDatabaseOutage, sends("GET", "/api/conversations", nil)},
+	{"a message during a database outage", chat.CodeDatabase, 503, "", withDatabaseOutage, sends("POST", "/api/chat", hello())},
+	{"the engine is unavailable", chat.CodeInternal, 503, "", nil, func(b *bundle, c *client) *http.Response {
+		b.engine.set(func() { b.engine.unavailable = errors.New(secretDetail) })
 		return c.send("POST", "/api/chat", hello())
 	}},
-	{"a defect", chat.CodeInternal, 500, "", failing(func() error { return errors.New(inner) }), sends("GET", "/api/conversations/"+someThread, nil)},
-	{"a panic", chat.CodeInternal, 500, "", failing(func() error { panic(inner) }), sends("GET", "/api/conversations/"+someThread, nil)},
-	{"a panic where a stream would begin", chat.CodeInternal, 500, "", failing(func() error { panic(inner) }), sends("GET", "/api/chat/stream/"+someThread, nil)},
+	{"a defect", chat.CodeInternal, 500, "", failing(func() error { return errors.New(secretDetail) }), sends("GET", "/api/conversations/"+someThread, nil)},
+	{"a panic", chat.CodeInternal, 500, "", failing(func() error { panic(secretDetail) }), sends("GET", "/api/conversations/"+someThread, nil)},
+	{"a panic where a stream would begin", chat.CodeInternal, 500, "", failing(func() error { panic(secretDetail) }), sends("GET", "/api/chat/stream/"+someThread, nil)},
 }
 
-func TestEveryRefusalHasItsStatusItsCodeAndTheSameShape(t *testing.T) {
+func TestEveryErrorHasItsStatusAndCodeInTheSameShape(t *testing.T) {
 	t.Parallel()
 	for _, want := range refusalCases {
 		t.Run(want.name, func(t *testing.T) {
@@ -200,7 +199,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndTheSameShape(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want.status, res.StatusCode, string(raw))
 			require.Equal(t, "application/json; charset=utf-8", res.Header.Get("Content-Type"))
-			tellsNothing(t, want.name, string(raw))
+			requireNoInternals(t, want.name, string(raw))
 
 			var body map[string]map[string]any
 			require.NoError(t, json.Unmarshal(raw, &body), string(raw))
@@ -246,7 +245,7 @@ func details(e map[string]any) (all []map[string]any) {
 	return all
 }
 
-// ends are the codes that turns fail with.
+// ends lists the codes that turns fail with.
 var ends = []string{chat.CodeModelUnavailable, chat.CodeModelRejected, chat.CodeModelTimeout, chat.CodeStepLimit, chat.CodeTokenLimit,
 	chat.CodeDeadline, chat.CodeDatabase, chat.CodeTurnLost, chat.CodeInternal}
 
@@ -268,7 +267,7 @@ func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	}
 }
 
-func TestAFailedTurnReachesItsClientAsTheDialectsOwnEvent(t *testing.T) {
+func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 	t.Parallel()
 	for _, code := range ends {
 		message, retryable := chat.FailureMessage(code)
@@ -303,7 +302,7 @@ func TestAFailedTurnReachesItsClientAsTheDialectsOwnEvent(t *testing.T) {
 				s := b.client().stream("POST", c.path, c.body)
 				raw, err := io.ReadAll(s.r)
 				require.NoError(t, err)
-				tellsNothing(t, code, string(raw))
+				requireNoInternals(t, code, string(raw))
 				c.want(t, dataOf(t, string(raw)))
 
 				lines := log.about(t, s.res.Header.Get("X-Request-Id"))
@@ -330,7 +329,7 @@ func dataOf(t *testing.T, stream string) (all []map[string]any) {
 	return all
 }
 
-func TestAFailedTurnIsTriedAgainAsANewOne(t *testing.T) {
+func TestFailedTurnIsRetriedAsANewTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
@@ -357,15 +356,15 @@ func TestAFailedTurnIsTriedAgainAsANewOne(t *testing.T) {
 	if got := chunkTypes(c.post("chat", m{"trigger": "regenerate-message"}, said("u1", "x")).chunks()); got != plainAnswer {
 		t.Errorf("regenerated: %s", got)
 	}
-	if h := c.loaded("chat"); len(h) != 2 { // the message, and the answer that took the failure's place
+	if h := c.loaded("chat"); len(h) != 2 { // the message, and the answer that replaced the failure
 		t.Errorf("%v", h)
 	}
 }
 
-func TestWithoutTheDatabaseEveryRouteSaysSo(t *testing.T) {
+func TestDuringADatabaseOutageEveryRouteReturnsADatabaseError(t *testing.T) {
 	t.Parallel()
 	log := &records{}
-	b := setup(t, log.into, databaseAway)
+	b := setup(t, log.into, withDatabaseOutage)
 	c := b.client()
 	said := 0
 	for name, r := range walked(t, b) {
@@ -376,7 +375,7 @@ func TestWithoutTheDatabaseEveryRouteSaysSo(t *testing.T) {
 			if name == "GET /metrics" || name == "GET /readyz" {
 				continue
 			}
-			tellsNothing(t, name, string(raw))
+			requireNoInternals(t, name, string(raw))
 			if res.StatusCode < 500 {
 				continue
 			}
@@ -391,15 +390,15 @@ func TestWithoutTheDatabaseEveryRouteSaysSo(t *testing.T) {
 	require.Greater(t, said, 40)
 }
 
-func TestOnlyTheLogKnowsWhatWentWrong(t *testing.T) {
+func TestOnlyTheLogHasTheCauseOfAnError(t *testing.T) {
 	t.Parallel()
-	for name, fail := range map[string]func() error{"an error": func() error { return errors.New(inner) }, "a panic": func() error { panic(inner) }} {
+	for name, fail := range map[string]func() error{"an error": func() error { return errors.New(secretDetail) }, "a panic": func() error { panic(secretDetail) }} {
 		log := &records{}
 		b := setup(t, log.into, failing(fail))
 		res := b.client().send("GET", "/api/conversations/"+someThread, nil, "X-Request-Id", "my-request")
 		raw, err := io.ReadAll(res.Body)
 		require.NoError(t, err)
-		tellsNothing(t, name, string(raw))
+		requireNoInternals(t, name, string(raw))
 		require.Contains(t, string(raw), "my-request")
 		text := fmt.Sprint(log.about(t, "my-request"))
 		require.Contains(t, text, "SQLSTATE 42P01", name)
@@ -410,7 +409,7 @@ func TestOnlyTheLogKnowsWhatWentWrong(t *testing.T) {
 	}
 }
 
-func TestAPanicWithinAStreamBreaksIt(t *testing.T) {
+func TestPanicInsideAStreamAbortsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.ping = 0 // without a period its ticker panics, when the headers are set and not sent
@@ -423,7 +422,7 @@ func TestAPanicWithinAStreamBreaksIt(t *testing.T) {
 	e.GET("/", func(c *gin.Context) {
 		_, _ = c.Writer.WriteString("data: one\n\n")
 		c.Writer.Flush()
-		panic(inner)
+		panic(secretDetail)
 	})
 	web := httptest.NewServer(e)
 	defer web.Close()
@@ -431,11 +430,11 @@ func TestAPanicWithinAStreamBreaksIt(t *testing.T) {
 	require.NoError(t, err)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF) // not like a stream that has come to its end
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF) // the stream must look aborted, not complete
 	require.Equal(t, "data: one\n\n", string(raw))
 }
 
-func TestWhatIsNoRouteIsRefusedInTheSameShape(t *testing.T) {
+func TestUnknownRoutesReturnErrorsInTheSameShape(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

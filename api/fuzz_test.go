@@ -19,7 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// hostile is a request as nobody should send it.
+// hostile is a malformed or malicious request.
 type hostile struct {
 	method string // empty: the route's own
 	id     string // in the place of the route's parameters
@@ -29,7 +29,7 @@ type hostile struct {
 	body   string
 }
 
-// Bodies that a well-meant client might send, and some that are not.
+// Bodies, valid and invalid.
 var bodies = []string{
 	``, ` `, `{`, `[]`, `null`, `5`, `"x"`, `{}`, `{"message":1}`, `{"message":"\ud800\u0000"}`, "\ufeff{}", "{\"message\":\"\xff\xfe\"}", `{"message":1e999}`,
 	`{"message":"x"}`, `{"message":"x","message":null,"thread_id":[]}`,
@@ -47,7 +47,7 @@ var bodies = []string{
 	strings.Repeat("[", 20_000), `{"message":` + strings.Repeat(`{"a":`, 20_000), `{"tiptap_json":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `,"message":"x"}`,
 }
 
-// Requests that are odd in another way than their body.
+// Requests that are unusual other than by their body.
 var oddities = []hostile{
 	{method: "HEAD"}, {method: "OPTIONS"}, {method: "TRACE"}, {method: "PROPFIND"}, {method: "get"}, {method: "GET"}, {method: "PATCH"}, {method: "PUT"},
 	{id: "x"}, {id: "%00"}, {id: "\x00"}, {id: "\xff"}, {id: ".."}, {id: "a b"}, {id: "' OR 1=1 --"}, {id: strings.Repeat("x", 10_000)}, {id: strings.ToUpper(someThread)},
@@ -63,39 +63,38 @@ var oddities = []hostile{
 	{header: "Sec-Fetch-Site: cross-site"}, {header: "X-Forwarded-Proto: https\nForwarded: for=x;proto=y"},
 }
 
-// besieged is a server to which hostile requests are sent, by a user who has
-// things.
-type besieged struct {
+// fuzzTarget is a server that gets hostile requests from a user with resources.
+type fuzzTarget struct {
 	h      http.Handler
 	routes []gin.RouteInfo
 	cookie string
 }
 
-func besiege(t testing.TB) besieged {
+func newFuzzTarget(t testing.TB) fuzzTarget {
 	t.Helper()
 	b := setup(t)
 	b.server.ping = time.Millisecond
 	h := b.server.routes().(*gin.Engine)
 	user := uuid.NewString()
-	s := besieged{h: h, routes: h.Routes(), cookie: cookieName + "=" + user + "." + b.server.sign(user)}
+	s := fuzzTarget{h: h, routes: h.Routes(), cookie: cookieName + "=" + user + "." + b.server.sign(user)}
 	s.routes = append(s.routes, gin.RouteInfo{Method: "GET", Path: "/:page"}, gin.RouteInfo{Method: "POST", Path: "/api/:nothing"})
-	slices.SortFunc(s.routes, func(x, y gin.RouteInfo) int { // what removes things comes last
+	slices.SortFunc(s.routes, func(x, y gin.RouteInfo) int { // DELETE routes come last
 		last := func(r gin.RouteInfo) string { return strconv.FormatBool(r.Method == "DELETE") + r.Path + r.Method }
 		return strings.Compare(last(x), last(y))
 	})
-	have(t, b, user)
+	createResources(t, b, user)
 	s.send(t, gin.RouteInfo{Method: "POST", Path: "/api/chat"}, hostile{body: `{"thread_id":"` + someThread + `","message":"x"}`})
 	return s
 }
 
-// send checks that a request is answered in time, without fault of ours, and
-// that the answer says nothing of our insides.
-func (s besieged) send(t testing.TB, route gin.RouteInfo, from hostile) (status int) {
+// send checks that a request is answered in time and without a 500, and that the
+// answer reveals no internals.
+func (s fuzzTarget) send(t testing.TB, route gin.RouteInfo, from hostile) (status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w := &impatient{ResponseRecorder: httptest.NewRecorder(), leave: func() {}}
-	if strings.Contains(from.query, "thread") { // ?follow=thread goes on for ever: until its client leaves
+	if strings.Contains(from.query, "thread") { // ?follow=thread goes on until its client disconnects
 		w.leave = cancel
 	}
 	s.h.ServeHTTP(w, s.request(route, from).WithContext(ctx))
@@ -111,9 +110,9 @@ func (s besieged) send(t testing.TB, route gin.RouteInfo, from hostile) (status 
 		return w.Code
 	}
 	sent := strings.ToLower(strings.Join([]string{from.method, from.id, from.query, from.kind, from.header, from.body}, "\n"))
-	for _, word := range insides {
+	for _, word := range internals {
 		if strings.Contains(strings.ToLower(answer), word) && !strings.Contains(sent, word) {
-			t.Fatalf("%s: tells of %q: %s", what, word, answer)
+			t.Fatalf("%s: reveals %q: %s", what, word, answer)
 		}
 	}
 	return w.Code
@@ -126,9 +125,9 @@ func kindOfBody(body string) string {
 	return ""
 }
 
-func TestNoHostileRequestIsOurFault(t *testing.T) {
+func TestHostileRequestsNeverCauseA500(t *testing.T) {
 	t.Parallel()
-	s := besiege(t)
+	s := newFuzzTarget(t)
 	answers := map[int]int{}
 	for _, route := range s.routes {
 		for _, odd := range oddities {
@@ -148,10 +147,9 @@ func TestNoHostileRequestIsOurFault(t *testing.T) {
 	}
 }
 
-// Whatever is sent, wherever: it is never our fault, it comes to an end, and the
-// answer says nothing of our insides.
+// No request to any route may return a 500, hang, or reveal internals.
 func FuzzNoRequestIsA500(f *testing.F) {
-	s := besiege(f)
+	s := newFuzzTarget(f)
 	add := func(i int, r hostile) { f.Add(i, r.method, r.id, r.query, r.kind, r.header, r.body) }
 	for i := range s.routes {
 		add(i, hostile{body: `{"message":"x"}`})
@@ -167,8 +165,8 @@ func FuzzNoRequestIsA500(f *testing.F) {
 	})
 }
 
-// have gives a user one of each thing, all by the same id.
-func have(t testing.TB, b *bundle, user string) {
+// createResources creates one resource of each kind for a user, all with the same id.
+func createResources(t testing.TB, b *bundle, user string) {
 	t.Helper()
 	ctx := t.Context()
 	text := "A text."
@@ -185,8 +183,8 @@ func have(t testing.TB, b *bundle, user string) {
 	}
 }
 
-// request makes of a route what a hostile client would send to it.
-func (s besieged) request(route gin.RouteInfo, from hostile) *http.Request {
+// request builds the hostile request to a route.
+func (s fuzzTarget) request(route gin.RouteInfo, from hostile) *http.Request {
 	method := route.Method
 	if from.method != "" {
 		method = from.method
@@ -214,7 +212,7 @@ func (s besieged) request(route gin.RouteInfo, from hostile) *http.Request {
 	return r
 }
 
-// impatient is a client that may leave when a stream has shown something.
+// impatient is a client that may disconnect after the first data of a stream.
 type impatient struct {
 	*httptest.ResponseRecorder
 	leave func()

@@ -47,12 +47,14 @@ type historyJSON struct {
 	PendingInterrupt json.RawMessage     `json:"pending_interrupt"`
 	ActiveTurn       *activeTurnJSON     `json:"active_turn"`
 	Branches         map[string][]string `json:"branches"`
-	More             bool                `json:"more"` // earlier ones exist: ask with before, the id of the first message here
+	More             bool                `json:"more"` // earlier messages exist: request them with before=<id of the first message here>
 }
 
-// threadShare is the time that a page of a conversation gives to its workflow: what
-// was said is there without any worker.
-func threadShare(ctx context.Context) (context.Context, context.CancelFunc) { return share(ctx, 3) }
+// threadDeadline limits workflow queries for a page of a conversation: the messages
+// come from the database, without a worker.
+func threadDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return fractionOfDeadline(ctx, 3)
+}
 
 func (s *server) history(c *gin.Context) error {
 	thread, err := threadID(c)
@@ -71,7 +73,7 @@ func (s *server) history(c *gin.Context) error {
 	if head != "" {
 		head = chat.TurnOf(head)
 	}
-	// First, for what it ends shows in the history.
+	// First, because turns that it settles show in the history.
 	open, err := s.openTurns(ctx, who.ID, thread)
 	if err != nil {
 		return err
@@ -99,12 +101,12 @@ func (s *server) history(c *gin.Context) error {
 	return nil
 }
 
-// pending is the question that a thread waits on, as a stream shows it; nil
-// when there is none or no worker is there to say.
+// pending returns the question that a thread waits on, in the form of a stream event;
+// nil when there is none or no worker answers.
 func (s *server) pending(ctx context.Context, owner, thread string) json.RawMessage {
 	asked, err := s.asked(ctx, owner, thread)
 	if err != nil {
-		s.Log.Warn("pending question not known", "thread", thread, "error", err)
+		s.Log.Warn("querying the pending question failed; history sent without it", "thread", thread, "error", err)
 	}
 	if asked == nil {
 		return nil
@@ -112,10 +114,10 @@ func (s *server) pending(ctx context.Context, owner, thread string) json.RawMess
 	return native.Interrupt(*asked, "")
 }
 
-// asked is the interrupt that a thread of owner's waits on, nil when there is
+// asked returns the interrupt that a thread of owner's waits on, nil when there is
 // none.
 func (s *server) asked(ctx context.Context, owner, thread string) (*chat.Event, error) {
-	ctx, cancel := threadShare(ctx)
+	ctx, cancel := threadDeadline(ctx)
 	defer cancel()
 	state, err := s.Threads.State(ctx, thread)
 	if err != nil || state.Pending == nil || state.Owner != owner {
@@ -123,7 +125,7 @@ func (s *server) asked(ctx context.Context, owner, thread string) (*chat.Event, 
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
 		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
-	if errors.Is(err, db.ErrSettled) { // its turn has ended since
+	if errors.Is(err, db.ErrSettled) { // its turn has ended meanwhile
 		return nil, nil
 	}
 	if err != nil || len(events) == 0 || events[0].Interrupt == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// caller is who asks.
+// caller is who sends a request.
 type caller struct {
 	ID        string
 	Anonymous bool
@@ -37,14 +37,14 @@ const (
 
 var (
 	errCrossSite = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "Requests from other sites are refused."}
-	errNotYou    = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "The userid header does not name the caller."}
+	errOtherUser = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "The userid header does not name the caller."}
 )
 
 func callerOf(c *gin.Context) caller { return c.MustGet(callerKey).(caller) }
 
-// identify finds out who asks, or refuses the request.
+// identify sets the request's caller, or refuses the request.
 func (s *server) identify(c *gin.Context) {
-	who, err := s.whoAsks(c)
+	who, err := s.authenticate(c)
 	if err != nil {
 		s.fail(c, err)
 		return
@@ -53,21 +53,21 @@ func (s *server) identify(c *gin.Context) {
 	c.Set(callerKey, who)
 }
 
-// whoAsks is the user whom the proxy vouches for, else the subject of a token,
-// else whom the anonymous cookie names, which a newcomer is given. A bad token
-// is refused, never anonymous. What a browser sends by itself, to us or to the
-// proxy, counts for same-origin requests only. Without a proxy's word a userid
-// header may say who the caller is, but not that it is somebody else.
-func (s *server) whoAsks(c *gin.Context) (caller, error) {
+// authenticate returns the user that a trusted proxy names, else the subject of the
+// token, else the user of the anonymous cookie; new clients get a cookie. A bad token
+// is refused, never anonymous. Credentials that a browser sends by itself, to us or to
+// the proxy, count for same-origin requests only. From other clients a userid header
+// must equal the authenticated user.
+func (s *server) authenticate(c *gin.Context) (caller, error) {
 	token, withToken := bearer(c.Request)
-	own := caller{Anonymous: true}
+	fromToken := caller{Anonymous: true}
 	if withToken {
 		id, err := s.tokens.subject(token)
 		if err != nil {
 			s.Log.Info("token refused", "request_id", requestID(c), "error", err)
 			return caller{}, tokenProblem(err)
 		}
-		own = caller{ID: id}
+		fromToken = caller{ID: id}
 	}
 	named, vouched, err := s.namedUser(c.Request)
 	if err != nil {
@@ -84,16 +84,16 @@ func (s *server) whoAsks(c *gin.Context) (caller, error) {
 	switch {
 	case vouched:
 		return caller{ID: named}, nil
-	case own.Anonymous:
-		own.ID = s.cookieUser(c.Request)
+	case fromToken.Anonymous:
+		fromToken.ID = s.cookieUser(c.Request)
 	}
 	switch {
-	case named != "" && named != own.ID:
-		return caller{}, errNotYou
-	case own.ID == "":
-		own.ID = s.newcomer(c)
+	case named != "" && named != fromToken.ID:
+		return caller{}, errOtherUser
+	case fromToken.ID == "":
+		fromToken.ID = s.newAnonymousUser(c)
 	}
-	return own, nil
+	return fromToken, nil
 }
 
 func bearer(r *http.Request) (token string, sent bool) {
@@ -101,20 +101,20 @@ func bearer(r *http.Request) (token string, sent bool) {
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
 }
 
-// namedUser is whom a userid header names, "" without one, and whether a proxy
-// that knows our secret says so.
+// namedUser returns the user in the userid header, "" without one, and whether a proxy
+// with our secret sent it.
 func (s *server) namedUser(r *http.Request) (id string, vouched bool, _ error) {
 	sent := r.Header.Values(userHeader)
 	if len(sent) == 0 || len(sent) == 1 && sent[0] == "" {
 		return "", false, nil
 	}
-	if len(sent) > 1 || !userID(sent[0]) { // two would be one of the proxy's and one of its client's
-		return "", false, errNotYou
+	if len(sent) > 1 || !userID(sent[0]) { // a second header may come from the proxy's client
+		return "", false, errOtherUser
 	}
 	return sent[0], s.isProxy(r), nil
 }
 
-// isProxy compares digests, so that the time taken tells nothing of the secret,
+// isProxy compares digests, so that the time taken reveals nothing about the secret,
 // not even its length.
 func (s *server) isProxy(r *http.Request) bool {
 	if s.Config.ProxySharedSecret == "" {
@@ -125,22 +125,22 @@ func (s *server) isProxy(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sent[:], want[:]) == 1
 }
 
-// userID reports whether id can be a user's: 1 to 128 printable characters, and
-// not the public owner's name, which must never be anybody's.
+// userID reports whether id is a valid user id: 1 to 128 printable characters, and not
+// the name of the public owner.
 func userID(id string) bool {
 	return id != "" && id != chat.PublicOwner && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxUserID &&
 		!strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// anonymous reads the caller's cookie, or gives out a new one.
+// anonymous returns the user of the cookie, or sets a new cookie.
 func (s *server) anonymous(c *gin.Context) string {
 	if id := s.cookieUser(c.Request); id != "" {
 		return id
 	}
-	return s.newcomer(c)
+	return s.newAnonymousUser(c)
 }
 
-// cookieUser is whom the request's cookie names, "" when it names nobody.
+// cookieUser returns the user of the request's cookie, "" without a valid one.
 func (s *server) cookieUser(r *http.Request) string {
 	if cookie, err := r.Cookie(cookieName); err == nil {
 		if id, ok := s.verify(cookie.Value); ok {
@@ -150,13 +150,13 @@ func (s *server) cookieUser(r *http.Request) string {
 	return ""
 }
 
-// newcomer gives out a cookie.
-func (s *server) newcomer(c *gin.Context) string {
+// newAnonymousUser makes a user id and sets its cookie.
+func (s *server) newAnonymousUser(c *gin.Context) string {
 	id := uuid.NewString()
 	http.SetCookie(c.Writer, &http.Cookie{
 		Name: cookieName, Value: id + "." + s.sign(id), Path: "/", MaxAge: cookieMaxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		// The header may be anybody's claim; believing it costs only its sender.
+		// Any client can send the header; a false one harms only its sender.
 		Secure: c.Request.TLS != nil || c.GetHeader("X-Forwarded-Proto") == "https",
 	})
 	return id

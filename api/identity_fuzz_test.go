@@ -9,8 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Nobody but who holds a secret becomes a user of their choice, whatever
-// headers are sent.
+// Without a secret, no combination of headers lets a client choose its user id.
 func FuzzNoHeadersMakeACallerOfTheirChoice(f *testing.F) {
 	es := newSigner(f, "es", jwt.SigningMethodES256)
 	endpoint := newJWKS(f, es)
@@ -39,7 +38,7 @@ func FuzzNoHeadersMakeACallerOfTheirChoice(f *testing.F) {
 		h.ServeHTTP(w, r)
 		switch w.Code {
 		case 401, 403:
-		case 200: // a newcomer, under an id of ours
+		case 200: // a new anonymous user, with an id that we made
 			var me meJSON
 			if err := json.Unmarshal(w.Body.Bytes(), &me); err != nil || !me.Anonymous || me.ID == user || strings.Contains(cookie, me.ID) {
 				t.Fatalf("%q %q %q %q: %s", authorization, user, secret, cookie, w.Body)

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	keysRefresh = 10 * time.Minute // a key that was taken back is refused after this
-	keysTimeout = 5 * time.Second  // of one fetch; a start waits for the first one
-	keysPause   = 10 * time.Second // between two fetches for the sake of unknown keys
+	keysRefreshInterval = 10 * time.Minute // a revoked key is refused after this
+	keysTimeout         = 5 * time.Second  // of one fetch; startup waits for the first one
+	keysRefetchInterval = 10 * time.Second // between two fetches for unknown keys
 )
 
-var errKeysAway = errors.New("the keys of SUPABASE_JWKS_URL could not be fetched yet")
+var errKeysUnavailable = errors.New("the keys of SUPABASE_JWKS_URL could not be fetched yet")
 
-// keySet is the public keys of one JWKS endpoint. It is fetched at times, and
-// when a token names a key that is not in it.
+// keySet holds the public keys of one JWKS endpoint. They are fetched periodically, and
+// when a token names an unknown key.
 type keySet struct {
 	find  jwt.Keyfunc
 	store *keyStore
 }
 
-// keyStore notes whether a set ever came.
+// keyStore records whether the keys were ever fetched.
 type keyStore struct {
 	jwkset.Storage
 	filled atomic.Bool
@@ -46,10 +46,10 @@ func (s *keyStore) KeyReplaceAll(ctx context.Context, keys []jwkset.JWK) error {
 	return err
 }
 
-// newKeySet tries to fetch the set; an endpoint that is away is no error. It
-// ends when stop is closed; a nil stop never does.
+// newKeySet tries to fetch the keys; an unavailable endpoint is not an error. It stops
+// refreshing when stop is closed; a nil stop is never closed.
 func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, error) {
-	// Not a request's context: its client could break off the fetch for all.
+	// Not a request's context: a disconnecting client would cancel the fetch for all.
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		<-stop
@@ -60,9 +60,9 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 		Ctx:                       ctx,
 		HTTPTimeout:               keysTimeout,
 		NoErrorReturnFirstHTTPReq: true,
-		RefreshInterval:           keysRefresh,
+		RefreshInterval:           keysRefreshInterval,
 		RefreshErrorHandler: func(_ context.Context, err error) {
-			log.Warn("keys of tokens not fetched (SUPABASE_JWKS_URL)", "error", err)
+			log.Warn("fetching token keys from SUPABASE_JWKS_URL failed", "error", err)
 		},
 		Storage: k.store,
 	})
@@ -72,8 +72,8 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 	}
 	client, err := jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
 		HTTPURLs:          map[string]jwkset.Storage{url: remote},
-		RefreshUnknownKID: rate.NewLimiter(rate.Every(keysPause), 1),
-		RateLimitWaitMax:  keysTimeout, // bounds the fetch too
+		RefreshUnknownKID: rate.NewLimiter(rate.Every(keysRefetchInterval), 1),
+		RateLimitWaitMax:  keysTimeout, // also limits the fetch
 	})
 	if err != nil {
 		cancel()
@@ -90,8 +90,8 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 
 func (k *keySet) fetched() bool { return k.store.filled.Load() }
 
-// key is the public key that a token names. A set may hold secrets by mistake;
-// they are everybody's and prove nothing.
+// key returns the public key that a token names. A published set may contain secrets
+// by mistake; they prove nothing.
 func (k *keySet) key(token *jwt.Token) (any, error) {
 	if _, named := token.Header["kid"].(string); !named {
 		return nil, errors.New("the token names no key")
@@ -99,7 +99,7 @@ func (k *keySet) key(token *jwt.Token) (any, error) {
 	key, err := k.find(token)
 	if err != nil {
 		if !k.fetched() {
-			return nil, errKeysAway
+			return nil, errKeysUnavailable
 		}
 		return nil, err
 	}

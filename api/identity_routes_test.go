@@ -15,14 +15,14 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// owned is one thing of each kind, of one owner.
+// owned holds one resource of each kind of one owner.
 type owned struct{ thread, turn, clientTurn, run, doc, chunk, set, picture string }
 
-// secretWord stands in everything that the owner has.
+// secretWord is part of every resource of the owner.
 const secretWord = "Marzipan"
 
-// own makes one thing of each kind, all with the word in it, and a question
-// pending in the thread.
+// own creates one resource of each kind, all containing the word, and a pending
+// question in the thread.
 func own(b *bundle, c *client, word string) owned {
 	b.t.Helper()
 	b.engine.set(func() { b.engine.script = asking })
@@ -41,25 +41,25 @@ func own(b *bundle, c *client, word string) owned {
 	return o
 }
 
-// unknown is what nobody has.
+// unknown holds ids that do not exist.
 func unknown() owned {
 	doc := uuid.NewString()
 	return owned{uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), doc, doc + ".0", uuid.NewString(), uuid.NewString()}
 }
 
-// way is a request that would reach a thing.
+// way is a request that would access a resource.
 type way struct {
 	path, body string
-	status     int  // of the answer to whoever it does not belong to; 0: 404
-	makes      bool // with ids that nobody has, it makes a thing
-	echoes     bool // the answer repeats the ids it was asked by
+	status     int  // of the answer to another user; 0: 404
+	makes      bool // creates a resource when the ids do not exist
+	echoes     bool // the answer repeats the request's ids
 }
 
-// route is how a route is walked: the ways in which it could reach a thing,
-// with mine being what the caller has. Where a way names no thing, its answer
-// must hold nothing of somebody else's all the same.
+// route lists the requests by which a route could access a resource; mine are the
+// caller's own. Answers to requests that name no resource must not contain another
+// user's data either.
 type route struct {
-	open bool // anybody may, also without a token when AUTH_MODE=required
+	open bool // needs no token, even with AUTH_MODE=required
 	ways func(thing, mine owned) []way
 }
 
@@ -74,7 +74,7 @@ func harmless(status int, p, body string) func(owned, owned) []way {
 
 func fill(p string, o owned) string { return strings.NewReplacer(o.names()...).Replace(p) }
 
-// blank puts the names in the place of the ids again.
+// blank replaces ids with their names.
 func blank(text string, o owned) string {
 	names := o.names()
 	slices.Reverse(names) // name, id becomes id, name
@@ -120,7 +120,7 @@ var walk = map[string]route{
 			{path: "/api/chat/cancel", body: fill(`{"thread_id":"THREAD"}`, o)},
 			{path: "/api/chat/cancel", body: fill(`{"turn_id":"TURN"}`, o)},
 			{path: "/api/chat/cancel", body: fill(`{"turn_id":"TURN","thread_id":"`, o) + mine.thread + `"}`},
-			// It may come before its own submit, so it is taken; it stops nobody else's turn.
+			// It may arrive before its own submit, so it is accepted; it stops no other user's turn.
 			{path: "/api/chat/cancel", body: fill(`{"client_turn_id":"CLIENT"}`, o), status: 202},
 			{path: "/api/chat/cancel", body: fill(`{"client_turn_id":"CLIENT","thread_id":"THREAD"}`, o), status: 202},
 			{path: "/api/chat/cancel", body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
@@ -157,7 +157,7 @@ var walk = map[string]route{
 	}},
 	"POST /api/agent/v2/stop": {ways: func(o, mine owned) []way {
 		return []way{
-			// It may come before its own submit, so it is taken; it stops nobody else's turn.
+			// It may arrive before its own submit, so it is accepted; it stops no other user's turn.
 			{path: "/api/agent/v2/stop", body: fill(`{"session_id":"THREAD","client_turn_id":"CLIENT"}`, o), status: 202},
 			{path: "/api/agent/v2/stop", body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
 		}
@@ -222,7 +222,7 @@ var walk = map[string]route{
 		return []way{
 			{path: fill("/api/ui/chat/THREAD/stop", o)},
 			{path: "/api/ui/chat/" + mine.thread + "/stop", body: fill(`{"turn_id":"TURN"}`, o)},
-			// It may come before its own submit, so it is taken; it stops nobody else's turn.
+			// It may arrive before its own submit, so it is accepted; it stops no other user's turn.
 			{path: fill("/api/ui/chat/THREAD/stop", o), body: `{"messageId":"u"}`, status: 202},
 			{path: fill("/api/ui/chat/THREAD/stop", o), body: fill(`{"stream_run_id":"RUN"}`, o), status: 202},
 		}
@@ -278,8 +278,7 @@ var walk = map[string]route{
 	}},
 }
 
-// offered are the ways of tools that are offered to MCP clients, whose answers
-// come with status 200 whatever they say.
+// offered returns the calls of the MCP tools, whose answers always have status 200.
 func offered(path string, o, mine owned) (all []way) {
 	for _, call := range []string{
 		`{"name":"ask","arguments":{"message":"x","thread_id":"THREAD"}}`,
@@ -297,7 +296,7 @@ func offered(path string, o, mine owned) (all []way) {
 	return all
 }
 
-// walked are the router's routes, each with its entry; one without fails.
+// walked returns the router's routes with their entries; a missing entry fails the test.
 func walked(t *testing.T, b *bundle) map[string]route {
 	t.Helper()
 	routes := map[string]route{}
@@ -356,7 +355,7 @@ func orNil(body string) any {
 	return body
 }
 
-// picture is all that an owner sees of their things.
+// picture returns everything that an owner sees of their resources.
 func picture(c *client, o owned) string {
 	c.t.Helper()
 	var all []string
@@ -371,7 +370,7 @@ func picture(c *client, o owned) string {
 	return strings.Join(all, "\n")
 }
 
-func TestEveryRouteHidesWhatBelongsToSomebodyElse(t *testing.T) {
+func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, other := b.client(), b.client()
@@ -411,7 +410,7 @@ func TestEveryRouteHidesWhatBelongsToSomebodyElse(t *testing.T) {
 				again = blank(again, nobodys)
 			}
 			if s != status || again != body {
-				t.Errorf("%s: tells that it exists: %s; when unknown: %d %s", what, body, s, again)
+				t.Errorf("%s: reveals that it exists: %s; when unknown: %d %s", what, body, s, again)
 			}
 		}
 	}
@@ -430,7 +429,7 @@ func TestEveryRouteHidesWhatBelongsToSomebodyElse(t *testing.T) {
 	}
 }
 
-func TestEveryRouteWantsAnIdentityWhenAuthIsRequired(t *testing.T) {
+func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
 		d.Config.AuthMode, d.Config.CookieSecret, d.Config.ProxySharedSecret = AuthRequired, nil, proxySecret
@@ -459,7 +458,7 @@ func TestEveryRouteWantsAnIdentityWhenAuthIsRequired(t *testing.T) {
 	}
 }
 
-func TestNoRouteThatChangesAnythingTakesWhatABrowserSendsForAnotherSite(t *testing.T) {
+func TestWritingRoutesRefuseCrossSiteBrowserRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
 	owner := b.client()
@@ -478,7 +477,7 @@ func TestNoRouteThatChangesAnythingTakesWhatABrowserSendsForAnotherSite(t *testi
 		changing++
 		for _, w := range r.ways(mine, mine) {
 			for _, headers := range foreign {
-				// The proxy knows its caller by a cookie too, so its word changes nothing.
+				// The proxy may authenticate by a cookie too, so its header makes no difference.
 				for _, vouched := range [][]string{nil, {"userid", owner.id(), proxySecretHeader, proxySecret}} {
 					status, body := owner.fetch(method(name), w, slices.Concat(headers, vouched)...)
 					if status != http.StatusForbidden || !strings.Contains(body, chat.CodeForbidden) {
@@ -508,7 +507,7 @@ func (e *engine) submitCount() int {
 	return len(e.submits)
 }
 
-func TestNoErrorGoesWithoutTheSecurityHeaders(t *testing.T) {
+func TestErrorsHaveTheSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
 		d.Optional = func() map[string]string { panic("within a handler") }

@@ -24,7 +24,7 @@ func token(t testing.TB, method jwt.SigningMethod, key any, claims jwt.MapClaims
 	return s
 }
 
-func TestATokenGivesTheUserIDAndABadOneIsNeverAnonymous(t *testing.T) {
+func TestTokenGivesTheUserIDAndABadTokenIsNeverAnonymous(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hour := time.Now().Add(time.Hour).Unix()
@@ -60,7 +60,7 @@ func TestWithoutASecretNoTokenIsAccepted(t *testing.T) {
 	b.client().call(401, "GET", "/api/me", nil, "Authorization", "Bearer "+empty)
 }
 
-func TestTheAnonymousCookieIsSignedAndKept(t *testing.T) {
+func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -98,7 +98,7 @@ func TestTheAnonymousCookieIsSignedAndKept(t *testing.T) {
 	}
 }
 
-func TestAnotherSiteCannotUseACallersCookie(t *testing.T) {
+func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.TrustedOrigins = []string{"https://front.example"} })
 	c := b.client()
@@ -130,7 +130,7 @@ func TestAnotherSiteCannotUseACallersCookie(t *testing.T) {
 
 const proxySecret = "a proxy's secret, only used in tests"
 
-func TestAUserIDHeaderIsTheCallersOwnOrAProxysWord(t *testing.T) {
+func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
 	bearer := "Bearer " + token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": time.Now().Add(time.Hour).Unix()})
@@ -180,14 +180,14 @@ func TestAUserIDHeaderIsTheCallersOwnOrAProxysWord(t *testing.T) {
 	}
 }
 
-func TestAProxysCallerIsGivenNoCookieAndANewcomerHasNoNameYet(t *testing.T) {
+func TestProxyCallersGetNoCookieAndNewClientsCannotChooseAnID(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
 	if res := b.client().send("GET", "/api/me", nil, "userid", "user-1", proxySecretHeader, proxySecret); res.StatusCode != 200 || len(res.Cookies()) > 0 {
 		t.Errorf("by a proxy: %d, %v", res.StatusCode, res.Cookies())
 	}
 	if res := b.client().send("GET", "/api/me", nil, "userid", uuid.NewString()); res.StatusCode != 403 || len(res.Cookies()) > 0 {
-		t.Errorf("a newcomer: %d, %v", res.StatusCode, res.Cookies())
+		t.Errorf("a new client: %d, %v", res.StatusCode, res.Cookies())
 	}
 }
 
@@ -199,7 +199,7 @@ func TestTwoUserIDHeadersAreRefused(t *testing.T) {
 	c.call(403, "GET", "/api/me", nil, proxySecretHeader, proxySecret)
 }
 
-func TestWithoutASharedSecretNobodyVouches(t *testing.T) {
+func TestWithoutASharedSecretNoProxyIsTrusted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, secret := range []string{"", "undefined", proxySecret} {
@@ -207,7 +207,7 @@ func TestWithoutASharedSecretNobodyVouches(t *testing.T) {
 	}
 }
 
-func TestNewRefusesSettingsThatCannotHold(t *testing.T) {
+func TestNewRefusesInvalidSettings(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Deps){
 		"AUTH_MODE":           func(d *Deps) { d.Config.AuthMode = "sometimes" },

@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	tokenLeeway   = 30 * time.Second // clocks differ
-	tokenAudience = "authenticated"  // Supabase's for users who have signed in
+	tokenLeeway   = 30 * time.Second // tolerated clock difference
+	tokenAudience = "authenticated"  // Supabase's audience for signed-in users
 )
 
-// Each kind of key has its own algorithms: a public key never serves as the
+// Each kind of key has its own algorithms, so that a public key is never used as the
 // secret of HS256, whatever a token's header says.
 var (
 	secretAlgorithms = []string{jwt.SigningMethodHS256.Alg()}
 	keyAlgorithms    = []string{jwt.SigningMethodES256.Alg(), jwt.SigningMethodRS256.Alg(), jwt.SigningMethodEdDSA.Alg()}
 )
 
-// tokens checks Supabase's bearer tokens, by a shared secret, by public keys,
-// or by either.
+// tokens checks Supabase's bearer tokens with a shared secret, public keys, or both.
 type tokens struct {
 	secret []byte  // empty: no secret
 	keys   *keySet // nil: no public keys
 	parser *jwt.Parser
 }
 
-// newTokens fetches the public keys; when they cannot be had it goes on without
-// and has them fetched later. It keeps them up to date until stop is closed.
+// newTokens fetches the public keys; if that fails, they are fetched later. It
+// refreshes them until stop is closed.
 func newTokens(cfg Config, stop <-chan struct{}, log *slog.Logger) (*tokens, error) {
 	t := &tokens{secret: []byte(cfg.SupabaseJWTSecret)}
 	var algorithms []string
@@ -51,19 +50,20 @@ func newTokens(cfg Config, stop <-chan struct{}, log *slog.Logger) (*tokens, err
 	return t, nil
 }
 
-// accepted reports whether any token is.
+// accepted reports whether tokens can be accepted at all.
 func (t *tokens) accepted() bool { return len(t.secret) > 0 || t.keys != nil }
 
-// ready is errKeysAway while public keys are needed and were never fetched.
+// ready returns errKeysUnavailable while public keys are configured and were never
+// fetched.
 func (t *tokens) ready() error {
 	if t.keys != nil && !t.keys.fetched() {
-		return errKeysAway
+		return errKeysUnavailable
 	}
 	return nil
 }
 
-// subject is the user id that a token proves; errKeysAway when it cannot be
-// checked for now.
+// subject returns the user id of a valid token; errKeysUnavailable when the token
+// cannot be checked yet.
 func (t *tokens) subject(token string) (string, error) {
 	if !t.accepted() { // no valid methods would mean all of them
 		return "", errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
@@ -89,8 +89,8 @@ func (t *tokens) subject(token string) (string, error) {
 	return id, nil
 }
 
-// key is what a token's signature is checked with; the parser has made sure
-// that its algorithm is one of those accepted.
+// key returns the key for a token's signature. The parser has checked that the
+// algorithm is accepted.
 func (t *tokens) key(token *jwt.Token) (any, error) {
 	if slices.Contains(secretAlgorithms, token.Method.Alg()) {
 		return t.secret, nil
@@ -98,9 +98,9 @@ func (t *tokens) key(token *jwt.Token) (any, error) {
 	return t.keys.key(token)
 }
 
-// tokenProblem is the answer to a token that was refused.
+// tokenProblem returns the response to a refused token.
 func tokenProblem(err error) error {
-	if !errors.Is(err, errKeysAway) {
+	if !errors.Is(err, errKeysUnavailable) {
 		return errUnauthenticated
 	}
 	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err,

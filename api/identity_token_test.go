@@ -155,7 +155,7 @@ func (b *bundle) withToken(status int, token string) map[string]any {
 	return b.client().call(status, "GET", "/api/me", nil, "Authorization", "Bearer "+token)
 }
 
-func TestATokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
+func TestTokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
 	t.Parallel()
 	keys := []signer{newSigner(t, "es", jwt.SigningMethodES256), newSigner(t, "rs", jwt.SigningMethodRS256), newSigner(t, "ed", jwt.SigningMethodEdDSA)}
 	b := setup(t, newJWKS(t, keys...).with(jwtSecret), func(d *Deps) { d.Config.AuthMode = AuthRequired })
@@ -209,7 +209,7 @@ func TestClaimsOfATokenAreChecked(t *testing.T) {
 	}
 }
 
-func TestAKeyProvesNothingUnderAnotherKindsAlgorithm(t *testing.T) {
+func TestKeyIsRefusedWithAnotherKindsAlgorithm(t *testing.T) {
 	t.Parallel()
 	es, rs := newSigner(t, "es", jwt.SigningMethodES256), newSigner(t, "rs", jwt.SigningMethodRS256)
 	leaked := signer{"oct", jwt.SigningMethodHS256, []byte("a secret that stands in the set by mistake")}
@@ -247,7 +247,7 @@ func TestAKeyProvesNothingUnderAnotherKindsAlgorithm(t *testing.T) {
 	b.withToken(401, rs.sign(t, nil))
 }
 
-func TestANewKeyIsFetchedWhenATokenNamesItAndNotForEveryOne(t *testing.T) {
+func TestUnknownKeyTriggersOneFetchPerInterval(t *testing.T) {
 	t.Parallel()
 	old, next := newSigner(t, "old", jwt.SigningMethodES256), newSigner(t, "next", jwt.SigningMethodES256)
 	endpoint := newJWKS(t, old)
@@ -258,9 +258,9 @@ func TestANewKeyIsFetchedWhenATokenNamesItAndNotForEveryOne(t *testing.T) {
 	}
 	endpoint.publish(t, next)
 	b.withToken(200, next.sign(t, nil))
-	b.withToken(401, old.sign(t, nil)) // what is taken out of the set is out
-	// The pause between two such fetches is not over: nobody can make us ask
-	// again and again, nor wait for it.
+	b.withToken(401, old.sign(t, nil)) // a key that was removed from the set is refused
+	// The interval between two fetches is not over: clients can neither cause further
+	// fetches nor wait for one.
 	begun := time.Now()
 	for range 20 {
 		b.withToken(401, newSigner(t, "unknown", jwt.SigningMethodES256).sign(t, nil))
@@ -274,7 +274,7 @@ func TestANewKeyIsFetchedWhenATokenNamesItAndNotForEveryOne(t *testing.T) {
 	}
 }
 
-func TestAnEndpointThatIsAwayStopsNoStartAndIsNamed(t *testing.T) {
+func TestUnavailableKeyEndpointDoesNotPreventTheStartAndIsNamed(t *testing.T) {
 	t.Parallel()
 	es := newSigner(t, "es", jwt.SigningMethodES256)
 	for mode, ready := range map[string]int{AuthAnonymous: 200, AuthRequired: 503} {
@@ -301,7 +301,7 @@ func TestAnEndpointThatIsAwayStopsNoStartAndIsNamed(t *testing.T) {
 	}
 }
 
-func TestATokenThatCannotBeCheckedIsToldSo(t *testing.T) {
+func TestTokenThatCannotBeCheckedYetGetsA503(t *testing.T) {
 	t.Parallel()
 	es := newSigner(t, "es", jwt.SigningMethodES256)
 	endpoint := newJWKS(t, es)

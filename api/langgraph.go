@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// postLangGraph takes a message in S3's words and streams its turn.
+// postLangGraph accepts a message in the LangGraph dialect and streams its turn.
 func (s *server) postLangGraph(c *gin.Context) error {
 	raw, err := body(c, langgraph.MaxBody)
 	if err != nil {
@@ -25,12 +25,12 @@ func (s *server) postLangGraph(c *gin.Context) error {
 	if in.ThreadAlias != "" {
 		in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadAlias)
 	}
-	return inS3Words(s.streamSubmit(c, in, func(to dialect.Stream) dialect.Wire {
+	return withLangGraphFields(s.streamSubmit(c, in, func(to dialect.Stream) dialect.Wire {
 		return langgraph.NewWire(to, in.Content.ParentRequest)
 	}))
 }
 
-// postFeedback answers the pending interrupt and streams what remains.
+// postFeedback answers the pending interrupt and streams the rest of the turn.
 func (s *server) postFeedback(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *server) postFeedback(c *gin.Context) error {
 	}
 	checkpoint := in.InterruptID
 	in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadAlias)
-	return inS3Words(s.streamAnswer(c, in, func(to dialect.Stream) dialect.Wire {
+	return withLangGraphFields(s.streamAnswer(c, in, func(to dialect.Stream) dialect.Wire {
 		return langgraph.NewWire(to, checkpoint)
 	}))
 }
@@ -54,9 +54,9 @@ type interruptJSON struct {
 	Payload      any     `json:"payload,omitempty"`
 }
 
-// getInterrupt is what a page that is loaded anew asks: does the thread wait for
-// a person? With a checkpoint_id, does it at this one? A thread that nobody, or
-// somebody else, has used waits for nobody.
+// getInterrupt says whether the thread waits for a person; reloaded pages call it.
+// With a checkpoint_id it says whether the thread waits at this checkpoint. A thread
+// that the caller has not used does not wait.
 func (s *server) getInterrupt(c *gin.Context) error {
 	var p dialect.Problems
 	name, checkpoint := p.ThreadName("thread_id", c.Query("thread_id")), c.Query("checkpoint_id")
@@ -100,8 +100,8 @@ func optional(s string) *string {
 	return &s
 }
 
-// inS3Words has an error name fields as S3 does.
-func inS3Words(err error) error {
+// withLangGraphFields renames the fields of an error to those of the LangGraph dialect.
+func withLangGraphFields(err error) error {
 	if err == nil {
 		return nil
 	}

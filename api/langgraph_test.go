@@ -24,7 +24,7 @@ func human(thread string, checkpoint any, text string, more ...string) map[strin
 	return body
 }
 
-// say sends a message in S3's words.
+// say sends a message in the LangGraph dialect.
 func (c *client) say(thread string, checkpoint any, text string, more ...string) *events {
 	c.t.Helper()
 	return c.stream("POST", "/api/v1/chat/stream", human(thread, checkpoint, text, more...))
@@ -102,7 +102,7 @@ const (
 	approval = `{"type":"tool_approval_required","tool_calls":[` + call1 + `,` + call2 + `]}`
 )
 
-func TestAMessageOfS3IsStreamedInItsShapesAlone(t *testing.T) {
+func TestLangGraphMessageIsStreamedInLangGraphShapesOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -134,7 +134,7 @@ func TestAMessageOfS3IsStreamedInItsShapesAlone(t *testing.T) {
 	}
 }
 
-func TestACheckpointIsTheParentOfTheNewTurn(t *testing.T) {
+func TestLangGraphCheckpointIsTheParentOfTheNewTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -160,7 +160,7 @@ func TestACheckpointIsTheParentOfTheNewTurn(t *testing.T) {
 	c.say("t", "root", "three").lines()
 }
 
-func TestAnApprovalInterruptsAndItsFeedbackGoesOn(t *testing.T) {
+func TestLangGraphApprovalInterruptsAndItsFeedbackContinuesTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = painting
@@ -239,7 +239,7 @@ func sorted(t *testing.T, s string) string {
 	return string(out)
 }
 
-func TestAQuestionIsAnsweredByItsValue(t *testing.T) {
+func TestLangGraphQuestionIsAnsweredByAValue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -262,7 +262,7 @@ func TestAQuestionIsAnsweredByItsValue(t *testing.T) {
 	}
 }
 
-func TestAThreadThatNobodyHasUsedIsNotInterrupted(t *testing.T) {
+func TestUnusedThreadIsNotInterrupted(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
 	for _, thread := range []string{"never-seen", uuid.NewString()} {
@@ -281,7 +281,7 @@ func TestAThreadThatNobodyHasUsedIsNotInterrupted(t *testing.T) {
 	}
 }
 
-func TestARetriedMessageOfS3JoinsItsTurn(t *testing.T) {
+func TestLangGraphRetryJoinsItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -297,7 +297,7 @@ func TestARetriedMessageOfS3JoinsItsTurn(t *testing.T) {
 	}
 }
 
-func TestAMessageOfS3BringsPictures(t *testing.T) {
+func TestLangGraphMessageHasPictures(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -322,7 +322,7 @@ func TestAMessageOfS3BringsPictures(t *testing.T) {
 	}
 }
 
-func TestAFailureAndAStopEndAStreamOfS3(t *testing.T) {
+func TestFailureAndStopEndALangGraphStream(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelTimeout) }
@@ -333,7 +333,7 @@ func TestAFailureAndAStopEndAStreamOfS3(t *testing.T) {
 	turnID := s.res.Header.Get("X-Turn-Id")
 	c.call(202, "POST", "/api/chat/cancel", map[string]any{"turn_id": turnID})
 	wantLines(t, s.lines(), sample, `{"type":"meta","phase":"complete","checkpoint_id":"`+turnID+`"}`, `{"type":"done"}`, `[DONE]`)
-	b.engine.set(func() { b.engine.away = context.DeadlineExceeded })
+	b.engine.set(func() { b.engine.unavailable = context.DeadlineExceeded })
 	if got := c.call(503, "POST", "/api/v1/chat/feedback", feedback("my-thread", nil, decided(map[string]any{"id": "c", "decision": "rejected"}))); errorCode(got) != chat.CodeInternal {
 		t.Errorf("%v", got)
 	}

@@ -19,41 +19,41 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Limits of callers (contract, part 11). A zero value sets no limit.
+// Limits of callers (docs/contract.md). A zero value sets no limit.
 type Limits struct {
-	Turns      limiter.Rate // turns begun by anonymous callers at one address
-	NewThreads limiter.Rate // conversations begun by anonymous callers at one address
-	BusyTurns  int          // threads of one caller at work at once
+	Turns      limiter.Rate // turns started by anonymous callers at one address
+	NewThreads limiter.Rate // conversations started by anonymous callers at one address
+	BusyTurns  int          // threads of one caller that may run turns at the same time
 	Streams    int          // open streams of one caller, in this process
 }
 
 const (
-	// Turns of one caller that wait in one thread.
+	// How many turns of one caller may wait in one thread.
 	maxQueued = 50
-	// Uploads of one caller under way at once, in this process.
+	// Concurrent uploads of one caller, in this process.
 	maxUploads = 4
-	// What is asked of a caller who has too much under way at once.
-	busyPause = 5 * time.Second
-	// A database that has no time for a count does not take it back. What is left of
-	// a request's time when its deadline is over is longer.
-	giveBackTimeout = 500 * time.Millisecond
+	// Retry-After for a caller who has too much in flight.
+	busyRetryAfter = 5 * time.Second
+	// Timeout for undoing a count. It is shorter than the time that remains to answer
+	// after a request's deadline.
+	refundTimeout = 500 * time.Millisecond
 )
 
-// limits counts what callers do. What is counted by address is shared by all
-// processes on one database; what is under way is counted where it is.
+// limits counts what callers do. Counts by address are shared by all processes on
+// one database; concurrent streams and uploads are counted per process.
 type limits struct {
 	Limits
 	shared  limiter.Store
-	streams underWay
-	uploads underWay
+	streams inFlight
+	uploads inFlight
 }
 
 func newLimits(l Limits, store db.Limits) *limits {
 	return &limits{Limits: l, shared: sharedCounts{store},
-		streams: underWay{most: l.Streams}, uploads: underWay{most: maxUploads}}
+		streams: inFlight{limit: l.Streams}, uploads: inFlight{limit: maxUploads}}
 }
 
-// sharedCounts lets the library count in the store.
+// sharedCounts makes the limiter library count in the store.
 type sharedCounts struct{ db.Limits }
 
 func (c sharedCounts) Increment(ctx context.Context, key string, n int64, rate limiter.Rate) (limiter.Context, error) {
@@ -86,8 +86,8 @@ func verdict(rate limiter.Rate) func(db.Window, error) (limiter.Context, error) 
 	}
 }
 
-// admission is what a new turn was counted under, to be given back when it
-// turns out to be none.
+// admission records what was counted for a new turn, so that refund can undo it when
+// no turn is created.
 type admission struct {
 	s    *server
 	keys []counted
@@ -98,10 +98,11 @@ type counted struct {
 	rate limiter.Rate
 }
 
-// admit counts a turn that is about to be made, or refuses it with 429. A
-// message sent again is not counted. With the database away nobody is refused.
-// mayBeKnown: the client named it. there: whether its conversation is; nil: not known.
-func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKnown bool, there *bool) (*admission, error) {
+// admit counts a turn before it is created, or refuses it with 429. A repeated
+// message is not counted. While the database is unavailable nothing is refused.
+// mayBeKnown means that the client sent an id, so that the message may be a repeat.
+// exists says whether its conversation exists; nil: unknown.
+func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKnown bool, exists *bool) (*admission, error) {
 	a := &admission{s: s}
 	if mayBeKnown {
 		sent := db.CancelRef{ThreadID: turn.ThreadID, ClientTurnID: turn.ClientTurnID}
@@ -109,18 +110,18 @@ func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKno
 			return a, nil
 		}
 	}
-	if most := s.limits.BusyTurns; most > 0 {
+	if limit := s.limits.BusyTurns; limit > 0 {
 		here, busy, err := s.Store.CountOpenTurns(ctx, who.ID, turn.ThreadID)
-		if err == nil && (busy >= most || here >= maxQueued) {
-			here, busy, err = s.stillBusy(ctx, who.ID, turn.ThreadID)
+		if err == nil && (busy >= limit || here >= maxQueued) {
+			here, busy, err = s.recountBusy(ctx, who.ID, turn.ThreadID)
 		}
 		switch {
 		case err != nil:
-			s.uncounted(err)
-		case busy >= most:
-			return nil, tooMany("Too many of your conversations are at work at once. Please wait for one to finish.", busyPause)
+			s.logUncheckedLimit(err)
+		case busy >= limit:
+			return nil, tooMany("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
 		case here >= maxQueued:
-			return nil, tooMany("Too many messages wait in this conversation. Please wait for some to be answered.", busyPause)
+			return nil, tooMany("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
 		}
 	}
 	if !who.Anonymous {
@@ -131,21 +132,21 @@ func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKno
 			return nil, err
 		}
 	}
-	if there == nil {
+	if exists == nil {
 		_, err := s.Store.Conversation(ctx, who.ID, turn.ThreadID)
 		found := !notFound(err)
-		there = &found
+		exists = &found
 	}
-	if !*there {
+	if !*exists {
 		if err := a.newThread(ctx, who); err != nil {
-			a.giveBack(ctx)
+			a.refund(ctx)
 			return nil, err
 		}
 	}
 	return a, nil
 }
 
-// newThread counts a conversation that is about to be begun.
+// newThread counts a conversation before it is created.
 func (a *admission) newThread(ctx context.Context, who caller) error {
 	if a.s.limits.NewThreads.Limit == 0 || !who.Anonymous {
 		return nil
@@ -154,10 +155,10 @@ func (a *admission) newThread(ctx context.Context, who caller) error {
 }
 
 func (a *admission) count(ctx context.Context, who caller, what string, rate limiter.Rate, message string) error {
-	key := a.s.addressKey(what, who)
+	key := a.s.rateLimitKey(what, who)
 	now, err := limiter.New(a.s.limits.shared, rate).Get(ctx, key)
 	if err != nil {
-		a.s.uncounted(err)
+		a.s.logUncheckedLimit(err)
 		return nil
 	}
 	if !now.Reached {
@@ -171,30 +172,30 @@ func (a *admission) count(ctx context.Context, who caller, what string, rate lim
 	return tooMany(message, time.Until(time.Unix(now.Reset, 0)))
 }
 
-// giveBack takes back what was counted for a turn that was not made.
-func (a *admission) giveBack(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+// refund undoes the counts for a turn that was not created.
+func (a *admission) refund(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refundTimeout)
 	defer cancel()
 	for _, c := range a.keys {
 		if _, err := a.s.limits.shared.Increment(ctx, c.key, -1, c.rate); err != nil {
-			a.s.uncounted(err)
+			a.s.logUncheckedLimit(err)
 		}
 	}
 	a.keys = nil
 }
 
-// addressKey names an address to the store without telling it: with the secret
-// that signs cookies.
-func (s *server) addressKey(what string, who caller) string {
+// rateLimitKey hides the address from the store: it is an HMAC with the secret that
+// signs cookies.
+func (s *server) rateLimitKey(what string, who caller) string {
 	mac := hmac.New(sha256.New, s.Config.CookieSecret)
-	mac.Write([]byte("palaver limit\n" + what + "\n" + household(who.Address)))
+	mac.Write([]byte("palaver limit\n" + what + "\n" + rateLimitPrefix(who.Address)))
 	return what + ":" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// uncounted notes that a limit could not be checked: nobody is refused for that.
-func (s *server) uncounted(err error) {
+// logUncheckedLimit logs that a limit could not be checked. The request is allowed.
+func (s *server) logUncheckedLimit(err error) {
 	if !errors.Is(err, context.Canceled) {
-		s.Log.Warn("limit not checked", "error", err)
+		s.Log.Warn("rate limit could not be checked; request allowed", "error", err)
 	}
 }
 
@@ -203,7 +204,7 @@ func tooMany(message string, wait time.Duration) error {
 		wait: max(time.Second, wait)}
 }
 
-// rateHeaders are where the answer to a counted request says how it stands.
+// rateHeaders writes the RateLimit headers of an answer.
 type rateHeaders struct{ h http.Header }
 
 func (r rateHeaders) show(now limiter.Context) {
@@ -215,34 +216,34 @@ func (r rateHeaders) show(now limiter.Context) {
 	r.h.Set("RateLimit-Reset", strconv.Itoa(seconds(time.Until(time.Unix(now.Reset, 0)))))
 }
 
-// retryAfter says how long to wait; zero says nothing.
+// retryAfter sets Retry-After unless wait is zero.
 func (r rateHeaders) retryAfter(wait time.Duration) {
 	if r.h != nil && wait > 0 {
 		r.h.Set("Retry-After", strconv.Itoa(seconds(wait)))
 	}
 }
 
-// seconds is a wait as clients are told it: whole, and never too short.
+// seconds rounds a wait up to whole seconds, at least one.
 func seconds(d time.Duration) int {
 	return max(1, int(math.Ceil(d.Seconds())))
 }
 
-// underWay counts what each caller has open in this process.
-type underWay struct {
-	most int // 0: no limit
-	mu   sync.Mutex
-	open map[string]int
+// inFlight counts each caller's open requests of one kind in this process.
+type inFlight struct {
+	limit int // 0: no limit
+	mu    sync.Mutex
+	open  map[string]int
 }
 
-// enter counts one more; call leave when it is over. ok is false when the caller
+// acquire counts one more; call release when it ends. ok is false when the caller
 // has too many.
-func (u *underWay) enter(caller string) (leave func(), ok bool) {
-	if u.most <= 0 {
+func (u *inFlight) acquire(caller string) (release func(), ok bool) {
+	if u.limit <= 0 {
 		return func() {}, true
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.open[caller] >= u.most {
+	if u.open[caller] >= u.limit {
 		return nil, false
 	}
 	if u.open == nil {
@@ -258,23 +259,23 @@ func (u *underWay) enter(caller string) (leave func(), ok bool) {
 	}, true
 }
 
-// oneStream runs the handler of an open stream, unless the caller has too many.
+// oneStream runs the handler of a stream, unless the caller has too many open.
 func (s *server) oneStream(h func(*gin.Context) error) func(*gin.Context) error {
-	return s.atOnce(&s.limits.streams, "You have too many open streams. Please close a tab and try again.", h)
+	return s.limitConcurrent(&s.limits.streams, "You have too many open streams. Please close a tab and try again.", h)
 }
 
-// oneUpload runs the handler of an upload, unless the caller has too many.
+// oneUpload runs the handler of an upload, unless the caller has too many in flight.
 func (s *server) oneUpload(h func(*gin.Context) error) func(*gin.Context) error {
-	return s.atOnce(&s.limits.uploads, "You have too many uploads under way. Please wait for one to finish.", h)
+	return s.limitConcurrent(&s.limits.uploads, "You have too many uploads under way. Please wait for one to finish.", h)
 }
 
-func (s *server) atOnce(u *underWay, message string, h func(*gin.Context) error) func(*gin.Context) error {
+func (s *server) limitConcurrent(u *inFlight, message string, h func(*gin.Context) error) func(*gin.Context) error {
 	return func(c *gin.Context) error {
-		leave, ok := u.enter(callerOf(c).ID)
+		release, ok := u.acquire(callerOf(c).ID)
 		if !ok {
-			return tooMany(message, busyPause)
+			return tooMany(message, busyRetryAfter)
 		}
-		defer leave()
+		defer release()
 		return h(c)
 	}
 }

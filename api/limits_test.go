@@ -24,8 +24,8 @@ func limited(l Limits) func(*Deps) { return func(d *Deps) { d.Config.Limits = l 
 
 func perHour(n int64) limiter.Rate { return limiter.Rate{Limit: n, Period: time.Hour} }
 
-// behind trusts the test's own client as a proxy.
-func behind(mode string) func(*Deps) {
+// behindProxy trusts the test's own client as a proxy.
+func behindProxy(mode string) func(*Deps) {
 	return func(d *Deps) {
 		d.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 		d.Config.ForwardedFor = mode
@@ -47,7 +47,7 @@ func refused(t *testing.T, res *http.Response) {
 	}
 }
 
-func TestDroppingTheCookieDoesNotGetAroundTheRateLimit(t *testing.T) {
+func TestDroppingTheCookieDoesNotBypassTheRateLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(Limits{Turns: perHour(2)}))
 	for left := range 2 {
@@ -97,7 +97,7 @@ func TestTokensAreNotLimitedByAddress(t *testing.T) {
 	}
 }
 
-func TestAForgedForwardedForOfAnUntrustedPeerChangesNothing(t *testing.T) {
+func TestForwardedForOfAnUntrustedPeerIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(Limits{Turns: perHour(1)}))
 	b.client().ask(hello()).rest()
@@ -106,15 +106,15 @@ func TestAForgedForwardedForOfAnUntrustedPeerChangesNothing(t *testing.T) {
 	}
 }
 
-func TestClientsBehindAProxyAreLimitedEachForThemselves(t *testing.T) {
+func TestClientsBehindAProxyAreLimitedSeparately(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{Leftmost, RightmostUntrusted} {
-		b := setup(t, limited(Limits{Turns: perHour(1)}), behind(mode))
+		b := setup(t, limited(Limits{Turns: perHour(1)}), behindProxy(mode))
 		for _, client := range []string{"203.0.113.7", "203.0.113.8", "2001:db8:1:1::1", "2001:db8:1:2::1"} {
 			b.client().stream("POST", say, hello(), "X-Forwarded-For", client).rest()
 			refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", client))
 		}
-		// One household has many IPv6 addresses.
+		// One client has a whole /64 of IPv6 addresses.
 		refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", "2001:db8:1:1:ffff::9"))
 	}
 }
@@ -127,7 +127,7 @@ func TestTwoProcessesShareTheRateLimit(t *testing.T) {
 	refused(t, two.client().send("POST", say, hello()))
 }
 
-func TestAnAddressMayBeginSoManyConversationsOnly(t *testing.T) {
+func TestNewConversationsAreLimitedPerAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(Limits{Turns: perHour(100), NewThreads: perHour(2)}))
 	c := b.client()
@@ -138,13 +138,13 @@ func TestAnAddressMayBeginSoManyConversationsOnly(t *testing.T) {
 	refused(t, c.send("POST", say, hello()))
 	refused(t, b.client().send("POST", "/api/conversations", map[string]any{}))
 	c.ask(map[string]any{"message": "go on", "thread_id": thread}).rest()
-	// What was refused was not counted as a turn.
+	// Refused messages were not counted as turns.
 	if got := b.client().send("POST", say, map[string]any{"message": "x"}).Header.Get("RateLimit-Remaining"); got != "0" {
 		t.Errorf("RateLimit-Remaining %q of the conversations", got)
 	}
 }
 
-func TestSoManyConversationsOfOneCallerAreAtWorkAtOnce(t *testing.T) {
+func TestBusyConversationsAreLimitedPerCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(Limits{BusyTurns: 1}))
 	b.engine.script = waiting
@@ -153,7 +153,7 @@ func TestSoManyConversationsOfOneCallerAreAtWorkAtOnce(t *testing.T) {
 	s := c.ask(map[string]any{"thread_id": someThread})
 	s.until("status")
 	refused(t, c.send("POST", say, hello()))
-	// The same conversation may be talked over, and others' work does not count.
+	// More messages in a busy conversation are allowed, and other callers' turns do not count.
 	b.engine.set(func() { b.engine.script = answer })
 	b.client().ask(hello()).rest()
 	c.call(202, "POST", "/api/chat/cancel", map[string]any{"thread_id": someThread})
@@ -161,7 +161,7 @@ func TestSoManyConversationsOfOneCallerAreAtWorkAtOnce(t *testing.T) {
 	c.ask(hello()).rest()
 }
 
-func TestMessagesThatNoThreadTookAreNotCountedAsWork(t *testing.T) {
+func TestMessagesThatNoThreadAcceptedAreNotCountedAsBusy(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]error{
 		"refused": &chat.Refused{Code: chat.CodeTurnRunning}, "without an answer": errors.New("connection refused"),
@@ -182,7 +182,7 @@ func TestMessagesThatNoThreadTookAreNotCountedAsWork(t *testing.T) {
 	}
 }
 
-func TestSoManyStreamsOfOneCallerAreOpenAtOnce(t *testing.T) {
+func TestOpenStreamsAreLimitedPerCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(Limits{Streams: 1}))
 	b.engine.script = waiting
@@ -249,12 +249,12 @@ func FuzzForwardedFor(f *testing.F) {
 			if !s.trusted(parseAddress(peer)) && a != parseAddress(peer) {
 				t.Fatalf("an untrusted peer %q is believed to be %v", peer, a)
 			}
-			_ = household(a)
+			_ = rateLimitPrefix(a)
 		}
 	})
 }
 
-func TestAnMCPClientIsToldWhenToComeBack(t *testing.T) {
+func TestMCPClientGetsRetryAfter(t *testing.T) {
 	t.Parallel()
 	const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"message":"hello"}}}`
 	for way, told := range map[string]func(answer string) any{

@@ -17,7 +17,7 @@ const (
 	maxQuery  = 1000
 )
 
-// list is how every list is shown.
+// list is the JSON of every list.
 type list[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next_cursor,omitempty"`
@@ -49,7 +49,7 @@ func number(p *dialect.Problems, field, s string, least, most int) int {
 	return n
 }
 
-// query reads a parameter that holds what a person wrote.
+// query reads a parameter that holds text from a person.
 func query(c *gin.Context, p *dialect.Problems, field string, most int) string {
 	s := c.Query(field)
 	if !utf8.ValidString(s) {
@@ -60,8 +60,7 @@ func query(c *gin.Context, p *dialect.Problems, field string, most int) string {
 	return s
 }
 
-// id reads a path parameter that names something of ours. What cannot be an id
-// names nothing.
+// id reads a path parameter that is one of our ids. Other text gets a 404.
 func id(c *gin.Context, name string) (string, error) {
 	s := c.Param(name)
 	if len(s) != 36 || uuid.Validate(s) != nil {
@@ -70,7 +69,7 @@ func id(c *gin.Context, name string) (string, error) {
 	return lower(s), nil
 }
 
-// threadID reads a thread's id, which the native dialect wants to be a UUID.
+// threadID reads a thread's id, which must be a UUID in the native dialect.
 func threadID(c *gin.Context) (string, error) {
 	var p dialect.Problems
 	id := p.UUID("thread_id", c.Param("thread_id"))
@@ -79,5 +78,5 @@ func threadID(c *gin.Context) (string, error) {
 
 func lower(uuidText string) string { return uuid.MustParse(uuidText).String() }
 
-// stamp is a point in time as JSON shows it.
+// stamp formats a time for JSON.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -19,15 +19,15 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 )
 
-// mcpName and mcpVersion are how Palaver introduces itself to MCP clients. The
-// version is that of what it offers there.
+// mcpName and mcpVersion identify Palaver to MCP clients. The version is that of the
+// offered tools.
 const (
 	mcpName    = "palaver"
 	mcpVersion = "1.0.0"
 )
 
-// newMCP serves what is offered as MCP's streamable HTTP. It keeps no sessions,
-// so that any API process can answer any request.
+// newMCP serves the offered tools over MCP's streamable HTTP. It keeps no sessions, so
+// that any API process can answer any request.
 func (s *server) newMCP() http.Handler {
 	server := sdk.NewServer(&sdk.Implementation{Name: mcpName, Title: "Palaver", Version: mcpVersion}, &sdk.ServerOptions{
 		Instructions: mcpInstructions,
@@ -37,11 +37,11 @@ func (s *server) newMCP() http.Handler {
 		server.AddTool(o.tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			in := ctx.Value(mcpKey{}).(*mcpRequest)
 			result, err := s.runOffer(in, o, req.Params.Arguments, progress(ctx, req))
-			if err != nil { // the model that called is told, so that it can do better
+			if err != nil { // the calling model gets the error, so that it can correct its call
 				p := describe(err)
-				told := map[string]any{"error": p.code}
-				p.tellWait(told)
-				result = says(p.message+problemsOf(p), told)
+				data := map[string]any{"error": p.code}
+				p.addRetryAfter(data)
+				result = toolResult(p.message+problemsOf(p), data)
 				result.IsError = true
 			}
 			return result, nil
@@ -49,14 +49,14 @@ func (s *server) newMCP() http.Handler {
 	}
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true,
-		// The identity middleware has looked at where the request comes from, and a
-		// proxy on this host may pass on its own Host.
+		// The identity middleware has checked the request's origin, and a proxy on this
+		// host may send its own Host header.
 		DisableLocalhostProtection: true,
 		MaxRequestBodyBytes:        dialect.MaxBody,
 	})
 }
 
-// problemsOf names the fields of a problem.
+// problemsOf lists the fields of a problem as text.
 func problemsOf(p *problem) string {
 	text := ""
 	for _, d := range p.details {
@@ -65,7 +65,8 @@ func problemsOf(p *problem) string {
 	return text
 }
 
-// progress sends what a turn is doing to a client that asked to be told.
+// progress returns a function that sends progress notifications, if the client
+// requested them.
 func progress(ctx context.Context, req *sdk.CallToolRequest) func(string) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -81,27 +82,27 @@ func progress(ctx context.Context, req *sdk.CallToolRequest) func(string) {
 // mcpKey finds the mcpRequest in the context of a tool.
 type mcpKey struct{}
 
-// mcpRequest is what a tool has to know of the request that it was called by.
+// mcpRequest is the request of a tool call.
 type mcpRequest struct {
-	ctx   context.Context // ends when the request has to be answered
-	life  context.Context // ends when the client disconnects
-	who   caller
-	id    string
-	alive func() // keeps the line open while nothing else is sent
+	ctx           context.Context // ends at the request's deadline
+	clientContext context.Context // ends when the client disconnects
+	who           caller
+	id            string
+	keepAlive     func() // sends filler that keeps the connection open
 }
 
-func mcpRequestOf(c *gin.Context, l *line) *mcpRequest {
-	return &mcpRequest{ctx: c.Request.Context(), life: life(c), who: callerOf(c), id: requestID(c), alive: l.alive}
+func mcpRequestOf(c *gin.Context, l *mcpResponse) *mcpRequest {
+	return &mcpRequest{ctx: c.Request.Context(), clientContext: clientContext(c), who: callerOf(c), id: requestID(c), keepAlive: l.keepAlive}
 }
 
-// runOffer runs a tool that we offer. One that panics has failed.
-func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, tell func(string)) (result *sdk.CallToolResult, err error) {
+// runOffer runs an offered tool and converts a panic to an error.
+func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, report func(string)) (result *sdk.CallToolResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.Log.Error("panic in an offered tool", "request_id", in.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			err = errors.New("panic")
 		}
-		if err != nil && in.life.Err() == nil {
+		if err != nil && in.clientContext.Err() == nil {
 			p := describe(err)
 			in.who.rate.retryAfter(p.wait)
 			if p.status >= http.StatusInternalServerError {
@@ -112,7 +113,7 @@ func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, te
 	if len(bytes.TrimSpace(arguments)) == 0 || string(arguments) == "null" {
 		arguments = json.RawMessage("{}")
 	}
-	return o.run(s, in, arguments, tell)
+	return o.run(s, in, arguments, report)
 }
 
 // mcp answers a request of MCP's streamable HTTP.
@@ -122,49 +123,49 @@ func (s *server) mcp(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := checkMessage(raw); err != nil { // the SDK's own words tell of its insides
+		if err := checkMessage(raw); err != nil { // the SDK's error messages reveal internals
 			return err
 		}
 		c.Request.Body = io.NopCloser(bytes.NewReader(raw))
-		if c.GetHeader("Accept") == "" { // which means anything
+		if c.GetHeader("Accept") == "" { // no Accept header means any type
 			c.Request.Header.Set("Accept", "*/*")
 		}
 	}
-	line := newLine(c.Writer, ": ping\n\n")
-	defer line.close()
-	in := mcpRequestOf(c, line)
-	s.offered.ServeHTTP(line, c.Request.WithContext(context.WithValue(in.life, mcpKey{}, in)))
+	response := newMCPResponse(c.Writer, ": ping\n\n")
+	defer response.close()
+	in := mcpRequestOf(c, response)
+	s.offered.ServeHTTP(response, c.Request.WithContext(context.WithValue(in.clientContext, mcpKey{}, in)))
 	return nil
 }
 
-// line is the response to an MCP request. A tool keeps it open by writing
-// something that means nothing, while another goroutine may write its result.
-type line struct {
+// mcpResponse is the response to an MCP request. A tool writes filler to keep the
+// connection open, while another goroutine may write the result.
+type mcpResponse struct {
 	http.ResponseWriter
 	rc     *http.ResponseController
 	filler []byte
 
 	mu     sync.Mutex
-	closed bool // the response belongs to somebody else now
+	closed bool // the handler has returned, so nothing may be written
 }
 
-func newLine(w http.ResponseWriter, filler string) *line {
-	return &line{ResponseWriter: w, rc: http.NewResponseController(w), filler: []byte(filler)}
+func newMCPResponse(w http.ResponseWriter, filler string) *mcpResponse {
+	return &mcpResponse{ResponseWriter: w, rc: http.NewResponseController(w), filler: []byte(filler)}
 }
 
-var errLineClosed = errors.New("the response is complete")
+var errResponseComplete = errors.New("the response is complete")
 
-func (l *line) Write(p []byte) (int, error) {
+func (l *mcpResponse) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return 0, errLineClosed
+		return 0, errResponseComplete
 	}
-	_ = l.rc.SetWriteDeadline(time.Now().Add(writePatience))
+	_ = l.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return l.ResponseWriter.Write(p)
 }
 
-func (l *line) WriteHeader(status int) {
+func (l *mcpResponse) WriteHeader(status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
@@ -172,30 +173,30 @@ func (l *line) WriteHeader(status int) {
 	}
 }
 
-// FlushError is what http.ResponseController flushes by.
-func (l *line) FlushError() error {
+// FlushError implements flushing for http.ResponseController.
+func (l *mcpResponse) FlushError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return errLineClosed
+		return errResponseComplete
 	}
 	return l.rc.Flush()
 }
 
-func (l *line) alive() {
+func (l *mcpResponse) keepAlive() {
 	if _, err := l.Write(l.filler); err == nil {
 		_ = l.FlushError()
 	}
 }
 
-func (l *line) close() {
+func (l *mcpResponse) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	_ = l.rc.SetWriteDeadline(time.Time{}) // the connection may serve another request
 }
 
-// says is a result for programs and, in the same words or better, for models.
-func says(text string, structured any) *sdk.CallToolResult {
+// toolResult returns a result with text for models and structured data for programs.
+func toolResult(text string, structured any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(text)}}, StructuredContent: structured}
 }

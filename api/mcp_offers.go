@@ -15,18 +15,18 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// offer is a tool that MCP clients may call. An error of run is a refusal, as
-// over HTTP.
+// offer is a tool that MCP clients may call. Errors of run are described to the
+// client as HTTP errors are.
 type offer struct {
 	tool *sdk.Tool
-	run  func(s *server, in *mcpRequest, arguments json.RawMessage, tell func(string)) (*sdk.CallToolResult, error)
+	run  func(s *server, in *mcpRequest, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error)
 }
 
 const mcpInstructions = "Palaver answers questions from the caller's own documents, with citations. " +
 	"Use ask for an answer, search_documents for passages, list_documents for what there is. " +
 	"When ask returns a question, put it to the person and call ask again with thread_id and answer."
 
-// offers is all that is offered. Adding one is adding it here.
+// offers lists every tool that MCP clients may call.
 var offers = []offer{
 	{
 		tool: &sdk.Tool{
@@ -82,7 +82,7 @@ func (s *server) offerList(in *mcpRequest, arguments json.RawMessage, _ func(str
 		return nil, err
 	}
 	var p dialect.Problems
-	within(&p, "limit", a.Limit, 1, 200)
+	checkRange(&p, "limit", a.Limit, 1, 200)
 	p.Text("cursor", a.Cursor, 0, maxCursor)
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *server) offerList(in *mcpRequest, arguments json.RawMessage, _ func(str
 	if len(shown.Items) == 0 {
 		b.WriteString("There are no documents.")
 	}
-	return says(b.String(), shown), nil
+	return toolResult(b.String(), shown), nil
 }
 
 func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
@@ -117,12 +117,12 @@ func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(s
 	var p dialect.Problems
 	query := strings.TrimSpace(a.Query)
 	p.Text("query", query, 1, maxQuery)
-	within(&p, "limit", a.Limit, 1, 50)
+	checkRange(&p, "limit", a.Limit, 1, 50)
 	ids := p.UUIDs("doc_ids", a.DocIDs)
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.seen(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.checkVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
 	found, err := s.Search.Search(in.ctx, in.who.ID, query, ids, a.Limit)
@@ -137,12 +137,12 @@ func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(s
 	if len(hits) == 0 {
 		b.WriteString("Nothing was found.")
 	}
-	return says(b.String(), map[string]any{"hits": hits}), nil
+	return toolResult(b.String(), map[string]any{"hits": hits}), nil
 }
 
-func within(p *dialect.Problems, field string, n, least, most int) {
-	if n < least || n > most {
-		p.Add(field, fmt.Sprintf("must be a number from %d to %d", least, most))
+func checkRange(p *dialect.Problems, field string, n, least, greatest int) {
+	if n < least || n > greatest {
+		p.Add(field, fmt.Sprintf("must be a number from %d to %d", least, greatest))
 	}
 }
 
@@ -156,9 +156,9 @@ type askArguments struct {
 	ClientTurnID string   `json:"client_turn_id"`
 }
 
-// offerAsk submits a turn, or answers a question of one, and waits until it is
-// over or asks. The turn goes on when the client does not wait for it.
-func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, tell func(string)) (*sdk.CallToolResult, error) {
+// offerAsk submits a turn, or answers its question, and waits until it is over or
+// asks a question. The turn goes on if the client disconnects.
+func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error) {
 	var a askArguments
 	if err := dialect.Decode(arguments, &a); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, tell func(s
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.seen(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.checkVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
 	var (
@@ -196,7 +196,7 @@ func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, tell func(s
 		err   error
 	)
 	if a.Answer == nil {
-		var made taken
+		var made submitted
 		made, err = s.submit(in.ctx, in.who, dialect.Submit{
 			ThreadID: thread,
 			Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action), WebSearch: a.WebSearch,
@@ -211,12 +211,11 @@ func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, tell func(s
 	if err != nil {
 		return nil, err
 	}
-	return s.outcome(in, turn, asked, tell)
+	return s.outcome(in, turn, asked, report)
 }
 
-// answerOffer answers the question that a thread waits on. What a person has to
-// approve is not approved here: the caller is a program, and what it was told to
-// say may stand in a document.
+// answerOffer answers the question that a thread waits on. It never approves tools,
+// because the caller is a program that may follow instructions from a document.
 func (s *server) answerOffer(in *mcpRequest, thread, answer string, docs []string) (_ chat.Turn, asked string, _ error) {
 	if _, err := s.Store.Conversation(in.ctx, in.who.ID, thread); err != nil {
 		return chat.Turn{}, "", err
@@ -243,43 +242,43 @@ func (s *server) answerOffer(in *mcpRequest, thread, answer string, docs []strin
 	return s.answer(in.ctx, in.who, chat.Resume{ThreadID: thread, InterruptID: state.Pending.ID, Value: value})
 }
 
-// rejectAll is the answer that runs none of the tools asked about.
+// rejectAll is the answer that rejects all tools of the question.
 const rejectAll = "reject"
 
-// outcome waits for a turn's end, or for its question, and shows it.
-func (s *server) outcome(in *mcpRequest, turn chat.Turn, asked string, tell func(string)) (*sdk.CallToolResult, error) {
-	v, err := s.viewer(in.ctx, turn, follow.Position{})
+// outcome waits for a turn's end or question and returns it as a tool result.
+func (s *server) outcome(in *mcpRequest, turn chat.Turn, asked string, report func(string)) (*sdk.CallToolResult, error) {
+	v, err := s.viewer(in.ctx, turn, follow.Position{}, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer v.Close()
-	e, err := s.await(in, v, asked, tell)
+	e, err := s.await(in, v, asked, report)
 	if err != nil {
 		return nil, err
 	}
 	return showOutcome(turn, e), nil
 }
 
-// await is the event that a turn ends with, or asks with. after names the
+// await returns the event with which a turn ends or asks a question. after names the
 // question that was just answered.
-func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, tell func(string)) (chat.Event, error) {
-	in.alive() // the answer begins in time, however long its turn takes
+func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, report func(string)) (chat.Event, error) {
+	in.keepAlive() // the first byte must be sent before the answer timeout
 	tick := time.NewTicker(s.ping)
 	defer tick.Stop()
 	for {
 		item, more, err := v.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return vanished(v), nil // its log has no end
+			return notFoundEvent(v), nil // its log has no terminal event
 		case err != nil:
-			return vanished(v), nil
+			return notFoundEvent(v), nil
 		case more != nil:
 			select {
 			case <-more:
 			case <-tick.C:
-				in.alive()
-			case <-in.life.Done():
-				return chat.Event{}, errClientGone
+				in.keepAlive()
+			case <-in.clientContext.Done():
+				return chat.Event{}, errClientDisconnected
 			case <-s.Stop:
 				return chat.Event{}, engineErr(errStopping)
 			}
@@ -298,13 +297,13 @@ func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, tell func
 		case item.Type == chat.EventInterrupt && item.Latest:
 			return item.Event, nil
 		case item.Type == chat.EventStatus && item.Message != "":
-			tell(item.Message)
+			report(item.Message)
 		}
 	}
 }
 
-// askedBack is an interrupt as a result shows it.
-type askedBack struct {
+// questionJSON is an interrupt in a tool result.
+type questionJSON struct {
 	InterruptID string             `json:"interrupt_id"`
 	Type        chat.InterruptType `json:"type"`
 	Message     string             `json:"message"`
@@ -312,20 +311,20 @@ type askedBack struct {
 	Tools       []string           `json:"tools,omitempty"`
 }
 
-// answered is what came of a call of ask.
-type answered struct {
+// askResult is the structured result of the tool ask.
+type askResult struct {
 	ThreadID  string          `json:"thread_id"`
 	TurnID    string          `json:"turn_id"`
 	Status    chat.TurnStatus `json:"status"`
-	Answer    string          `json:"answer,omitempty"` // or as much of it as there is
+	Answer    string          `json:"answer,omitempty"` // or the part that was written
 	Citations []chat.Citation `json:"citations,omitempty"`
-	Question  *askedBack      `json:"question,omitempty"`
+	Question  *questionJSON   `json:"question,omitempty"`
 	Error     string          `json:"error,omitempty"`
 }
 
-// showOutcome puts a turn's last event into words.
+// showOutcome describes a turn's last event.
 func showOutcome(turn chat.Turn, e chat.Event) *sdk.CallToolResult {
-	out := answered{ThreadID: turn.ThreadID, TurnID: turn.ID}
+	out := askResult{ThreadID: turn.ThreadID, TurnID: turn.ID}
 	var b strings.Builder
 	failed := false
 	switch {
@@ -349,21 +348,21 @@ func showOutcome(turn chat.Turn, e chat.Event) *sdk.CallToolResult {
 		fmt.Fprintf(&b, "%s\n%s\n", e.Message, e.Partial)
 	}
 	fmt.Fprintf(&b, "\n(thread_id: %s)", turn.ThreadID)
-	result := says(b.String(), out)
+	result := toolResult(b.String(), out)
 	result.IsError = failed
 	return result
 }
 
-func showQuestion(i chat.Interrupt) *askedBack {
-	q := &askedBack{InterruptID: i.ID, Type: i.Type, Message: i.Message, Options: i.Options}
+func showQuestion(i chat.Interrupt) *questionJSON {
+	q := &questionJSON{InterruptID: i.ID, Type: i.Type, Message: i.Message, Options: i.Options}
 	for _, call := range i.Calls {
 		q.Tools = append(q.Tools, call.Name)
 	}
 	return q
 }
 
-// writeQuestion says how a question can be answered.
-func writeQuestion(b *strings.Builder, q askedBack) {
+// writeQuestion describes a question and how to answer it.
+func writeQuestion(b *strings.Builder, q questionJSON) {
 	b.WriteString("Palaver asks: " + q.Message + "\n")
 	if q.Type == chat.ToolApproval {
 		fmt.Fprintf(b, "Tools: %s\nOnly a person can approve them, in Palaver itself. The answer %s runs none of them.\n", strings.Join(q.Tools, ", "), rejectAll)

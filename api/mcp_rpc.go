@@ -12,10 +12,10 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 )
 
-// The revision of MCP whose words tools/list and tools/call are spoken in here.
+// The revision of MCP that tools/list and tools/call follow here.
 const rpcProtocol = "2025-06-18"
 
-// codeServer is for what we cannot do now and may be able to do later.
+// codeServer marks errors that are worth a retry.
 const codeServer = -32000
 
 type rpcRequest struct {
@@ -32,18 +32,17 @@ type rpcResponse struct {
 	Error   *jsonrpc.Error  `json:"error,omitempty"`
 }
 
-// rpc answers S1's form of MCP: one JSON-RPC 2.0 request in, one response out.
-// Whatever is wrong with the request itself comes back as a JSON-RPC error with
-// status 200; who may not ask at all, or has too many streams open, has had a
-// plain HTTP error.
+// rpc serves the plain form of MCP: one JSON-RPC 2.0 request, one response. An
+// invalid request gets a JSON-RPC error with status 200. Callers without access, or
+// with too many open streams, get a plain HTTP error.
 func (s *server) rpc(c *gin.Context) error {
 	raw, err := body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
-	line := newLine(c.Writer, " ") // white space before JSON means nothing
-	defer line.close()
-	in := mcpRequestOf(c, line)
+	response := newMCPResponse(c.Writer, " ") // white space before JSON is ignored
+	defer response.close()
+	in := mcpRequestOf(c, response)
 	c.Header("Content-Type", "application/json")
 	out, isCall := s.answerRPC(in, raw)
 	if !isCall {
@@ -54,7 +53,7 @@ func (s *server) rpc(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	_, _ = line.Write(answer)
+	_, _ = response.Write(answer)
 	return nil
 }
 
@@ -104,9 +103,9 @@ func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall 
 	return out, true
 }
 
-// checkMessage looks at the form of a message that a client sends to MCP's
-// streamable HTTP. Unlike at /mcp/rpc it may be an answer, which names no method.
-// Batches have left the protocol, and the SDK would answer the first of one only.
+// checkMessage validates a message to MCP's streamable HTTP. Unlike at /mcp/rpc it
+// may be a response, which has no method. Batches were removed from the protocol, and
+// the SDK would answer only their first message.
 func checkMessage(raw []byte) error {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
@@ -125,7 +124,7 @@ func checkMessage(raw []byte) error {
 	return nil
 }
 
-// rpcID reports whether id is absent or what an id may be: text, number or null.
+// rpcID reports whether id is absent, a string, a number or null.
 func rpcID(id json.RawMessage) bool {
 	return id == nil || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
@@ -146,8 +145,8 @@ func (s *server) callRPC(in *mcpRequest, params json.RawMessage) (*sdk.CallToolR
 	return nil, invalid("name", "is none of the tools")
 }
 
-// rpcError is a refusal in the words of JSON-RPC; its data are those of part 8 of
-// the contract.
+// rpcError converts an error to a JSON-RPC error. Its data has the fields of
+// docs/errors.md.
 func rpcError(err error, requestID string) *jsonrpc.Error {
 	p := describe(err)
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.message + problemsOf(p)}
@@ -158,10 +157,10 @@ func rpcError(err error, requestID string) *jsonrpc.Error {
 		e.Code = codeServer
 	}
 	data := map[string]any{"code": p.code, "request_id": requestID}
-	p.tellWait(data)
+	p.addRetryAfter(data)
 	if len(p.details) > 0 {
 		data["details"] = p.details
 	}
-	e.Data, _ = json.Marshal(data) // texts only
+	e.Data, _ = json.Marshal(data) // cannot fail: it has strings only
 	return e
 }

@@ -49,8 +49,8 @@ func (b *bundle) mcpClient(user string, options *sdk.ClientOptions) *sdk.ClientS
 	return session
 }
 
-// use calls a tool and returns its text and structured content.
-func use(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]any) (text string, structured map[string]any, isError bool) {
+// callTool calls a tool and returns its text and structured content.
+func callTool(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]any) (text string, structured map[string]any, isError bool) {
 	t.Helper()
 	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	require.NoError(t, err)
@@ -69,18 +69,18 @@ func (b *bundle) rpcCall(user, method string, params any) map[string]any {
 	return out
 }
 
-// give stores a document for a user.
-func (b *bundle) give(owner, title, text string) string {
+// addDocument stores a document for a user.
+func (b *bundle) addDocument(owner, title, text string) string {
 	b.t.Helper()
 	id := b.client().call(202, "POST", "/api/documents", map[string]any{"title": title, "text": text}, "Authorization", bearerOf(b.t, owner))["id"].(string)
 	require.NoError(b.t, b.store.StoreText(b.t.Context(), owner, id, text, []chat.Chunk{{ID: id + ".0", DocID: id, Text: text, End: len(text)}}, nil))
 	return id
 }
 
-func TestTheSDKsClientAsksAndSearches(t *testing.T) {
+func TestMCPSDKClientAsksAndSearches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	doc := b.give("ann", "Travel policy", "Flights need approval.")
+	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
 	s := b.mcpClient("ann", nil)
 	require.Equal(t, mcpName, s.InitializeResult().ServerInfo.Name)
 	list, err := s.ListTools(t.Context(), nil)
@@ -91,17 +91,17 @@ func TestTheSDKsClientAsksAndSearches(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{"ask", "search_documents", "list_documents"}, names)
 
-	text, structured, failed := use(t, s, "list_documents", nil)
+	text, structured, failed := callTool(t, s, "list_documents", nil)
 	require.False(t, failed)
 	require.Contains(t, text, doc)
 	require.Equal(t, doc, structured["items"].([]any)[0].(map[string]any)["id"])
 
-	text, structured, failed = use(t, s, "search_documents", map[string]any{"query": "approval", "doc_ids": []string{doc}})
+	text, structured, failed = callTool(t, s, "search_documents", map[string]any{"query": "approval", "doc_ids": []string{doc}})
 	require.False(t, failed)
 	require.Contains(t, text, "Flights need approval.")
 	require.Equal(t, doc, structured["hits"].([]any)[0].(map[string]any)["doc_id"])
 
-	text, structured, failed = use(t, s, "ask", map[string]any{"message": "What is the answer?", "doc_ids": []string{doc}, "action": "inquire"})
+	text, structured, failed = callTool(t, s, "ask", map[string]any{"message": "What is the answer?", "doc_ids": []string{doc}, "action": "inquire"})
 	require.False(t, failed)
 	require.Contains(t, text, "The answer is 42.")
 	require.Equal(t, "completed", structured["status"])
@@ -111,60 +111,60 @@ func TestTheSDKsClientAsksAndSearches(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, chat.Content{Message: "What is the answer?", TaggedDocs: []string{doc}, Action: chat.Inquire, Agent: chat.AgentDocuments}, turn.Content)
 
-	_, structured, _ = use(t, s, "ask", map[string]any{"message": "And then?", "thread_id": thread})
+	_, structured, _ = callTool(t, s, "ask", map[string]any{"message": "And then?", "thread_id": thread})
 	require.Equal(t, thread, structured["thread_id"], "the conversation goes on")
 }
 
-func TestAnAnswerBringsItsSources(t *testing.T) {
+func TestMCPAnswerHasItsSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) {
 		u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{Text: "Yes [1].",
 			Citations: []chat.Citation{{N: 1, Source: "document", DocID: "d", Title: "Policy", Quote: "It is so."}}}})
 	}
-	text, structured, _ := use(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "Is it so?"})
+	text, structured, _ := callTool(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "Is it so?"})
 	require.Contains(t, text, "Yes [1].\n\nSources:\n[1] Policy: \"It is so.\"")
 	require.Equal(t, "It is so.", structured["citations"].([]any)[0].(map[string]any)["quote"])
 }
 
-func TestAQuestionComesBackAndItsAnswerGoesOn(t *testing.T) {
+func TestMCPQuestionIsReturnedAndItsAnswerContinuesTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
 	s := b.mcpClient("ann", nil)
-	text, structured, failed := use(t, s, "ask", map[string]any{"message": "Do it"})
+	text, structured, failed := callTool(t, s, "ask", map[string]any{"message": "Do it"})
 	require.False(t, failed)
 	require.Equal(t, "interrupted", structured["status"])
 	require.Contains(t, text, "Palaver asks: I'm not sure what action you'd like. Please choose:\n- inquire: Inquire\n- audit: Audit")
 	thread := structured["thread_id"]
 
-	text, _, failed = use(t, s, "ask", map[string]any{"thread_id": thread, "answer": "dance"})
+	text, _, failed = callTool(t, s, "ask", map[string]any{"thread_id": thread, "answer": "dance"})
 	require.True(t, failed)
 	require.Contains(t, text, "does not fit")
 
-	text, structured, failed = use(t, s, "ask", map[string]any{"thread_id": thread, "answer": "audit"})
+	text, structured, failed = callTool(t, s, "ask", map[string]any{"thread_id": thread, "answer": "audit"})
 	require.False(t, failed)
 	require.Equal(t, "completed", structured["status"])
 	require.Contains(t, text, "The answer is 42.")
 
-	text, _, failed = use(t, s, "ask", map[string]any{"thread_id": thread, "answer": "audit"})
+	text, _, failed = callTool(t, s, "ask", map[string]any{"thread_id": thread, "answer": "audit"})
 	require.True(t, failed)
 	require.Contains(t, text, "No such question")
 }
 
-func TestAQuestionCanBeGivenUp(t *testing.T) {
+func TestMCPQuestionCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
 	s := b.mcpClient("ann", nil)
-	_, structured, _ := use(t, s, "ask", map[string]any{"message": "Do it"})
-	text, structured, failed := use(t, s, "ask", map[string]any{"thread_id": structured["thread_id"], "answer": "cancel"})
+	_, structured, _ := callTool(t, s, "ask", map[string]any{"message": "Do it"})
+	text, structured, failed := callTool(t, s, "ask", map[string]any{"thread_id": structured["thread_id"], "answer": "cancel"})
 	require.True(t, failed)
 	require.Equal(t, "cancelled", structured["status"])
 	require.Contains(t, text, "user_cancelled")
 }
 
-func TestAProgramCannotApproveTools(t *testing.T) {
+func TestMCPClientCannotApproveTools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	decisions := make(chan chat.ResumeValue, 1)
@@ -177,15 +177,15 @@ func TestAProgramCannotApproveTools(t *testing.T) {
 		}
 	}
 	s := b.mcpClient("ann", nil)
-	text, structured, _ := use(t, s, "ask", map[string]any{"message": "Write it"})
+	text, structured, _ := callTool(t, s, "ask", map[string]any{"message": "Write it"})
 	require.Contains(t, text, "Only a person can approve them")
 	require.Contains(t, text, "files__write_file")
 	for _, say := range []string{"approve", "approved", "yes", ""} {
-		text, _, failed := use(t, s, "ask", map[string]any{"thread_id": structured["thread_id"], "answer": say})
+		text, _, failed := callTool(t, s, "ask", map[string]any{"thread_id": structured["thread_id"], "answer": say})
 		require.True(t, failed)
 		require.Contains(t, text, "only a person can approve")
 	}
-	_, structured, failed := use(t, s, "ask", map[string]any{"thread_id": structured["thread_id"], "answer": "reject"})
+	_, structured, failed := callTool(t, s, "ask", map[string]any{"thread_id": structured["thread_id"], "answer": "reject"})
 	require.False(t, failed)
 	require.Equal(t, "completed", structured["status"])
 	v := <-decisions
@@ -193,12 +193,12 @@ func TestAProgramCannotApproveTools(t *testing.T) {
 	require.Equal(t, chat.Rejected, v.Decisions[0].Decision)
 }
 
-func TestWhatGoesWrongIsForTheModelToRead(t *testing.T) {
+func TestMCPErrorsAreReadableForTheModel(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
 	s := b.mcpClient("ann", nil)
-	text, structured, failed := use(t, s, "ask", map[string]any{"message": "x"})
+	text, structured, failed := callTool(t, s, "ask", map[string]any{"message": "x"})
 	require.True(t, failed)
 	require.Equal(t, "failed", structured["status"])
 	require.Equal(t, chat.CodeModelUnavailable, structured["error"])
@@ -236,11 +236,11 @@ func TestWhatGoesWrongIsForTheModelToRead(t *testing.T) {
 	}
 }
 
-func TestOfferedToolsShowTheCallersOwnThingsOnly(t *testing.T) {
+func TestMCPToolsShowOnlyTheCallersResources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	doc := b.give("ann", "Marzipan", "Marzipan is private.")
-	_, structured, _ := use(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "Marzipan"})
+	doc := b.addDocument("ann", "Marzipan", "Marzipan is private.")
+	_, structured, _ := callTool(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "Marzipan"})
 	thread := structured["thread_id"].(string)
 	bob := b.mcpClient("bob", nil)
 	nobodys := "0b0b0b0b-0000-4000-8000-000000000000"
@@ -256,31 +256,31 @@ func TestOfferedToolsShowTheCallersOwnThingsOnly(t *testing.T) {
 		{"ask", map[string]any{"answer": "x", "thread_id": thread}, map[string]any{"answer": "x", "thread_id": nobodys}},
 		{"ask", map[string]any{"message": "x", "thread_id": thread}, nil},
 	} {
-		text, _, _ := use(t, bob, c.tool, c.arguments)
+		text, _, _ := callTool(t, bob, c.tool, c.arguments)
 		require.NotContains(t, text, "Marzipan")
 		require.NotContains(t, text, doc)
 		require.NotContains(t, text, thread)
 		if c.unknown != nil {
-			same, _, _ := use(t, bob, c.tool, c.unknown)
-			require.Equal(t, same, text, "it tells that it exists")
+			same, _, _ := callTool(t, bob, c.tool, c.unknown)
+			require.Equal(t, same, text, "it reveals that it exists")
 		}
 	}
 }
 
-func TestAMessageSentAgainIsNotAskedTwice(t *testing.T) {
+func TestMCPRetryJoinsItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.mcpClient("ann", nil)
-	_, first, _ := use(t, s, "ask", map[string]any{"message": "Once", "client_turn_id": "c-1"})
-	_, second, _ := use(t, s, "ask", map[string]any{"message": "Once", "client_turn_id": "c-1"})
+	_, first, _ := callTool(t, s, "ask", map[string]any{"message": "Once", "client_turn_id": "c-1"})
+	_, second, _ := callTool(t, s, "ask", map[string]any{"message": "Once", "client_turn_id": "c-1"})
 	require.Equal(t, first, second)
 	require.Equal(t, 1, b.engine.submitCount())
-	text, _, failed := use(t, s, "ask", map[string]any{"message": "Twice", "client_turn_id": "c-1"})
+	text, _, failed := callTool(t, s, "ask", map[string]any{"message": "Twice", "client_turn_id": "c-1"})
 	require.True(t, failed)
 	require.Contains(t, text, "client_turn_id")
 }
 
-func TestATurnGoesOnWhenItsMCPClientGoes(t *testing.T) {
+func TestTurnGoesOnWhenItsMCPClientDisconnects(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"/mcp", "/mcp/rpc"} {
 		t.Run(way, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestATurnGoesOnWhenItsMCPClientGoes(t *testing.T) {
 	}
 }
 
-func TestALongWaitIsKeptOpenAndTold(t *testing.T) {
+func TestLongMCPCallIsKeptOpenAndReportsProgress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.ping = 5 * time.Millisecond
@@ -355,21 +355,21 @@ func TestALongWaitIsKeptOpenAndTold(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-func TestAServerThatStopsLetsAskersGo(t *testing.T) {
+func TestServerShutdownEndsMCPCalls(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	b := setup(t, func(d *Deps) { d.Stop = stop })
 	b.engine.script = waiting
 	b.engine.submitted = func(chat.Submit) { close(stop) }
-	text, _, failed := use(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "x"})
+	text, _, failed := callTool(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "x"})
 	require.True(t, failed)
 	require.Contains(t, text, "try again in a moment")
 }
 
-func TestJSONRPCSpeaksS1sForm(t *testing.T) {
+func TestJSONRPCRequestsAndResponses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	doc := b.give("ann", "Travel policy", "Flights need approval.")
+	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
 	list := b.rpcCall("ann", "tools/list", map[string]any{})["result"].(map[string]any)["tools"].([]any)
 	require.Len(t, list, 3)
 	for _, tool := range list {
@@ -414,7 +414,7 @@ func TestJSONRPCSpeaksS1sForm(t *testing.T) {
 	b.client().call(415, "POST", "/mcp/rpc", `{}`, "Authorization", bearerOf(t, "ann"), "Content-Type", "text/plain")
 }
 
-func TestAMalformedMessageToMCPIsRefusedInOurWords(t *testing.T) {
+func TestMalformedMCPMessageIsRefusedWithOurError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for body, field := range map[string]string{
@@ -434,11 +434,11 @@ func TestAMalformedMessageToMCPIsRefusedInOurWords(t *testing.T) {
 	b.client().call(202, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Authorization", bearerOf(t, "ann"))
 }
 
-func TestOurOwnFailureSaysNothingOfItsInsides(t *testing.T) {
+func TestMCPInternalErrorsRevealNoInternals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.engine.set(func() { b.engine.away = errors.New("inner secret") })
-	text, structured, failed := use(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "x"})
+	b.engine.set(func() { b.engine.unavailable = errors.New("inner secret") })
+	text, structured, failed := callTool(t, b.mcpClient("ann", nil), "ask", map[string]any{"message": "x"})
 	require.True(t, failed)
 	require.Equal(t, chat.CodeInternal, structured["error"])
 	require.NotContains(t, text, "inner secret")
@@ -449,10 +449,10 @@ func TestOurOwnFailureSaysNothingOfItsInsides(t *testing.T) {
 	require.NotContains(t, string(raw), "inner secret")
 }
 
-func TestAToolThatPanicsIsAnErrorOfOurs(t *testing.T) {
+func TestPanickingMCPToolIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Search = panics{} })
-	text, _, failed := use(t, b.mcpClient("ann", nil), "search_documents", map[string]any{"query": "x"})
+	text, _, failed := callTool(t, b.mcpClient("ann", nil), "search_documents", map[string]any{"query": "x"})
 	require.True(t, failed)
 	require.Contains(t, text, "Something went wrong on our side")
 	out := b.rpcCall("ann", "tools/call", map[string]any{"name": "search_documents", "arguments": map[string]any{"query": "x"}})
@@ -466,10 +466,10 @@ func (panics) Search(context.Context, string, string, []string, int) ([]chat.Hit
 }
 
 // Palaver's MCP client and server understand each other, both ways.
-func TestPalaverCanUsePalaver(t *testing.T) {
+func TestPalaversMCPClientWorksWithPalaversMCPServer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	doc := b.give("ann", "Travel policy", "Flights need approval.")
+	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
 	allowed, err := guard.ParsePrefixes("127.0.0.0/8")
 	require.NoError(t, err)
 	headers := map[string]string{"Authorization": bearerOf(t, "ann")}
@@ -518,7 +518,7 @@ func FuzzRPC(f *testing.F) {
 		if strings.Contains(string(raw), "ask") { // which makes turns
 			return
 		}
-		in := &mcpRequest{ctx: t.Context(), life: t.Context(), who: caller{ID: "ann"}, id: "r", alive: func() {}}
+		in := &mcpRequest{ctx: t.Context(), clientContext: t.Context(), who: caller{ID: "ann"}, id: "r", keepAlive: func() {}}
 		out, isCall := b.server.answerRPC(in, raw)
 		answer, err := json.Marshal(out)
 		if err != nil || !json.Valid(answer) {

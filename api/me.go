@@ -28,7 +28,7 @@ func (s *server) me(c *gin.Context) error {
 	return nil
 }
 
-// putMe replaces what the caller says about themselves.
+// putMe replaces the caller's profile.
 func (s *server) putMe(c *gin.Context) error {
 	var b chat.Profile
 	if err := decode(c, &b); err != nil {

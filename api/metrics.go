@@ -21,7 +21,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	streams  *prometheus.GaugeVec
 	turns    prometheus.Counter
-	asked    prometheus.Counter
+	queries  prometheus.Counter
 	waits    *prometheus.HistogramVec
 }
 
@@ -41,7 +41,7 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 		turns: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "palaver_turns_submitted_total", Help: "New turns that their threads have taken.",
 		}),
-		asked: prometheus.NewCounter(prometheus.CounterOpts{
+		queries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "palaver_progress_queries_total", Help: "Queries to workflows for what the bus has not delivered of their turns.",
 		}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -50,13 +50,13 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
 		}, []string{"dialect", "until"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.asked, m.waits} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.queries, m.waits} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
-		// A registry shared with the rest of the process may have them.
+		// A registry shared with the rest of the process may already have the collectors.
 		if err := r.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 			return nil, err
 		}
@@ -64,14 +64,14 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 	return m, nil
 }
 
-// countedThreads counts what followers ask of workflows.
+// countedThreads counts the followers' workflow queries.
 type countedThreads struct {
 	Threads
-	asked prometheus.Counter
+	queries prometheus.Counter
 }
 
 func (t countedThreads) Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error) {
-	t.asked.Inc()
+	t.queries.Inc()
 	return t.Threads.Progress(ctx, threadID, turnID, after)
 }
 
@@ -81,7 +81,7 @@ func (m *metrics) serve(c *gin.Context) error {
 }
 
 func (m *metrics) observe(method, route string, status int, took time.Duration) {
-	switch method { // a client may invent methods, and labels must stay few
+	switch method { // clients can send any method, and a metric must have few labels
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 	default:
 		method = "other"

@@ -23,7 +23,7 @@ const (
 	bodyTimeout     = 30 * time.Second
 )
 
-// requestID takes the caller's request id when it is a plain one, else makes one.
+// requestID uses the caller's request id if it is valid, else makes one.
 func (s *server) requestID(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
 	if len(id) > maxRequestID || !dialect.Plain(id) {
@@ -35,7 +35,7 @@ func (s *server) requestID(c *gin.Context) {
 
 func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
 
-// access logs and counts a request: never its query or body, which carry what
+// access logs and counts a request. It never logs the query or body, which hold what
 // people write.
 func (s *server) access(c *gin.Context) {
 	start := time.Now()
@@ -54,9 +54,9 @@ func (s *server) access(c *gin.Context) {
 		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
 }
 
-// recovery turns a panic into a 500 that says nothing of our insides.
+// recovery turns a panic into a 500 that reveals no internals.
 func (s *server) recovery(c *gin.Context) {
-	r := c.Request // a handler's own has a context that the panic has ended
+	r := c.Request // the handler's request has a context that the panic has cancelled
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -67,7 +67,7 @@ func (s *server) recovery(c *gin.Context) {
 		}
 		s.Log.Error("panic in a handler", "request_id", requestID(c), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
-			panic(http.ErrAbortHandler) // a stream that breaks off must not look like one that has ended
+			panic(http.ErrAbortHandler) // the client must see an aborted stream, not a complete one
 		}
 		c.Request = r
 		s.fail(c, errors.New("panic"))
@@ -89,7 +89,7 @@ func securityHeaders(c *gin.Context) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
 }
 
-// body reads a JSON body within a limit and a deadline.
+// body reads a JSON body with a size limit and a timeout.
 func body(c *gin.Context, limit int64) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
 		return nil, unsupported("The body must be application/json.")
@@ -103,7 +103,7 @@ func body(c *gin.Context, limit int64) ([]byte, error) {
 	return b.Bytes(), readError(err)
 }
 
-// readError blames the client for a body that did not come through.
+// readError makes a failed read of the body a client error.
 func readError(err error) error {
 	var large *http.MaxBytesError
 	if err == nil || errors.As(err, &large) {
@@ -112,15 +112,15 @@ func readError(err error) error {
 	return invalid("body", "could not be read")
 }
 
-// allowReading bounds how long the body may take to arrive; call what it
-// returns when the body has been read, so that the bound does not end a stream.
-// The time within which the request is answered begins then.
+// allowReading limits how long the body may take to arrive. Call done when the body
+// has been read: it removes the limit, which would end a stream, and restarts the
+// answer deadline.
 func allowReading(c *gin.Context, d time.Duration) (done func()) {
 	rc := http.NewResponseController(c.Writer)
 	_ = rc.SetReadDeadline(time.Now().Add(d)) // not every writer is a network connection
 	return func() {
 		_ = rc.SetReadDeadline(time.Time{})
-		arrived(c)
+		restartDeadline(c)
 	}
 }
 

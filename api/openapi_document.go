@@ -31,13 +31,13 @@ const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; 
 
 Every answer carries X-Request-Id; one that the caller sends (1 to 64 characters A-Z a-z 0-9 _ . : -) is kept.`
 
-// openAPI is the document and what it is served with.
+// openAPI is the document with its ETag.
 type openAPI struct {
 	raw  []byte
 	etag string
 }
 
-// openAPIs are the documents of the API as it may be set up, each made once.
+// openAPIs makes the document for each AUTH_MODE, once.
 var openAPIs = map[string]func() (openAPI, error){
 	AuthAnonymous: sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthAnonymous) }),
 	AuthRequired:  sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthRequired) }),
@@ -67,14 +67,14 @@ func newOpenAPI(auth string) (openAPI, error) {
 	for _, o := range operations {
 		d.add(o)
 	}
-	delete(d.schemas.made, "UIChunk") // all chunks in one, which nothing refers to
+	delete(d.schemas.made, "UIChunk") // the union type of all chunks; no schema refers to it
 	d.schemas.describe()
 	raw, err := json.Marshal(d.doc)
 	sum := sha256.Sum256(raw)
 	return openAPI{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
 }
 
-// serve answers GET /openapi.json, which a client may keep and ask about anew.
+// serve answers GET /openapi.json; clients may cache and revalidate it.
 func (d openAPI) serve(c *gin.Context) error {
 	c.Header("Content-Type", "application/json; charset=utf-8")
 	c.Header("Cache-Control", "public, max-age=300")
@@ -83,13 +83,13 @@ func (d openAPI) serve(c *gin.Context) error {
 	return nil
 }
 
-// documented is the document while it is made.
+// documented builds the document.
 type documented struct {
 	doc     *openapi3.T
 	schemas *schemas
 }
 
-// refusal is a status of errors.
+// refusal describes an error status.
 type refusal struct {
 	status      int
 	name, about string
@@ -118,14 +118,14 @@ func (d *documented) failures() {
 		switch r.status {
 		case http.StatusTooManyRequests:
 			res.Headers = headersOf("X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
-		case http.StatusMethodNotAllowed: // MCP's library answers in plain text
+		case http.StatusMethodNotAllowed: // the MCP library answers in plain text
 			res.Headers, res.Content = headersOf("X-Request-Id", "Allow"), nil
 		}
 		d.doc.Components.Responses[r.name] = &openapi3.ResponseRef{Value: res}
 	}
 }
 
-// statuses are those of an operation's errors.
+// statuses returns the statuses of an operation's errors.
 func (o operation) statuses() []int {
 	all := append([]int{http.StatusInternalServerError}, o.errors...)
 	if o.open {
@@ -191,7 +191,7 @@ func (p param) describe(to *openapi3.Parameter) *openapi3.Parameter {
 	case p.enum != nil:
 		s.Enum = p.enum
 	}
-	return to.WithDescription(p.about).WithRequired(p.needed).WithSchema(s)
+	return to.WithDescription(p.about).WithRequired(p.required).WithSchema(s)
 }
 
 func (d *documented) body(o operation) *openapi3.RequestBody {
@@ -207,7 +207,7 @@ func (d *documented) body(o operation) *openapi3.RequestBody {
 		}
 		content["multipart/form-data"] = openapi3.NewMediaType().WithSchema(form)
 	}
-	return openapi3.NewRequestBody().WithContent(content).WithRequired(!o.nobody)
+	return openapi3.NewRequestBody().WithContent(content).WithRequired(!o.bodyOptional)
 }
 
 func (d *documented) answer(a success) *openapi3.Response {
@@ -264,8 +264,8 @@ func securitySchemes() openapi3.SecuritySchemes {
 	}
 }
 
-// securityOf: without anything, a caller is given a cookie, unless tokens are
-// required.
+// securityOf returns the accepted credentials. Unless tokens are required, a caller
+// without credentials gets a cookie.
 func securityOf(auth string) openapi3.SecurityRequirements {
 	all := openapi3.SecurityRequirements{{"bearer": {}}, {"proxy": {}}}
 	if auth == AuthAnonymous {

@@ -15,9 +15,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// schemas makes the schemas of the OpenAPI document from the types that the code
-// reads and writes. What is written has no other fields, and all but those that
-// are left out when empty.
+// schemas makes the schemas of the OpenAPI document from the Go types that the API
+// reads and writes. A written type has no additional fields, and all fields without
+// omitempty are required.
 type schemas struct {
 	made    openapi3.Schemas
 	read    *openapi3gen.Generator
@@ -33,7 +33,7 @@ func newSchemas() *schemas {
 	return &schemas{made: openapi3.Schemas{}, read: generator(readSchema, bodyName), written: generator(writtenSchema, schemaName)}
 }
 
-// enums are the values of types that have only these.
+// enums lists the values of types with a fixed set of values.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[chat.Action]():        values(append([]chat.Action{""}, chat.Actions...)...),
 	reflect.TypeFor[chat.Confidence]():    values("", chat.High, chat.Medium, chat.Low),
@@ -53,10 +53,10 @@ func values[T ~string](all ...T) []any {
 	return out
 }
 
-// readSchema: every field may be absent, or null, which is the same.
+// readSchema makes every field optional and nullable; null means absent.
 func readSchema(name string, t reflect.Type, _ reflect.StructTag, s *openapi3.Schema) error {
 	s.Nullable = name != "_root"
-	settle(t, s)
+	setType(t, s)
 	if s.Items != nil {
 		s.Items = notNull(s.Items)
 	}
@@ -67,7 +67,7 @@ func readSchema(name string, t reflect.Type, _ reflect.StructTag, s *openapi3.Sc
 }
 
 func writtenSchema(_ string, t reflect.Type, _ reflect.StructTag, s *openapi3.Schema) error {
-	settle(t, s)
+	setType(t, s)
 	if t.Kind() != reflect.Struct || s.Properties == nil {
 		return nil
 	}
@@ -85,8 +85,8 @@ func writtenSchema(_ string, t reflect.Type, _ reflect.StructTag, s *openapi3.Sc
 	return nil
 }
 
-// settle says in the words of OpenAPI 3.1 what a type is.
-func settle(t reflect.Type, s *openapi3.Schema) {
+// setType converts a type to the form of OpenAPI 3.1.
+func setType(t reflect.Type, s *openapi3.Schema) {
 	s.Enum = enums[t]
 	if !s.Nullable || s.Type == nil || t.Kind() == reflect.Struct && t.Name() != "" {
 		return
@@ -97,7 +97,7 @@ func settle(t reflect.Type, s *openapi3.Schema) {
 	}
 }
 
-// orNull lets a field be null whose schema cannot say so itself.
+// orNull makes a field nullable whose schema is a reference, a union or a list.
 func orNull(s *openapi3.Schema, field string) {
 	p := s.Properties[field]
 	if p != nil && (strings.HasPrefix(p.Ref, componentSchemas) || p.Value != nil && (p.Value.AnyOf != nil || p.Value.Items != nil && len(*p.Value.Type) == 1)) {
@@ -105,7 +105,7 @@ func orNull(s *openapi3.Schema, field string) {
 	}
 }
 
-// notNull takes back what orNull or settle has allowed.
+// notNull undoes orNull and setType's nullable.
 func notNull(p *openapi3.SchemaRef) *openapi3.SchemaRef {
 	if p.Value == nil || strings.HasPrefix(p.Ref, componentSchemas) {
 		return p
@@ -129,7 +129,7 @@ type jsonField struct {
 	optional, null bool
 }
 
-// fieldsOf are a struct's fields as JSON has them.
+// fieldsOf returns a struct's JSON fields.
 func fieldsOf(t reflect.Type) (all []jsonField) {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -144,10 +144,10 @@ func fieldsOf(t reflect.Type) (all []jsonField) {
 	return all
 }
 
-// prefixes go before the names of a package's types; other packages have none.
+// prefixes are added to the names of a package's types; other packages have none.
 var prefixes = map[string]string{"native": "Native", "aisdk": "UI", "langgraph": "LangGraph", "agentv2": "AgentV2"}
 
-// renamed are types whose names would be taken or say too little.
+// renamed gives other names to types whose own would collide or say too little.
 var renamed = map[string]string{
 	"aisdk.body":         "UIChatBody",
 	"api.interruptJSON":  "LangGraphPending",
@@ -159,7 +159,7 @@ var renamed = map[string]string{
 	"jsonrpc2.WireError": "RPCError",
 }
 
-// schemaName is what the schema of a type is called.
+// schemaName returns the name of a type's schema.
 func schemaName(t reflect.Type) string {
 	pkg, name := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], t.Name()
 	if name == "" {
@@ -174,8 +174,8 @@ func schemaName(t reflect.Type) string {
 	return prefixes[pkg] + exported(name)
 }
 
-// bodyName is what the schema of a type that is read is called: another than when
-// it is written.
+// bodyName returns the name of the schema for reading a type. It differs from that for
+// writing it.
 func bodyName(t reflect.Type) string {
 	name := schemaName(t)
 	if name == "" || strings.HasSuffix(name, "Body") {
@@ -189,13 +189,13 @@ func exported(name string) string {
 	return strings.TrimSuffix(string(unicode.ToUpper(first))+name[size:], "JSON")
 }
 
-// of is the schema of what a value's type is written as.
+// of returns the schema for writing a value's type.
 func (m *schemas) of(v any) *openapi3.SchemaRef { return m.schema(m.written, v) }
 
-// body is the schema of what is read into a value's type.
+// body returns the schema for reading a value's type.
 func (m *schemas) body(v any) *openapi3.SchemaRef { return m.schema(m.read, v) }
 
-// schema panics on what cannot be described: the types are ours.
+// schema panics on types that cannot be described: all of them are in this repository.
 func (m *schemas) schema(g *openapi3gen.Generator, v any) *openapi3.SchemaRef {
 	switch v := v.(type) {
 	case nil:
@@ -216,7 +216,7 @@ func (m *schemas) schema(g *openapi3gen.Generator, v any) *openapi3.SchemaRef {
 	return ref
 }
 
-// shape is the schema of a type with what a Shape adds to it.
+// shape returns the schema of a type with the additions of a Shape.
 func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3.SchemaRef {
 	ref := m.schema(g, shape.Value)
 	name := strings.TrimPrefix(ref.Ref, componentSchemas)
@@ -244,7 +244,7 @@ func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3
 	return openapi3.NewSchemaRef(componentSchemas+name, nil)
 }
 
-// events is the schema of what the data lines of a dialect's streams hold.
+// events adds the schema for the data lines of a dialect's streams.
 func (m *schemas) events(name string, shapes []dialect.Shape) {
 	s := &openapi3.Schema{Description: "What a data line of the stream holds."}
 	for _, shape := range shapes {
@@ -255,7 +255,7 @@ func (m *schemas) events(name string, shapes []dialect.Shape) {
 
 const componentSchemas = "#/components/schemas/"
 
-// part is a schema with some of another's fields.
+// part returns a schema with some of another's fields.
 func part(whole *openapi3.Schema, only []string) *openapi3.Schema {
 	s := &openapi3.Schema{Type: whole.Type, Properties: openapi3.Schemas{}, AdditionalProperties: whole.AdditionalProperties}
 	for _, f := range only {
@@ -268,7 +268,7 @@ func part(whole *openapi3.Schema, only []string) *openapi3.Schema {
 	return s
 }
 
-// camel is a chunk's type as part of a name.
+// camel converts a chunk's type to camel case.
 func camel(s string) string {
 	out := ""
 	for word := range strings.SplitSeq(s, "-") {
@@ -277,7 +277,7 @@ func camel(s string) string {
 	return out
 }
 
-// describe adds to the fields what words say of them.
+// describe adds the descriptions in words to the fields.
 func (m *schemas) describe() {
 	for name, ref := range m.made {
 		for field, p := range ref.Value.Properties {
@@ -290,7 +290,7 @@ func (m *schemas) describe() {
 	}
 }
 
-// word is what is to be said of a field beyond its type.
+// word describes a field beyond its type.
 type word struct {
 	about  string
 	format string
@@ -307,11 +307,11 @@ func (w word) on(p *openapi3.SchemaRef) *openapi3.SchemaRef {
 	s.Description = w.about
 	if s.Type == nil && s.AnyOf == nil && w.object {
 		s.Type = &openapi3.Types{"object"}
-		if s.Nullable { // what is read
+		if s.Nullable { // a schema for reading
 			s.Type = &openapi3.Types{"object", "null"}
 		}
 	}
-	s.Nullable = false // no word of OpenAPI 3.1; without a type, null is allowed
+	s.Nullable = false // OpenAPI 3.1 has no nullable; without a type, null is allowed
 	if s.Type != nil && (*s.Type)[0] == "string" && s.Const == nil {
 		s.Format = w.format
 		if w.max > 0 {

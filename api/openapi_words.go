@@ -5,8 +5,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// words are what the OpenAPI document says of fields: of one schema's
-// (Schema.field), or of all that have the name.
+// words describes fields for the OpenAPI document: of one schema (Schema.field), or all
+// fields with the name.
 var words = map[string]word{
 	"action":               {about: "What to do with the message; empty or null: inferred from it.", enum: append(values(chat.Actions...), "")},
 	"agent":                {about: "Which agent answers; left out: the conversation's.", enum: values(chat.AgentDocuments, chat.AgentAssistant, "")},

@@ -12,24 +12,24 @@ import (
 	"github.com/palaver-chat/palaver/repair"
 )
 
-// A row can be open while no workflow has its turn: the workflow was terminated,
-// or a database was restored from a copy. Whoever uses a thread has its rows
-// checked, where they show something open; a sweep in the workers does the rest.
+// A row can be open while no workflow has its turn: the workflow was terminated, or
+// the database was restored from a backup. Requests check the open rows of the threads
+// that they use; a sweep in the workers finds the others.
 
 const (
-	// How long a request waits for a check of its thread. Without an answer it goes
-	// on with what the rows say.
+	// How long a request waits for a check of its thread. After that it uses the rows
+	// as they are.
 	checkTimeout = 2 * time.Second
 	// The same for all conversations of a list.
 	checkListTimeout = time.Second
-	// How many conversations of a list are checked, and how many at once.
-	maxChecked     = 16
-	checkedAtATime = 4
+	// How many conversations of a list are checked, and how many concurrently.
+	maxChecked          = 16
+	maxConcurrentChecks = 4
 )
 
-// checkShare is the time for a check: it leaves most of a request's for the answer.
-func checkShare(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
-	part, done := share(ctx, 3)
+// checkDeadline limits a check, so that most of a request's time is left.
+func checkDeadline(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+	part, done := fractionOfDeadline(ctx, 3)
 	ctx, cancel := context.WithTimeout(part, longest)
 	return ctx, func() {
 		cancel()
@@ -39,21 +39,20 @@ func checkShare(ctx context.Context, longest time.Duration) (context.Context, co
 
 // settleLost checks a thread and reports whether it changed anything.
 func (s *server) settleLost(ctx context.Context, owner, thread string) bool {
-	return s.checked(ctx, thread, func(ctx context.Context) ([]repair.Finding, error) { return s.repair.Thread(ctx, owner, thread) })
+	return s.runCheck(ctx, thread, func(ctx context.Context) ([]repair.Finding, error) { return s.repair.CheckThread(ctx, owner, thread) })
 }
 
-func (s *server) checked(ctx context.Context, thread string, check func(context.Context) ([]repair.Finding, error)) bool {
-	ctx, cancel := checkShare(ctx, checkTimeout)
+func (s *server) runCheck(ctx context.Context, thread string, check func(context.Context) ([]repair.Finding, error)) bool {
+	ctx, cancel := checkDeadline(ctx, checkTimeout)
 	defer cancel()
 	found, err := check(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Log.Info("thread not checked for lost turns", "thread", thread, "error", err)
+		s.Log.Info("checking a thread for lost turns failed", "thread", thread, "error", err)
 	}
 	return slices.ContainsFunc(found, func(f repair.Finding) bool { return !f.Later })
 }
 
-// openTurns are a thread's open turns, oldest first, without those that turn out
-// to be lost.
+// openTurns returns a thread's open turns, oldest first, after lost ones were settled.
 func (s *server) openTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
 	open, err := s.Store.OpenTurns(ctx, owner, thread)
 	if err != nil || len(open) == 0 || !s.settleLost(ctx, owner, thread) {
@@ -62,11 +61,10 @@ func (s *server) openTurns(ctx context.Context, owner, thread string) ([]chat.Tu
 	return s.Store.OpenTurns(ctx, owner, thread)
 }
 
-// checkTurn checks the thread of a turn that no workflow has and that is not
-// settled. open says that its row is there and open all the same: its submit may
-// be under way.
+// checkTurn checks the thread of a turn that no workflow has and that is not settled.
+// open means that its row is still open afterwards: its submit may be in flight.
 func (s *server) checkTurn(ctx context.Context, ref follow.Ref) (open bool, _ error) {
-	if _, err := s.repair.Thread(ctx, ref.Owner, ref.ThreadID); err != nil {
+	if _, err := s.repair.CheckThread(ctx, ref.Owner, ref.ThreadID); err != nil {
 		return false, err
 	}
 	t, err := s.Store.Turn(ctx, ref.Owner, ref.TurnID)
@@ -76,13 +74,12 @@ func (s *server) checkTurn(ctx context.Context, ref follow.Ref) (open bool, _ er
 	return err == nil && t.Status != chat.TurnNew && !t.Status.Settled(), err
 }
 
-// checkConversations corrects the status of conversations of one owner that have
-// something open.
+// checkConversations corrects the status of one owner's conversations with open turns.
 func (s *server) checkConversations(ctx context.Context, owner string, list []chat.Conversation) {
-	ctx, cancel := checkShare(ctx, checkListTimeout)
+	ctx, cancel := checkDeadline(ctx, checkListTimeout)
 	defer cancel()
 	var all sync.WaitGroup
-	slots := make(chan struct{}, checkedAtATime)
+	slots := make(chan struct{}, maxConcurrentChecks)
 	checked := 0
 	for i := range list {
 		c := &list[i]
@@ -106,10 +103,9 @@ func (s *server) checkConversations(ctx context.Context, owner string, list []ch
 	all.Wait()
 }
 
-// stillBusy counts the caller's threads at work again, without those whose turns
-// turn out to be lost.
-func (s *server) stillBusy(ctx context.Context, owner, thread string) (here, busy int, err error) {
-	ctx, cancel := checkShare(ctx, checkTimeout)
+// recountBusy settles the caller's lost turns and counts the busy threads again.
+func (s *server) recountBusy(ctx context.Context, owner, thread string) (here, busy int, err error) {
+	ctx, cancel := checkDeadline(ctx, checkTimeout)
 	defer cancel()
 	threads, err := s.Store.BusyThreads(ctx, owner, maxChecked)
 	if err != nil {

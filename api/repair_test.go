@@ -43,7 +43,7 @@ func (c *client) history(thread string) (active any, said messages) {
 	return h["active_turn"], h["messages"].([]any)
 }
 
-func TestAStreamOfALostTurnEndsInPlainWords(t *testing.T) {
+func TestStreamOfALostTurnEndsWithTurnLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c, page := inMidAnswer(b)
@@ -57,7 +57,7 @@ func TestAStreamOfALostTurnEndsInPlainWords(t *testing.T) {
 	}
 }
 
-func TestTheHistoryShowsNoTurnAsActiveThatIsLost(t *testing.T) {
+func TestHistoryDoesNotShowALostTurnAsActive(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c, page := inMidAnswer(b)
@@ -72,7 +72,7 @@ func TestTheHistoryShowsNoTurnAsActiveThatIsLost(t *testing.T) {
 	}
 }
 
-func TestALostTurnCanBeStopped(t *testing.T) {
+func TestLostTurnCanBeStopped(t *testing.T) {
 	t.Parallel()
 	for name, named := range map[string]map[string]any{
 		"by client_turn_id": {"client_turn_id": "c1"}, "by its thread": {},
@@ -95,7 +95,7 @@ func TestALostTurnCanBeStopped(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToALostQuestionIsRefusedAndTheThreadIsFree(t *testing.T) {
+func TestAnswerToALostQuestionIsRefusedAndTheThreadIsUsable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -113,7 +113,7 @@ func TestAnAnswerToALostQuestionIsRefusedAndTheThreadIsFree(t *testing.T) {
 	}
 }
 
-func TestTheNextMessageFollowsALostTurn(t *testing.T) {
+func TestNextMessageAfterALostTurnRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c, page := inMidAnswer(b)
@@ -131,7 +131,7 @@ func TestTheNextMessageFollowsALostTurn(t *testing.T) {
 	}
 }
 
-func TestAMessageSentAgainAfterItsWorkflowWasLostRunsAgain(t *testing.T) {
+func TestRetryAfterItsWorkflowWasLostRunsAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c, page := inMidAnswer(b)
@@ -144,7 +144,7 @@ func TestAMessageSentAgainAfterItsWorkflowWasLostRunsAgain(t *testing.T) {
 	}
 }
 
-func TestLostTurnsDoNotShutTheirOwnerOut(t *testing.T) {
+func TestLostTurnsDoNotCountAgainstTheirOwnersLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(Limits{BusyTurns: 2}))
 	b.engine.script = speaking
@@ -161,7 +161,7 @@ func TestLostTurnsDoNotShutTheirOwnerOut(t *testing.T) {
 	c.ask(hello()).until("response")
 }
 
-func TestAConversationWithALostTurnIsIdle(t *testing.T) {
+func TestConversationWithALostTurnIsIdle(t *testing.T) {
 	t.Parallel()
 	for name, get := range map[string]func(c *client) any{
 		"of a list": func(c *client) any {
@@ -185,27 +185,26 @@ func TestAConversationWithALostTurnIsIdle(t *testing.T) {
 	}
 }
 
-func TestATurnIsNotLostBecauseTheEngineCannotBeReached(t *testing.T) {
+func TestTurnIsNotSettledAsLostWhileTheEngineIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c, page := inMidAnswer(b)
 	page.close()
-	b.engine.set(func() { b.engine.away = errors.New("connection refused") })
+	b.engine.set(func() { b.engine.unavailable = errors.New("connection refused") })
 	if active, _ := c.history(someThread); active == nil {
 		t.Fatal("it is not known to be lost")
 	}
 	if got := c.call(200, "GET", "/api/conversations/"+someThread, nil)["status"]; got != "running" {
 		t.Fatalf("status %v", got)
 	}
-	b.engine.set(func() { b.engine.away = nil })
+	b.engine.set(func() { b.engine.unavailable = nil })
 	if active, _ := c.history(someThread); active == nil {
 		t.Fatal("it runs")
 	}
 }
 
-// TestAMessageIsAnsweredThoughTheThreadRemembersATurnThatTheDatabaseLost: the
-// database was restored from a copy, and the client sends its message again.
-func TestAMessageIsAnsweredThoughTheThreadRemembersATurnThatTheDatabaseLost(t *testing.T) {
+// The database was restored from a backup, and the client sends its message again.
+func TestRetryIsAnsweredWhenTheThreadRemembersATurnThatTheDatabaseLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	content := chat.Content{Message: "What is the answer?", Agent: chat.AgentDocuments}
@@ -213,7 +212,7 @@ func TestAMessageIsAnsweredThoughTheThreadRemembersATurnThatTheDatabaseLost(t *t
 		b.engine.turns["lost"] = &turn{submit: chat.Submit{ThreadID: someThread, TurnID: "lost", ClientTurnID: "c1", ContentHash: content.Hash()}, over: true}
 	})
 	c := b.client()
-	for range 2 { // the second time the row is there
+	for range 2 { // the second time the row exists
 		c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"}).until("response")
 	}
 	if _, said := c.history(someThread); len(said) != 2 {

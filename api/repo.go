@@ -22,7 +22,7 @@ import (
 
 const (
 	maxRepo      = 8 << 20 // bytes of its JSON
-	repoOverhead = 1 << 10 // what a request may add to it
+	repoOverhead = 1 << 10 // bytes that a request may add to it
 )
 
 var errRepoSize = tooLarge("The repo is larger than the 8 MB allowed.")
@@ -42,16 +42,16 @@ type repoPutJSON struct {
 	Version   int    `json:"repo_version"`
 }
 
-// threadOf reads a thread's id as S3's clients make them up, and finds the
-// thread that it means.
+// threadOf reads a LangGraph client's own thread name and returns it with the thread's
+// id.
 func threadOf(c *gin.Context) (name, id string, _ error) {
 	var p dialect.Problems
 	name = p.ThreadName("thread_id", c.Param("thread_id"))
 	return name, threadNamed(callerOf(c).ID, name), p.Err()
 }
 
-// getRepo gives back the message repository that a client keeps here, null when
-// it never kept one.
+// getRepo returns the message repository that a client stored, null when there is
+// none.
 func (s *server) getRepo(c *gin.Context) error {
 	name, thread, err := threadOf(c)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *server) getRepo(c *gin.Context) error {
 	return nil
 }
 
-// putRepo keeps a client's message repository, unless If-Match names another
-// version than the one that is there.
+// putRepo stores a client's message repository, unless If-Match names a version other
+// than the stored one.
 func (s *server) putRepo(c *gin.Context) error {
 	name, thread, err := threadOf(c)
 	if err != nil {
@@ -142,7 +142,7 @@ func unpackRepo(kept db.Repo) (json.RawMessage, error) {
 		return nil, err
 	}
 	if sumOf(repo) != kept.SHA256 {
-		return nil, errors.New("it is not what was stored: its checksum differs")
+		return nil, errors.New("stored data is corrupt: its checksum differs")
 	}
 	return repo, nil
 }
@@ -154,8 +154,8 @@ func sumOf(b []byte) string {
 
 func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }
 
-// ifMatch is the version that a client thinks is there, 0 meaning none; nil when
-// it does not mind.
+// ifMatch returns the version that the client expects, 0 for none; nil without
+// If-Match.
 func ifMatch(c *gin.Context) (*int, error) {
 	h := strings.TrimSpace(c.GetHeader("If-Match"))
 	if h == "" {

@@ -14,7 +14,7 @@ import (
 
 func repoPath(thread string) string { return "/api/v1/threads/" + thread + "/repo" }
 
-func TestARepoComesBackAsItWasStoredUnderTheNextVersion(t *testing.T) {
+func TestRepoIsReturnedAsStoredWithTheNextVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -67,7 +67,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return norm(a) == norm(b)
 }
 
-func TestALostRaceForARepoIsA412(t *testing.T) {
+func TestConcurrentRepoUpdateIsA412(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
 	put := func(status int, match string) map[string]any {
@@ -92,7 +92,7 @@ func TestALostRaceForARepoIsA412(t *testing.T) {
 	}
 }
 
-func TestARepoIsAnObjectOfAtMost8MB(t *testing.T) {
+func TestRepoMustBeAnObjectOfAtMost8MB(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
 	for body, name := range map[string]string{
@@ -121,7 +121,7 @@ func TestARepoIsAnObjectOfAtMost8MB(t *testing.T) {
 	}
 }
 
-func TestARepoGoesWithItsConversation(t *testing.T) {
+func TestRepoIsDeletedWithItsConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -136,7 +136,7 @@ func TestARepoGoesWithItsConversation(t *testing.T) {
 	}
 }
 
-func TestARepoThatIsNotWhatWasStoredIsNotServed(t *testing.T) {
+func TestCorruptRepoIsNotServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -150,8 +150,8 @@ func TestARepoThatIsNotWhatWasStoredIsNotServed(t *testing.T) {
 	c.call(500, "GET", repoPath(someThread), nil)
 }
 
-// S3's front end names its user in a header, which must be the caller.
-func TestRepoRoutesTakeTheUseridOfTheirCallerOnly(t *testing.T) {
+// LangGraph front ends name their user in a header, which must be the caller.
+func TestRepoRoutesAcceptOnlyTheCallersUserid(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
 	c := b.client()

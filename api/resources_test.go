@@ -116,7 +116,7 @@ func decodeBody(t testing.TB, res *http.Response) map[string]any {
 	return out
 }
 
-func TestADocumentsLife(t *testing.T) {
+func TestDocumentLifecycle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -164,7 +164,7 @@ func TestADocumentsLife(t *testing.T) {
 	c.call(404, "GET", "/api/documents/"+id, nil)
 }
 
-func TestAPublicDocumentIsEverybodysToReadAndNobodysToDelete(t *testing.T) {
+func TestPublicDocumentIsReadableByAllAndCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := uuid.NewString()
@@ -274,7 +274,7 @@ func TestMe(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveTheRequestIDAndPlainOnesAreTakenOver(t *testing.T) {
+func TestErrorsHaveTheRequestIDAndValidOnesAreKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -291,7 +291,7 @@ func TestErrorsHaveTheRequestIDAndPlainOnesAreTakenOver(t *testing.T) {
 	}
 }
 
-func TestAPanicIsA500WithoutItsReason(t *testing.T) {
+func TestPanicIsA500WithoutTheCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := gin.New()
@@ -304,7 +304,7 @@ func TestAPanicIsA500WithoutItsReason(t *testing.T) {
 	}
 }
 
-func TestAStreamThatPanicsBreaksOff(t *testing.T) {
+func TestPanickingStreamIsAborted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := gin.New()
@@ -326,7 +326,7 @@ func TestAStreamThatPanicsBreaksOff(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsAwayIsA503(t *testing.T) {
+func TestUnavailableDatabaseIsA503(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -373,7 +373,7 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	c.call(200, "GET", "/healthz", nil)
 }
 
-func TestConfigSaysWhatThePageNeeds(t *testing.T) {
+func TestConfigHasTheSettingsOfThePage(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
 	got := c.call(200, "GET", "/api/config", nil)
@@ -425,7 +425,7 @@ func TestThePageAndItsHeaders(t *testing.T) {
 	c.call(404, "GET", "/api", nil)
 }
 
-func TestAConversationNamesTheDocumentsItHasComeToKnow(t *testing.T) {
+func TestConversationListsTheDocumentsThatItUsed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

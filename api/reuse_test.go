@@ -8,8 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// dialects are how a message is sent to a thread of a name in each of them, under
-// an id of its own.
+// dialects says how each dialect sends a message with an id to a named thread.
 var dialects = map[string]struct {
 	path   string
 	thread string
@@ -29,7 +28,7 @@ var dialects = map[string]struct {
 	}},
 }
 
-func TestADeletedThreadsNameCanBeUsedAgainInEveryDialect(t *testing.T) {
+func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 	t.Parallel()
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +71,7 @@ func TestADeletedThreadsNameCanBeUsedAgainInEveryDialect(t *testing.T) {
 	}
 }
 
-// laterThreads are threads that remember a later conversation of every id.
+// laterThreads remember a later conversation for every id.
 type laterThreads struct {
 	*engine
 	before func(chat.Submit) // a submit is refused
@@ -86,11 +85,11 @@ func (e laterThreads) Submit(ctx context.Context, s chat.Submit) (chat.Submitted
 	return e.engine.Submit(ctx, s)
 }
 
-func TestASubmitOfAConversationThatWasDeletedMeanwhileIsNotFound(t *testing.T) {
+func TestSubmitToAConversationDeletedMeanwhileIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.Threads = laterThreads{b.engine, func(s chat.Submit) {
-		b.must(b.store.DeleteConversation(t.Context(), s.Owner, s.ThreadID))
+		b.requireNoError(b.store.DeleteConversation(t.Context(), s.Owner, s.ThreadID))
 	}}
 	b.client().call(404, "POST", "/api/chat", m{"thread_id": someThread, "message": "x"})
 	if n := b.engine.submitCount(); n != 0 {
@@ -98,8 +97,8 @@ func TestASubmitOfAConversationThatWasDeletedMeanwhileIsNotFound(t *testing.T) {
 	}
 }
 
-// A copy of the database may be older than the last deletion of a conversation.
-func TestAMessageRunsWhenItsThreadRemembersALaterConversationThanTheDatabase(t *testing.T) {
+// A restored backup may be older than the last deletion of a conversation.
+func TestMessageRunsWhenItsThreadRemembersALaterConversationThanTheDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.Threads = laterThreads{b.engine, func(chat.Submit) {}}
@@ -120,7 +119,7 @@ func (e busyThreads) Submit(ctx context.Context, s chat.Submit) (chat.Submitted,
 	return e.engine.Submit(ctx, s)
 }
 
-func TestAMessageThatRejectsBusyIsTakenWhenTheTurnBeforeItHasJustEnded(t *testing.T) {
+func TestSubmitWithRejectIsRetriedWhenTheRunningTurnHasJustEnded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

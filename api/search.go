@@ -24,7 +24,7 @@ type searchJSON struct {
 	Hits []hitJSON `json:"hits"`
 }
 
-// search ranks passages as answers do.
+// search ranks passages as in answers.
 func (s *server) search(c *gin.Context) error {
 	var p dialect.Problems
 	q := strings.TrimSpace(query(c, &p, "q", maxQuery))

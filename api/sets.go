@@ -48,7 +48,7 @@ type setBody struct {
 	DocIDs []string `json:"doc_ids"`
 }
 
-// readSet reads {name, doc_ids}; the documents must be the caller's to see.
+// readSet reads {name, doc_ids}; the caller must be able to see the documents.
 func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 	var b setBody
 	if err := decode(c, &b); err != nil {
@@ -65,11 +65,11 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 
 // visible checks that the caller can see all of the documents.
 func (s *server) visible(c *gin.Context, field string, ids []string) error {
-	return s.seen(c.Request.Context(), callerOf(c).ID, field, ids)
+	return s.checkVisible(c.Request.Context(), callerOf(c).ID, field, ids)
 }
 
-// seen refuses ids that an owner cannot see.
-func (s *server) seen(ctx context.Context, owner, field string, ids []string) error {
+// checkVisible refuses ids of documents that an owner cannot see.
+func (s *server) checkVisible(ctx context.Context, owner, field string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -14,31 +14,30 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// A client that takes nothing for this long has gone.
-const writePatience = 20 * time.Second
+// A client that accepts no data for this long counts as disconnected.
+const writeTimeout = 20 * time.Second
 
 // eventStream writes server-sent events to one client.
 type eventStream struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
 	ping *time.Ticker
-	done <-chan struct{} // the client has gone
-	stop <-chan struct{} // the server shuts down
+	done <-chan struct{} // closed when the client disconnects
+	stop <-chan struct{} // closed when the server shuts down
 	wire dialect.Wire
 	view dialect.View
 	buf  []byte
-	// What the client has waited for; nil: not timed.
+	// Measures how long the client waits; nil: it is not measured.
 	timing *timing
-	// The code of the failed turn that the client was told of.
+	// The code of the turn_failed event that was sent to the client.
 	failed string
-	// Tool calls that an interrupt has asked about: what came of them is shown in
-	// every view.
+	// Tool calls that an interrupt asked about. Their results are shown in every view.
 	asked map[string]bool
 }
 
 var (
-	errClientGone = errors.New("the client has gone")
-	errStopping   = errors.New("the server is shutting down")
+	errClientDisconnected = errors.New("the client has disconnected")
+	errStopping           = errors.New("the server is shutting down")
 )
 
 // open sends the headers of a stream; end it with close.
@@ -52,11 +51,11 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	}
 	o := &eventStream{
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
-		done: life(c).Done(), stop: s.Stop, wire: wire, view: view,
+		done: clientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
 	}
 	c.Writer.WriteHeader(http.StatusOK)
 	o.buf = wire.Begin(o.buf)
-	_ = o.flush() // a client that has gone already shows at the first event
+	_ = o.flush() // if the client has disconnected, the first event fails
 	s.metrics.streams.WithLabelValues(wire.Name()).Inc()
 	return o
 }
@@ -81,7 +80,7 @@ func (o *eventStream) shows(e chat.Event) bool {
 	return o.view.Shows(e) || e.Type == chat.EventToolResult && o.asked[e.ToolCallID]
 }
 
-// ask notes the tool calls of an interrupt.
+// ask remembers the tool calls of an interrupt.
 func (o *eventStream) ask(e chat.Event) {
 	if e.Type != chat.EventInterrupt || e.Interrupt == nil {
 		return
@@ -104,23 +103,23 @@ func (o *eventStream) comment(text string) {
 	o.buf = append(append(append(o.buf, ": "...), text...), "\n\n"...)
 }
 
-// flush sends the buffer, within the connection's deadline.
+// flush sends the buffer, within writeTimeout.
 func (o *eventStream) flush() error {
-	_ = o.rc.SetWriteDeadline(time.Now().Add(writePatience)) // not every writer has deadlines
+	_ = o.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
 	if len(o.buf) > 0 {
 		_, err := o.w.Write(o.buf)
 		o.buf = o.buf[:0]
 		if err != nil {
-			return errClientGone
+			return errClientDisconnected
 		}
 	}
 	if err := o.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return errClientGone
+		return errClientDisconnected
 	}
 	return nil
 }
 
-// wait sends what is in the buffer, then pings until more is closed.
+// wait sends the buffer, then pings until more is closed.
 func (o *eventStream) wait(more <-chan struct{}) error {
 	if err := o.flush(); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 		case <-more:
 			return nil
 		case <-o.done:
-			return errClientGone
+			return errClientDisconnected
 		case <-o.stop:
 			return errStopping
 		case <-o.ping.C:
@@ -142,9 +141,9 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 	}
 }
 
-// follow sends a turn's events until it is over, or until a person is asked.
-// after names the interrupt whose answer the stream begins with; empty: from
-// the viewer's place.
+// follow sends a turn's events until it is over or, with untilAsked, until it waits
+// for a person. after names the interrupt after which the stream begins; empty: it
+// begins at the viewer's position.
 func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
 	v.HoldText(after != "")
 	for {
@@ -153,7 +152,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 		case errors.Is(err, io.EOF):
 			return o.end()
 		case err != nil:
-			o.add(vanished(v), "")
+			o.add(notFoundEvent(v), "")
 			return o.end()
 		case more != nil:
 			if err := o.wait(more); err != nil {
@@ -175,7 +174,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 			}
 		}
 		if item.Type == chat.EventInterrupt && untilAsked {
-			if !item.Latest { // answered: this stream ends with what came of it
+			if !item.Latest { // it was answered, so the stream goes on with the outcome
 				if r, is := o.wire.(dialect.Replayer); is {
 					o.buf = r.Answered(o.buf, item.Event, item.At.String())
 				}
@@ -187,7 +186,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 		if o.shows(item.Event) {
 			o.add(item.Event, item.At.String())
 		}
-		if len(o.buf) > 1<<16 { // a long replay, in pieces
+		if len(o.buf) > 1<<16 { // send a long replay in parts
 			if err := o.flush(); err != nil {
 				return err
 			}
@@ -195,18 +194,18 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 	}
 }
 
-// vanished is the end of a turn that exists nowhere any more.
-func vanished(v *follow.Viewer) chat.Event {
+// notFoundEvent ends the stream of a turn that does not exist any more.
+func notFoundEvent(v *follow.Viewer) chat.Event {
 	ref := v.Ref()
 	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID,
 		Code: chat.CodeNotFound, Message: "This conversation is no longer there."}
 }
 
-// viewer follows a turn: live, or from its settled log.
-func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, known ...chat.Entry) (*follow.Viewer, error) {
+// viewer returns a viewer of a turn: live, or of its settled log. early may be nil.
+func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, early *follow.Early, known ...chat.Entry) (*follow.Viewer, error) {
 	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
 	if !t.Status.Settled() {
-		v := s.hub.Follow(ref, after, known...)
+		v := early.Follow(s.hub, ref, after, known...)
 		v.RunID = t.StreamRunID
 		return v, nil
 	}

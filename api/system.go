@@ -50,21 +50,21 @@ type (
 	}
 )
 
-// health says that the process answers, and nothing else.
+// health says only that the process answers.
 func (s *server) health(c *gin.Context) error {
 	c.JSON(http.StatusOK, healthJSON{"ok"})
 	return nil
 }
 
-// ready says whether everything that every answer needs is there, and names what
-// is down. Why is in the log.
+// ready says whether all required parts are available, and names those that are down.
+// The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
 	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}
 	down := []string{}
 	fail := func(part string, err error) {
 		parts[part] = "down"
 		down = append(down, part)
-		s.Log.Warn("not ready", "part", part, "error", err)
+		s.Log.Warn("readiness check failed", "part", part, "error", err)
 	}
 	for part, err := range s.check(c.Request.Context()) {
 		if err != nil {
@@ -73,8 +73,8 @@ func (s *server) ready(c *gin.Context) error {
 			parts[part] = "ok"
 		}
 	}
-	if _, without := s.Bus.(stream.Nowhere); without {
-		parts["stream"] = "none" // as configured: text arrives in larger steps
+	if _, without := s.Bus.(stream.Noop); without {
+		parts["stream"] = "none" // not configured: text arrives in larger steps
 	} else if !s.Bus.Ready() {
 		fail("stream", nil)
 	}
@@ -85,7 +85,7 @@ func (s *server) ready(c *gin.Context) error {
 		if s.Config.AuthMode == AuthRequired {
 			fail("tokens", err)
 		} else {
-			parts["tokens"] = "down" // others are served
+			parts["tokens"] = "down" // requests without a token are served
 		}
 	}
 	status, word := http.StatusOK, "ready"
@@ -105,8 +105,8 @@ func (s *server) ready(c *gin.Context) error {
 	return nil
 }
 
-// check asks the dependencies side by side, so that one that is silent makes no
-// other look like it. One that has not answered when ctx ends is down.
+// check runs the readiness checks concurrently, so that a slow one does not fail the
+// others. A part that has not answered when ctx ends is down.
 func (s *server) check(ctx context.Context) map[string]error {
 	type answer struct {
 		part string
@@ -140,7 +140,7 @@ func (s *server) check(ctx context.Context) map[string]error {
 	return found
 }
 
-// config is what the page needs to know before it draws itself.
+// config serves the settings that the page needs before it renders.
 func (s *server) config(c *gin.Context) error {
 	features := s.Config.Features
 	if features == nil {
@@ -165,9 +165,8 @@ func (s *server) modelLabel() string {
 	return s.Model.Name
 }
 
-// page serves the web page for whatever is not the API's. A newcomer gets the
-// cookie with the page, so that the requests the page then sends side by side
-// are one caller's.
+// page serves the web page for all other paths. A new anonymous user gets the cookie
+// with the page, so that the page's first concurrent requests have the same caller.
 func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
@@ -178,7 +177,7 @@ func (s *server) page(c *gin.Context) {
 	if s.Config.AuthMode == AuthAnonymous && path.Ext(p) == "" {
 		s.anonymous(c)
 	}
-	c.Status(http.StatusOK) // gin has noted a 404 for a path without a route
+	c.Status(http.StatusOK) // gin sets 404 for a path without a route
 	var w http.ResponseWriter = c.Writer
 	if w.Header().Get("Set-Cookie") != "" {
 		w = private{w}
@@ -186,8 +185,8 @@ func (s *server) page(c *gin.Context) {
 	s.Page.ServeHTTP(w, c.Request)
 }
 
-// private keeps an answer that gives out an identity from every cache: a proxy
-// that kept it would give the same one to others.
+// private keeps a response that sets an identity cookie out of shared caches, which
+// would give the same identity to others.
 type private struct{ http.ResponseWriter }
 
 func (p private) WriteHeader(status int) {

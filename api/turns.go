@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/repair"
 )
@@ -16,8 +17,8 @@ import (
 // threadNamespace turns ids that clients make up into UUIDs, per owner.
 var threadNamespace = uuid.MustParse("6f0c4b0e-6d4b-5b0a-9d4e-2f1f0a3f7c11")
 
-// threadFor names the thread of a first message: by the client's own turn id,
-// so that a retry never forks the conversation, else a new one.
+// threadFor returns the thread id for a first message. It is derived from the
+// client's own turn id, so that a retry never forks the conversation.
 func threadFor(owner, clientTurnID string) string {
 	if clientTurnID == "" {
 		return uuid.NewString()
@@ -25,8 +26,8 @@ func threadFor(owner, clientTurnID string) string {
 	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+clientTurnID)).String()
 }
 
-// threadNamed is the thread that an id of a client's own making means; a UUID
-// means itself.
+// threadNamed returns the thread id for a client's own name of it. A UUID is used as
+// it is.
 func threadNamed(owner, name string) string {
 	if id, err := uuid.Parse(name); err == nil && len(name) == 36 {
 		return id.String()
@@ -34,30 +35,37 @@ func threadNamed(owner, name string) string {
 	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+name)).String()
 }
 
-// taken is a turn that its thread has taken, with what it has recorded so far
-// where that is known.
-type taken struct {
+// submitted is a turn that its thread has accepted, with the first entries of its
+// log if they are known, and the subscription to it, which the caller closes.
+type submitted struct {
 	chat.Turn
-	log []chat.Entry
+	log   []chat.Entry
+	early *follow.Early
 }
 
-// submit writes a turn's row and has its thread take it. A message sent again
-// comes back as the turn it made the first time. Once the row is written, a
-// client that goes away changes nothing any more.
-func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (taken, error) {
+// submit writes a turn's row and submits the turn to its thread. A repeated message
+// returns the turn that it made the first time. Once the row is written, the submit
+// goes on even if the client disconnects.
+func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ submitted, err error) {
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
-	lost := s.settleOthers(ctx, who.ID, in) // beside the insert, so that it costs no time
-	rows, done := storeShare(ctx)
+	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
+	early := s.hub.Expect(turn.ID)
+	defer func() {
+		if err != nil {
+			early.Close()
+		}
+	}()
+	rows, done := storeDeadline(ctx)
 	row, created, cancelled, err := s.insert(rows, who, in, turn)
 	done()
 	<-lost
-	unsaved := err != nil && away(err) && ctx.Err() == nil
+	unsaved := err != nil && databaseUnavailable(err) && ctx.Err() == nil
 	if unsaved {
-		row, err = s.withoutRow(ctx, turn, in, err)
+		row, err = s.unsavedTurn(ctx, turn, in, err)
 	}
 	if err != nil || row.Status.Settled() {
-		return taken{Turn: row}, err
+		return submitted{Turn: row, early: early}, err
 	}
 	ctx, cancel := detached(ctx)
 	defer cancel()
@@ -67,7 +75,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (tak
 		Generation: row.Generation,
 	}
 	if unsaved {
-		turn = row // which is changed below
+		turn = row // a copy, because row is changed below
 		request.Unsaved = &turn
 	}
 	got, err := s.take(ctx, request, now)
@@ -75,103 +83,105 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (tak
 		if row.Status == chat.TurnNew && !unsaved {
 			s.giveUp(ctx, row)
 		}
-		return taken{Turn: row}, engineErr(err)
+		return submitted{Turn: row}, engineErr(err)
 	}
-	again := got.TurnID != row.ID // it was sent before, and the rows could not tell
+	again := got.TurnID != row.ID // a repeated message that the rows did not show
 	row.ID = got.TurnID
 	switch {
 	case unsaved:
-		s.hub.DatabaseAway()
-	case row.Status == chat.TurnNew && !again && len(got.Log) == 0: // one that has begun is marked
+		s.hub.DatabaseUnavailable()
+	case row.Status == chat.TurnNew && !again && len(got.Log) == 0: // a turn that has begun is marked already
 		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {
-			// The thread has it, and marks it when it begins.
-			s.Log.Warn("turn not marked as accepted", "turn", row.ID, "run", row.StreamRunID, "error", err)
+			// The thread has the turn and marks it when it begins.
+			s.Log.Warn("marking the turn as accepted failed; its thread will do it", "turn", row.ID, "run", row.StreamRunID, "error", err)
 		}
 	}
 	if (created || unsaved) && !again {
 		s.metrics.turns.Inc()
 	}
-	if in.OnBusy == chat.Enqueue { // it may wait behind a question that nobody can see
+	if in.OnBusy == chat.Enqueue { // the turn before it may be lost with its question
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
-	return taken{row, got.Log}, nil
+	return submitted{row, got.Log, early}, nil
 }
 
-// giveUp has a turn that its thread did not take count no more as one under way.
-// Without an answer of the database it counts for a minute.
+// giveUp marks a turn that its thread did not accept, so that it no longer counts
+// against the caller's limit. Unmarked turns count for a minute.
 func (s *server) giveUp(ctx context.Context, t chat.Turn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refundTimeout)
 	defer cancel()
-	if err := s.Store.GiveUp(ctx, t.Owner, t.ID); err != nil {
-		s.Log.Warn("turn not given up", "turn", t.ID, "error", err)
+	if err := s.Store.AbandonTurn(ctx, t.Owner, t.ID); err != nil {
+		s.Log.Warn("marking an unaccepted turn failed; it counts as open for a minute", "turn", t.ID, "error", err)
 	}
 }
 
-// settleOthers ends lost turns of the thread that a message is for, before it
-// takes its place behind them. lost is closed when that is done.
-func (s *server) settleOthers(ctx context.Context, owner string, in dialect.Submit) (lost <-chan struct{}) {
+// settleLostBefore settles lost turns of a message's thread, before the new turn
+// gets its place behind them. lost is closed when that is done.
+func (s *server) settleLostBefore(ctx context.Context, owner string, in dialect.Submit) (lost <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if in.ThreadID == "" { // it begins a new one
+		if in.ThreadID == "" { // a new thread
 			return
 		}
-		s.checked(ctx, in.ThreadID, func(ctx context.Context) ([]repair.Finding, error) {
+		s.runCheck(ctx, in.ThreadID, func(ctx context.Context) ([]repair.Finding, error) {
 			open, err := s.Store.HasOpenTurns(ctx, owner, in.ThreadID)
 			if err != nil || !open {
 				return nil, err
 			}
-			return s.repair.Others(ctx, owner, in.ThreadID, in.ClientTurnID)
+			return s.repair.CheckOthers(ctx, owner, in.ThreadID, in.ClientTurnID)
 		})
 	}()
 	return done
 }
 
-// take has a thread take a turn. Where the thread remembers what the database has
-// lost, it is asked again: a copy of the database was restored.
+// take submits a turn to its thread. If the thread remembers turns that the database
+// does not have, because a backup was restored, it submits again with flags that
+// make the thread ignore them.
 func (s *server) take(ctx context.Context, request chat.Submit, sent time.Time) (got chat.Submitted, err error) {
 	got, err = s.Threads.Submit(ctx, request)
 	var refused *chat.Refused
 	switch {
 	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
-		// It may be a question that nobody can see, and ends now; or it had ended when
-		// the message came, and its thread is about to know.
-		if s.settleLost(ctx, request.Owner, request.ThreadID) || s.overBefore(ctx, sent, request.Owner, refused.TurnID) {
-			got, err = s.takeSoon(ctx, request)
+		// The running turn may be lost, and is settled now; or it had ended before the
+		// message arrived, and its thread is about to notice.
+		if s.settleLost(ctx, request.Owner, request.ThreadID) || s.settledBefore(ctx, sent, request.Owner, refused.TurnID) {
+			got, err = s.takeWithRetry(ctx, request)
 		}
 	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && request.Generation > 0:
-		// Of a deleted conversation there is no row. With one, the thread remembers a
-		// later conversation of its id than the database does.
+		// A deleted conversation has no row. If the row exists, the thread remembers a
+		// later conversation with this id than the database does.
 		if _, missing := s.Store.Turn(ctx, request.Owner, request.TurnID); missing == nil {
 			request.Generation = 0
 			got, err = s.Threads.Submit(ctx, request)
 		}
-	case err == nil && got.TurnID != request.TurnID && request.Unsaved == nil && s.forgotten(ctx, request, got.TurnID):
+	case err == nil && got.TurnID != request.TurnID && request.Unsaved == nil && s.missingFromDatabase(ctx, request, got.TurnID):
 		request.NoRepeat = true
 		got, err = s.Threads.Submit(ctx, request)
 	}
 	return got, err
 }
 
-// overBefore reports whether a turn had ended at a time, or is not there.
-func (s *server) overBefore(ctx context.Context, at time.Time, owner, turnID string) bool {
+// settledBefore reports whether a turn had ended at a time, or does not exist.
+func (s *server) settledBefore(ctx context.Context, at time.Time, owner, turnID string) bool {
 	t, err := s.Store.Turn(ctx, owner, turnID)
 	return notFound(err) || err == nil && t.Status.Settled() && t.SettledAt.Before(at)
 }
 
 const (
-	takeTries = 20
-	takePause = 50 * time.Millisecond
+	takeRetries       = 20
+	takeRetryInterval = 50 * time.Millisecond
 )
 
-// takeSoon has a thread take a turn once the one that it runs has ended.
-func (s *server) takeSoon(ctx context.Context, request chat.Submit) (got chat.Submitted, err error) {
-	for try := range takeTries {
+// takeWithRetry submits a turn until the thread has noticed that its running turn
+// has ended.
+func (s *server) takeWithRetry(ctx context.Context, request chat.Submit) (got chat.Submitted, err error) {
+	for try := range takeRetries {
 		if try > 0 {
 			select {
 			case <-ctx.Done():
 				return got, err
-			case <-time.After(takePause):
+			case <-time.After(takeRetryInterval):
 			}
 		}
 		var refused *chat.Refused
@@ -183,10 +193,10 @@ func (s *server) takeSoon(ctx context.Context, request chat.Submit) (got chat.Su
 	return got, err
 }
 
-// forgotten reports whether a turn that a thread remembers is neither in the
-// database nor open in the thread, which would save it later. The thread is asked
-// first: a turn is saved before its thread lets go of it.
-func (s *server) forgotten(ctx context.Context, request chat.Submit, turnID string) bool {
+// missingFromDatabase reports whether a turn that a thread remembers is neither in
+// the database nor open in the thread, which would save it later. It queries the
+// thread first, because a turn is saved before its thread closes it.
+func (s *server) missingFromDatabase(ctx context.Context, request chat.Submit, turnID string) bool {
 	state, err := s.Threads.State(ctx, request.ThreadID)
 	if _, open := state.Names[turnID]; err != nil || open {
 		return false
@@ -195,7 +205,7 @@ func (s *server) forgotten(ctx context.Context, request chat.Submit, turnID stri
 	return notFound(err)
 }
 
-// newTurn is the turn that a message makes if it is not a retry.
+// newTurn returns the turn that a message creates if it is not a retry.
 func newTurn(owner string, in dialect.Submit, now time.Time) chat.Turn {
 	turn := chat.Turn{
 		ID:           turnID(now),
@@ -220,9 +230,9 @@ func newTurn(owner string, in dialect.Submit, now time.Time) chat.Turn {
 	return turn
 }
 
-// turnID makes a turn's id: a UUIDv7, so that rows made at about the same time
-// are near each other in indexes. The clocks of API machines differ, so nothing
-// may take the order of ids for the order of turns.
+// turnID makes a turn's id: a UUIDv7, so that rows created at about the same time
+// are close together in indexes. The clocks of API machines differ, so the order of
+// ids is not the order of turns.
 func turnID(now time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	ms := now.UnixMilli()
@@ -232,36 +242,36 @@ func turnID(now time.Time) string {
 	return id.String()
 }
 
-// insert checks a message against what is stored and writes its turn's row, or
-// finds the one it made before.
+// insert checks a message against the store and writes its turn's row, or finds the
+// row of an earlier try.
 func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
-	var there *bool // the conversation; nil: nobody has looked
+	var exists *bool // whether the conversation exists; nil: not checked
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
-	if in.AgentFree { // after the hash: a retry is the same message, whatever came of the first try
+	if in.AgentUnset { // after the hash, so that a retry has the same hash whatever agent the first try got
 		reads.Go(func() (err error) {
-			turn.Content.Agent, there, err = s.keptAgent(rctx, who.ID, in)
+			turn.Content.Agent, exists, err = s.agentOf(rctx, who.ID, in)
 			return err
 		})
 	}
 	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
 	}
-	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", there)
+	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", exists)
 	if err != nil {
 		return turn, false, false, err
 	}
 	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
 	if !created {
-		counted.giveBack(ctx)
+		counted.refund(ctx)
 	}
 	return row, created, cancelled, err
 }
 
-// keptAgent is the agent of a message that names none: that of the turn which it
-// follows, or of the thread's newest, else the dialect's. there says
-// whether its conversation is, where that was seen on the way.
-func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, there *bool, _ error) {
+// agentOf returns the agent for a message that names none: the agent of the turn
+// that it follows, or of the thread's newest turn, else the dialect's default. exists
+// says whether the conversation exists, if that was found out.
+func (s *server) agentOf(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, exists *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
 	if before == "" || before == chat.RootCheckpoint {
 		if in.ThreadID == "" {
@@ -280,11 +290,11 @@ func (s *server) keptAgent(ctx context.Context, owner string, in dialect.Submit)
 	t, err := s.Store.Turn(ctx, owner, before)
 	switch {
 	case notFound(err):
-		return in.Content.Agent, there, nil
+		return in.Content.Agent, exists, nil
 	case err != nil:
-		return "", there, err
+		return "", exists, err
 	}
-	return t.Content.Agent, there, nil
+	return t.Content.Agent, exists, nil
 }
 
 // checkSubmit finds what only the store knows: whether the ids exist.

@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// postUI takes what an AI SDK client posts: a message, a wish for another
-// answer, or the answer to a question.
+// postUI accepts what an AI SDK client posts: a message, a regenerate request, or the
+// answer to a question.
 func (s *server) postUI(c *gin.Context) error {
 	raw, err := body(c, aisdk.MaxBody)
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *server) postUI(c *gin.Context) error {
 		in.Submit.ThreadID = threadNamed(owner, in.Thread)
 	}
 	ctx := c.Request.Context()
-	rows, done := share(ctx, 3) // its insert may take as long
-	err = s.placeUI(rows, owner, &in)
+	rows, done := fractionOfDeadline(ctx, 3) // leaves time for the insert
+	err = s.locateUI(rows, owner, &in)
 	done()
 	if err != nil {
 		return err
@@ -52,16 +52,17 @@ func (s *server) postUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.streamTurn(c, turn.Turn, showing{log: turn.log, thread: in.Submit.ThreadName(turn.Turn), run: in.Submit.StreamRunID,
+	defer turn.early.Close()
+	return s.streamTurn(c, turn.Turn, streamOptions{log: turn.log, early: turn.early, thread: in.Submit.ThreadName(turn.Turn), run: in.Submit.StreamRunID,
 		view: in.Submit.View, cancel: in.Submit.CancelOnDisconnect}, wire)
 }
 
-// maxContents bounds how often a message can be edited under its id.
+// maxContents limits how often a message can be edited under one id.
 const maxContents = 100
 
-// submitUI submits a message under a name made from its id. The same content at
-// the same place joins its turn; with other content the message has been edited.
-func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (taken, error) {
+// submitUI submits a message with a client_turn_id made from the message's id. The same
+// content at the same place joins the existing turn; other content is an edit.
+func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (submitted, error) {
 	sub := in.Submit
 	if sub.ClientTurnID != "" || in.Kind == aisdk.Regenerate {
 		return s.submit(ctx, who, sub)
@@ -78,12 +79,12 @@ func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (ta
 	}
 }
 
-// sentWithoutPlace is the turn of the same message, sent while its place could
-// not be looked up, if it has come to stand there.
-func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ taken, sent bool) {
+// sentWithoutPlace returns the turn of the same message if it was sent while its parent
+// could not be looked up, and then got the same parent.
+func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ submitted, sent bool) {
 	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
 	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
-		return taken{}, false
+		return submitted{}, false
 	}
 	sub.Content.ParentRequest = ""
 	again, err := s.submit(ctx, who, sub)
@@ -95,24 +96,24 @@ func isTurnConflict(err error) bool {
 	return errors.Is(err, db.ErrTurnConflict) || errors.As(err, &refused) && refused.Code == chat.CodeTurnConflict
 }
 
-// placeUI finds where a message stands: what it follows, and for another answer
-// also what it says. What the client sends along says so by ids alone; ids that
-// mean nothing here change nothing.
-func (s *server) placeUI(ctx context.Context, owner string, in *aisdk.Request) error {
+// locateUI finds the turn that a message follows and, for a regenerate request, the
+// message's content. It uses only the ids of the client's messages and ignores unknown
+// ids.
+func (s *server) locateUI(ctx context.Context, owner string, in *aisdk.Request) error {
 	content, thread := &in.Submit.Content, in.Submit.ThreadID
 	if content.ParentRequest != "" && in.Kind == aisdk.Send {
-		return nil // the client has said so itself
+		return nil // the client has named the parent
 	}
 	if _, err := s.Store.Conversation(ctx, owner, thread); err != nil {
-		return unlessNew(err, in)
+		return allowNew(err, in)
 	}
 	if in.Replaces != "" {
 		t, known, err := s.turnOfUI(ctx, owner, thread, in.Replaces, content.Message)
 		if err != nil {
-			return unlessNew(err, in)
+			return allowNew(err, in)
 		}
 		if known && in.Kind == aisdk.Regenerate {
-			*content, in.Submit.AgentFree, in.Pictures = t.Content, false, nil
+			*content, in.Submit.AgentUnset, in.Pictures = t.Content, false, nil
 		}
 		if known && t.Parent != "" {
 			content.ParentRequest = t.Parent
@@ -122,7 +123,7 @@ func (s *server) placeUI(ctx context.Context, owner string, in *aisdk.Request) e
 	for _, m := range in.Earlier {
 		t, known, err := s.turnOfUI(ctx, owner, thread, m.ID, "")
 		if err != nil {
-			return unlessNew(err, in)
+			return allowNew(err, in)
 		}
 		if known {
 			content.ParentRequest = t.ID
@@ -135,18 +136,18 @@ func (s *server) placeUI(ctx context.Context, owner string, in *aisdk.Request) e
 	return nil
 }
 
-// unlessNew lets a message begin a conversation, and go on in one whose rows
-// cannot be read now. Anything but a new message needs them.
-func unlessNew(err error, in *aisdk.Request) error {
-	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && away(err) {
+// allowNew ignores errors for a message that starts a conversation, and for a new
+// message while the database is unavailable. Other requests need the rows.
+func allowNew(err error, in *aisdk.Request) error {
+	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && databaseUnavailable(err) {
 		return nil
 	}
 	return err
 }
 
-// turnOfUI is the turn of a message as an AI SDK client knows it: by the id that
-// its stream or history gave it, or by the client's own. Of several, the newest
-// that says text, else the newest.
+// turnOfUI returns the turn of an AI SDK message, by the id from our stream or history,
+// or by the client's own id. Of several turns it prefers the newest whose message is
+// text.
 func (s *server) turnOfUI(ctx context.Context, owner, thread, id, text string) (found chat.Turn, known bool, _ error) {
 	t, err := s.Store.Turn(ctx, owner, chat.TurnOf(id))
 	if notFound(err) {
@@ -158,7 +159,7 @@ func (s *server) turnOfUI(ctx context.Context, owner, thread, id, text string) (
 	case err != nil && !notFound(err):
 		return t, false, err
 	}
-	said := false
+	matched := false
 	for n := 1; n <= maxContents; n++ {
 		t, err := s.Store.FindTurn(ctx, owner, db.CancelRef{ThreadID: thread, ClientTurnID: aisdk.ClientTurnID(id, n)})
 		if notFound(err) {
@@ -167,15 +168,15 @@ func (s *server) turnOfUI(ctx context.Context, owner, thread, id, text string) (
 		if err != nil {
 			return t, false, err
 		}
-		if says := t.Content.Message == text; t.Status != chat.TurnNew && (says || !said) {
-			found, known, said = t, true, says
+		if same := t.Content.Message == text; t.Status != chat.TurnNew && (same || !matched) {
+			found, known, matched = t, true, same
 		}
 	}
 	return found, known, nil
 }
 
-// keepPictures stores what came inside a message, under ids that follow from it,
-// so that a message sent again is the same.
+// keepPictures stores the pictures inside a message, under ids derived from their
+// content, so that a repeated message has the same content hash.
 func (s *server) keepPictures(ctx context.Context, owner string, in *aisdk.Request) error {
 	for _, p := range in.Pictures {
 		sum := sha256.Sum256(p.Data)
@@ -189,16 +190,16 @@ func (s *server) keepPictures(ctx context.Context, owner string, in *aisdk.Reque
 	return nil
 }
 
-// uiThread reads the thread of a path: its UUID and its name.
+// uiThread reads the thread of a path and returns its UUID and the client's name of it.
 func uiThread(c *gin.Context) (id, name string, _ error) {
 	var p dialect.Problems
 	name = p.ThreadName("id", c.Param("id"))
 	return threadNamed(callerOf(c).ID, name), name, p.Err()
 }
 
-// getUIStream replays the assistant message that is being written from its
-// beginning, then goes on live. A client asks this of every conversation that it
-// opens, also of one that is new.
+// getUIStream replays the assistant message that is being written from its beginning,
+// then continues live. Clients call it for every conversation that they open, including
+// new ones.
 func (s *server) getUIStream(c *gin.Context) error {
 	thread, name, err := uiThread(c)
 	if err != nil {
@@ -218,19 +219,19 @@ func (s *server) getUIStream(c *gin.Context) error {
 		c.Status(http.StatusNoContent)
 		return nil
 	}
-	return s.streamTurn(c, turn, showing{thread: name, view: view},
+	return s.streamTurn(c, turn, streamOptions{thread: name, view: view},
 		func(to dialect.Stream) dialect.Wire { return aisdk.NewWire(to, nil) })
 }
 
-// runningTurn is what a thread runs, by its rows or, with the database away, by
-// its workflow; without an id when it is idle.
+// runningTurn returns the turn that a thread runs: from its rows or, while the database
+// is unavailable, from its workflow. An idle thread gives a turn without an id.
 func (s *server) runningTurn(ctx context.Context, owner, thread string) (chat.Turn, error) {
-	rows, done := storeShare(ctx)
+	rows, done := storeDeadline(ctx)
 	defer done()
 	open, err := s.Store.OpenTurns(rows, owner, thread)
-	if err != nil && away(err) {
-		if state, ok := s.live(ctx, owner, thread); ok && state.TurnID != "" {
-			return named(state, thread, state.TurnID), nil
+	if err != nil && databaseUnavailable(err) {
+		if state, ok := s.liveThread(ctx, owner, thread); ok && state.TurnID != "" {
+			return liveTurn(state, thread, state.TurnID), nil
 		}
 	}
 	if err != nil || len(open) == 0 {
@@ -239,7 +240,7 @@ func (s *server) runningTurn(ctx context.Context, owner, thread string) (chat.Tu
 	return open[0], nil
 }
 
-// postUIStop stops what runs in a conversation; the body may say what.
+// postUIStop stops the running turn of a conversation, or the one that the body names.
 func (s *server) postUIStop(c *gin.Context) error {
 	thread, _, err := uiThread(c)
 	if err != nil {
@@ -262,11 +263,10 @@ func (s *server) postUIStop(c *gin.Context) error {
 type uiThreadJSON struct {
 	ID       string          `json:"id"`
 	Messages []aisdk.Message `json:"messages"`
-	More     bool            `json:"more"` // earlier ones exist: ask with before, the id of the first message here
+	More     bool            `json:"more"` // earlier messages exist: request them with before=<id of the first message here>
 }
 
-// getUI is a conversation as messages for a page that loads it, along one
-// branch.
+// getUI returns one branch of a conversation as AI SDK messages.
 func (s *server) getUI(c *gin.Context) error {
 	thread, name, err := uiThread(c)
 	if err != nil {
@@ -292,20 +292,20 @@ func (s *server) getUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ask, done := threadShare(ctx)
+	ask, done := threadDeadline(ctx)
 	defer done()
 	more := len(h.Messages) > n
 	messages := []aisdk.Message{}
 	for _, m := range h.Messages {
 		if m.Role != "user" || len(messages) > 0 && messages[len(messages)-1].Metadata["turn_id"] == m.TurnID {
-			continue // answers and questions stand in the assistant's message
+			continue // answers and questions are part of the assistant message
 		}
 		log, known := logs[m.TurnID]
 		turn := log.Turn
 		if !known || m.Content != turn.Content.Message {
-			continue // deleted since, or an answer whose message lies before the limit
+			continue // deleted meanwhile, or an answer whose message is on the previous page
 		}
-		messages = append(messages, aisdk.UserMessage(m, picturesOf(turn, attached)))
+		messages = append(messages, aisdk.UserMessage(m, attachmentsOf(turn, attached)))
 		events, err := s.eventsOfUI(ctx, ask, log)
 		if err != nil {
 			return err
@@ -319,7 +319,7 @@ func (s *server) getUI(c *gin.Context) error {
 	return nil
 }
 
-// logsOf are the turns of messages with their logs, by id.
+// logsOf returns the turns of messages with their logs, by turn id.
 func (s *server) logsOf(ctx context.Context, owner string, messages []chat.Message) (map[string]db.TurnLog, error) {
 	var ids []string
 	for _, m := range messages {
@@ -335,7 +335,7 @@ func (s *server) logsOf(ctx context.Context, owner string, messages []chat.Messa
 	return logs, err
 }
 
-// attachedTo are the pictures of all turns, by id.
+// attachedTo returns the pictures of all turns, by id.
 func (s *server) attachedTo(ctx context.Context, owner string, logs map[string]db.TurnLog) (map[string]chat.Attachment, error) {
 	var ids []string
 	for _, l := range logs {
@@ -352,8 +352,8 @@ func (s *server) attachedTo(ctx context.Context, owner string, logs map[string]d
 	return attached, err
 }
 
-// picturesOf are a turn's, in their order, without those that are gone.
-func picturesOf(t chat.Turn, attached map[string]chat.Attachment) []chat.Attachment {
+// attachmentsOf returns a turn's pictures in their order, without deleted ones.
+func attachmentsOf(t chat.Turn, attached map[string]chat.Attachment) []chat.Attachment {
 	var pictures []chat.Attachment
 	for _, id := range t.Content.Attachments {
 		if a, there := attached[id]; there {
@@ -363,23 +363,23 @@ func picturesOf(t chat.Turn, attached map[string]chat.Attachment) []chat.Attachm
 	return pictures
 }
 
-// eventsOfUI are the events of a turn that is over, or that waits for a person;
-// of any other the client gets the stream. ask bounds how long workflows are asked.
+// eventsOfUI returns the events of a turn that is over or waits for a person. For
+// running turns the client uses the stream. ask limits workflow queries.
 func (s *server) eventsOfUI(ctx, ask context.Context, l db.TurnLog) ([]chat.Event, error) {
 	t := l.Turn
-	if len(l.Events) > 0 || t.Status == chat.TurnAccepted { // one that waits its turn asks nothing
+	if len(l.Events) > 0 || t.Status == chat.TurnAccepted { // a waiting turn has no question
 		return l.Events, nil
 	}
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
 	if err != nil {
-		s.Log.Warn("open turn not known", "turn", t.ID, "run", t.StreamRunID, "error", err)
+		s.Log.Warn("querying an open turn failed; sending the conversation without it", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return nil, nil
 	}
 	if !progress.Waiting {
 		return nil, nil
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}, progress.Entries)
-	if errors.Is(err, db.ErrSettled) { // since its row was read
+	if errors.Is(err, db.ErrSettled) { // settled after its row was read
 		return s.Store.Events(ctx, t.Owner, t.ID, 0)
 	}
 	return events, err

@@ -169,14 +169,14 @@ func TestAnAISDKStream(t *testing.T) {
 	if got := chunkTypes(c.post("another", map[string]any{"stream_mode": "messages"}, said("u1", "x")).chunks()); got != plainAnswer {
 		t.Errorf("messages: %s", got)
 	}
-	// Without an id a conversation begins anew, whatever its message is called.
+	// Without an id a new conversation starts, whatever the message id.
 	one, two := c.post("", nil, said("u1", "x")), c.post("", nil, said("u1", "x"))
 	if one.chunks()[0]["messageMetadata"].(map[string]any)["thread_id"] == two.chunks()[0]["messageMetadata"].(map[string]any)["thread_id"] {
 		t.Error("two new conversations are one")
 	}
 }
 
-func TestMessagesModeHidesHowAnAnswerCameInEveryDialect(t *testing.T) {
+func TestMessagesModeHidesTokensAndToolsInEveryDialect(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.StreamMode = StreamMessages })
 	b.engine.script = func(u *turn) {
@@ -205,7 +205,7 @@ func TestMessagesModeHidesHowAnAnswerCameInEveryDialect(t *testing.T) {
 	}
 }
 
-func TestAMessageSentAgainJoinsItsTurnAndAnEditedOneTakesItsPlace(t *testing.T) {
+func TestRepeatedUIMessageJoinsItsTurnAndAnEditedOneReplacesIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -235,12 +235,12 @@ func TestAMessageSentAgainJoinsItsTurnAndAnEditedOneTakesItsPlace(t *testing.T) 
 	}
 }
 
-func TestAMessageSentAgainJoinsItsTurnWhereverItWasSaidToStand(t *testing.T) {
+func TestRepeatedUIMessageJoinsItsTurnWhateverItsParent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
 	a1 := c.post("x", nil, said("u1", "One")).chunks()[0]["messageId"]
-	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // as it is taken while the database is away
+	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // as it is accepted while the database is unavailable
 	if again := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two")).chunks()[0]["messageId"]; again != alone {
 		t.Error("the same message made another turn")
 	}
@@ -249,7 +249,7 @@ func TestAMessageSentAgainJoinsItsTurnWhereverItWasSaidToStand(t *testing.T) {
 	}
 }
 
-func TestAnotherAnswerIsAlwaysAnotherTurnToTheSameMessage(t *testing.T) {
+func TestRegenerateAlwaysMakesAnotherTurnForTheSameMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -286,7 +286,7 @@ func TestAnotherAnswerIsAlwaysAnotherTurnToTheSameMessage(t *testing.T) {
 
 // assistant-ui edits and regenerates without a messageId; an edited message has
 // a new id.
-func TestAnEditWithoutAMessageIDFindsItsPlaceByTheHistorysIDs(t *testing.T) {
+func TestEditWithoutAMessageIDIsPlacedByTheHistorysIDs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -311,7 +311,7 @@ func TestAnEditWithoutAMessageIDFindsItsPlaceByTheHistorysIDs(t *testing.T) {
 	}
 }
 
-func TestAForgedHistoryChangesNothing(t *testing.T) {
+func TestForgedUIHistoryIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, c := b.client(), b.client()
@@ -338,7 +338,7 @@ func TestAForgedHistoryChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAnInterruptIsAnsweredByResumeAndTheSameMessageGoesOn(t *testing.T) {
+func TestUIInterruptIsAnsweredByResumeAndTheSameMessageContinues(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -380,7 +380,7 @@ func TestAnInterruptIsAnsweredByResumeAndTheSameMessageGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnAnswerInAMessageOfItsOwnBeginsOne(t *testing.T) {
+func TestUIAnswerInItsOwnMessageStartsANewAssistantMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking
@@ -399,7 +399,7 @@ func TestAnAnswerInAMessageOfItsOwnBeginsOne(t *testing.T) {
 	}
 }
 
-func TestAToolApprovalByTheClientsOwnHelper(t *testing.T) {
+func TestToolApprovalByTheAISDKsHelper(t *testing.T) {
 	t.Parallel()
 	for _, approved := range []bool{true, false} {
 		t.Run(fmt.Sprint(approved), func(t *testing.T) {
@@ -449,9 +449,9 @@ func TestAToolApprovalByTheClientsOwnHelper(t *testing.T) {
 	}
 }
 
-// A turn is settled, and its texts are gone, while its workflow still says that it
-// asks.
-func TestAQuestionWhoseTurnHasJustEndedIsNoneAndItsLogIsTheStoredOne(t *testing.T) {
+// The turn is settled, and its texts are deleted, while its workflow still reports the
+// question.
+func TestQuestionOfATurnThatHasJustEndedIsNotShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = useTools
@@ -476,7 +476,7 @@ func TestAQuestionWhoseTurnHasJustEndedIsNoneAndItsLogIsTheStoredOne(t *testing.
 	require.Equal(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/chat/resume", edited)))
 }
 
-func TestAReloadedPageGetsTheWholeMessageAndThenGoesOn(t *testing.T) {
+func TestReloadedPageGetsTheWholeMessageAndThenLiveText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	gate := make(chan struct{})
@@ -521,7 +521,7 @@ func TestAReloadedPageGetsTheWholeMessageAndThenGoesOn(t *testing.T) {
 	}
 }
 
-func TestStopEndsWhatRunsInAConversation(t *testing.T) {
+func TestUIStopEndsTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = waiting
@@ -542,7 +542,7 @@ func TestStopEndsWhatRunsInAConversation(t *testing.T) {
 	if got := c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{}); got["status"] != "idle" {
 		t.Errorf("%v", got)
 	}
-	// One that overtakes its message.
+	// A stop that arrives before its message.
 	if got := c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{"messageId": "u2"}); got["status"] != "pending" {
 		t.Errorf("%v", got)
 	}
@@ -551,7 +551,7 @@ func TestStopEndsWhatRunsInAConversation(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfATurnIsAnErrorChunkAndThenTheEnd(t *testing.T) {
+func TestFailedTurnIsAnErrorChunkAndThenTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
@@ -563,7 +563,7 @@ func TestAnErrorOfATurnIsAnErrorChunkAndThenTheEnd(t *testing.T) {
 	}
 }
 
-func TestAServerThatStopsBreaksTheStreamThatItCannotEnd(t *testing.T) {
+func TestServerShutdownAbortsAStreamThatItCannotEnd(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	b := setup(t, func(d *Deps) { d.Stop = stop })
@@ -585,7 +585,7 @@ func TestAServerThatStopsBreaksTheStreamThatItCannotEnd(t *testing.T) {
 	}
 }
 
-func TestPicturesInsideAMessageAreKept(t *testing.T) {
+func TestPicturesInsideAUIMessageAreStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -625,7 +625,7 @@ func TestPicturesInsideAMessageAreKept(t *testing.T) {
 	}
 }
 
-func TestAConversationAsMessages(t *testing.T) {
+func TestConversationAsUIMessages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -660,7 +660,7 @@ func TestAConversationAsMessages(t *testing.T) {
 	}
 }
 
-func TestALoadedMessageSaysHowItWasWrittenAndThatItWasTakenBack(t *testing.T) {
+func TestLoadedUIMessageHasItsTiptapAndItsWithdrawal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -681,7 +681,7 @@ func TestALoadedMessageSaysHowItWasWrittenAndThatItWasTakenBack(t *testing.T) {
 	}
 }
 
-func TestAnAISDKClientThatGoesStopsNothingUnlessItSaysSo(t *testing.T) {
+func TestTurnOfAnAISDKClientGoesOnUnlessOnDisconnectIsCancel(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.grace = time.Millisecond

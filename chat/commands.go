@@ -122,8 +122,8 @@ func ClientKey(clientTurnID string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Refused is a command the thread did not take, with its code of part 8 of the
-// contract.
+// Refused is a command the thread did not take, with its code of
+// docs/errors.md.
 type Refused struct {
 	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase
 	Message string

@@ -1,6 +1,6 @@
-// Package config is everything that can be set from outside, by environment
-// variable or flag: names, defaults, what is allowed, and which model the keys
-// that are set mean. --help and .env.example are made from the same struct.
+// Package config holds all settings, by environment variable or flag: names, defaults,
+// validation, and the choice of a model from the keys that are set. --help and
+// .env.example are generated from the same struct.
 package config
 
 import (
@@ -37,10 +37,10 @@ type Config struct {
 	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
 	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
 
-	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main uses its own."`
+	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main needs none."`
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
-	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main uses its own."`
+	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
@@ -88,11 +88,11 @@ type Config struct {
 	GoogleAPIKey     string  `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Not built yet" help:"Key for imports from Google Drive. Nothing reads it before they are built."`
 	GoogleDriveURL   string  `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Not built yet" help:"Another address for Drive's API. As above."`
 
-	// ClockOffset shifts the clock by which an API process makes turn ids and
-	// creation times. For tests of API machines whose clocks differ.
+	// ClockOffset shifts the clock of an API process for turn ids and creation times.
+	// For tests of API machines whose clocks differ.
 	ClockOffset time.Duration `hidden:""`
-	// ContinueAfter is the length of history, in events, after which the runs that
-	// this API process begins continue as new. For tests; 0: as Temporal suggests.
+	// ContinueAfter is the history length, in events, after which runs started by this
+	// API process continue as new. For tests; 0: when Temporal suggests it.
 	ContinueAfter int `hidden:""`
 	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
 	AnswerTimeout time.Duration `hidden:""`
@@ -100,14 +100,14 @@ type Config struct {
 	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Not built yet" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
 
-// Embedded holds what only the one-process main has: its own Temporal and NATS.
+// Embedded holds the settings of the one-process program only: its Temporal and NATS.
 type Embedded struct {
 	TemporalPort   int `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
 	TemporalUIPort int `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
-	NATSPort       int `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which the embedded NATS serves other processes; 0 keeps it inside."`
+	NATSPort       int `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes; 0: this process is alone and needs none."`
 }
 
-// Error is a setting that is refused: its variable and what is allowed.
+// Error is an invalid setting: its variable and what is allowed.
 type Error struct {
 	Variable string
 	Problem  string
@@ -119,7 +119,7 @@ func refuse(variable, format string, args ...any) error {
 	return &Error{Variable: variable, Problem: fmt.Sprintf(format, args...)}
 }
 
-// Validate tidies values and reports the first that is not allowed, as *Error.
+// Validate trims the values and reports the first invalid one, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
 	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkIdentity, c.checkMCP, c.checkTraces, c.checkLater} {
@@ -130,8 +130,7 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// trim drops the line breaks and blanks that come along when a value is pasted
-// or read from a file.
+// trim removes surrounding white space, which pasted values and files often have.
 func (c *Config) trim() {
 	for _, v := range variables(c) {
 		if s, ok := v.value.(*string); ok {
@@ -184,13 +183,13 @@ func (c *Config) checkStores() error {
 	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
 }
 
-// Postgres reports whether the database is the one at DatabaseURL; else it is
-// SQLite in the data folder.
+// Postgres reports whether DatabaseURL is used; otherwise the database is SQLite in the
+// data folder.
 func (c *Config) Postgres() bool {
 	return c.MemoryBackend == "postgres" || (c.MemoryBackend == "" && c.DatabaseURL != "")
 }
 
-// longestCall keeps a model call shorter than the activity it runs in.
+// longestCall keeps a model call shorter than its activity's timeout.
 const longestCall = 9 * time.Minute
 
 func (c *Config) checkLimits() error {
@@ -247,7 +246,7 @@ func (c *Config) checkIdentity() error {
 	return nil
 }
 
-// Validate reports the first port that is not one.
+// Validate reports the first invalid port.
 func (e *Embedded) Validate() error {
 	if err := port("TEMPORAL_PORT", e.TemporalPort); err != nil {
 		return err
@@ -272,8 +271,8 @@ func oneOf(name, value string, allowed ...string) error {
 	return refuse(name, "%q is not allowed; use one of %s", value, strings.Join(allowed, ", "))
 }
 
-// address checks an absolute URL; its text may hold a password and is not
-// repeated.
+// address checks an absolute URL. The error does not repeat the URL, which may hold a
+// password.
 func address(name, value string, schemes ...string) error {
 	if value == "" {
 		return nil

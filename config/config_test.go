@@ -62,7 +62,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, config.Choice{Provider: config.Offline}, g.Model())
 }
 
-func TestFlagGoesBeforeEnvironmentGoesBeforeDotEnv(t *testing.T) {
+func TestFlagOverridesEnvironmentOverridesDotEnv(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile(".env", []byte("PORT=1001\nHOST=10.0.0.1\nMAX_UPLOAD_MB=7\n"), 0o600))
 	// godotenv adds to the environment what is not in it; t.Setenv restores it.
@@ -80,7 +80,7 @@ func TestFlagGoesBeforeEnvironmentGoesBeforeDotEnv(t *testing.T) {
 	assert.Equal(t, 7, g.MaxUploadMB)
 }
 
-func TestMCPServersCanStandInDotEnv(t *testing.T) {
+func TestMCPServersCanBeSetInDotEnv(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const list = `[{"name":"files","transport":"stdio","command":["a","b #c"],"approve":"never"}]`
 	require.NoError(t, os.WriteFile(".env", []byte("MCP_SERVERS='"+list+"'\n"), 0o600))
@@ -92,7 +92,7 @@ func TestMCPServersCanStandInDotEnv(t *testing.T) {
 	assert.Equal(t, list, g.MCPServers)
 }
 
-func TestABrokenDotEnvIsRefusedWithoutQuotingIt(t *testing.T) {
+func TestInvalidDotEnvIsRefusedWithoutQuotingIt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile(".env", []byte("{\nLLM_API_KEY=geheim\n"), 0o600))
 	_, err := parseHere(t, nil)
@@ -100,7 +100,7 @@ func TestABrokenDotEnvIsRefusedWithoutQuotingIt(t *testing.T) {
 	assert.NotContains(t, err.Error(), "geheim")
 }
 
-func TestABadValueIsOneLineThatNamesItsVariable(t *testing.T) {
+func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		env  map[string]string
@@ -204,7 +204,7 @@ func TestModelChoice(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseIsTheOneNamedElseByItsURL(t *testing.T) {
+func TestDatabaseIsTheNamedOneElseChosenByItsURL(t *testing.T) {
 	for _, c := range []struct {
 		backend, url string
 		postgres     bool
@@ -223,7 +223,7 @@ func TestTheDatabaseIsTheOneNamedElseByItsURL(t *testing.T) {
 	}
 }
 
-func TestAuthIsRequiredWithAnyWayIn(t *testing.T) {
+func TestAuthRequiredAcceptsEachWayToSignIn(t *testing.T) {
 	for name, value := range map[string]string{
 		"SUPABASE_JWT_SECRET": "a secret of some length",
 		"SUPABASE_JWKS_URL":   "https://project.example/auth/v1/.well-known/jwks.json",
@@ -234,7 +234,7 @@ func TestAuthIsRequiredWithAnyWayIn(t *testing.T) {
 	}
 }
 
-func TestCookieKeyIsMadeOnceAndKeptPrivate(t *testing.T) {
+func TestCookieKeyIsCreatedOnceAndKeptPrivate(t *testing.T) {
 	c := config.Config{DataDir: t.TempDir()}
 	var group sync.WaitGroup
 	keys := make([]string, 8)
@@ -298,7 +298,7 @@ func TestLoggerFollowsLevelAndFormat(t *testing.T) {
 	assert.True(t, strings.HasPrefix(out.String(), "{"))
 }
 
-func TestDurationsInTheLogNameTheirUnit(t *testing.T) {
+func TestDurationsInTheLogHaveTheirUnit(t *testing.T) {
 	for format, want := range map[string]string{"json": `"took_ms":1234.567,"bytes":7`, "text": `took_ms=1234.567 bytes=7`} {
 		var out bytes.Buffer
 		(&config.Config{LogLevel: "info", LogFormat: format}).Logger(&out).Info("request", "took", 1234567*time.Microsecond, "bytes", 7)
@@ -306,7 +306,7 @@ func TestDurationsInTheLogNameTheirUnit(t *testing.T) {
 	}
 }
 
-func TestTheExampleTellsOfLangSmithWhatOnePuttingItOnMustKnow(t *testing.T) {
+func TestEnvExampleExplainsLangSmith(t *testing.T) {
 	t.Parallel()
 	text := config.EnvExample()
 	for _, name := range []string{"LANGSMITH_TRACING", "LANGSMITH_ENDPOINT", "LANGSMITH_API_KEY", "LANGSMITH_PROJECT"} {
@@ -322,7 +322,7 @@ func TestTheExampleTellsOfLangSmithWhatOnePuttingItOnMustKnow(t *testing.T) {
 	}
 }
 
-func TestSettingsForTestsAreListedNowhere(t *testing.T) {
+func TestTestSettingsAreNotListed(t *testing.T) {
 	g, err := parse(t, nil, "--clock-offset=-5s", "--continue-after=150")
 	require.NoError(t, err)
 	assert.Equal(t, -5*time.Second, g.ClockOffset)

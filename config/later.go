@@ -1,7 +1,7 @@
 package config
 
-// checkLater checks settings of what is not built yet: a wrong one is told now,
-// not with the version that reads it.
+// checkLater validates settings of features that do not exist yet, so that an invalid
+// value is reported now and not after an upgrade.
 func (c *Config) checkLater() error {
 	if c.TempChat < 0 || c.TempChat > 2 {
 		return refuse("LLM_TEMP_CHAT", "%v is not allowed; use a number from 0 to 2", c.TempChat)

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/guard"
 )
 
-// Rate is so many in a period; the zero Rate is no limit.
+// Rate is a number of events in a period; the zero Rate means no limit.
 type Rate struct {
 	N   int64
 	Per time.Duration
@@ -31,14 +31,14 @@ func parseRate(name, value string) (Rate, error) {
 	return Rate{count, per}, nil
 }
 
-// Rates are CHAT_RATE_LIMIT and MAX_NEW_THREADS_PER_ADDRESS, after Validate.
+// Rates returns CHAT_RATE_LIMIT and MAX_NEW_THREADS_PER_ADDRESS; call it after Validate.
 func (c *Config) Rates() (turns, threads Rate) {
 	turns, _ = parseRate("CHAT_RATE_LIMIT", c.ChatRateLimit)
 	threads, _ = parseRate("MAX_NEW_THREADS_PER_ADDRESS", c.MaxNewThreads)
 	return turns, threads
 }
 
-// Proxies are TRUSTED_PROXIES, after Validate.
+// Proxies returns TRUSTED_PROXIES; call it after Validate.
 func (c *Config) Proxies() []netip.Prefix {
 	list, _ := guard.ParsePrefixes(c.TrustedProxies)
 	return list

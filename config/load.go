@@ -12,12 +12,12 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// ExitUsage is the exit code for a setting that is refused.
+// ExitUsage is the exit code for an invalid setting.
 const ExitUsage = 2
 
-// Parse fills cli, a kong grammar that embeds Config (and perhaps Embedded),
-// from .env in the working folder, the environment and args, the later ones
-// first. An error is one line for a person.
+// Parse fills cli, a kong grammar that embeds Config (and perhaps Embedded), from .env in
+// the working folder, the environment and args; later sources override earlier ones. An
+// error is one readable line.
 func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error) {
 	if err := loadDotEnv(".env"); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 	return parser.Parse(args)
 }
 
-// loadDotEnv adds what the file sets and the environment does not.
+// loadDotEnv adds the file's variables that the environment does not have.
 func loadDotEnv(path string) error {
 	err := godotenv.Load(path)
 	switch {
@@ -44,13 +44,12 @@ func loadDotEnv(path string) error {
 	case errors.As(err, new(*fs.PathError)):
 		return err
 	}
-	// The parser's own words quote the rest of the file, secrets included.
+	// The parser's error quotes the rest of the file, including secrets.
 	return refuse(path, "not readable; every line must be NAME=value or begin with #")
 }
 
-// Logger writes at LOG_LEVEL in LOG_FORMAT to w. Durations, those of libraries
-// too, are numbers of milliseconds under a key that says so: took becomes
-// took_ms.
+// Logger writes at LOG_LEVEL in LOG_FORMAT to w. Durations, including those of libraries,
+// are logged in milliseconds with the suffix _ms: took becomes took_ms.
 func (c *Config) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked by Validate

@@ -1,11 +1,10 @@
-// Package db is the Store: what was said and what was uploaded, in the words of
-// the domain. SQL lives in db/sqlite (and db/postgres); one conformance suite
-// (db/dbtest) pins the contract for both.
+// Package db defines the Store of conversations and documents. SQL lives in
+// db/sqlite and db/postgres; one conformance suite (db/dbtest) pins the contract
+// for both.
 //
-// Every method that takes an owner sees that owner's rows only (documents also
-// PublicOwner's); a row of somebody else's is ErrNotFound, like one that does
-// not exist. The methods that see rows of every owner are those of Audit, which
-// return ids only.
+// Every method that takes an owner sees only that owner's rows (documents also
+// PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
+// Only methods of Audit read rows of every owner, and they return only ids.
 package db
 
 import (
@@ -32,7 +31,7 @@ type Page[T any] struct {
 	Next  string
 }
 
-// Settlement is all that a turn's end writes, in one transaction.
+// Settlement is what Settle writes at a turn's end, in one transaction.
 type Settlement struct {
 	Owner, ThreadID, TurnID string
 	Parent                  string
@@ -43,9 +42,9 @@ type Settlement struct {
 	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
 	Terminal                chat.Event      // the terminal event, its N set
 	Registry                []string        // document ids this turn resolved, merged with the parent's registry
-	Approvals               []string        // names of tools that need not ask any more, merged with the parent's
+	Approvals               []string        // names of tools that need no approval any more, merged with the parent's
 	Title                   string          // of the conversation, when it has none yet
-	Hidden                  bool            // rolled back: the turn leaves every history
+	Hidden                  bool            // rolled back: no history shows the turn
 	At                      time.Time
 }
 
@@ -66,13 +65,13 @@ type Draft struct {
 // Text is a text of a turn and its key.
 type Text struct {
 	Key, Text string
-	// Order of its writer among those that write for the turn; 0: it has none, and
-	// writes whatever stands there.
+	// Order of its writer among those of the turn: a lower one does not overwrite a
+	// higher one's text. 0: overwrite always.
 	Order int64
 }
 
-// Standing is a turn and what it begins beside.
-type Standing struct {
+// TurnContext is a turn and the state of its thread, read together.
+type TurnContext struct {
 	Turn      chat.Turn
 	Cancelled bool        // as Turns.Cancelled
 	Open      []chat.Turn // as Turns.OpenTurns, the turn itself among them when it was accepted
@@ -114,76 +113,75 @@ type Conversations interface {
 	// deleted. Its owner can use the id of a deleted conversation again.
 	CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error)
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
-	// ListConversations are newest first by last message; q matches titles and
+	// ListConversations lists the newest first, by last message; q matches titles and
 	// message text, case-insensitively; limit 1 to 100.
 	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)
 	RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error)
 	// DeleteConversation removes the thread with its turns, messages, texts,
-	// drafts and tombstones. Its owner may begin a new conversation under its id,
-	// which shows nothing of it: what is still written for the deleted one's turns
-	// finds no turn (ErrNotFound), nor does a message of it that is sent again
-	// within a day.
+	// drafts and tombstones. Its owner may use the id for a new conversation, in
+	// which the deleted one never shows up: late writes for its turns, and its
+	// messages that are sent again within a day, are ErrNotFound.
 	DeleteConversation(ctx context.Context, owner, id string) error
 	Profile(ctx context.Context, owner string) (chat.Profile, error) // zero when never set
 	PutProfile(ctx context.Context, owner string, p chat.Profile) error
 }
 
-// Turns keeps what was said.
+// Turns keeps turns with their messages, texts and events.
 type Turns interface {
-	// InsertTurn writes a new turn and its conversation if need be. Its status is
-	// new, whatever t says: a turn that ran while the database was away is
-	// inserted late, under its own id and time, and then marked and settled like
-	// any other. Its place in the thread is taken when it is marked with a parent
-	// or settled, so turns that ran one after another are saved in that order; a
-	// late one never takes the place of one that is there.
-	// The turn that comes back names the generation of its conversation, which
-	// counts the conversations that have had this id, from 1.
+	// InsertTurn writes a new turn, and its conversation if needed. Its status is
+	// new, whatever t.Status is: a turn that ran while the database was unavailable
+	// is inserted late, with its own id and time, and then marked and settled like
+	// any other. A turn gets its place in the thread when it is marked with a parent
+	// or settled, so that turns are saved in the order in which they ran; a late one
+	// never gets a place that is in use.
+	// The returned turn has the generation of its conversation: how many
+	// conversations have had this id, from 1.
 	// An existing (owner, thread, client_turn_id) with the same hash returns that
-	// turn and created=false; with another hash ErrTurnConflict. A tombstone that
-	// matches the turn (Cancel) makes cancelled true: the caller submits it all
-	// the same and the workflow ends it at once.
+	// turn and created=false; with another hash ErrTurnConflict. cancelled is true
+	// if a tombstone (Cancel) matches the turn: the caller submits it nevertheless,
+	// and the workflow ends it at once.
 	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
-	// SaveTurn is InsertTurn for a turn that its thread took while the database was
-	// away. A row of the same client_turn_id that no thread has taken gives way: a
-	// retry wrote it, and was then told of this turn. ErrNotFound when the turn's
-	// conversation was deleted, which its generation tells.
+	// SaveTurn is InsertTurn for a turn that its thread accepted while the database
+	// was unavailable. It replaces an unaccepted row with the same client_turn_id:
+	// that is a retry's, which was answered with this turn. ErrNotFound when the
+	// turn's conversation was deleted, that is, has another generation.
 	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
-	// Turn reads one. Any caller with the owner may read it in any status.
+	// Turn reads a turn in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
-	// Standing reads a turn with what it begins beside, at once.
-	Standing(ctx context.Context, owner, id string) (Standing, error)
+	// TurnContext reads a turn and the state of its thread in one query.
+	TurnContext(ctx context.Context, owner, id string) (TurnContext, error)
 	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
 	FindTurn(ctx context.Context, owner string, ref CancelRef) (chat.Turn, error)
 	// MarkTurn moves an unsettled turn to accepted, running or interrupted and
-	// sets its parent when parent is not empty. Its conversation is listed from
-	// now on, named after its message (chat.TitleFrom) unless it has a title. Idempotent; a settled turn stays
-	// as it is (no error), and accepted takes back neither running nor
-	// interrupted. The parent is RootCheckpoint or a checkpoint of a turn that
-	// got its own parent before, else ErrNotFound; for a rolled back turn its
-	// parent is taken.
+	// sets its parent when parent is not empty. From then on its conversation is
+	// listed, with a title from its message (chat.TitleFrom) unless it has one.
+	// Idempotent; a settled turn does not change (no error), nor does a running or
+	// interrupted one become accepted. The parent is RootCheckpoint or a checkpoint
+	// of a turn that has a parent, else ErrNotFound; a rolled back turn is replaced
+	// by its own parent.
 	MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error
-	// TakeBack undoes MarkTurn for an unsettled turn: it has no place in the tree,
-	// and is accepted or, as if it had never been taken, new. Its place is given to
-	// no other turn. A settled turn stays as it is (no error).
-	TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error
-	// Cancel writes a tombstone for ref, so that a submit that comes later finds
-	// it; idempotent. By its stream_run_id it means turns sent at most a minute
-	// before or after, since a client may use such an id again. Tombstones older
-	// than a day may be pruned.
+	// UnmarkTurn undoes MarkTurn for an unsettled turn: it loses its place in the
+	// tree, which no other turn gets, and its status is accepted or new again. A
+	// settled turn does not change (no error).
+	UnmarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus) error
+	// Cancel writes a tombstone for ref, so that a later submit finds it;
+	// idempotent. A stream_run_id matches only turns sent at most a minute before or
+	// after, because clients may reuse such an id. Tombstones older than a day may
+	// be pruned.
 	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error
 
-	// Cancelled reports whether a tombstone names the turn. It makes up for a
-	// cancel that came between a turn's row and its submit.
+	// Cancelled reports whether a tombstone matches the turn: one may have been
+	// written between the turn's row and its submit.
 	Cancelled(ctx context.Context, owner, turnID string) (bool, error)
 
 	// PutText upserts a text of an open turn under a key ("piece:1",
 	// "web_query", "unresolved"…). ErrSettled when the turn is over.
 	PutText(ctx context.Context, owner, turnID, key, text string) error
-	// PutTexts upserts several, all or none; of a key that comes twice, the last.
-	// ErrOutdated when one of them was written by a higher order.
+	// PutTexts upserts several, all or none; if a key occurs twice, the last.
+	// ErrOutdated when one of them was written with a higher order.
 	PutTexts(ctx context.Context, owner, turnID string, texts []Text) error
 	// Texts returns all texts of an open turn by key; ErrSettled when the turn is
-	// over: its texts went with its end, and Events has what they said.
+	// settled: its texts are deleted then, and Events has their content.
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 
 	// SaveDraft upserts by (turn, piece); a lower attempt than the stored one is
@@ -199,22 +197,22 @@ type Turns interface {
 	// ErrNotFound while the turn is open.
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 
-	// Logs reads several turns at once, in the order of ids and without unknown
-	// ones: what a page of a conversation needs.
+	// Logs reads several turns, in the order of ids and without unknown ones, for a
+	// page of a conversation.
 	Logs(ctx context.Context, owner string, ids []string) ([]TurnLog, error)
 
-	// GiveUp notes that the sender of a turn was told that its thread did not take it:
-	// CountOpenTurns leaves it out until it is sent again, or taken after all.
-	GiveUp(ctx context.Context, owner, id string) error
-	// DropTurn removes a turn that no thread has taken and whose message was sent last
-	// before a time, and the conversation that it would have begun. Any other turn
-	// stays as it is (no error).
+	// AbandonTurn records that the sender got an error because the thread did not
+	// accept the turn: CountOpenTurns ignores it until it is sent again or accepted.
+	AbandonTurn(ctx context.Context, owner, id string) error
+	// DropTurn deletes a turn that no thread has accepted and whose message was last
+	// sent before a time, and its conversation if that is unlisted and has no other
+	// turn. It leaves any other turn unchanged (no error).
 	DropTurn(ctx context.Context, owner, id string, before time.Time) error
 
-	// CountOpenTurns counts an owner's turns at work or waiting for it: accepted or
-	// running, and those sent within the last minute that no workflow has accepted
-	// yet and nobody has given up. One that waits for a person is none of them. here are those of the
-	// thread, busy is how many other threads have some.
+	// CountOpenTurns counts an owner's queued and running turns: accepted or running,
+	// and those sent within the last minute that are neither accepted nor abandoned.
+	// An interrupted turn does not count. here counts those of the thread, busy the
+	// other threads that have some.
 	CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
 
 	// History reads a branch, oldest first: the newest limit messages before the
@@ -222,15 +220,14 @@ type Turns interface {
 	// newest accepted turn). Accepted open turns show their user message.
 	// ErrNotFound when the conversation is unknown or head is not in it.
 	History(ctx context.Context, owner, threadID, head, before string, limit int) (History, error)
-	// TurnOfMessage is the turn that a message of the thread's histories belongs
-	// to, by the id that History gives it. ErrNotFound when no history shows such
-	// a message.
+	// TurnOfMessage is the turn of a message, by the message's id in History.
+	// ErrNotFound when no history of the thread has such a message.
 	TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (chat.Turn, error)
-	// Head is the newest accepted, not hidden turn of a thread; RootCheckpoint
-	// when none. Settled and open ones both count, but not one that waits for
-	// its parent: the head is what it will follow.
+	// Head is the newest accepted turn of a thread that is not hidden, settled or
+	// open; RootCheckpoint when none. A turn that waits for its parent is not the
+	// head: it will follow the head.
 	Head(ctx context.Context, owner, threadID string) (string, error)
-	// HeadContent is the message of the turn Head names; ok is false when there is none.
+	// HeadContent is the message of the turn that Head returns; ok is false when there is none.
 	HeadContent(ctx context.Context, owner, threadID string) (_ chat.Content, ok bool, _ error)
 	// Recent returns the last n user and assistant messages up to and including
 	// the settled turn head, oldest first; none for RootCheckpoint.
@@ -243,11 +240,11 @@ type Turns interface {
 	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
 	// OpenTurns lists accepted turns that are not settled, oldest first.
 	OpenTurns(ctx context.Context, owner, threadID string) ([]chat.Turn, error)
-	// TurnsAfter lists the turns that took their place after a place, in the order
-	// in which the thread ran them, whatever became of them: rolled back ones too.
-	// No turn shows up later at a place that was passed.
+	// TurnsAfter lists the turns with a higher place, in the order in which the
+	// thread ran them, rolled back ones included. No turn ever gets a lower place
+	// than one that was listed.
 	TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) ([]chat.Turn, error)
-	// LastPlace is the place of the turn that began last; 0 when none has.
+	// LastPlace is the highest place of the thread's turns; 0 when none has one.
 	LastPlace(ctx context.Context, owner, threadID string) (int, error)
 }
 
@@ -257,35 +254,33 @@ type TurnLog struct {
 	Events []chat.Event
 }
 
-// UnusedFor is how long a picture is kept that no message uses.
+// UnusedFor is how long a picture is kept while no message uses it.
 const UnusedFor = 24 * time.Hour
 
 // Files keeps pictures and the clients' own message repositories.
 type Files interface {
-	// PutAttachment stores a picture; the same id and owner again changes nothing
-	// (a tool call's picture has an id made from the call's), an id of somebody
-	// else's is ErrNotFound. With a ThreadID it belongs to that conversation from
-	// the start, which must be there (else ErrNotFound). Pictures unused for
-	// UnusedFor are removed on the way.
+	// PutAttachment stores a picture. It is idempotent for one id and owner (a tool
+	// call's picture has an id made from the call's); another owner's id is
+	// ErrNotFound. With a ThreadID it belongs to that conversation, which must exist
+	// (else ErrNotFound). It also deletes pictures unused for UnusedFor.
 	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
 	// Attachment reads one with its bytes.
 	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
 	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
-	// UseAttachments ties attachments to a conversation, so that they go with it;
-	// one that belongs to a conversation already stays there. InsertTurn does the
-	// same for those of its content.
+	// UseAttachments assigns attachments to a conversation, so that they are deleted
+	// with it, unless they belong to one already. InsertTurn does so for those of
+	// its content.
 	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
-	// UnusedAttachments are the pictures that no message uses, for a quota.
+	// UnusedAttachments counts the pictures that no message uses, for a quota.
 	UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error)
 
 	// Repo is a thread's stored message repository, ErrNotFound when none.
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
-	// PutRepo stores the next version and drops the one before. match is the
-	// version that must be there, 0 for none (ErrVersion if it is not); nil:
-	// whichever. It creates the conversation if need be, but for one that was
-	// deleted (ErrNotFound): it may be of a tab that still shows it. The new version
-	// comes back, from 1.
+	// PutRepo replaces the stored version by the next one and returns it; the first
+	// is 1. match is the version that must be stored, 0 for none (else ErrVersion);
+	// nil: any. It creates the conversation if needed, but not under a deleted id
+	// (ErrNotFound): an old tab may still show the deleted one.
 	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
 }
 
@@ -297,8 +292,8 @@ type Repo struct {
 	UpdatedAt time.Time
 }
 
-// Documents keeps what questions are asked of. A change to a public document by
-// anyone but PublicOwner is ErrForbidden.
+// Documents keeps the documents that answers are searched in. A change to a public
+// document by anyone but PublicOwner is ErrForbidden.
 type Documents interface {
 	// CreateDocument writes a document (status processing) with its raw upload.
 	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
@@ -308,7 +303,7 @@ type Documents interface {
 	// StoreText replaces text, chunks and (when not nil) their vectors, marks the
 	// document ready and drops the raw upload, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
-	// FailDocument leaves a document that is ready as it is.
+	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	Document(ctx context.Context, owner, id string) (chat.Document, error)
 	// ListDocuments are the owner's and the public ones, newest first; limit 1 to 200.
@@ -332,7 +327,7 @@ type Documents interface {
 	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
 	// SearchVector ranks by cosine similarity, exactly.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
-	// WordCounts says in how many visible chunks each word's stem occurs, and how
+	// WordCounts returns in how many visible chunks each word's stem occurs, and how
 	// many visible chunks there are (for weighing what a question asks).
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
 

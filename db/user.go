@@ -2,20 +2,20 @@ package db
 
 import "context"
 
-// UserDeleter forgets a user.
+// UserDeleter deletes all data of a user.
 type UserDeleter interface {
-	// UserData is what is kept of owner now; nothing, without an error, for
-	// somebody unknown.
+	// UserData is what is stored of owner now; empty, without an error, for an
+	// unknown one.
 	UserData(ctx context.Context, owner string) (UserData, error)
-	// DeleteUser removes all of it and returns what it removed, so that whatever
-	// is at work on that can be ended. As after DeleteConversation, nothing can
-	// be inserted for the conversations' ids any more. It need not be one
-	// transaction: on an error the rest is removed by calling it again.
-	// ErrForbidden for PublicOwner, who is nobody.
+	// DeleteUser deletes all of it and returns what it deleted, so that the caller
+	// can end the workflows of it. As after DeleteConversation, nothing can be
+	// inserted for the conversations any more. It is not one transaction: after an
+	// error call it again to delete the rest. ErrForbidden for PublicOwner, who is
+	// not a user.
 	DeleteUser(ctx context.Context, owner string) (UserData, error)
 }
 
-// UserData is what a store keeps of one user.
+// UserData counts what a store keeps of one user.
 type UserData struct {
 	Threads   []string // ids of conversations, listed or not
 	Documents []string // ids

@@ -111,7 +111,7 @@ describe("with a model whose prices are known", () => {
     await said();
   });
 
-  it("S3: words stream, and a tool's call and result stand between them", async () => {
+  it("words stream, and a tool's call and result stand between them", async () => {
     model.calls = [[{ name: "list_documents" }]];
     model.hold = 2;
     await page.getByRole("button", { name: "Answers come from: Documents" }).click();

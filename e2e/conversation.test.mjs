@@ -1,7 +1,6 @@
-// Conversations with the offline engine and the documents that come with it: the
-// eight checks of S0's section 3.7 by name, answers to questions in every way,
-// tools and their approval (S3's checklist), branches, and what must stay smooth
-// and harmless.
+// Conversations with the offline engine and the documents that come with it:
+// answers to questions in every way, tools and their approval, branches, and
+// what must stay smooth and harmless.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, shot } from "./browser.mjs";
@@ -29,7 +28,7 @@ const asks = (words, on = page) => assist(on).getByText(words).waitFor();
 const gone = (on = page) => assist(on).waitFor({ state: "detached" });
 
 describe("the checks of 3.7", () => {
-  it("1 and 2: an ambiguous message brings PalAssist with the documents; a choice brings the statuses back, then the answer", async () => {
+  it("an ambiguous message brings PalAssist with the documents; a choice brings the statuses back, then the answer", async () => {
     await ask(page, "Summarize the remote work policy");
     await choice(P2025).waitFor();
     await choice(P2024).waitFor();
@@ -48,7 +47,7 @@ describe("the checks of 3.7", () => {
     await shot(page, "51-summary");
   });
 
-  it("3: several actions bring buttons; one is picked and carried out", async () => {
+  it("several actions bring buttons; one is picked and carried out", async () => {
     await ask(page, "Summarize and compare the remote work policies");
     await asks("I can only perform one action at a time");
     await choice("Summarize").waitFor();
@@ -57,7 +56,7 @@ describe("the checks of 3.7", () => {
     await answers(page).or(assist(page)).first().waitFor();
   });
 
-  it("4: a question for text is answered in the composer", async () => {
+  it("a question for text is answered in the composer", async () => {
     await ask(page, "Audit this email: we work from home every day");
     await asks("Please enter the text");
     await composer(page).and(page.locator(":focus")).waitFor();
@@ -76,7 +75,7 @@ describe("the checks of 3.7", () => {
     await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
   });
 
-  it("5 and 8: Cancel ends it without an answer, and the next message begins afresh at once", async () => {
+  it("Cancel ends it without an answer, and the next message begins afresh at once", async () => {
     await ask(page, BOTH);
     await choice("Cancel").click();
     await ask(page, "How many days a week may employees work remotely?");
@@ -87,7 +86,7 @@ describe("the checks of 3.7", () => {
     await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
   });
 
-  it("6: a reload while it asks asks again, and the answer carries on", async () => {
+  it("a reload while it asks asks again, and the answer carries on", async () => {
     await ask(page, BOTH);
     await choice("Summarize").waitFor();
     await page.reload();
@@ -102,7 +101,7 @@ describe("the checks of 3.7", () => {
     await many(assist(page), 0);
   });
 
-  it("7: questions in a row: action, document, text, answer", async () => {
+  it("questions in a row: action, document, text, answer", async () => {
     await ask(page, BOTH);
     await choice("Audit").click();
     await asks("Which document would you like to audit against?");
@@ -173,7 +172,7 @@ describe("a tool with side effects", () => {
   const card = () => page.getByRole("region", { name: "Tool generate_image" });
   const picture = () => conversation(page).locator("img[src^='/api/attachments/']");
 
-  it("S3: generate_image waits for approval, a refresh meanwhile brings the question back, and approving goes on to the picture", async () => {
+  it("generate_image waits for approval, a refresh meanwhile brings the question back, and approving goes on to the picture", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await asks("May I run generate_image?");
     await page.reload();
@@ -204,7 +203,7 @@ describe("a tool with side effects", () => {
     await conversation(page).getByText("Approved with changes").waitFor();
   });
 
-  it("S3: rejecting goes on without running it, and the reason is told", async () => {
+  it("rejecting goes on without running it, and the reason is told", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await assist(page).getByRole("textbox", { name: /^Reason/ }).fill("no hats please");
     await choice("Reject").click();
@@ -226,7 +225,7 @@ describe("branches", () => {
     await box.press("Enter");
   };
 
-  it("S3: an edited message is another version; both stay, also over a reload, and a message goes on from the one shown", async () => {
+  it("an edited message is another version; both stay, also over a reload, and a message goes on from the one shown", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await edit("How many days", "Who may work remotely?");
@@ -246,7 +245,7 @@ describe("branches", () => {
     assert.deepEqual(messages.filter((m) => m.role === "user").map((m) => m.content), ["How many days a week may employees work remotely?", "What about customer data on private addresses?"]);
   });
 
-  it("S3: another answer is a version beside the first, also over a reload", async () => {
+  it("another answer is a version beside the first, also over a reload", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await answers(page).first().hover();

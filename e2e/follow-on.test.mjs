@@ -1,5 +1,5 @@
-// A message that talks over a running answer, and a stop: what S2 asks of the
-// page (its sections 5.1 and 7), each check by name.
+// A message that talks over a running answer, and a stop: what
+// stands on the page afterwards.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, composer } from "./browser.mjs";
@@ -37,8 +37,8 @@ const whole = async (n) => assert.match(await (await answer(page, n)).textConten
 const said = async () => (await history(page)).messages.filter((m) => m.role === "user");
 const conversations = async () => (await (await page.request.get("/api/conversations")).json()).items;
 
-describe("S2", () => {
-  it("S2: stop before first delta still yields consistent interrupted state", async () => {
+describe("follow-on messages and stops", () => {
+  it("stop before first delta still yields consistent interrupted state", async () => {
     model.hold = 0;
     await ask(page, QUESTION);
     await progress(page).getByText("Researching your question...").waitFor();
@@ -67,7 +67,7 @@ describe("S2", () => {
     await whole(2);
   });
 
-  it("S2: follow-on supersede creates exactly one new turn, no duplicate session", async () => {
+  it("follow-on supersede creates exactly one new turn, no duplicate session", async () => {
     await begin();
     await ask(page, SECOND);
     await interrupted(page).waitFor();
@@ -85,7 +85,7 @@ describe("S2", () => {
     assert.equal((await conversations()).length, 1);
   });
 
-  it("S2: supersede before the first session event is queued, then sent", async () => {
+  it("supersede before the first session event is queued, then sent", async () => {
     model.hold = HELD;
     let arrive;
     const arrival = new Promise((resolve) => (arrive = resolve));
@@ -109,7 +109,7 @@ describe("S2", () => {
     assert.equal((await conversations()).length, 1);
   });
 
-  it("S2: two messages typed one after the other, without a pause, on the welcome page are one conversation", async () => {
+  it("two messages typed one after the other, without a pause, on the welcome page are one conversation", async () => {
     // What draws a conversation is fetched as soon as the welcome page rests.
     await page.waitForFunction(() => ["js", "css"].every((kind) => performance.getEntriesByType("resource").some((e) => e.responseEnd > 0 && new RegExp(`/Thread-[^/]*\\.${kind}$`).test(e.name))));
     await page.evaluate(() => import(performance.getEntriesByType("resource").find((e) => /\/Thread-[^/]*\.js$/.test(e.name)).name));
@@ -130,7 +130,7 @@ describe("S2", () => {
     "a stop": () => composer(page).press("Escape"),
     "a follow-on": () => composer(page).press("Enter"),
   })) {
-    it(`S2: after ${how} text that was buffered stands before the badge does, and none comes after it`, async () => {
+    it(`after ${how} text that was buffered stands before the badge does, and none comes after it`, async () => {
       model.pieces = Array.from({ length: 4_000 }, (_, i) => `Word${i} `);
       await page.evaluate(() => {
         window.texts = []; // of the answer, from the badge on

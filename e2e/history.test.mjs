@@ -1,5 +1,5 @@
-// Conversations that are read again: what was said stands as it was (S0's section
-// 2.7b), and a person with very many conversations and documents can still find
+// Conversations that are read again: what was said stands as it was,
+// and a person with very many conversations and documents can still find
 // theirs.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
@@ -15,11 +15,11 @@ beforeEach(async () => {
 });
 leaveNoFaults();
 
-describe("seed 2.7b", () => {
+describe("reading a conversation again", () => {
   const QUESTIONS = ["How many days a week may employees work remotely?", "Who may work remotely?", "What about customer data on private addresses?"];
   const texts = (of) => of.evaluateAll((all) => all.map((a) => a.querySelector("p")?.textContent));
 
-  it("seed 2.7b, 1 to 4: three messages reload as the same six; another conversation has its own; a new one is empty", async () => {
+  it("three messages reload as the same six; another conversation has its own; a new one is empty", async () => {
     for (const [i, question] of QUESTIONS.entries()) {
       await ask(page, question);
       await answer(page, i + 1);
@@ -53,7 +53,7 @@ describe("seed 2.7b", () => {
     await many(page.getByRole("alert"), 0);
   });
 
-  it("seed 2.7b: while it is read there are shapes of messages, and an error has a way to try again", async () => {
+  it("while it is read there are shapes of messages, and an error has a way to try again", async () => {
     await ask(page, QUESTIONS[0]);
     await answer(page, 1);
     let read;

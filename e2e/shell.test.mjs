@@ -75,7 +75,7 @@ describe("the welcome page", () => {
     assert.equal(await yours().count(), 1);
   });
 
-  it("S3: takes a message with a picture and a file to /chat/:id", async () => {
+  it("takes a message with a picture and a file to /chat/:id", async () => {
     await page.goto("/");
     const sent = posts("/api/ui/chat");
     await page.locator("form input[type=file]").setInputFiles([
@@ -98,7 +98,7 @@ describe("the welcome page", () => {
     assert.equal(sent[0].tiptap_json.type, "doc");
   });
 
-  it("S3: /chat/:id sends the pending message and its picture again when it is loaded before anybody has taken them, and not a second time", async () => {
+  it("/chat/:id sends the pending message and its picture again when it is loaded before anybody has taken them, and not a second time", async () => {
     await page.route("**/api/ui/chat", () => {}); // it never arrives
     await page.goto("/");
     await page.locator("form input[type=file]").setInputFiles({ name: "station.png", mimeType: "image/png", buffer: PNG });

@@ -1,5 +1,5 @@
-// What a person with an open page sees while a slow model writes: the eleven
-// checks of S0's section 1.7 by name, words as they come, a stop that keeps them,
+// What a person with an open page sees while a slow model writes: statuses
+// before the answer, words as they come, a stop that keeps them,
 // a message that talks over or waits, and a reload, a cut, a silence and a crash
 // that lose nothing.
 import assert from "node:assert/strict";
@@ -57,7 +57,7 @@ const finished = async () => {
 };
 
 describe("the checks of 1.7", () => {
-  it("1 to 6: the message is there at once, the statuses follow each other for at least 300 ms each, and the answer takes their place", async () => {
+  it("the message is there at once, the statuses follow each other for at least 300 ms each, and the answer takes their place", async () => {
     model.hold = HELD; // the end of the turn would clear the statuses that are still to be shown
     await ask(page, QUESTION);
     await page.waitForURL(/\/chat\//);
@@ -92,7 +92,7 @@ describe("the checks of 1.7", () => {
     await answer(page, 1);
   });
 
-  it("7: a mentioned document is shown as a pill while it is found", async () => {
+  it("a mentioned document is shown as a pill while it is found", async () => {
     await askTagging(page, "What does ", TITLE, " say about the clock?");
     await page.getByRole("list", { name: "Documents found" }).getByText(TITLE).waitFor();
     await shot(page, "31-documents-found");
@@ -136,7 +136,7 @@ describe("the checks of 1.7", () => {
     await answer(page, 1);
   });
 
-  it("8: words come one by one, not all at once", async () => {
+  it("words come one by one, not all at once", async () => {
     await begin();
     assert.doesNotMatch(await writing(page).textContent(), new RegExp(`Word${HELD}`));
     model.hold = 2 * HELD;
@@ -146,7 +146,7 @@ describe("the checks of 1.7", () => {
     await answer(page, 1);
   });
 
-  it("9: with the server gone a message ends in plain words, and is sent once when it is back", async () => {
+  it("with the server gone a message ends in plain words, and is sent once when it is back", async () => {
     await finished();
     front.cut();
     await ask(page, "And when do visitors come?");
@@ -158,7 +158,7 @@ describe("the checks of 1.7", () => {
     assert.equal(messages.filter((m) => m.role === "user").length, 2);
   });
 
-  it("10: leaving in the middle leaves no error behind, and the turn goes on", async () => {
+  it("leaving in the middle leaves no error behind, and the turn goes on", async () => {
     await begin();
     const url = page.url();
     await page.getByRole("button", { name: "New conversation" }).or(page.getByRole("link", { name: "New conversation" })).first().click();
@@ -169,7 +169,7 @@ describe("the checks of 1.7", () => {
     whole(await (await answer(page, 1)).textContent());
   });
 
-  it("11: a message while another is answered ends that one cleanly", async () => {
+  it("a message while another is answered ends that one cleanly", async () => {
     await begin();
     await ask(page, "And when do visitors come?");
     await interrupted(page).waitFor();

@@ -1,10 +1,10 @@
-// Package guard makes HTTP clients for requests that a person, a document or a
-// model can steer. They reach public addresses only, and those that the operator
-// allows besides.
+// Package guard makes HTTP clients for requests whose target a person, a document or a model
+// can choose (SSRF protection). They connect only to public addresses and to those that the
+// operator allows.
 //
-// The address is checked when a connection is opened, after the name was
-// resolved: a name that means one address when it is checked and another when it
-// is dialled, and a redirect to an inner address, meet the same check.
+// The address is checked when a connection is opened, after the name was resolved. So the
+// check also covers names that resolve differently later (DNS rebinding) and redirects to
+// internal addresses.
 package guard
 
 import (
@@ -21,8 +21,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Refused is a connection that was not opened, as it finds itself within the
-// error of a client.
+// Refused is the error of a connection that the guard did not allow. HTTP clients wrap it.
 type Refused struct{ Address netip.Addr }
 
 func (r *Refused) Error() string {
@@ -32,11 +31,10 @@ func (r *Refused) Error() string {
 // ErrRedirect is a redirect that is not followed.
 var ErrRedirect = errors.New("the redirect is not followed")
 
-// Guard says which addresses may be reached. Safe for concurrent use.
+// Guard decides which addresses are allowed. Safe for concurrent use.
 type Guard struct{ guardian *ssrf.Guardian }
 
-// New makes a guard that lets the allowed prefixes through in addition to what
-// is public.
+// New makes a guard that allows public addresses and the given prefixes.
 func New(allowed []netip.Prefix) *Guard {
 	var v4, v6 []netip.Prefix
 	for _, p := range allowed {
@@ -49,8 +47,8 @@ func New(allowed []netip.Prefix) *Guard {
 	return &Guard{ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))}
 }
 
-// ParsePrefixes reads ALLOW_PRIVATE_ADDRESSES: addresses and networks with
-// commas or blanks between them.
+// ParsePrefixes reads ALLOW_PRIVATE_ADDRESSES: addresses and networks, separated by commas or
+// blanks.
 func ParsePrefixes(list string) ([]netip.Prefix, error) {
 	var all []netip.Prefix
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }) {
@@ -70,20 +68,20 @@ func ParsePrefixes(list string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// Check reports, as *Refused, an address that may not be reached.
+// Check returns a *Refused for an address that is not allowed.
 func (g *Guard) Check(a netip.Addr) error {
 	a = a.Unmap().WithZone("")
 	if g.guardian.SafeAddr(a) != nil {
 		return &Refused{a}
 	}
-	if ssrf.IPv6NAT64Prefix.Contains(a) { // allowed as a network, but it leads to an IPv4 address
+	if ssrf.IPv6NAT64Prefix.Contains(a) { // the library allows the network, but the embedded IPv4 address counts
 		b := a.As16()
 		return g.Check(netip.AddrFrom4([4]byte(b[12:])))
 	}
 	return nil
 }
 
-// control is asked before a connection is opened, with the resolved address.
+// control is called with the resolved address before a connection is opened.
 func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" {
@@ -92,9 +90,8 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	return g.Check(to.Addr())
 }
 
-// CheckURL reports what keeps an address from being requested at all: anything
-// but http and https with a host, or a password in it, which would end up in
-// logs.
+// CheckURL returns an error for a URL that is not http or https with a host, or that holds a
+// password, which would end up in logs.
 func CheckURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -112,9 +109,8 @@ const (
 	maxRedirects = 5
 )
 
-// Transport opens connections to what the guard allows. It takes no proxy from
-// the environment, which would make the connections instead. Callers bound time
-// and bodies.
+// Transport connects to allowed addresses. It ignores proxies from the environment, because
+// the guard could not check their connections. Callers limit time and body sizes.
 func (g *Guard) Transport() *http.Transport { return transport(&net.Dialer{Control: g.control}) }
 
 func transport(d *net.Dialer) *http.Transport {
@@ -131,14 +127,13 @@ func transport(d *net.Dialer) *http.Transport {
 	}
 }
 
-// Client is a client over its own Transport that follows a few redirects, never
-// from https to http.
+// Client returns a client with its own Transport. It follows a few redirects, never from https
+// to http.
 func (g *Guard) Client() *http.Client {
 	return &http.Client{Transport: checked{g.Transport()}, CheckRedirect: redirect}
 }
 
-// checked refuses addresses that cannot be requested at all, those of redirects
-// too.
+// checked refuses URLs that CheckURL refuses, including those of redirects.
 type checked struct{ http.RoundTripper }
 
 func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -22,8 +22,8 @@ func prefixes(t testing.TB, list string) []netip.Prefix {
 	return p
 }
 
-// inner are addresses that must never be reached, each for another reason.
-var inner = []string{
+// internalAddresses must never be reached, each for another reason.
+var internalAddresses = []string{
 	"127.0.0.1", "127.8.9.10", "::1", "0.0.0.0", "0.1.2.3", "::", // this host
 	"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fd12:3456::1", "fec0::1", // private
 	"169.254.1.1", "fe80::1", "fe80::1%eth0", // link-local
@@ -36,9 +36,9 @@ var inner = []string{
 	"2002:7f00:1::", "2001:0:7f00:1::", "::127.0.0.1", // through a tunnel, or an old spelling
 }
 
-func TestOnlyPublicAddressesAreReached(t *testing.T) {
+func TestOnlyPublicAddressesAreAllowed(t *testing.T) {
 	g := New(nil)
-	for _, a := range inner {
+	for _, a := range internalAddresses {
 		err := g.Check(netip.MustParseAddr(a))
 		require.ErrorAs(t, err, new(*Refused), a)
 	}
@@ -47,7 +47,7 @@ func TestOnlyPublicAddressesAreReached(t *testing.T) {
 	}
 }
 
-func TestWhatTheOperatorAllowsIsReachedAndNothingElse(t *testing.T) {
+func TestOnlyPrivateAddressesOfTheOperatorsListAreAllowed(t *testing.T) {
 	g := New(prefixes(t, "10.1.0.0/16, 192.168.0.7 fd00::/8,64:ff9b::/96"))
 	for _, a := range []string{"10.1.2.3", "::ffff:10.1.2.3", "192.168.0.7", "fd12::1", "64:ff9b::0808:0808", "64:ff9b::0a01:0203"} {
 		require.NoError(t, g.Check(netip.MustParseAddr(a)), a)
@@ -57,7 +57,7 @@ func TestWhatTheOperatorAllowsIsReachedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAListOfNetworksIsReadOrRefusedByItsWord(t *testing.T) {
+func TestParsePrefixesNamesTheInvalidEntry(t *testing.T) {
 	require.Empty(t, prefixes(t, " , "))
 	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}, prefixes(t, "10.9.9.9/8,::1"))
 	for _, bad := range []string{"10.0.0.0/33", "localhost", "10.0.0", "fe80::1%eth0", "::ffff:10.0.0.0/104"} {
@@ -66,7 +66,7 @@ func TestAListOfNetworksIsReadOrRefusedByItsWord(t *testing.T) {
 	}
 }
 
-func TestAConnectionIsRefusedWhenItIsOpened(t *testing.T) {
+func TestConnectionIsRefusedWhenItIsOpened(t *testing.T) {
 	asked := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer server.Close()
@@ -85,7 +85,7 @@ func TestAConnectionIsRefusedWhenItIsOpened(t *testing.T) {
 	require.True(t, asked)
 }
 
-func TestARedirectMeetsTheSameCheck(t *testing.T) {
+func TestRedirectsAreChecked(t *testing.T) {
 	var to string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, to, http.StatusFound)
@@ -105,16 +105,16 @@ func TestARedirectMeetsTheSameCheck(t *testing.T) {
 	require.ErrorIs(t, err, ErrRedirect, "without end")
 }
 
-func TestARedirectNeverTakesTheEncryptionAway(t *testing.T) {
+func TestRedirectNeverDowngradesToHTTP(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked in plain text") }))
 	defer plain.Close()
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	defer secure.Close()
 	g := New(prefixes(t, "127.0.0.1"))
 	client := g.Client()
-	inner := g.Transport()
-	inner.TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
-	client.Transport = checked{inner}
+	internalAddresses := g.Transport()
+	internalAddresses.TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	client.Transport = checked{internalAddresses}
 	_, err := client.Get(secure.URL)
 	require.ErrorIs(t, err, ErrRedirect)
 }
@@ -124,11 +124,11 @@ func TestTheEnvironmentsProxyIsNotUsed(t *testing.T) {
 	require.Nil(t, New(nil).Transport().Proxy)
 }
 
-// errDialled stands in for a connection that the guard would have opened.
+// errDialled replaces a connection that the guard would have opened.
 var errDialled = errors.New("dialled")
 
 func FuzzNoAddressLeadsInside(f *testing.F) {
-	for _, a := range inner {
+	for _, a := range internalAddresses {
 		if !strings.Contains(a, "%") {
 			f.Add("http://" + net.JoinHostPort(a, "80") + "/")
 		}

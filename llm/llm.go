@@ -11,7 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Task routes a call to a model: ordinary work or the strong one (S0 2.1c).
+// Task routes a call to a model: ordinary work or the strong one.
 type Task string
 
 const (
@@ -28,7 +28,7 @@ const (
 // TaskFor is the task that answers for an action.
 func TaskFor(a chat.Action) Task { return Task(a) }
 
-// Strong reports whether the task goes to the strong model (S0: compare and audit).
+// Strong reports whether the task goes to the strong model: compare and audit do.
 func (t Task) Strong() bool { return t == TaskCompare || t == TaskAudit }
 
 // Role of a prompt message.

@@ -17,7 +17,7 @@ func childServer(t *testing.T, mode string) Server {
 	return Server{Name: "child", Transport: Stdio, Command: []string{self}, Env: map[string]string{childVariable: mode}}
 }
 
-func TestAChildThatDiesIsStartedAgainAndItsCallIsNoAnswer(t *testing.T) {
+func TestChildThatDiesIsRestartedAndItsCallFails(t *testing.T) {
 	t.Parallel()
 	r := setup(t, nil, childServer(t, "dies"))
 	r.up("child")
@@ -28,21 +28,21 @@ func TestAChildThatDiesIsStartedAgainAndItsCallIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsNotThereIsNamed(t *testing.T) {
+func TestMissingProgramIsNamed(t *testing.T) {
 	t.Parallel()
 	r := setup(t, nil, Server{Name: "child", Transport: Stdio, Command: []string{"no-such-program-anywhere"}})
 	require.ErrorContains(t, r.down("child"), "no-such-program-anywhere")
 }
 
-func TestClosingEndsEveryChildEvenOneThatDoesNotListen(t *testing.T) {
+func TestCloseEndsEveryChildEvenOneThatIgnoresShutdown(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"good", "deaf"} {
+	for _, mode := range []string{"good", "ignores-shutdown"} {
 		r := setup(t, nil, childServer(t, mode))
 		r.up("child")
 		pid, err := strconv.Atoi(r.run("child__work", `{}`).Content)
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(pid, 0))
 		r.Close()
-		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, patience, time.Millisecond, mode)
+		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, testTimeout, time.Millisecond, mode)
 	}
 }

@@ -1,7 +1,6 @@
-// Package mcp makes the tools of other people's MCP servers available to agents:
-// over streamable HTTP, over the standard streams of a child process, and over
-// plain JSON-RPC 2.0 by HTTP POST. What a server says, its descriptions
-// included, is as untrusted as any text.
+// Package mcp makes the tools of external MCP servers available to agents: over streamable
+// HTTP, over the standard streams of a child process, and over plain JSON-RPC 2.0 by HTTP
+// POST. Everything from a server, including descriptions, is untrusted.
 package mcp
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// Transport is how a server is spoken to.
+// Transport is the protocol of a server.
 type Transport string
 
 const (
@@ -51,11 +50,11 @@ const (
 	maxServerName  = 24
 )
 
-// serverName leaves room for the tool's name, and no doubt about where it
-// begins: "__" stands between the two.
+// serverName leaves room for the tool's name and cannot contain "__", which separates the
+// two.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$`)
 
-// entry is a server as the operator writes it.
+// entry is the JSON of a server in MCP_SERVERS.
 type entry struct {
 	Name      string            `json:"name"`
 	Transport Transport         `json:"transport"`
@@ -69,10 +68,10 @@ type entry struct {
 	Timeout   *string           `json:"timeout"`
 }
 
-// words are a command: a list, or one text with blanks between its words.
+// words is a command: a list, or one text with words separated by blanks.
 type words struct {
 	list   []string
-	quoted bool // the text has quotation marks, whose meaning a shell would know
+	quoted bool // the text has quotation marks, which only a shell would interpret
 }
 
 func (w *words) UnmarshalJSON(raw []byte) error {
@@ -87,9 +86,8 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Parse reads MCP_SERVERS. An error says which entry is wrong and what is
-// allowed, and repeats no value but names: headers and commands may hold
-// secrets.
+// Parse reads MCP_SERVERS. An error says which entry is invalid and what is allowed. It repeats
+// names only, because headers and commands may hold secrets.
 func Parse(raw string) ([]Server, error) {
 	if strings.TrimSpace(raw) == "" {
 		return nil, nil
@@ -164,7 +162,7 @@ func parseEntry(raw []byte) (Server, error) {
 	return s, errors.New("transport must be http, stdio or rpc")
 }
 
-// explain says what is wrong with an entry's JSON without repeating a value.
+// explain describes an error in an entry's JSON without repeating a value.
 func explain(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-func TestServersAreReadAsTheOperatorWritesThem(t *testing.T) {
+func TestParseReadsServers(t *testing.T) {
 	servers, err := Parse(`[
 		{"name":"files","transport":"stdio","command":"npx -y server /data","approve":"never","allow":["read"]},
 		{"name":"local","transport":"stdio","command":["node","a b.js"],"args":["--x"],"env":{"A":"1"}},
@@ -30,7 +30,7 @@ func TestServersAreReadAsTheOperatorWritesThem(t *testing.T) {
 	}
 }
 
-func TestABadServerIsRefusedByItsNameWithoutItsSecrets(t *testing.T) {
+func TestInvalidServerIsNamedWithoutItsSecrets(t *testing.T) {
 	for entry, want := range map[string]string{
 		`{"transport":"http","url":"https://x"}`:                                           "server 1: name",
 		`{"name":"a__b","transport":"http","url":"https://x"}`:                             "server 1: name",
@@ -86,7 +86,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestNamesOfToolsFitModelsAndStayApart(t *testing.T) {
+func TestToolNamesAreValidForModelsAndUnique(t *testing.T) {
 	require.Equal(t, "files__read_file", toolName("files", "read_file"))
 	long := strings.Repeat("x", 100)
 	seen := map[string]string{}

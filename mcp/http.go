@@ -28,26 +28,26 @@ func (e *statusError) Error() string {
 	return "status " + strconv.Itoa(e.code) + " " + http.StatusText(e.code)
 }
 
-// refused are the statuses by which servers say so. The SDK knows 400, 404 and
-// 405 better.
+// refused reports whether a status means that the server refused a request. The SDK handles
+// 400, 404 and 405.
 func refused(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusTooManyRequests
 }
 
-// unreached is a request that was never sent.
-type unreached struct{ cause error }
+// notConnected is the error of a request that was never sent.
+type notConnected struct{ cause error }
 
-func (u *unreached) Error() string { return "not connected: " + u.cause.Error() }
-func (u *unreached) Unwrap() error { return u.cause }
+func (u *notConnected) Error() string { return "not connected: " + u.cause.Error() }
+func (u *notConnected) Unwrap() error { return u.cause }
 
-// neverSent reports whether err means that a server knows nothing of a request.
+// neverSent reports whether err means that the server cannot have received the request.
 func neverSent(err error) bool {
 	var op *net.OpError
-	return errors.As(err, new(*unreached)) || errors.As(err, &op) && op.Op == "dial"
+	return errors.As(err, new(*notConnected)) || errors.As(err, &op) && op.Op == "dial"
 }
 
-// client makes HTTP clients for one server. They follow redirects only where
-// the server's own headers and tokens may go.
+// newClient makes HTTP clients for one server. They follow redirects only to the server's own
+// origin, because requests carry its headers and tokens.
 func newClient(base http.RoundTripper) *http.Client {
 	return &http.Client{Transport: base, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects || origin(r.URL) != origin(via[0].URL) {
@@ -59,14 +59,14 @@ func newClient(base http.RoundTripper) *http.Client {
 
 func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
-// credentials are what a server knows its callers by.
+// credentials identify callers to a server.
 type credentials struct {
 	server  string
 	headers map[string]string
 	signer  signer
 }
 
-// personal reports whether requests of different owners look different.
+// personal reports whether requests of different owners have different credentials.
 func (c credentials) personal() bool {
 	if !c.signer.signs() {
 		return false
@@ -79,7 +79,7 @@ func (c credentials) personal() bool {
 	return true
 }
 
-// add puts the headers and, made for this request, the owner's token on it.
+// add sets the headers and a fresh token for the owner.
 func (c credentials) add(h http.Header, owner string) error {
 	for name, value := range c.headers {
 		h.Set(name, value)
@@ -100,10 +100,10 @@ type wire struct {
 	base        http.RoundTripper
 	credentials credentials
 	owner       string
-	forgotten   atomic.Bool // the server refused a request of this session as bad: it may not know the session any more
+	sessionLost atomic.Bool // the server answered 400: it may not know the session any more
 }
 
-// RoundTrip adds what the server wants to know, and bounds what it answers.
+// RoundTrip adds the credentials and limits the size of the answer.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	if err := w.credentials.add(r.Header, w.owner); err != nil {
@@ -118,9 +118,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &statusError{res.StatusCode}
 	}
 	if res.StatusCode == http.StatusBadRequest && r.Header.Get(sessionID) != "" {
-		w.forgotten.Store(true)
+		w.sessionLost.Store(true)
 	}
-	if !strings.HasPrefix(res.Header.Get("Content-Type"), eventStream) { // a stream's events are bounded one by one
+	if !strings.HasPrefix(res.Header.Get("Content-Type"), eventStream) { // the SDK limits each event of a stream
 		res.Body = &bounded{res.Body, maxBody}
 	}
 	return res, nil
@@ -128,7 +128,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errTooLarge = errors.New("the answer is too large")
 
-// bounded is a body that may not go on for ever.
+// bounded is a body with a size limit.
 type bounded struct {
 	io.ReadCloser
 	left int64
@@ -143,8 +143,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// httpTransport is a transport for one session. Only the shared one listens to
-// what the server says unasked.
+// httpTransport makes the transport of one session. Only the shared session listens for the
+// server's notifications.
 func httpTransport(s Server, base http.RoundTripper, c credentials, owner string) (sdk.Transport, *wire) {
 	w := &wire{base: base, credentials: c, owner: owner}
 	return &sdk.StreamableClientTransport{

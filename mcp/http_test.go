@@ -23,7 +23,7 @@ import (
 
 const secret = "a secret that is only used in tests"
 
-// claims are what a token says, if our secret signed it.
+// claims returns a token's claims if our secret signed it.
 func claims(t *testing.T, authorization string) jwt.RegisteredClaims {
 	t.Helper()
 	token, bearer := strings.CutPrefix(authorization, "Bearer ")
@@ -35,7 +35,7 @@ func claims(t *testing.T, authorization string) jwt.RegisteredClaims {
 	return c
 }
 
-// checkClaims are a token's for one owner and server.
+// checkClaims checks a token's claims for one owner and server.
 func checkClaims(t *testing.T, c jwt.RegisteredClaims, owner, server string) {
 	t.Helper()
 	require.Equal(t, "palaver", c.Issuer)
@@ -45,7 +45,7 @@ func checkClaims(t *testing.T, c jwt.RegisteredClaims, owner, server string) {
 	require.NotEmpty(t, c.ID)
 }
 
-func TestATimeoutCancelsTheCallAndTheModelReadsIt(t *testing.T) {
+func TestTimeoutCancelsTheCallAndIsReportedToTheModel(t *testing.T) {
 	t.Parallel()
 	for name, readOnly := range map[string]bool{"reads": true, "writes": false} {
 		t.Run(name, func(t *testing.T) {
@@ -69,15 +69,14 @@ func TestATimeoutCancelsTheCallAndTheModelReadsIt(t *testing.T) {
 			require.Equal(t, !readOnly, strings.Contains(result.Content, "not known"))
 			select {
 			case <-cancelled:
-			case <-time.After(patience):
+			case <-time.After(testTimeout):
 				t.Fatal("the server was not told")
 			}
 		})
 	}
 }
 
-// inTime calls a tool until a call has come to the server before it timed out,
-// and returns that one's result.
+// inTime repeats a call until it has reached the server before its timeout, and returns its result.
 func (r *rig) inTime(called <-chan struct{}, name string) tools.Result {
 	r.t.Helper()
 	for range 50 {
@@ -92,7 +91,7 @@ func (r *rig) inTime(called <-chan struct{}, name string) tools.Result {
 	return tools.Result{}
 }
 
-func TestAStoppedTurnStopsItsCall(t *testing.T) {
+func TestStoppedTurnCancelsItsCall(t *testing.T) {
 	t.Parallel()
 	called, cancelled := make(chan struct{}), make(chan struct{})
 	s := newServer()
@@ -111,7 +110,7 @@ func TestAStoppedTurnStopsItsCall(t *testing.T) {
 	<-cancelled
 }
 
-func TestErrorsAreForTheModelToRead(t *testing.T) {
+func TestServerErrorsAreReportedToTheModel(t *testing.T) {
 	t.Parallel()
 	s := newServer()
 	s.AddTool(object("protocol"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -132,7 +131,7 @@ func TestErrorsAreForTheModelToRead(t *testing.T) {
 	require.Equal(t, tools.Result{Content: "the row is locked", IsError: true}, r.run("s__own", `{}`))
 }
 
-func TestAListThatHasChangedIsReadAgain(t *testing.T) {
+func TestChangedToolListIsReadAgain(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]*sdk.StreamableHTTPOptions{"with sessions": nil, "without sessions": {Stateless: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +154,7 @@ func nothing(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error)
 	return says("done"), nil
 }
 
-func TestAListOfManyPagesIsReadWhole(t *testing.T) {
+func TestToolListIsReadWithAllPages(t *testing.T) {
 	t.Parallel()
 	s := sdk.NewServer(&sdk.Implementation{Name: "test"}, &sdk.ServerOptions{PageSize: 2})
 	for i := range 7 {
@@ -166,7 +165,7 @@ func TestAListOfManyPagesIsReadWhole(t *testing.T) {
 	require.Len(t, r.names(), 7)
 }
 
-func TestToolsThatNoModelCouldUseAreLeftOut(t *testing.T) {
+func TestInvalidToolsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newServer()
 	s.AddTool(object("good"), nothing)
@@ -181,7 +180,7 @@ func TestToolsThatNoModelCouldUseAreLeftOut(t *testing.T) {
 	require.LessOrEqual(t, len(r.tool("s__wordy").Description), maxDescription+len(cutNote))
 }
 
-// seen collects what a server was sent.
+// seen collects the requests to a server.
 type seen struct {
 	sync.Mutex
 	requests []*http.Request
@@ -194,12 +193,12 @@ func (s *seen) see(_ http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-func TestAServerIsToldForWhomEachRequestIs(t *testing.T) {
+func TestRequestsCarryATokenOfTheirOwner(t *testing.T) {
 	t.Parallel()
 	var (
 		all seen
 		mu  sync.Mutex
-		ids = map[string]string{} // session → subject: servers tie the two
+		ids = map[string]string{} // session → subject: servers bind the two
 	)
 	s := newServer()
 	s.AddTool(object("whoami"), func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -246,7 +245,7 @@ func TestAServerIsToldForWhomEachRequestIs(t *testing.T) {
 	require.NotZero(t, subjects[serviceSubject])
 }
 
-func TestTheOperatorsHeadersAreSentAndWin(t *testing.T) {
+func TestConfiguredHeadersAreSentAndTakePrecedence(t *testing.T) {
 	t.Parallel()
 	var all seen
 	s := newServer()
@@ -264,7 +263,7 @@ func TestTheOperatorsHeadersAreSentAndWin(t *testing.T) {
 	}
 }
 
-func TestCredentialsNeverFollowARedirectElsewhere(t *testing.T) {
+func TestCredentialsAreNotSentToRedirectsToOtherHosts(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("asked with %v", r.Header)
@@ -279,7 +278,7 @@ func TestCredentialsNeverFollowARedirectElsewhere(t *testing.T) {
 	require.Equal(t, map[string]string{"mcp:h": "down", "mcp:r": "down"}, r.States())
 }
 
-func TestARedirectWithinTheServerIsFollowed(t *testing.T) {
+func TestRedirectWithinTheServerIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newServer()
 	s.AddTool(object("work"), nothing)
@@ -295,7 +294,7 @@ func TestARedirectWithinTheServerIsFollowed(t *testing.T) {
 	require.Equal(t, "done", r.run("s__work", `{}`).Content)
 }
 
-func TestTheGuardKeepsServersAtPrivateAddressesAway(t *testing.T) {
+func TestServersAtPrivateAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
 	t.Cleanup(web.Close)
@@ -310,7 +309,7 @@ func TestTheGuardKeepsServersAtPrivateAddressesAway(t *testing.T) {
 	require.Empty(t, r.names())
 }
 
-func TestAServerThatRefusesOurCredentialsIsNamed(t *testing.T) {
+func TestServerThatRefusesOurCredentialsIsNamed(t *testing.T) {
 	t.Parallel()
 	var locked sync.Map
 	s := newServer()
@@ -331,7 +330,7 @@ func TestAServerThatRefusesOurCredentialsIsNamed(t *testing.T) {
 	require.ErrorContains(t, stranger.down("s"), "401")
 }
 
-func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
+func TestEndlessAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -347,7 +346,7 @@ func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
 	require.ErrorIs(t, r.down("r"), errTooLarge)
 }
 
-func TestALostConnectionIsNoAnswer(t *testing.T) {
+func TestLostConnectionIsAnErrorNotAResult(t *testing.T) {
 	t.Parallel()
 	s := newServer()
 	var web *httptest.Server
@@ -362,7 +361,7 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "mcp server s: tool work")
 }
 
-func TestAKeyInAnAddressStaysOutOfLogs(t *testing.T) {
+func TestKeyInAURLIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
 	r := setup(t, func(o *Options) {
@@ -387,7 +386,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-func TestAServerThatHasNotAnsweredYetIsStarting(t *testing.T) {
+func TestServerThatHasNotAnsweredYetIsStarting(t *testing.T) {
 	t.Parallel()
 	s := newServer()
 	s.AddTool(object("work"), nothing)

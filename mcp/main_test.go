@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is a server that dies when its tool is called with mode "dies", and
-// that, with mode "deaf", does not end when it is told to.
+// child is a server. With mode "dies" it exits when its tool is called; with mode
+// "ignores-shutdown" it does not end when its input is closed.
 func child(mode string) {
 	s := sdk.NewServer(&sdk.Implementation{Name: "child"}, nil)
 	s.AddTool(object("work"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -43,7 +43,7 @@ func child(mode string) {
 		return says(fmt.Sprint(os.Getpid())), nil
 	})
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})
-	if mode == "deaf" {
+	if mode == "ignores-shutdown" {
 		signal.Ignore(syscall.SIGTERM)
 		<-time.After(time.Hour)
 	}
@@ -58,10 +58,10 @@ func says(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
-// patience is for what must happen; it only ends a test that fails.
-const patience = 2 * time.Minute
+// testTimeout is reached only by a failing test.
+const testTimeout = 2 * time.Minute
 
-// state is one look at a server.
+// state is the result of one refresh of a server.
 type state struct {
 	server string
 	err    error
@@ -74,7 +74,7 @@ type rig struct {
 	states chan state
 }
 
-var testPace = pace{refresh: time.Hour, first: 20 * time.Millisecond, most: 200 * time.Millisecond}
+var testPace = pace{refresh: time.Hour, min: 20 * time.Millisecond, max: 200 * time.Millisecond}
 
 func setup(t *testing.T, change func(*Options), servers ...Server) *rig {
 	t.Helper()
@@ -85,7 +85,7 @@ func setup(t *testing.T, change func(*Options), servers ...Server) *rig {
 			servers[i].Approve = tools.Ask
 		}
 		if servers[i].Timeout == 0 {
-			servers[i].Timeout = patience
+			servers[i].Timeout = testTimeout
 		}
 	}
 	o := Options{Servers: servers, Guard: guard.New(allowed), Version: "test", Log: slog.New(slog.DiscardHandler)}
@@ -98,10 +98,10 @@ func setup(t *testing.T, change func(*Options), servers ...Server) *rig {
 	return r
 }
 
-// until waits for a look at the servers after which ok holds.
+// until waits for a refresh after which ok holds.
 func (r *rig) until(what string, ok func(state) bool) state {
 	r.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(testTimeout)
 	for {
 		select {
 		case s := <-r.states:
@@ -146,7 +146,7 @@ func call(owner, arguments string) tools.Call {
 	return tools.Call{Owner: owner, ThreadID: "thread", TurnID: "turn", ID: "call-1", Arguments: json.RawMessage(arguments)}
 }
 
-// run calls a tool, which must come to a result.
+// run calls a tool, which must return a result.
 func (r *rig) run(name, arguments string) tools.Result {
 	r.t.Helper()
 	result, err := r.tool(name).Run(r.t.Context(), call("somebody", arguments))
@@ -154,8 +154,7 @@ func (r *rig) run(name, arguments string) tools.Result {
 	return result
 }
 
-// serve is an SDK server over HTTP, each request seen by see first, which may
-// answer it itself.
+// serve runs an SDK server over HTTP. see gets each request first and may answer it.
 func serve(t *testing.T, s *sdk.Server, options *sdk.StreamableHTTPOptions, see func(http.ResponseWriter, *http.Request) (answered bool)) *httptest.Server {
 	t.Helper()
 	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, options)

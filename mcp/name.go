@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-const maxToolName = 64 // what models take
+const maxToolName = 64 // the limit of models
 
-// toolName is a server's tool as models and approvals know it. Other tools of
-// the server never change it: a name that models would not take is changed and
-// gets a fingerprint of the original, so that no two become one.
+// toolName returns the name of a server's tool for models and approvals. It does not depend on
+// the server's other tools. An invalid name is rewritten with a fingerprint of the original, so
+// that names stay unique.
 func toolName(server, tool string) string {
 	name := server + "__" + strings.Map(func(r rune) rune {
 		switch {

@@ -25,12 +25,12 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// gallery keeps pictures in memory.
+// gallery stores pictures in memory.
 type gallery struct {
 	mu   sync.Mutex
 	kept map[string]chat.Attachment
 	data map[string][]byte
-	errs []error // of the next puts
+	errs []error // returned by the next puts
 }
 
 func (g *gallery) PutAttachment(_ context.Context, a chat.Attachment, data []byte) error {
@@ -52,7 +52,7 @@ func (g *gallery) AttachmentsByID(context.Context, string, []string) ([]chat.Att
 	return nil, errors.New("not asked for")
 }
 
-// drawn is a small picture of one format; side makes it another one.
+// drawn returns a small picture of one format; side makes it different.
 func drawn(t *testing.T, side int, encode func(io.Writer, image.Image) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -75,7 +75,7 @@ func reading(g *gallery, callID string) *reader {
 	return &reader{pictures: g, call: tools.Call{Owner: "ann", ThreadID: "th", ID: callID}, log: slog.New(slog.DiscardHandler)}
 }
 
-func TestPicturesOfAResultAreKeptAndShown(t *testing.T) {
+func TestPicturesOfAResultAreStoredAndShown(t *testing.T) {
 	t.Parallel()
 	g := &gallery{}
 	s := newServer()
@@ -94,7 +94,7 @@ func TestPicturesOfAResultAreKeptAndShown(t *testing.T) {
 	require.Equal(t, small, g.data[id])
 }
 
-func TestAPictureIsWhatItsBytesSay(t *testing.T) {
+func TestPictureHasTheTypeOfItsBytes(t *testing.T) {
 	t.Parallel()
 	var wide bytes.Buffer
 	require.NoError(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, 20_000, 1))))
@@ -130,7 +130,7 @@ func TestAPictureIsWhatItsBytesSay(t *testing.T) {
 	}
 }
 
-func TestAResultBringsSoManyPicturesAndNoMore(t *testing.T) {
+func TestPicturesOfAResultAreLimited(t *testing.T) {
 	t.Parallel()
 	small := drawn(t, 2, png.Encode)
 	many := make([][]byte, chat.MaxAttachments+3)
@@ -148,7 +148,7 @@ func TestAResultBringsSoManyPicturesAndNoMore(t *testing.T) {
 	require.Len(t, got.Attachments, 2, "the second big one is too much for one result")
 }
 
-func TestTheSameCallAgainKeepsTheSamePictureOnce(t *testing.T) {
+func TestRetriedCallStoresTheSamePictureOnce(t *testing.T) {
 	t.Parallel()
 	g := &gallery{}
 	one, other := drawn(t, 2, png.Encode), drawn(t, 3, png.Encode)
@@ -158,11 +158,11 @@ func TestTheSameCallAgainKeepsTheSamePictureOnce(t *testing.T) {
 	require.NotEqual(t, first, reading(g, "c2").read(t.Context(), shows("image/png", one)).Attachments)
 }
 
-func TestAPictureThatCannotBeKeptIsNamed(t *testing.T) {
+func TestPictureThatCannotBeStoredIsMentioned(t *testing.T) {
 	t.Parallel()
 	small := drawn(t, 2, png.Encode)
-	away := &gallery{errs: []error{db.ErrUnavailable}}
-	require.Len(t, reading(away, "c1").read(t.Context(), shows("image/png", small)).Attachments, 1, "it waits for the database")
+	unavailable := &gallery{errs: []error{db.ErrUnavailable}}
+	require.Len(t, reading(unavailable, "c1").read(t.Context(), shows("image/png", small)).Attachments, 1, "it waits for the database")
 
 	gone := &gallery{errs: []error{db.ErrNotFound}} // the conversation was deleted meanwhile
 	got := reading(gone, "c1").read(t.Context(), shows("image/png", small))
@@ -177,8 +177,8 @@ func TestAPictureThatCannotBeKeptIsNamed(t *testing.T) {
 	require.True(t, got.IsError)
 }
 
-// Both ways of talking to a server decode the picture before we see it.
-func TestAPictureThatIsNoBase64IsNoPicture(t *testing.T) {
+// Both transports decode the picture before we get it.
+func TestInvalidBase64IsNotAPicture(t *testing.T) {
 	t.Parallel()
 	const result = `{"content":[{"type":"image","mimeType":"image/png","data":"%%% no base64"}]}`
 	g := &gallery{}

@@ -20,7 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// script is the program of one of the real servers.
+// script returns the path of a real server's program.
 func script(t *testing.T, server string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testservers/node_modules/@modelcontextprotocol", server, "dist/index.js"))
@@ -29,8 +29,8 @@ func script(t *testing.T, server string) string {
 	return path
 }
 
-// port is one that nobody listens on, outside of those that the system gives
-// out, so that it stays free while its server is down.
+// port returns a free port outside the system's ephemeral range, so that it stays free while its
+// server is down.
 func port(t *testing.T) int {
 	t.Helper()
 	for range 100 {
@@ -44,7 +44,7 @@ func port(t *testing.T) int {
 	return 0
 }
 
-// everything is server-everything over HTTP, listening, until stop is called.
+// everything runs server-everything over HTTP until stop is called.
 func everything(t *testing.T, port int) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -71,14 +71,14 @@ func everything(t *testing.T, port int) (stop func()) {
 	case <-listens:
 	case <-done:
 		t.Fatal("server-everything has ended")
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("server-everything does not listen")
 	}
 	return stop
 }
 
-// again runs a tool of a server that has just gone or come: the first requests
-// may still go out on a connection that is dead.
+// again repeats a call to a server that was just stopped or started: the first requests may use a dead
+// connection.
 func (r *rig) again(name, arguments string) tools.Result {
 	r.t.Helper()
 	var last error
@@ -118,7 +118,7 @@ func checkEverything(r *rig) {
 	}
 }
 
-func TestARealServerOverHTTP(t *testing.T) {
+func TestRealServerOverHTTP(t *testing.T) {
 	t.Parallel()
 	n := port(t)
 	everything(t, n)
@@ -127,14 +127,14 @@ func TestARealServerOverHTTP(t *testing.T) {
 	checkEverything(r)
 }
 
-func TestARealServerOverStandardStreams(t *testing.T) {
+func TestRealServerOverStdio(t *testing.T) {
 	t.Parallel()
 	r := setup(t, keeping, Server{Name: "every", Transport: Stdio, Command: []string{"node", script(t, "server-everything"), "stdio"}})
 	r.up("every")
 	checkEverything(r)
 }
 
-func TestAChildGetsACleanEnvironment(t *testing.T) {
+func TestChildGetsACleanEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-secret")
 	r := setup(t, nil, Server{Name: "every", Transport: Stdio, Command: []string{"node", script(t, "server-everything"), "stdio"},
 		Env: map[string]string{"GIVEN": "by the operator"}})
@@ -148,7 +148,7 @@ func TestAChildGetsACleanEnvironment(t *testing.T) {
 	require.NotEmpty(t, env["PATH"])
 }
 
-func TestFilesThroughARealServer(t *testing.T) {
+func TestFilesOfARealServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "note.txt"), []byte("The answer is 42."), 0o600))
@@ -172,7 +172,7 @@ func TestFilesThroughARealServer(t *testing.T) {
 	require.Contains(t, outside.Content, "denied")
 }
 
-func TestALongCallOfARealServerIsGivenUp(t *testing.T) {
+func TestLongCallOfARealServerTimesOut(t *testing.T) {
 	t.Parallel()
 	n := port(t)
 	everything(t, n)
@@ -183,7 +183,7 @@ func TestALongCallOfARealServerIsGivenUp(t *testing.T) {
 	require.Equal(t, "The tool did not answer within 300ms and the call was cancelled.", result.Content)
 }
 
-func TestAServerThatIsDownHoldsNobodyUpAndIsFoundWhenItComes(t *testing.T) {
+func TestUnavailableServerDoesNotBlockAndIsUsedOnceItStarts(t *testing.T) {
 	t.Parallel()
 	n := port(t)
 	r := setup(t, nil, Server{Name: "every", Transport: HTTP, URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", n)})
@@ -207,13 +207,13 @@ func TestAServerThatIsDownHoldsNobodyUpAndIsFoundWhenItComes(t *testing.T) {
 	require.Equal(t, "Echo: y", r.again("every__echo", `{"message":"y"}`).Content)
 }
 
-func TestARestartedServerIsSpokenToAnew(t *testing.T) {
+func TestRestartedServerGetsANewSession(t *testing.T) {
 	t.Parallel()
 	n := port(t)
 	stop := everything(t, n)
 	r := setup(t, nil, Server{Name: "every", Transport: HTTP, URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", n)})
 	r.up("every")
 	stop()
-	everything(t, n) // it knows nothing of the session
+	everything(t, n) // the new process does not know the session
 	require.Equal(t, "Echo: again", r.again("every__echo", `{"message":"again"}`).Content)
 }

@@ -21,19 +21,19 @@ const maxResult = 1 << 20 // bytes of what a tool returns
 
 const cutNote = "\n[The result was longer and is cut here.]"
 
-// reader makes what a model reads of a server's result.
+// reader converts a server's result to text for a model.
 type reader struct {
-	pictures tools.Pictures // nil: none are kept
+	pictures tools.Pictures // nil: none are stored
 	call     tools.Call
 	log      *slog.Logger
 
-	kept []string // ids
-	left int      // bytes that may still be kept
+	stored []string // ids
+	left   int      // bytes that may still be stored
 }
 
-// read joins texts; of what is no text it says that it is there. Pictures are
-// kept, so that the page shows them, unless the tool has failed. Structured
-// content counts where there is nothing else, as servers send it as text too.
+// read joins texts and describes other content. It stores pictures, so that the page shows them,
+// unless the tool has failed. Structured content is used only without other content, because
+// servers also send it as text.
 func (p *reader) read(ctx context.Context, r *sdk.CallToolResult) tools.Result {
 	if r.NeedsInput() {
 		return failure("The tool wants to ask back, which is not possible here. Give it everything it needs in its arguments.")
@@ -56,7 +56,7 @@ func (p *reader) read(ctx context.Context, r *sdk.CallToolResult) tools.Result {
 			parts = append(parts, string(raw))
 		}
 	}
-	out := tools.Result{Content: clean(strings.Join(parts, "\n"), maxResult), IsError: r.IsError, Attachments: p.kept}
+	out := tools.Result{Content: clean(strings.Join(parts, "\n"), maxResult), IsError: r.IsError, Attachments: p.stored}
 	if out.Content == "" {
 		out.Content = "(no content)"
 	}
@@ -88,33 +88,33 @@ func (p *reader) describe(ctx context.Context, c sdk.Content) string {
 	return "[content of another kind]"
 }
 
-// keep stores a picture and returns its id and what its bytes say it is; no id
-// when it is none, or more than a result may bring, or cannot be stored: the
-// result stands all the same, since the tool has run.
+// keep stores a picture and returns its id and the type of its bytes. The id is empty if it is no
+// picture, exceeds the limits or cannot be stored: the result is valid anyway, because the tool
+// has run.
 func (p *reader) keep(ctx context.Context, data []byte) (id, kind string) {
 	kind, err := pictures.Type(data)
-	if p.pictures == nil || err != nil || len(data) > p.left || len(p.kept) == chat.MaxAttachments {
+	if p.pictures == nil || err != nil || len(data) > p.left || len(p.stored) == chat.MaxAttachments {
 		return "", ""
 	}
-	// A call that is sent again brings the same pictures, or others.
+	// A retried call may return the same pictures or others.
 	sum := sha256.Sum256(data)
-	id = tools.PictureID(p.call.ID + "." + strconv.Itoa(len(p.kept)) + "." + hex.EncodeToString(sum[:]))
+	id = tools.PictureID(p.call.ID + "." + strconv.Itoa(len(p.stored)) + "." + hex.EncodeToString(sum[:]))
 	a := chat.Attachment{ID: id, Owner: p.call.Owner, ThreadID: p.call.ThreadID, MIME: kind, Bytes: len(data)}
 	if err := tools.KeepPicture(ctx, p.pictures, a, data); err != nil {
-		p.log.Warn("a picture of a tool's result was not kept", "error", err)
+		p.log.Warn("storing a picture of a tool's result failed", "error", err)
 		return "", ""
 	}
-	p.kept = append(p.kept, id)
+	p.stored = append(p.stored, id)
 	p.left -= len(data)
 	return id, kind
 }
 
-// binary stands for content that a model cannot read here.
+// binary describes content that a model cannot read.
 func binary(kind, mime string, size int) string {
 	return "[" + kind + ", " + mime + ", " + strconv.Itoa(size) + " bytes, not shown]"
 }
 
-// clean makes a text storable and bounds it, in bytes.
+// clean removes characters that cannot be stored and limits the length in bytes.
 func clean(s string, most int) string {
 	note := ""
 	if len(s) > most {

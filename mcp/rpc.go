@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// rpc speaks JSON-RPC 2.0 by HTTP POST: one request, one answer, no session. A
-// request that is given up is cancelled by hanging up.
+// rpc sends JSON-RPC 2.0 by HTTP POST: one request, one answer, no session. Closing the connection
+// cancels a request.
 type rpc struct {
 	url         string
 	client      *http.Client
@@ -52,7 +52,7 @@ func (r *rpc) list(ctx context.Context) ([]*sdk.Tool, error) {
 	})
 }
 
-// call runs a tool. A result that is not in MCP's shape is shown as it is.
+// call runs a tool. A result that does not follow MCP is shown as it is.
 func (r *rpc) call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToolResult, error) {
 	raw, err := r.send(ctx, c.Owner, c.ID, "tools/call", &sdk.CallToolParams{Meta: sdk.Meta{callKey: c.ID}, Name: tool, Arguments: arguments(c)})
 	if err != nil {
@@ -73,21 +73,21 @@ func (r *rpc) call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToo
 
 func (r *rpc) close() { r.client.CloseIdleConnections() }
 
-// send posts a request and reads its result. A JSON-RPC error comes back as
-// *jsonrpc.Error, whatever the status it came with.
+// send posts a request and reads its result. A JSON-RPC error is returned as *jsonrpc.Error,
+// whatever its HTTP status.
 func (r *rpc) send(ctx context.Context, owner, id, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(rpcRequest{Version: "2.0", ID: id, Method: method, Params: params})
 	if err != nil {
-		return nil, &unreached{err}
+		return nil, &notConnected{err}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
 	if err != nil {
-		return nil, &unreached{err}
+		return nil, &notConnected{err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	if err := r.credentials.add(req.Header, owner); err != nil {
-		return nil, &unreached{err}
+		return nil, &notConnected{err}
 	}
 	res, err := r.client.Do(req)
 	if err != nil {

@@ -54,7 +54,7 @@ func (r *rig) rpc(url string) tools.Tool {
 	return r.tool("r__work")
 }
 
-func TestJSONRPCCarriesATokenForEachUser(t *testing.T) {
+func TestJSONRPCRequestsCarryATokenOfTheirUser(t *testing.T) {
 	t.Parallel()
 	heard := make(chan string, 10)
 	web := rpcServer(t, func(_ http.ResponseWriter, r *http.Request, arguments string) string {
@@ -78,7 +78,7 @@ func must(raw []byte, err error) []byte {
 	return raw
 }
 
-func TestWhatAJSONRPCServerAnswersIsReadWhateverItIs(t *testing.T) {
+func TestJSONRPCAnswersOfAnyShapeAreRead(t *testing.T) {
 	t.Parallel()
 	whole := func(status int, kind, body string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
@@ -132,7 +132,7 @@ func TestWhatAJSONRPCServerAnswersIsReadWhateverItIs(t *testing.T) {
 	}
 }
 
-func TestAJSONRPCCallThatTakesTooLongIsHungUp(t *testing.T) {
+func TestJSONRPCCallIsDisconnectedAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	called, gone := make(chan struct{}, 100), make(chan struct{}, 100)
 	web := rpcServer(t, func(_ http.ResponseWriter, r *http.Request, _ string) string {

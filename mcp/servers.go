@@ -21,19 +21,18 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// Options are what Servers stand on.
+// Options configure Servers.
 type Options struct {
 	Servers []Server // as Parse returns them
-	Secret  string   // signs the tokens by which servers know the owner of a call; empty: none are sent
+	Secret  string   // signs the tokens that identify the owner of a call; empty: no tokens are sent
 	Guard   *guard.Guard
-	// Pictures keeps those that results bring; nil: they are only named.
+	// Pictures stores pictures in results; nil: results only mention them.
 	Pictures tools.Pictures
-	Version  string // of this program, as servers are told
+	Version  string // of this program, sent to servers
 	Log      *slog.Logger
 }
 
-// Servers are connections to MCP servers, and the tools these offer. Safe for
-// concurrent use.
+// Servers holds the connections to MCP servers and their tools. Safe for concurrent use.
 type Servers struct {
 	all  []*server
 	base *http.Transport
@@ -43,25 +42,25 @@ type Servers struct {
 
 var _ tools.Source = (*Servers)(nil)
 
-// pace is how often servers are asked what they offer.
+// pace says how often servers are asked for their tools.
 type pace struct {
-	refresh     time.Duration // while all is well
-	first, most time.Duration // back-off while it is not
+	refresh  time.Duration // interval while the server works
+	min, max time.Duration // back-off after failures
 }
 
-var usual = pace{refresh: 5 * time.Minute, first: time.Second, most: time.Minute}
+var defaultPace = pace{refresh: 5 * time.Minute, min: time.Second, max: time.Minute}
 
-// Open connects in the background, and again whenever that is needed; a server
-// that is down holds nobody up. Close it when done.
-func Open(o Options) *Servers { return open(o, usual, nil) }
+// Open connects in the background and reconnects when needed; an unavailable server blocks nothing.
+// Close it when done.
+func Open(o Options) *Servers { return open(o, defaultPace, nil) }
 
-// open calls told, if there is one, after each look at a server.
-func open(o Options, p pace, told func(server string, err error)) *Servers {
+// open calls notified, unless it is nil, after each refresh of a server.
+func open(o Options, p pace, notified func(server string, err error)) *Servers {
 	ctx, stop := context.WithCancel(context.Background())
 	all := &Servers{base: o.Guard.Transport(), stop: stop}
 	for _, cfg := range o.Servers {
-		s := &server{cfg: cfg, pace: p, told: told, pictures: o.Pictures, log: o.Log.With("part", "mcp", "server", cfg.Name),
-			look: make(chan struct{}, 1), err: errNotYet}
+		s := &server{cfg: cfg, pace: p, notified: notified, pictures: o.Pictures, log: o.Log.With("part", "mcp", "server", cfg.Name),
+			refreshNow: make(chan struct{}, 1), err: errNotYet}
 		s.link = s.dial(all.base, o)
 		all.all = append(all.all, s)
 		all.done.Go(func() { s.run(ctx) })
@@ -69,9 +68,9 @@ func open(o Options, p pace, told func(server string, err error)) *Servers {
 	return all
 }
 
-// Tools are those of every server, as last heard of. One that is down keeps its
-// tools, whose calls then say so: a call that a person has approved must not
-// turn into an unknown tool.
+// Tools returns the last known tools of every server. The tools of an unavailable server stay in the
+// list, and their calls report that it is unavailable: a call that a person has approved must not
+// become an unknown tool.
 func (a *Servers) Tools(context.Context, string) []tools.Tool {
 	var out []tools.Tool
 	for _, s := range a.all {
@@ -82,8 +81,8 @@ func (a *Servers) Tools(context.Context, string) []tools.Tool {
 	return out
 }
 
-// States is the state of every server under "mcp:<name>": "ok", "down", or
-// "starting" until its first answer, or the lack of one.
+// States returns the state of every server under "mcp:<name>": "ok", "down", or "starting" until its
+// first answer or failure.
 func (a *Servers) States() map[string]string {
 	out := map[string]string{}
 	for _, s := range a.all {
@@ -101,14 +100,14 @@ func (a *Servers) States() map[string]string {
 	return out
 }
 
-// Close ends sessions and child processes; a few seconds at most.
+// Close ends sessions and child processes. It takes a few seconds at most.
 func (a *Servers) Close() {
 	a.stop()
 	a.done.Wait()
 	a.base.CloseIdleConnections()
 }
 
-// link is the way to a server.
+// link is the connection to a server.
 type link interface {
 	list(ctx context.Context) ([]*sdk.Tool, error)
 	call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToolResult, error)
@@ -119,13 +118,13 @@ var errNotYet = errors.New("not connected yet")
 
 // server is one server.
 type server struct {
-	cfg      Server
-	link     link
-	pace     pace
-	log      *slog.Logger
-	pictures tools.Pictures
-	told     func(string, error)
-	look     chan struct{} // ask for the tools soon
+	cfg        Server
+	link       link
+	pace       pace
+	log        *slog.Logger
+	pictures   tools.Pictures
+	notified   func(string, error)
+	refreshNow chan struct{} // signals that the tools should be listed soon
 
 	mu    sync.Mutex
 	tools []tools.Tool
@@ -141,28 +140,28 @@ func (s *server) dial(base *http.Transport, o Options) link {
 		}
 		return &rpc{url: s.cfg.URL, client: newClient(base), credentials: c}
 	case Stdio:
-		return newSessions(o.Version, false, s.lookAgain, func(ctx context.Context, _ string) (sdk.Transport, *wire) {
+		return newSessions(o.Version, false, s.refreshSoon, func(ctx context.Context, _ string) (sdk.Transport, *wire) {
 			return stdioTransport(ctx, s.cfg, s.log), nil
 		})
 	}
-	return newSessions(o.Version, c.personal(), s.lookAgain, func(_ context.Context, owner string) (sdk.Transport, *wire) {
+	return newSessions(o.Version, c.personal(), s.refreshSoon, func(_ context.Context, owner string) (sdk.Transport, *wire) {
 		return httpTransport(s.cfg, base, c, owner)
 	})
 }
 
-// lookAgain has the tools listed soon.
-func (s *server) lookAgain() {
+// refreshSoon makes run list the tools soon.
+func (s *server) refreshSoon() {
 	select {
-	case s.look <- struct{}{}:
+	case s.refreshNow <- struct{}{}:
 	default:
 	}
 }
 
-// run keeps the list of tools fresh until ctx ends. It never asks more often
-// than the pace allows, whatever the server does.
+// run keeps the list of tools up to date until ctx ends. It never lists them more often than the pace
+// allows, even if the server reports changes all the time.
 func (s *server) run(ctx context.Context) {
 	defer s.link.close()
-	for wait := s.pace.first; ctx.Err() == nil; {
+	for wait := s.pace.min; ctx.Err() == nil; {
 		err := s.refresh(ctx)
 		if ctx.Err() != nil {
 			return
@@ -170,16 +169,16 @@ func (s *server) run(ctx context.Context) {
 		s.note(err)
 		if err != nil {
 			pause(ctx, wait/2+rand.N(wait/2+1), nil)
-			wait = min(2*wait, s.pace.most)
+			wait = min(2*wait, s.pace.max)
 			continue
 		}
-		wait = s.pace.first
-		pause(ctx, s.pace.first, nil)
-		pause(ctx, s.pace.refresh, s.look)
+		wait = s.pace.min
+		pause(ctx, s.pace.min, nil)
+		pause(ctx, s.pace.refresh, s.refreshNow)
 	}
 }
 
-// pause returns after a while, or as soon as something comes.
+// pause returns after d, on a message from soon, or when ctx ends.
 func pause(ctx context.Context, d time.Duration, soon <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -190,7 +189,7 @@ func pause(ctx context.Context, d time.Duration, soon <-chan struct{}) {
 	}
 }
 
-// note keeps a server's state, and logs when it changes.
+// note records a server's state and logs changes.
 func (s *server) note(err error) {
 	s.mu.Lock()
 	before, n := s.err, len(s.tools)
@@ -198,18 +197,18 @@ func (s *server) note(err error) {
 	s.mu.Unlock()
 	switch {
 	case err != nil && (before == nil || before == errNotYet):
-		s.log.Warn("MCP server cannot be used; it is tried again", "error", s.brief(err))
+		s.log.Warn("MCP server is unavailable; retrying", "error", s.brief(err))
 	case err == nil && before != nil:
 		s.log.Info("MCP server connected", "tools", n)
 	}
-	if s.told != nil {
-		s.told(s.cfg.Name, err)
+	if s.notified != nil {
+		s.notified(s.cfg.Name, err)
 	}
 }
 
 const listTimeout = 20 * time.Second
 
-// refresh asks which tools there are.
+// refresh lists the server's tools.
 func (s *server) refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
@@ -224,14 +223,14 @@ func (s *server) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Limits of what a server says of a tool.
+// Limits of a server's tools.
 const (
 	maxDescription = 4000 // bytes
 	maxSchema      = 32 << 10
-	maxTools       = 100 // of one server; models take few more in all
+	maxTools       = 100 // of one server; models accept few more in total
 )
 
-// offer makes tools of those that are allowed and that a model could use.
+// offer converts the allowed tools with a valid schema.
 func (s *server) offer(found []*sdk.Tool) []tools.Tool {
 	var out []tools.Tool
 	seen := map[string]bool{}
@@ -242,14 +241,14 @@ func (s *server) offer(found []*sdk.Tool) []tools.Tool {
 		seen[t.Name] = true
 		schema, err := inputSchema(t)
 		if err != nil {
-			s.log.Warn("a tool of an MCP server cannot be used", "tool", clean(t.Name, 128), "error", err)
+			s.log.Warn("MCP tool left out: invalid schema", "tool", clean(t.Name, 128), "error", err)
 			continue
 		}
 		out = append(out, s.tool(t, schema))
 	}
 	slices.SortFunc(out, func(a, b tools.Tool) int { return strings.Compare(a.Name, b.Name) })
 	if len(out) > maxTools {
-		s.log.Warn("an MCP server has more tools than are offered; name those wanted under allow", "tools", len(out), "offered", maxTools)
+		s.log.Warn("MCP server has more tools than the limit; choose tools with allow", "tools", len(out), "offered", maxTools)
 		out = out[:maxTools]
 	}
 	return out
@@ -265,11 +264,11 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		Name:        toolName(s.cfg.Name, t.Name),
 		Description: clean(description, maxDescription),
 		Schema:      schema,
-		// What a server says of itself is no reason to ask nobody. It is one to try
-		// again where nothing is changed.
+		// A server's own hints never replace an approval. A read-only hint only permits
+		// retries.
 		Approval:    s.cfg.Approve,
 		SideEffects: !readOnly,
-		// Ours comes first, and says more.
+		// s.call's own timeout must expire first: its message says more.
 		Timeout: s.cfg.Timeout + 2*time.Second,
 		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
 			return s.call(ctx, c, t.Name, readOnly)
@@ -277,7 +276,7 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 	}
 }
 
-// inputSchema is a tool's schema, with what models insist on.
+// inputSchema returns a tool's schema with the properties that models require.
 func inputSchema(t *sdk.Tool) (json.RawMessage, error) {
 	schema, isObject := t.InputSchema.(map[string]any)
 	if !isObject || schema["type"] != "object" {
@@ -296,9 +295,8 @@ func inputSchema(t *sdk.Tool) (json.RawMessage, error) {
 	return raw, tools.CheckSchema(raw)
 }
 
-// call runs a tool. What a server answers, errors included, and what it does not
-// answer in time, is for the model to read; an error means that nobody knows
-// what became of the call.
+// call runs a tool. Answers, server errors and timeouts are results for the model. An error means
+// that the outcome of the call is unknown.
 func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly bool) (tools.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -312,7 +310,7 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 		return tools.Result{}, ctx.Err()
 	}
 	var status *statusError
-	answer, answered := answerIn(err)
+	answer, answered := serverError(err)
 	switch {
 	case errors.As(err, &status):
 		log.Warn("tool call refused", "status", status.code)
@@ -328,17 +326,17 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 		}
 		return failure(text), nil
 	case neverSent(err):
-		s.lookAgain()
-		log.Warn("tool call not sent", "error", s.brief(err))
+		s.refreshSoon()
+		log.Warn("tool call was not sent: server unavailable", "error", s.brief(err))
 		return failure("The tool's server cannot be reached right now. Nothing was done."), nil
 	}
-	s.lookAgain()
+	s.refreshSoon()
 	return tools.Result{}, fmt.Errorf("mcp server %s: tool %s: %s", s.cfg.Name, tool, s.brief(err))
 }
 
-// answerIn is the JSON-RPC error with which a server answered, if that is what
-// err is: the SDK's own mishaps have the same type.
-func answerIn(err error) (*jsonrpc.Error, bool) {
+// serverError returns the JSON-RPC error of a server. The SDK's own errors have the same type and are
+// told apart by their message.
+func serverError(err error) (*jsonrpc.Error, bool) {
 	var answer *jsonrpc.Error
 	if !errors.As(err, &answer) {
 		return nil, false
@@ -352,9 +350,8 @@ func answerIn(err error) (*jsonrpc.Error, bool) {
 
 const maxMessage = 2000 // bytes of a server's error
 
-// brief is an error as logs may have it: of a bounded length, since it may repeat
-// what a server said, and without the query of our own address, where some
-// servers want a key.
+// brief returns an error for the log: of limited length, because it may quote a server, and without
+// the query of the server's URL, which may hold a key.
 func (s *server) brief(err error) string {
 	text := err.Error()
 	if u, failed := url.Parse(s.cfg.URL); failed == nil && u.RawQuery != "" {

@@ -19,18 +19,17 @@ const (
 	maxPages       = 50
 	maxListed      = 2000
 
-	// callKey is where a call's id, which stays the same when it is sent again,
-	// stands in the metadata of a request.
+	// callKey is the metadata key of a call's id, which is the same for every retry.
 	callKey = "palaver/call-id"
 )
 
-// sessions are the SDK's sessions with one server: one for all owners, or one
-// for each where the server is told who they are, since servers tie a session
-// to its first user. The shared one, which the tools are listed on, has no owner.
+// sessions are the SDK's sessions with one server: one for all owners, or one for each owner if requests
+// identify the owner, because servers bind a session to its first user. The shared session, which lists
+// the tools, has no owner.
 type sessions struct {
 	dial     func(ctx context.Context, owner string) (sdk.Transport, *wire)
 	personal bool
-	changed  func() // the server may have other tools now, or is gone
+	changed  func() // called when the server's tools may have changed or it disconnected
 	ctx      context.Context
 	stop     context.CancelFunc
 	version  string
@@ -39,19 +38,18 @@ type sessions struct {
 	mu         sync.Mutex
 	open       map[string]*session // by owner
 	closed     bool
-	closing    sync.WaitGroup // sessions that end, but for those after closed
+	closing    sync.WaitGroup // sessions being closed, except those after closed
 }
 
 var errClosed = errors.New("closed")
 
-// session is one of them. Its fields but the first two are guarded by
-// sessions.mu.
+// session is one session. All fields except the first two are guarded by sessions.mu.
 type session struct {
 	*sdk.ClientSession
 	wire    *wire // nil for a child process
 	owner   string
 	users   int
-	dropped bool        // nobody new may use it; the last user closes it
+	dropped bool        // it gets no new users; the last user closes it
 	idle    *time.Timer // closes it
 }
 
@@ -60,8 +58,8 @@ func newSessions(version string, personal bool, changed func(), dial func(contex
 	return &sessions{dial: dial, personal: personal, changed: changed, ctx: ctx, stop: stop, version: version, open: map[string]*session{}}
 }
 
-// acquire is the session for an owner, connected if need be; give it back with
-// release. An error means that nothing was sent on anybody's behalf.
+// acquire returns the session for an owner and connects if needed. Call release when done. An error
+// means that no request was sent.
 func (l *sessions) acquire(ctx context.Context, owner string) (*session, error) {
 	if !l.personal {
 		owner = ""
@@ -73,13 +71,13 @@ func (l *sessions) acquire(ctx context.Context, owner string) (*session, error) 
 		select {
 		case r := <-l.connecting.DoChan(owner, func() (any, error) { return nil, l.connect(owner) }):
 			if r.Err != nil {
-				return nil, &unreached{r.Err}
+				return nil, &notConnected{r.Err}
 			}
 		case <-ctx.Done():
-			return nil, &unreached{ctx.Err()}
+			return nil, &notConnected{ctx.Err()}
 		}
-		if ctx.Err() != nil { // a server that hangs up at once must not keep us here
-			return nil, &unreached{ctx.Err()}
+		if ctx.Err() != nil { // a server that always disconnects at once must not cause an endless loop
+			return nil, &notConnected{ctx.Err()}
 		}
 	}
 }
@@ -97,13 +95,12 @@ func (l *sessions) take(owner string) *session {
 	return s
 }
 
-// connect opens a session. It belongs to whoever asks for it next, so no
-// caller's context ends it.
+// connect opens a session. Several callers may wait for it, so no caller's context ends it.
 func (l *sessions) connect(owner string) error {
 	ctx, cancel := context.WithTimeout(l.ctx, connectTimeout)
 	defer cancel()
 	options := &sdk.ClientOptions{
-		// Nothing is offered to servers: no files, no model, no questions to people.
+		// Servers get no client features: no files, no model, no questions to people.
 		Capabilities:   &sdk.ClientCapabilities{},
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	}
@@ -127,7 +124,7 @@ func (l *sessions) connect(owner string) error {
 		return errClosed
 	}
 	go func() {
-		_ = opened.Wait() // why it ended shows when it is opened again
+		_ = opened.Wait() // the reason shows when the session is opened again
 		l.drop(s)
 		if owner == "" && l.ctx.Err() == nil {
 			l.changed()
@@ -136,7 +133,7 @@ func (l *sessions) connect(owner string) error {
 	return nil
 }
 
-// release gives a session back.
+// release ends one use of a session.
 func (l *sessions) release(s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +147,7 @@ func (l *sessions) release(s *session) {
 	}
 }
 
-// drop takes a session out of use; who uses it now may finish.
+// drop takes a session out of use; current users may finish.
 func (l *sessions) drop(s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,8 +163,7 @@ func (l *sessions) drop(s *session) {
 	}
 }
 
-// list asks for all tools, on the shared session. One that does not answer well
-// is given up.
+// list lists all tools on the shared session, which is dropped after an error.
 func (l *sessions) list(ctx context.Context) (all []*sdk.Tool, err error) {
 	s, err := l.acquire(ctx, "")
 	if err != nil {
@@ -184,7 +180,7 @@ func (l *sessions) list(ctx context.Context) (all []*sdk.Tool, err error) {
 	})
 }
 
-// pages reads a list that comes in pieces, as far as it is of use.
+// pages reads a paged list up to maxListed tools.
 func pages(next func(cursor string) (*sdk.ListToolsResult, error)) ([]*sdk.Tool, error) {
 	var all []*sdk.Tool
 	cursor := ""
@@ -201,8 +197,8 @@ func pages(next func(cursor string) (*sdk.ListToolsResult, error)) ([]*sdk.Tool,
 	return all, nil
 }
 
-// call runs a tool. A server that does not know the session any more has run
-// nothing and is asked once more on a new one.
+// call runs a tool. If the server does not know the session any more, it has not run the tool, and the
+// call is retried once on a new session.
 func (l *sessions) call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToolResult, error) {
 	for again := false; ; again = true {
 		s, err := l.acquire(ctx, c.Owner)
@@ -210,19 +206,19 @@ func (l *sessions) call(ctx context.Context, c tools.Call, tool string) (*sdk.Ca
 			return nil, err
 		}
 		result, err := s.CallTool(ctx, &sdk.CallToolParams{Meta: sdk.Meta{callKey: c.ID}, Name: tool, Arguments: arguments(c)})
-		forgotten := err != nil && (errors.Is(err, sdk.ErrSessionMissing) || s.wire != nil && s.wire.forgotten.Load())
-		if forgotten {
+		sessionLost := err != nil && (errors.Is(err, sdk.ErrSessionMissing) || s.wire != nil && s.wire.sessionLost.Load())
+		if sessionLost {
 			l.drop(s)
 		}
 		l.release(s)
-		if forgotten && !again {
+		if sessionLost && !again {
 			continue
 		}
 		return result, err
 	}
 }
 
-// arguments are a call's, an object in any case.
+// arguments returns a call's arguments, an empty object without any.
 func arguments(c tools.Call) json.RawMessage {
 	if len(c.Arguments) == 0 {
 		return json.RawMessage("{}")
@@ -230,9 +226,9 @@ func arguments(c tools.Call) json.RawMessage {
 	return c.Arguments
 }
 
-const closePatience = 5 * time.Second
+const closeTimeout = 5 * time.Second
 
-// close ends every session, those that take long by force.
+// close ends every session, after closeTimeout by force.
 func (l *sessions) close() {
 	l.mu.Lock()
 	for _, s := range l.open {
@@ -246,12 +242,12 @@ func (l *sessions) close() {
 	go func() { l.closing.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(closePatience):
+	case <-time.After(closeTimeout):
 	}
 	l.stop()
 }
 
-// end closes a session, which may take a while; with mu held.
+// end closes a session in the background, because that may be slow. The caller holds mu.
 func (l *sessions) end(s *session) {
 	if l.closed {
 		go s.Close()

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// A child that is told to end gets this long to do so, then a signal, then
-	// is killed.
-	childPatience = time.Second
-	maxStderrLine = 1000
+	// How long a child may take to exit after its input was closed, and again after a signal.
+	// Then it is killed.
+	childExitTimeout = time.Second
+	maxStderrLine    = 1000
 )
 
-// stdioTransport starts a child process. Of our environment, which holds keys,
-// it gets the two variables that programs cannot do without.
+// stdioTransport starts a child process. Our environment holds keys, so the child gets only PATH and
+// HOME of it.
 func stdioTransport(ctx context.Context, s Server, log *slog.Logger) sdk.Transport {
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
 	cmd.Env = []string{}
@@ -32,12 +32,11 @@ func stdioTransport(ctx context.Context, s Server, log *slog.Logger) sdk.Transpo
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	cmd.Stderr = &lines{log: log}
-	cmd.WaitDelay = childPatience // for whoever of its children keeps the streams open
-	return &sdk.CommandTransport{Command: cmd, TerminateDuration: childPatience}
+	cmd.WaitDelay = childExitTimeout // a grandchild may keep the streams open
+	return &sdk.CommandTransport{Command: cmd, TerminateDuration: childExitTimeout}
 }
 
-// lines logs what a child writes to its standard error, for whoever looks for
-// the reason of a failure. It may be anything, so it is no more than a detail.
+// lines logs a child's standard error at level debug, to help find the reason of a failure.
 type lines struct {
 	log *slog.Logger
 	buf []byte
@@ -54,7 +53,7 @@ func (l *lines) Write(p []byte) (int, error) {
 		if i >= 0 {
 			line, rest = l.buf[:i], l.buf[i+1:]
 		}
-		l.log.Debug("an MCP server's own words", "line", clean(string(line), maxStderrLine))
+		l.log.Debug("MCP server wrote to stderr", "line", clean(string(line), maxStderrLine))
 		l.buf = append(l.buf[:0], rest...)
 	}
 }

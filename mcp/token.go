@@ -10,19 +10,17 @@ import (
 const (
 	tokenLife = 5 * time.Minute
 	issuer    = "palaver"
-	// serviceSubject is the subject of tokens for what is asked on nobody's
-	// behalf: which tools there are.
+	// serviceSubject is the subject of tokens for requests without an owner: lists of tools.
 	serviceSubject = "palaver:service"
 )
 
-// signer makes the tokens by which servers know whom a request is for. The zero
-// value makes none.
+// signer makes the tokens that identify a request's owner to servers. The zero value makes none.
 type signer struct{ secret []byte }
 
 func (s signer) signs() bool { return len(s.secret) > 0 }
 
-// token proves to one server, for a few minutes, that owner asks; "" stands for
-// the service itself.
+// token returns a short-lived token for one server that proves the owner; "" stands for the service
+// itself.
 func (s signer) token(owner, server string) (string, error) {
 	if owner == "" {
 		owner = serviceSubject

@@ -1,5 +1,5 @@
-// Package pictures tells what a picture is by its bytes, wherever it comes from:
-// an upload, or a tool of somebody else's.
+// Package pictures checks the type and size of a picture by its bytes. Pictures come
+// from uploads and from external tools.
 package pictures
 
 import (
@@ -19,7 +19,7 @@ const (
 	maxPixels = 64 << 20
 )
 
-// What is wrong with a picture.
+// Errors of Type.
 var (
 	ErrSize  = errors.New("larger than 10 MB")
 	ErrSides = errors.New("more pixels than allowed")
@@ -28,8 +28,8 @@ var (
 
 var types = map[string]string{"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
-// Type is the MIME type that the bytes say, whatever others call them. Only the
-// header is decoded, so a picture that unfolds into gigabytes costs nothing.
+// Type is the MIME type by the bytes, whatever the file name or header says. It
+// decodes the image header only, so that a small file cannot expand into gigabytes.
 func Type(raw []byte) (string, error) {
 	if len(raw) > MaxBytes {
 		return "", ErrSize

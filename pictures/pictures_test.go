@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/pictures"
 )
 
-// sized is a PNG whose header claims a size, and that has no pixels.
+// sized is a PNG with this size in its header, and without pixels.
 func sized(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -25,7 +25,7 @@ func sized(t *testing.T, width, height uint32) []byte {
 	return raw
 }
 
-func TestTheBytesSayWhatAPictureIs(t *testing.T) {
+func TestTypeIsDetectedFromTheBytes(t *testing.T) {
 	t.Parallel()
 	kind, err := pictures.Type(sized(t, 16_384, 4096))
 	require.NoError(t, err)

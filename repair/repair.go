@@ -1,6 +1,6 @@
-// Package repair makes the database and Temporal agree again after one of them
-// was lost, restored from a copy, or had a workflow terminated. It settles turns
-// that no workflow has, ends questions that no row knows, and restarts ingests.
+// Package repair makes the database and Temporal consistent again after one of them was
+// lost or restored from a backup, or a workflow was terminated. It settles turns without a
+// workflow, closes questions without an open row, and restarts ingests.
 package repair
 
 import (
@@ -19,10 +19,9 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Threads is what a check asks of Temporal. An error means that the answer is
-// not known; then nothing is changed.
+// Threads queries Temporal for a check. After an error nothing is changed.
 type Threads interface {
-	// Run is the newest run of the thread's workflow.
+	// Run returns the newest run of the thread's workflow.
 	Run(ctx context.Context, threadID string) (chat.WorkflowRun, error)
 	// State is the thread at a glance; zero when no workflow of it is open.
 	State(ctx context.Context, threadID string) (chat.ThreadState, error)
@@ -33,52 +32,51 @@ type Threads interface {
 	Cancel(ctx context.Context, owner, threadID string, c chat.Cancel) (open bool, _ error)
 }
 
-// Checker compares rows with workflows and repairs what does not agree. Safe for
-// concurrent use, in any number of processes at once: settling is idempotent.
+// Checker compares rows with workflows and repairs differences. Safe for concurrent use,
+// also in several processes: settling is idempotent.
 type Checker struct {
 	Store   db.Store
 	Threads Threads
 	Log     *slog.Logger
-	DryRun  bool // find, and change nothing
-	// Stop ends the activity that works for a turn; nil: none can be reached.
+	DryRun  bool // report findings without repairing them
+	// Stop cancels the running activity of a turn; nil: it cannot be reached.
 	Stop func(turnID string)
 
 	mu sync.Mutex
-	// verified are threads whose rows and workflow agreed, with what both were
-	// then. While neither changes, the workflow need not be asked.
+	// verified holds the fingerprints of threads whose rows and workflow were consistent.
+	// While neither changes, the workflow is not queried.
 	verified map[string]string
 }
 
-// maxVerified bounds the memory of a process.
+// maxVerified limits the memory of a process.
 const maxVerified = 10_000
 
-// Finding is something that did not agree.
+// Finding is a difference between the database and Temporal.
 type Finding struct {
 	Owner, ThreadID, TurnID, DocumentID string
 	Problem                             string
-	Repair                              string // what was done about it, or would be
-	Later                               bool   // it is too young to be sure of; nothing was done
+	Repair                              string // the repair that was made, or would be made
+	Later                               bool   // it is too recent to be certain; nothing was changed
 }
 
-// Thread checks one conversation and returns what it repaired, also when there
-// is an error.
-func (c *Checker) Thread(ctx context.Context, owner, threadID string) ([]Finding, error) {
+// CheckThread checks one conversation. It returns its findings even with an error.
+func (c *Checker) CheckThread(ctx context.Context, owner, threadID string) ([]Finding, error) {
 	k := check{Checker: c, owner: owner, thread: threadID}
 	err := k.run(ctx)
 	return k.found, err
 }
 
-// Others is Thread, but for the turn of a message that is just sent again: it
-// runs again where its thread does not have it.
-func (c *Checker) Others(ctx context.Context, owner, threadID, clientTurnID string) ([]Finding, error) {
+// CheckOthers is CheckThread without the turn of a message that is being retried: if its
+// thread does not have it, it runs again.
+func (c *Checker) CheckOthers(ctx context.Context, owner, threadID, clientTurnID string) ([]Finding, error) {
 	k := check{Checker: c, owner: owner, thread: threadID, sent: clientTurnID}
 	err := k.run(ctx)
 	return k.found, err
 }
 
-// Cancelled is Thread when somebody has asked to stop a turn: if no workflow has the
-// turn it ends as cancelled, however young it is.
-func (c *Checker) Cancelled(ctx context.Context, t chat.Turn, reason chat.CancelReason) ([]Finding, error) {
+// CheckCancelled is CheckThread after a request to stop a turn: if no workflow has the turn,
+// it ends as cancelled, however recent it is.
+func (c *Checker) CheckCancelled(ctx context.Context, t chat.Turn, reason chat.CancelReason) ([]Finding, error) {
 	if reason == "" {
 		reason = chat.UserCancelled
 	}
@@ -87,19 +85,19 @@ func (c *Checker) Cancelled(ctx context.Context, t chat.Turn, reason chat.Cancel
 	return k.found, err
 }
 
-// check is one look at one thread.
+// check is one check of one thread.
 type check struct {
 	*Checker
 	owner, thread string
-	stopped       string // the turn that somebody asked to stop
+	stopped       string // the turn that is to be stopped
 	reason        chat.CancelReason
-	sent          string // client_turn_id of a message that is just sent again
+	sent          string // client_turn_id of a message that is being retried
 	found         []Finding
-	unsure        bool // something may be different at the next look though nothing changes
+	recheck       bool // the result may change later although rows and workflow do not
 }
 
 func (k *check) run(ctx context.Context) error {
-	// The rows first: a turn that is open in a row had an open workflow by then.
+	// Read the rows first: a turn with an open row had an open workflow by then.
 	rows, err := k.Store.OpenTurns(ctx, k.owner, k.thread)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
@@ -125,33 +123,34 @@ func (k *check) run(ctx context.Context) error {
 	if err := k.compare(ctx, rows); err != nil {
 		return err
 	}
-	if len(k.found) == 0 && !k.unsure {
+	if len(k.found) == 0 && !k.recheck {
 		k.setVerified(seen)
 	}
 	return nil
 }
 
-// errUnanswered: the workflow is open and did not answer a query. Its worker may
-// be down, or its code may not fit its history.
+// errUnanswered means that the workflow is open and did not answer a query. Its worker may
+// be down, or its code may be unable to replay the history.
 var errUnanswered = errors.New("the workflow did not answer")
 
-// errForeign: the ids of two users' threads are the same; neither is touched.
+// errForeign means that two users' threads have the same id; neither is changed.
 var errForeign = errors.New("the workflow belongs to another user")
 
 func unanswered(err error) error { return fmt.Errorf("%w: %w", errUnanswered, err) }
 
-// collectTime is how long an activity may take to save the text that it has in
-// memory, and collectFor how long after the end of its workflow one may still run.
+// collectTimeout is how long an activity may take to save the text in its memory.
+// collectWindow is how long after the end of its workflow an activity may still run.
 const (
-	collectTime = 400 * time.Millisecond
-	collectFor  = 10 * time.Second
+	collectTimeout = 400 * time.Millisecond
+	collectWindow  = 10 * time.Second
 )
 
-// collect ends the activities of a workflow that was closed just now. They would
-// go on until their next heartbeat, and what they have written is in no draft yet.
+// collect stops the activities of a workflow that was closed recently, so that they save
+// their text. They would run until their next heartbeat, and the newest text is in no
+// draft yet.
 func (k *check) collect(ctx context.Context, run chat.WorkflowRun, rows []chat.Turn) {
 	works := func(row chat.Turn) bool { return row.Status == chat.TurnRunning }
-	if k.DryRun || k.Stop == nil || time.Since(run.Closed) > collectFor || !slices.ContainsFunc(rows, works) {
+	if k.DryRun || k.Stop == nil || time.Since(run.Closed) > collectWindow || !slices.ContainsFunc(rows, works) {
 		return
 	}
 	for _, row := range rows {
@@ -161,7 +160,7 @@ func (k *check) collect(ctx context.Context, run chat.WorkflowRun, rows []chat.T
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(collectTime):
+	case <-time.After(collectTimeout):
 	}
 }
 
@@ -173,8 +172,8 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 	}
 	switch state.Owner {
 	case k.owner:
-	case "": // it closed just now
-		k.unsure = true
+	case "": // it has just closed
+		k.recheck = true
 		return nil
 	default:
 		return errForeign
@@ -186,7 +185,7 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 			err = k.mark(ctx, row, state)
 		case has:
 		default:
-			err = k.absent(ctx, row)
+			err = k.checkMissingTurn(ctx, row)
 		}
 		if err != nil {
 			return err
@@ -196,40 +195,39 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 		if slices.ContainsFunc(rows, func(row chat.Turn) bool { return row.ID == id }) {
 			continue
 		}
-		if err := k.unlisted(ctx, id, state); err != nil {
+		if err := k.checkUnlistedTurn(ctx, id, state); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// absent handles an open row that the open workflow's state does not name. The
+// checkMissingTurn handles an open row that the open workflow's state does not list. The
 // turn is being settled, was just settled, is about to be accepted, or is lost.
-func (k *check) absent(ctx context.Context, row chat.Turn) error {
+func (k *check) checkMissingTurn(ctx context.Context, row chat.Turn) error {
 	p, err := k.Threads.Progress(ctx, k.thread, row.ID, math.MaxInt32)
 	if err != nil {
 		return unanswered(err)
 	}
-	if p.Known && !p.Over { // it was stopped while it waited, and is being settled
-		k.unsure = true
+	if p.Known && !p.Over { // it was stopped while it was waiting, and is being settled
+		k.recheck = true
 		return nil
 	}
 	problem := fmt.Sprintf("%s, but the workflow does not have it", row.Status)
-	if p.Known { // the workflow settled it: a copy of the database from before was restored
+	if p.Known { // the workflow has settled it: an older backup of the database was restored
 		problem = fmt.Sprintf("%s, but the workflow has ended it", row.Status)
 	} else if row.ID != k.stopped && time.Since(row.CreatedAt) < activities.LostAfter {
-		// Its submit may be under way.
-		k.unsure = true
+		// Its submit may be in flight.
+		k.recheck = true
 		k.found = append(k.found, k.finding(row.ID, problem, "left for the next check: it was sent less than a minute ago", true))
 		return nil
 	}
 	return k.settle(ctx, row, problem)
 }
 
-// settle ends a turn that no workflow has, unless it has ended since its row was
-// read.
+// settle ends a turn that no workflow has, unless it has ended after its row was read.
 func (k *check) settle(ctx context.Context, row chat.Turn, problem string) error {
-	k.unsure = true
+	k.recheck = true
 	row, err := k.Store.Turn(ctx, k.owner, row.ID)
 	if errors.Is(err, db.ErrNotFound) { // deleted with its conversation
 		return nil
@@ -260,11 +258,11 @@ func outcome(end chat.Event) string {
 	return strings.TrimSpace(string(end.Type) + " " + end.Code + string(end.Reason))
 }
 
-// mark corrects a row's status where the workflow, restored from an older copy,
-// waits for a person again, or no longer. While a workflow works both change, one
-// after the other: so the state is read again after the row.
+// mark corrects a row's status if the workflow, for example restored from a backup, waits
+// for a person and the row does not say so, or the reverse. A running workflow changes both
+// one after the other, so the state is read again after the row.
 func (k *check) mark(ctx context.Context, row chat.Turn, state chat.ThreadState) error {
-	k.unsure = true
+	k.recheck = true
 	now, err := k.Store.Turn(ctx, k.owner, row.ID)
 	if err != nil || now.Status != row.Status {
 		return ignoreNotFound(err)
@@ -280,7 +278,7 @@ func (k *check) mark(ctx context.Context, row chat.Turn, state chat.ThreadState)
 }
 
 func (k *check) setStatus(ctx context.Context, turnID, problem string, status chat.TurnStatus) error {
-	k.unsure = true
+	k.recheck = true
 	if k.DryRun {
 		k.found = append(k.found, k.finding(turnID, problem, "mark it as "+string(status), false))
 		return nil
@@ -290,14 +288,14 @@ func (k *check) setStatus(ctx context.Context, turnID, problem string, status ch
 	}
 	repair := "marked as " + string(status)
 	k.found = append(k.found, k.finding(turnID, problem, repair, false))
-	k.Log.Info("status of turn corrected", "thread", k.thread, "turn", turnID, "problem", problem, "repair", repair)
+	k.Log.Info("corrected the status of a turn", "thread", k.thread, "turn", turnID, "problem", problem, "repair", repair)
 	return nil
 }
 
-// unlisted handles a turn that the workflow runs or has waiting, and that is not
-// open in any row. What runs ends by itself at the first thing that it writes; a
-// question would stay open, unseen, and hold up the messages behind it.
-func (k *check) unlisted(ctx context.Context, turnID string, state chat.ThreadState) error {
+// checkUnlistedTurn handles a turn of the workflow that has no open row. A running turn fails
+// by itself at its first write. A question would stay open, invisible, and block the
+// messages behind it.
+func (k *check) checkUnlistedTurn(ctx context.Context, turnID string, state chat.ThreadState) error {
 	status := chat.TurnAccepted
 	if turnID == state.TurnID {
 		status = state.Status
@@ -305,17 +303,17 @@ func (k *check) unlisted(ctx context.Context, turnID string, state chat.ThreadSt
 	row, err := k.Store.Turn(ctx, k.owner, turnID)
 	problem := "its question is open in the workflow, but the database has ended it"
 	switch {
-	case errors.Is(err, db.ErrNotFound): // or it was taken without the database, and is not saved yet
+	case errors.Is(err, db.ErrNotFound): // or it was accepted without the database and is not saved yet
 		problem = "its question is open in the workflow, but the database does not have it"
 	case err != nil:
 		return err
 	case row.Status == chat.TurnNew && time.Since(row.CreatedAt) >= activities.LostAfter:
 		return k.setStatus(ctx, turnID, "not accepted, but the workflow has it", status)
-	case !row.Status.Settled(): // accepted since the rows were read, or about to be marked
-		k.unsure = true
+	case !row.Status.Settled(): // accepted after the rows were read, or about to be marked
+		k.recheck = true
 		return nil
 	}
-	k.unsure = true
+	k.recheck = true
 	if turnID != state.TurnID || state.Pending == nil {
 		return nil
 	}
@@ -336,7 +334,7 @@ func (k *check) finding(turnID, problem, repair string, later bool) Finding {
 
 func (k *check) repaired(turnID, problem, repair string) {
 	k.found = append(k.found, k.finding(turnID, problem, repair, false))
-	k.Log.Warn("turn repaired", "thread", k.thread, "turn", turnID, "problem", problem, "repair", repair)
+	k.Log.Warn("repaired a turn", "thread", k.thread, "turn", turnID, "problem", problem, "repair", repair)
 }
 
 func questionID(s chat.ThreadState) string {
@@ -353,7 +351,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// fingerprint is what a thread's rows and its open workflow are now.
+// fingerprint identifies the current state of a thread's rows and workflow.
 func fingerprint(run chat.WorkflowRun, rows []chat.Turn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d", run.ID, run.Length)

@@ -22,17 +22,17 @@ import (
 
 const owner = "user-1"
 
-// temporal is what Temporal says about threads and ingests.
+// temporal fakes Temporal's view of threads and ingests.
 type temporal struct {
 	mu        sync.Mutex
 	runs      map[string]chat.WorkflowRun // by thread or document; none: not found
 	states    map[string]chat.ThreadState
 	progress  map[string]chat.Progress // by turn
 	busy      []chat.ThreadRef
-	down      error // of everything
-	silent    error // of queries
-	asked     int   // how often a state was asked for
-	described int   // and a run
+	down      error // returned by every call
+	queryErr  error // returned by queries
+	asked     int   // how often a state was queried
+	described int   // how often a run was described
 	cancels   []chat.Cancel
 	ingested  []string
 	before    func() // runs before a run is described
@@ -60,13 +60,13 @@ func (e *temporal) State(_ context.Context, threadID string) (chat.ThreadState, 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.asked++
-	return e.states[threadID], errors.Join(e.down, e.silent)
+	return e.states[threadID], errors.Join(e.down, e.queryErr)
 }
 
 func (e *temporal) Progress(_ context.Context, _, turnID string, _ int) (chat.Progress, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.progress[turnID], errors.Join(e.down, e.silent)
+	return e.progress[turnID], errors.Join(e.down, e.queryErr)
 }
 
 func (e *temporal) Cancel(_ context.Context, _, _ string, c chat.Cancel) (bool, error) {
@@ -82,7 +82,7 @@ func (e *temporal) InterruptedThreads(_ context.Context, page []byte) ([]chat.Th
 	if e.down != nil || len(e.busy) == 0 {
 		return nil, nil, e.down
 	}
-	i := int(append(page, 0)[0]) // one a page
+	i := int(append(page, 0)[0]) // one per page
 	if i+1 == len(e.busy) {
 		return e.busy[i:], nil, nil
 	}
@@ -116,7 +116,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// insert writes a turn that was sent so long ago.
+// insert writes a turn of the given age.
 func (b *bundle) insert(message string, ago time.Duration) chat.Turn {
 	b.t.Helper()
 	content := chat.Content{Message: message, Agent: chat.AgentAssistant}
@@ -154,8 +154,7 @@ func (b *bundle) row(t chat.Turn) chat.Turn {
 	return row
 }
 
-// opens gives the thread an open workflow that runs the first turn and has the
-// others waiting.
+// opens gives the thread an open workflow that runs the first turn, with the others waiting.
 func (b *bundle) opens(turns ...chat.Turn) {
 	state := chat.ThreadState{Owner: owner, Names: map[string]chat.TurnName{}}
 	for i, t := range turns {
@@ -170,7 +169,7 @@ func (b *bundle) opens(turns ...chat.Turn) {
 	b.engine.states[b.thread] = state
 }
 
-// asks has the turn that the workflow runs wait for a person.
+// asks makes the running turn of the workflow wait for a person.
 func (b *bundle) asks() {
 	state := b.engine.states[b.thread]
 	state.Status, state.Pending = chat.TurnInterrupted, &chat.Question{ID: chat.InterruptID(state.TurnID, 1)}
@@ -179,12 +178,12 @@ func (b *bundle) asks() {
 
 func (b *bundle) check() []Finding {
 	b.t.Helper()
-	found, err := b.Thread(b.t.Context(), owner, b.thread)
+	found, err := b.CheckThread(b.t.Context(), owner, b.thread)
 	require.NoError(b.t, err)
 	return found
 }
 
-// code is how a failed turn ended.
+// code returns the error code of a failed turn.
 func (b *bundle) code(t chat.Turn) string {
 	b.t.Helper()
 	events, err := b.store.Events(b.t.Context(), owner, t.ID, 0)
@@ -213,26 +212,26 @@ func TestEveryOpenTurnOfAClosedWorkflowIsSettled(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeReachedIsNoLostWorkflow(t *testing.T) {
+func TestUnreachableTemporalIsNotTreatedAsALostWorkflow(t *testing.T) {
 	b := setup(t)
 	turn := b.running("runs")
 	b.engine.down = errors.New("connection refused")
-	_, err := b.Thread(t.Context(), owner, b.thread)
+	_, err := b.CheckThread(t.Context(), owner, b.thread)
 	require.ErrorIs(t, err, b.engine.down)
-	_, err = b.Cancelled(t.Context(), turn, chat.UserCancelled)
+	_, err = b.CheckCancelled(t.Context(), turn, chat.UserCancelled)
 	require.ErrorIs(t, err, b.engine.down)
 	_, err = b.Sweep(t.Context())
 	require.ErrorIs(t, err, b.engine.down)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 
-	b.engine.down, b.engine.silent = nil, errors.New("no worker")
+	b.engine.down, b.engine.queryErr = nil, errors.New("no worker")
 	b.opens()
-	_, err = b.Thread(t.Context(), owner, b.thread)
-	require.ErrorIs(t, err, b.engine.silent)
+	_, err = b.CheckThread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, b.engine.queryErr)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
 
-func TestWhatTheWorkflowHasIsLeftAlone(t *testing.T) {
+func TestTurnsOfAnOpenWorkflowAreNotChanged(t *testing.T) {
 	b := setup(t)
 	runs := b.running("runs")
 	waits := b.mark(b.insert("waits", old), chat.TurnAccepted)
@@ -245,10 +244,10 @@ func TestWhatTheWorkflowHasIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestATurnThatAnOpenWorkflowDoesNotHaveIsSettledOnceItIsOldEnough(t *testing.T) {
+func TestTurnMissingFromAnOpenWorkflowIsSettledOnceItIsOldEnough(t *testing.T) {
 	b := setup(t)
 	lost := b.running("lost")
-	submitted := b.mark(b.insert("its submit is under way", 0), chat.TurnAccepted)
+	submitted := b.mark(b.insert("its submit is in flight", 0), chat.TurnAccepted)
 	b.opens()
 	found := b.check()
 	require.Len(t, found, 2)
@@ -258,9 +257,8 @@ func TestATurnThatAnOpenWorkflowDoesNotHaveIsSettledOnceItIsOldEnough(t *testing
 	require.Equal(t, chat.TurnAccepted, b.row(submitted).Status)
 }
 
-// TestATurnThatTheWorkflowHasEndedAndTheDatabaseNot: a copy of the database from
-// before the end was restored.
-func TestATurnThatTheWorkflowHasEndedAndTheDatabaseNot(t *testing.T) {
+// A backup of the database from before the turn's end was restored.
+func TestTurnThatEndedInTheWorkflowButNotInTheDatabaseIsSettled(t *testing.T) {
 	b := setup(t)
 	turn := b.mark(b.insert("young", 0), chat.TurnRunning)
 	b.opens()
@@ -269,9 +267,8 @@ func TestATurnThatTheWorkflowHasEndedAndTheDatabaseNot(t *testing.T) {
 	require.Equal(t, chat.CodeTurnLost, b.code(turn))
 }
 
-// TestATurnThatEndsWhileItIsCheckedIsNotLost: the workflow settles it, and closes,
-// after its row was read.
-func TestATurnThatEndsWhileItIsCheckedIsNotLost(t *testing.T) {
+// The workflow settles the turn, and closes, after the turn's row was read.
+func TestTurnThatEndsWhileItIsCheckedIsNotSettledAsLost(t *testing.T) {
 	b := setup(t)
 	turn := b.running("ends")
 	b.engine.before = func() {
@@ -283,11 +280,11 @@ func TestATurnThatEndsWhileItIsCheckedIsNotLost(t *testing.T) {
 	require.Equal(t, chat.TurnCompleted, b.row(turn).Status)
 }
 
-func TestAStopEndsATurnThatNoWorkflowHasHoweverYoungItIs(t *testing.T) {
+func TestStopCancelsATurnWithoutAWorkflowHoweverRecentItIs(t *testing.T) {
 	b := setup(t)
 	young := b.mark(b.insert("young", 0), chat.TurnRunning)
 	b.opens()
-	found, err := b.Cancelled(t.Context(), young, chat.Disconnected)
+	found, err := b.CheckCancelled(t.Context(), young, chat.Disconnected)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	events, err := b.store.Events(t.Context(), owner, young.ID, 0)
@@ -296,22 +293,22 @@ func TestAStopEndsATurnThatNoWorkflowHasHoweverYoungItIs(t *testing.T) {
 
 	runs := b.running("runs")
 	b.opens(runs)
-	found, err = b.Cancelled(t.Context(), runs, chat.UserCancelled)
+	found, err = b.CheckCancelled(t.Context(), runs, chat.UserCancelled)
 	require.NoError(t, err)
 	require.Empty(t, found, "its workflow ends it")
 }
 
-func TestAMessageThatIsSentAgainIsNotSettled(t *testing.T) {
+func TestTurnOfARetriedMessageIsNotSettled(t *testing.T) {
 	b := setup(t)
 	lost, again := b.running("lost"), b.running("sent again")
-	found, err := b.Others(t.Context(), owner, b.thread, again.ClientTurnID)
+	found, err := b.CheckOthers(t.Context(), owner, b.thread, again.ClientTurnID)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, chat.CodeTurnLost, b.code(lost))
 	require.Equal(t, chat.TurnRunning, b.row(again).Status)
 }
 
-func TestAQuestionThatNoOpenRowKnowsIsClosed(t *testing.T) {
+func TestQuestionWithoutAnOpenRowIsClosed(t *testing.T) {
 	b := setup(t)
 	missing := chat.Turn{ID: uuid.NewString()}
 	b.opens(missing)
@@ -330,7 +327,7 @@ func TestAQuestionThatNoOpenRowKnowsIsClosed(t *testing.T) {
 	require.Equal(t, settled.ID, b.engine.cancels[1].TurnID)
 }
 
-func TestATurnThatTheWorkflowHasIsMarkedAsTheWorkflowHasIt(t *testing.T) {
+func TestRowGetsTheStatusThatTheWorkflowHas(t *testing.T) {
 	b := setup(t)
 	asks, waits := b.insert("asks", old), b.insert("waits", old)
 	b.opens(asks, waits)
@@ -343,7 +340,7 @@ func TestATurnThatTheWorkflowHasIsMarkedAsTheWorkflowHasIt(t *testing.T) {
 	require.Equal(t, chat.TurnInterrupted, b.row(asks).Status)
 }
 
-func TestAThreadThatHasNotChangedIsNotQueriedAgain(t *testing.T) {
+func TestUnchangedThreadIsNotQueriedAgain(t *testing.T) {
 	b := setup(t)
 	asks := b.mark(b.insert("asks", old), chat.TurnInterrupted)
 	b.opens(asks)
@@ -355,7 +352,7 @@ func TestAThreadThatHasNotChangedIsNotQueriedAgain(t *testing.T) {
 	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 11}
 	require.Empty(t, b.check())
 	require.Equal(t, 2, b.engine.asked)
-	b.engine.states[b.thread] = chat.ThreadState{Owner: owner} // restored from an older copy
+	b.engine.states[b.thread] = chat.ThreadState{Owner: owner} // restored from an older backup
 	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 4}
 	require.Len(t, b.check(), 1)
 }
@@ -365,12 +362,12 @@ func TestAnotherUsersWorkflowSettlesNothing(t *testing.T) {
 	turn := b.running("mine")
 	b.opens()
 	b.engine.states[b.thread] = chat.ThreadState{Owner: "somebody else"}
-	_, err := b.Thread(t.Context(), owner, b.thread)
+	_, err := b.CheckThread(t.Context(), owner, b.thread)
 	require.ErrorIs(t, err, errForeign)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
 
-func TestADryRunFindsAndChangesNothing(t *testing.T) {
+func TestDryRunReportsFindingsAndChangesNothing(t *testing.T) {
 	b := setup(t)
 	b.DryRun = true
 	lost := b.running("lost")
@@ -398,13 +395,13 @@ func TestADryRunFindsAndChangesNothing(t *testing.T) {
 	}
 }
 
-// newThread goes on in another conversation.
+// newThread switches to a new conversation.
 func (b *bundle) newThread() string {
 	b.thread = uuid.NewString()
 	return b.thread
 }
 
-// document is one that waits for an ingest of this status.
+// document adds a document whose ingest has this status.
 func (b *bundle) document(status chat.RunStatus) string {
 	b.t.Helper()
 	id := uuid.NewString()
@@ -414,7 +411,7 @@ func (b *bundle) document(status chat.RunStatus) string {
 	return id
 }
 
-func TestASweepChecksEveryOwnersThreads(t *testing.T) {
+func TestSweepChecksEveryOwnersThreads(t *testing.T) {
 	b := setup(t)
 	var lost []chat.Turn
 	for range 3 {
@@ -436,7 +433,7 @@ func TestASweepChecksEveryOwnersThreads(t *testing.T) {
 	require.Equal(t, "unseen", b.engine.cancels[0].TurnID)
 }
 
-func TestASweepRestartsLostIngestsAndFailsThoseThatWereEnded(t *testing.T) {
+func TestSweepRestartsLostIngestsAndFailsEndedOnes(t *testing.T) {
 	b := setup(t)
 	b.document(chat.RunOpen)
 	lost, done, ended := b.document(chat.RunNotFound), b.document(chat.RunCompleted), b.document(chat.RunTerminated)
@@ -453,7 +450,7 @@ func TestASweepRestartsLostIngestsAndFailsThoseThatWereEnded(t *testing.T) {
 	require.Equal(t, activities.ReasonIngestFailed, d.Error)
 }
 
-func TestASweepWithoutTheDatabaseDoesNothing(t *testing.T) {
+func TestSweepWithoutTheDatabaseDoesNothing(t *testing.T) {
 	b := setup(t)
 	turn := b.running("lost")
 	b.down = true
@@ -463,7 +460,7 @@ func TestASweepWithoutTheDatabaseDoesNothing(t *testing.T) {
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
 
-func TestOneWorkflowThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
+func TestWorkflowThatDoesNotAnswerDoesNotDelayOthers(t *testing.T) {
 	b := setup(t)
 	var lost []chat.Turn
 	for i := range 12 {
@@ -473,18 +470,18 @@ func TestOneWorkflowThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 			lost = append(lost, turn)
 			continue
 		}
-		b.opens() // and its queries are not answered
+		b.opens() // its queries are not answered
 	}
-	b.engine.silent = errors.New("no worker")
+	b.engine.queryErr = errors.New("no worker")
 	did, err := b.Sweep(t.Context())
-	require.ErrorIs(t, err, b.engine.silent)
+	require.ErrorIs(t, err, b.engine.queryErr)
 	require.Equal(t, Summary{Threads: 12, Repaired: 6, Unchecked: 6}, did)
 	for _, turn := range lost {
 		require.Equal(t, chat.CodeTurnLost, b.code(turn))
 	}
 }
 
-func TestSweepsOfManyProcessesAtOnceSettleATurnOnce(t *testing.T) {
+func TestConcurrentSweepsSettleATurnOnce(t *testing.T) {
 	b := setup(t)
 	turn := b.running("lost")
 	var all sync.WaitGroup
@@ -505,7 +502,7 @@ func TestSweepsOfManyProcessesAtOnceSettleATurnOnce(t *testing.T) {
 	require.Len(t, h.Messages, 1)
 }
 
-func TestASweepDropsTurnsThatNoThreadTookFor24Hours(t *testing.T) {
+func TestSweepDropsTurnsThatNoThreadAcceptedFor24Hours(t *testing.T) {
 	b := setup(t)
 	gone, young := b.insert("never taken", 25*time.Hour), b.insert("sent today", 23*time.Hour)
 	b.thread = uuid.NewString()
@@ -523,11 +520,11 @@ func TestASweepDropsTurnsThatNoThreadTookFor24Hours(t *testing.T) {
 		}
 	}
 
-	b.engine.silent = errors.New("no worker")
+	b.engine.queryErr = errors.New("no worker")
 	_, err := b.Sweep(t.Context())
-	require.ErrorIs(t, err, b.engine.silent)
+	require.ErrorIs(t, err, b.engine.queryErr)
 	there(gone, young, alone, waits)
-	b.engine.silent, b.DryRun = nil, true
+	b.engine.queryErr, b.DryRun = nil, true
 	_, err = b.Sweep(t.Context())
 	require.NoError(t, err)
 	there(gone, young, alone, waits)
@@ -538,14 +535,14 @@ func TestASweepDropsTurnsThatNoThreadTookFor24Hours(t *testing.T) {
 	there(young, waits)
 }
 
-func TestASweepThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedSweepIsRetried(t *testing.T) {
 	b := setup(t)
 	turn := b.running("lost")
 	b.engine.down = errors.New("connection refused")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan struct{})
-	go func() { defer close(ended); b.Every(ctx, time.Millisecond) }()
+	go func() { defer close(ended); b.Run(ctx, time.Millisecond) }()
 	require.Eventually(t, func() bool {
 		b.engine.mu.Lock()
 		defer b.engine.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Engine is Threads with what a sweep needs beside it.
+// Engine is Threads with the further queries of a sweep.
 type Engine interface {
 	Threads
-	// InterruptedThreads lists threads whose workflow waits for a person, page by
-	// page; next is empty at the end.
+	// InterruptedThreads lists threads whose workflow waits for a person, by page; next is
+	// empty on the last page.
 	InterruptedThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error)
-	// IngestRun is the newest run of a document's ingest.
+	// IngestRun returns the newest run of a document's ingest.
 	IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error)
-	// Ingest starts a document's ingest, or joins the one under way.
+	// Ingest starts a document's ingest, or joins the running one.
 	Ingest(ctx context.Context, owner, docID string) error
 }
 
@@ -30,44 +30,44 @@ type Engine interface {
 type Sweeper struct {
 	*Checker
 	Engine Engine // also the Checker's Threads
-	// Pause is how long a sweep rests between two threads, so that it never loads
-	// the database or Temporal.
+	// Pause is the time between two threads. It keeps the load on the database and
+	// Temporal low.
 	Pause time.Duration
-	// MinAge is how old a turn is at least before a sweep looks at it.
+	// MinAge is the minimum age of the turns that a sweep checks.
 	MinAge time.Duration
-	Found  func(Finding) // is called with each finding as it comes; may be nil
+	Found  func(Finding) // called for each finding; may be nil
 }
 
-// NewSweeper makes a sweeper that looks at everything, without a pause.
+// NewSweeper makes a sweeper that checks turns of any age, without pauses.
 func NewSweeper(store db.Store, e Engine, log *slog.Logger) *Sweeper {
 	return &Sweeper{Checker: &Checker{Store: store, Threads: e, Log: log}, Engine: e}
 }
 
 const (
 	page = 200
-	// One thread or document of a sweep.
+	// Timeout for one thread or document.
 	checkTimeout = 5 * time.Second
-	// A sweep ends early when Temporal could not be asked so often in a row, or so
-	// many threads could not answer because no worker answers their queries.
+	// A sweep ends early after this many failed calls to Temporal in a row, or after this
+	// many threads whose queries no worker answers.
 	maxUnreachable = 3
 	maxUnanswered  = 20
 )
 
-// Summary is what a sweep did.
+// Summary counts what a sweep did.
 type Summary struct {
-	Threads, Documents int // looked at
+	Threads, Documents int // checked
 	Repaired           int
-	Later              int // too young to be sure of
-	Unchecked          int // could not be looked at
+	Later              int // too recent to be certain
+	Unchecked          int // could not be checked
 }
 
-// Sweep checks everything once. It reads bounded pages and describes one workflow
-// per thread that has something open. On an error the rest is left for the next
-// sweep: while the database or Temporal is unavailable nothing is changed.
+// Sweep checks everything once. It reads bounded pages and describes one workflow per
+// thread with open turns. After an error the rest is left for the next sweep; while the
+// database or Temporal is unavailable nothing is changed.
 func (s *Sweeper) Sweep(ctx context.Context) (Summary, error) {
 	w := sweep{Sweeper: s, seen: map[string]bool{}}
-	// Visibility last: some servers let nobody query it by our attributes.
-	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.untaken, w.interrupted} {
+	// Visibility last: some servers do not support queries by our search attributes.
+	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.dropUnaccepted, w.interrupted} {
 		if err := part(ctx); err != nil {
 			return w.Summary, err
 		}
@@ -99,8 +99,8 @@ func (w *sweep) openRows(ctx context.Context) error {
 	}
 }
 
-// interrupted checks the threads whose workflow waits for a person though no row
-// says so. A turn that works ends by itself.
+// interrupted checks the threads whose workflow waits for a person although no row says so.
+// Running turns without a row end by themselves.
 func (w *sweep) interrupted(ctx context.Context) error {
 	for token := []byte(nil); ; {
 		list, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -128,16 +128,16 @@ func (w *sweep) thread(ctx context.Context, t chat.ThreadRef) error {
 	w.Threads++
 	one, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	found, err := w.Thread(one, t.Owner, t.ThreadID)
-	w.tell(found)
+	found, err := w.CheckThread(one, t.Owner, t.ThreadID)
+	w.report(found)
 	if err != nil {
 		err = fmt.Errorf("check thread %s: %w", t.ThreadID, err)
 	}
 	return w.next(ctx, err)
 }
 
-// documents restarts the ingests that are lost. One that somebody terminated, or
-// that failed, is not begun again: it might fail for ever.
+// documents restarts lost ingests. Terminated or failed ingests are not restarted: they
+// might fail forever.
 func (w *sweep) documents(ctx context.Context) error {
 	for after := ""; ; {
 		documents, err := w.Store.ProcessingDocuments(ctx, time.Now().Add(-activities.LostAfter), after, page)
@@ -157,16 +157,16 @@ func (w *sweep) documents(ctx context.Context) error {
 	}
 }
 
-// untakenFor is how long a turn is kept that no thread has taken: as long as the
+// unacceptedRetention is how long a turn that no thread has accepted is kept: as long as the
 // pictures of its message, which may be sent again.
-const untakenFor = db.UnusedFor
+const unacceptedRetention = db.UnusedFor
 
-// untaken drops the turns that no thread has ever taken. Its sender was told so, or
-// died; a workflow that has the turn all the same goes on.
-func (w *sweep) untaken(ctx context.Context) error {
-	before := time.Now().Add(-untakenFor)
+// dropUnaccepted deletes the turns that no thread has accepted. Their clients got an error, or
+// their API process died. Turns that a workflow has are kept.
+func (w *sweep) dropUnaccepted(ctx context.Context) error {
+	before := time.Now().Add(-unacceptedRetention)
 	for after := ""; !w.DryRun; {
-		turns, err := w.Store.UntakenTurns(ctx, before, after, page)
+		turns, err := w.Store.UnacceptedTurns(ctx, before, after, page)
 		if err != nil || len(turns) == 0 {
 			return err
 		}
@@ -217,13 +217,13 @@ func (w *sweep) document(ctx context.Context, d db.DocumentRef) error {
 		return err
 	}
 	if !w.DryRun {
-		w.Log.Warn("document repaired", "document", d.ID, "problem", f.Problem, "repair", f.Repair)
+		w.Log.Warn("repaired a document", "document", d.ID, "problem", f.Problem, "repair", f.Repair)
 	}
-	w.tell([]Finding{f})
+	w.report([]Finding{f})
 	return nil
 }
 
-func (w *sweep) tell(found []Finding) {
+func (w *sweep) report(found []Finding) {
 	for _, f := range found {
 		if f.Later {
 			w.Later++
@@ -236,8 +236,8 @@ func (w *sweep) tell(found []Finding) {
 	}
 }
 
-// next goes on to the next thread or document, after one that may have failed; an
-// error ends the sweep.
+// next is called after each thread or document with its error. It pauses, and returns an
+// error to end the sweep.
 func (w *sweep) next(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -269,12 +269,12 @@ func (w *sweep) next(ctx context.Context, err error) error {
 	}
 }
 
-// firstSweep spreads the first sweeps of processes that start together.
+// firstSweep is the maximum random delay of the first sweep, for processes that start together.
 const firstSweep = time.Second
 
-// Every sweeps at once and then every interval, give or take a quarter, until ctx
-// ends. A sweep that fails is tried again at the next time.
-func (s *Sweeper) Every(ctx context.Context, interval time.Duration) {
+// Run sweeps at once and then every interval, plus or minus a quarter, until ctx ends. A
+// failed sweep is retried after the next interval.
+func (s *Sweeper) Run(ctx context.Context, interval time.Duration) {
 	failing := false
 	for wait := jitter(min(firstSweep, interval)); ; wait = interval*3/4 + jitter(interval/2) {
 		select {
@@ -287,17 +287,17 @@ func (s *Sweeper) Every(ctx context.Context, interval time.Duration) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			s.Log.Warn("sweep for lost turns was not completed; the next one tries again", "unchecked", did.Unchecked, "interval", interval, "error", err)
+			s.Log.Warn("sweep for lost turns failed; it is retried after the interval", "unchecked", did.Unchecked, "interval", interval, "error", err)
 		case err == nil && failing:
-			s.Log.Info("sweep for lost turns was completed again")
+			s.Log.Info("sweep for lost turns works again")
 		}
 		failing = err != nil
 		if did.Repaired > 0 {
-			s.Log.Info("sweep for lost turns", "threads", did.Threads, "documents", did.Documents, "repaired", did.Repaired)
+			s.Log.Info("sweep for lost turns completed with repairs", "threads", did.Threads, "documents", did.Documents, "repaired", did.Repaired)
 		}
 	}
 }
 
-func jitter(most time.Duration) time.Duration {
-	return time.Duration(rand.Int64N(int64(most) + 1))
+func jitter(limit time.Duration) time.Duration {
+	return time.Duration(rand.Int64N(int64(limit) + 1))
 }

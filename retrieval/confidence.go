@@ -204,8 +204,9 @@ func (q question) telling(stems map[string]bool) bool {
 }
 
 func stemSet(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range sentence.Stems(s) {
+	stems := sentence.Stems(s)
+	m := make(map[string]bool, len(stems))
+	for _, w := range stems {
 		m[w] = true
 	}
 	return m

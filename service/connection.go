@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	reconnectFirst = 100 * time.Millisecond
-	// Longest pause between two tries to reach Temporal. With the SDK's 10 s a
-	// heartbeat could come too late after an outage of two seconds.
-	reconnectLongest = 500 * time.Millisecond
-	connectTimeout   = 10 * time.Second
-	// A workflow task that was handed out longer ago may be somebody else's by now:
-	// it has 4 s.
+	reconnectMin = 100 * time.Millisecond
+	// Maximum back-off of connection attempts. With the SDK's 10 s a heartbeat could
+	// come too late after an outage of two seconds.
+	reconnectMax   = 500 * time.Millisecond
+	connectTimeout = 10 * time.Second
+	// A workflow task that was dispatched longer ago may belong to another worker by
+	// now: its timeout is 4 s.
 	staleTask   = 2 * time.Second
-	taskTimeout = 2 * time.Second // of the question whether it is
+	taskTimeout = 2 * time.Second // of the check whether the task is still ours
 )
 
-// connection is what the connection to Temporal has beyond the SDK's own.
+// connection returns options that the connection to Temporal needs beyond the SDK's.
 //
-// A worker goes on at once after an outage of Temporal: its calls wait for the
-// connection instead of failing, and polls are sent again. The SDK's own back-off
-// of polls is shared by all pollers: 10 that fail together sleep up to 10 s,
-// though Temporal is back.
+// A worker resumes at once after an outage of Temporal: its calls wait for the
+// connection instead of failing, and polls are repeated. The SDK's back-off of polls
+// is shared by all pollers: after 10 polls have failed together, they sleep up to 10 s
+// although Temporal is available again.
 //
-// A worker that was frozen while it polled drops the workflow tasks that were
-// given to others meanwhile: they would run local activities by a state that is
-// long past (TestATaskThatWasHandedOutToAFrozenWorkerIsDropped).
+// A worker that was frozen while it polled drops the workflow tasks that other workers
+// got meanwhile: they would run local activities with outdated state
+// (TestTaskDispatchedToAFrozenWorkerIsDropped).
 func connection(log *slog.Logger) []grpc.DialOption {
 	delays := backoff.DefaultConfig
-	delays.BaseDelay, delays.MaxDelay = reconnectFirst, reconnectLongest
+	delays.BaseDelay, delays.MaxDelay = reconnectMin, reconnectMax
 	return []grpc.DialOption{
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: connectTimeout}),
 		grpc.WithChainUnaryInterceptor(waitForServer(log), dropStaleTasks(log)),
@@ -51,7 +51,7 @@ func waitForServer(log *slog.Logger) grpc.UnaryClientInterceptor {
 	again := grpcretry.UnaryClientInterceptor(
 		grpcretry.WithMax(math.MaxUint32),
 		grpcretry.WithCodes(codes.Unavailable),
-		grpcretry.WithBackoff(grpcretry.BackoffExponentialWithJitterBounded(reconnectFirst, 0.2, reconnectLongest)),
+		grpcretry.WithBackoff(grpcretry.BackoffExponentialWithJitterBounded(reconnectMin, 0.2, reconnectMax)),
 		grpcretry.WithOnRetryCallback(func(_ context.Context, _ uint, err error) {
 			if told.CompareAndSwap(false, true) {
 				log.Warn("Temporal is unavailable; polling again", "error", err)
@@ -78,9 +78,9 @@ func waitForServer(log *slog.Logger) grpc.UnaryClientInterceptor {
 	}
 }
 
-// dropStaleTasks makes an empty answer of a workflow task that was handed out a
-// while ago, unless the server says that it is still ours. A clock that is ahead
-// of the server's costs a question for each task.
+// dropStaleTasks replaces a workflow task that was dispatched a while ago by an empty
+// poll result, unless the server says that it is still ours. If our clock is ahead of
+// the server's, every task costs a check.
 func dropStaleTasks(log *slog.Logger) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		err := invoke(ctx, method, req, reply, cc, opts...)
@@ -88,17 +88,17 @@ func dropStaleTasks(log *slog.Logger) grpc.UnaryClientInterceptor {
 		if err != nil || !is || task.GetStartedTime() == nil || time.Since(task.GetStartedTime().AsTime()) < staleTask {
 			return err
 		}
-		if !ours(ctx, cc, req.(*workflowservice.PollWorkflowTaskQueueRequest).GetNamespace(), task) {
-			log.Info("workflow task dropped: it was handed out while this worker did not answer", "workflow", task.GetWorkflowExecution().GetWorkflowId())
+		if !isCurrentTask(ctx, cc, req.(*workflowservice.PollWorkflowTaskQueueRequest).GetNamespace(), task) {
+			log.Info("dropped a stale workflow task: it was dispatched while this worker was frozen", "workflow", task.GetWorkflowExecution().GetWorkflowId())
 			proto.Reset(task)
 		}
 		return nil
 	}
 }
 
-// ours asks the server whether a workflow task is the one that it waits for. One
-// that it cannot say anything about is not: it would time out.
-func ours(ctx context.Context, cc *grpc.ClientConn, namespace string, task *workflowservice.PollWorkflowTaskQueueResponse) bool {
+// isCurrentTask asks the server whether it still waits for this workflow task. If the
+// server cannot say, the task counts as stale: it would time out.
+func isCurrentTask(ctx context.Context, cc *grpc.ClientConn, namespace string, task *workflowservice.PollWorkflowTaskQueueResponse) bool {
 	ctx, cancel := context.WithTimeout(ctx, taskTimeout)
 	defer cancel()
 	d, err := workflowservice.NewWorkflowServiceClient(cc).DescribeWorkflowExecution(ctx, &workflowservice.DescribeWorkflowExecutionRequest{

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// frontend is a Temporal server that hands out one workflow task.
+// frontend is a Temporal server that dispatches one workflow task.
 type frontend struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	unavailable atomic.Int32 // polls that fail first
@@ -47,7 +47,7 @@ func (f *frontend) DescribeWorkflowExecution(_ context.Context, r *workflowservi
 	return &workflowservice.DescribeWorkflowExecutionResponse{PendingWorkflowTask: f.pending}, f.describe
 }
 
-// dialed is a client of a server as a worker has it.
+// dialed returns a client with a worker's connection options.
 func (f *frontend) dialed(t *testing.T) workflowservice.WorkflowServiceClient {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,14 +69,14 @@ func poll(t *testing.T, c workflowservice.WorkflowServiceClient) *workflowservic
 	return task
 }
 
-func TestAPollOutlastsAnOutage(t *testing.T) {
+func TestPollIsRepeatedAfterAnOutage(t *testing.T) {
 	f := &frontend{task: &workflowservice.PollWorkflowTaskQueueResponse{TaskToken: []byte("token")}}
 	f.unavailable.Store(5)
 	require.Equal(t, "token", string(poll(t, f.dialed(t)).TaskToken))
 	require.EqualValues(t, 6, f.polls.Load())
 }
 
-func TestATaskThatWasHandedOutToAFrozenWorkerIsDropped(t *testing.T) {
+func TestTaskDispatchedToAFrozenWorkerIsDropped(t *testing.T) {
 	long, now := timestamppb.New(time.Now().Add(-20*time.Second)), timestamppb.Now()
 	for name, c := range map[string]struct {
 		started  *timestamppb.Timestamp

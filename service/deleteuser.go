@@ -16,26 +16,25 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// DeleteUser says on out what is kept of a user and, when confirmed, ends what
-// runs for them, removes all that can be removed and lists what remains. It
-// needs Store, Temporal and Namespace of parts. After an error, calling it again
-// goes on where it stopped.
+// DeleteUser lists on out the data of a user and, when confirmed, ends the user's
+// workflows, deletes the data and lists what cannot be deleted. It needs Store,
+// Temporal and Namespace of parts. After an error, calling it again continues.
 func DeleteUser(ctx context.Context, parts Parts, user string, confirmed bool, out io.Writer) error {
 	if user == "" || user == chat.PublicOwner {
-		return errors.New("name a user by id; public documents are nobody's")
+		return errors.New("a user id is required; public documents belong to no user")
 	}
 	data, err := parts.Store.UserData(ctx, user)
 	if err != nil {
 		return err
 	}
 	if !confirmed {
-		return say(out, "Of user %s there are %s.\nNothing was removed. With --yes all of it will be, for good.\n", user, inWords(data))
+		return say(out, "Of user %s there are %s.\nNothing was removed. With --yes all of it will be, for good.\n", user, describeData(data))
 	}
 	workers := userWorkflows{temporal: parts.Temporal, namespace: parts.Namespace}
 	if err := workers.reachable(ctx); err != nil {
 		return err
 	}
-	// The workflows first: what they still wrote would have no row to go to.
+	// The workflows first, so that they do not write to deleted rows.
 	if err := workers.end(ctx, data); err != nil {
 		return err
 	}
@@ -43,14 +42,14 @@ func DeleteUser(ctx context.Context, parts Parts, user string, confirmed bool, o
 	if err != nil {
 		return err
 	}
-	if err := workers.end(ctx, removed); err != nil { // of what came meanwhile
+	if err := workers.end(ctx, removed); err != nil { // workflows that were started meanwhile
 		return err
 	}
 	histories := workers.forget(ctx, removed)
-	return say(out, "Of user %s were removed: %s.\n%s%s", user, inWords(removed), histories, remains)
+	return say(out, "Of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
 }
 
-// remains is what no command of ours can remove.
+// remains lists data that no command of ours can delete.
 const remains = `What remains:
 - of Temporal, what is in its archive, if it has one;
 - the bare ids of the removed conversations, so that nothing is written under them again;
@@ -65,22 +64,22 @@ func say(out io.Writer, format string, args ...any) error {
 	return err
 }
 
-func inWords(d db.UserData) string {
+func describeData(d db.UserData) string {
 	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d notes of cancelled turns",
 		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Cancels)
 }
 
-// userWorkflows is what runs, or ran, for one user.
+// userWorkflows are the workflows of one user.
 type userWorkflows struct {
 	temporal  client.Client
 	namespace string
 }
 
 func (w userWorkflows) reachable(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, temporalPatience)
+	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
 	defer cancel()
 	if _, err := w.temporal.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
-		return fmt.Errorf("nothing was removed: Temporal must answer, so that what runs is ended first (TEMPORAL_ADDRESS): %w", err)
+		return fmt.Errorf("nothing was deleted: Temporal must be available, because workflows are ended first (TEMPORAL_ADDRESS): %w", err)
 	}
 	return nil
 }
@@ -95,15 +94,15 @@ func (w userWorkflows) end(ctx context.Context, d db.UserData) error {
 	}
 	for _, id := range d.Documents {
 		err := w.temporal.TerminateWorkflow(ctx, workflows.IngestWorkflowID(id), "", "user deleted")
-		if err != nil && !notThere(err) {
+		if err != nil && !workflowNotFound(err) {
 			return fmt.Errorf("end the ingest of document %s: %w", id, err)
 		}
 	}
 	return nil
 }
 
-// forget has the histories of the workflows deleted and says how that went; a
-// server that does not let us keeps them until its retention ends.
+// forget deletes the histories of the workflows and returns a message for the
+// operator. A server that does not permit it keeps them until its retention ends.
 func (w userWorkflows) forget(ctx context.Context, d db.UserData) string {
 	var ids []string
 	for _, id := range d.Threads {
@@ -123,12 +122,12 @@ func (w userWorkflows) forget(ctx context.Context, d db.UserData) string {
 	return fmt.Sprintf("Temporal was asked to delete %d histories; any that it has not listed yet it keeps until the retention of namespace %s ends.\n", asked, w.namespace)
 }
 
-// forgetRuns asks for every run of a workflow to be deleted, and counts them.
+// forgetRuns requests the deletion of every run of a workflow, and counts them.
 func (w userWorkflows) forgetRuns(ctx context.Context, id string) (int, error) {
 	runs := map[string]bool{}
 	newest, err := w.temporal.DescribeWorkflowExecution(ctx, id, "")
 	switch {
-	case notThere(err): // older runs may still be listed
+	case workflowNotFound(err): // older runs may still be listed
 	case err != nil:
 		return 0, err
 	default:
@@ -136,7 +135,7 @@ func (w userWorkflows) forgetRuns(ctx context.Context, id string) (int, error) {
 	}
 	for page := []byte(nil); ; {
 		list, err := w.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: w.namespace, NextPageToken: page, Query: fmt.Sprintf("WorkflowId = '%s'", id), // ids of ours: kind and UUID
+			Namespace: w.namespace, NextPageToken: page, Query: fmt.Sprintf("WorkflowId = '%s'", id), // our own ids: kind and UUID, so no escaping is needed
 		})
 		if err != nil {
 			return 0, err
@@ -153,7 +152,7 @@ func (w userWorkflows) forgetRuns(ctx context.Context, id string) (int, error) {
 		_, err := w.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
 			Namespace: w.namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: run},
 		})
-		if err != nil && !notThere(err) {
+		if err != nil && !workflowNotFound(err) {
 			return asked, err
 		}
 		asked++
@@ -161,7 +160,7 @@ func (w userWorkflows) forgetRuns(ctx context.Context, id string) (int, error) {
 	return asked, nil
 }
 
-func notThere(err error) bool {
+func workflowNotFound(err error) bool {
 	var notFound *serviceerror.NotFound
 	return errors.As(err, &notFound)
 }

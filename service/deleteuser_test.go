@@ -11,10 +11,10 @@ import (
 	"github.com/palaver-chat/palaver/service"
 )
 
-// Deleting with everything there is tested full stack.
-func TestAUserIsNotDeletedWhileWhatRunsForThemCannotBeEnded(t *testing.T) {
+// Full-stack tests cover the deletion itself.
+func TestUserIsNotDeletedWhileTheirWorkflowsCannotBeEnded(t *testing.T) {
 	cfg := settings(t)
-	cfg.TemporalAddress = "127.0.0.1:1" // nobody listens there
+	cfg.TemporalAddress = "127.0.0.1:1" // no server listens there
 	store, err := service.OpenStore(t.Context(), cfg)
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
@@ -25,7 +25,7 @@ func TestAUserIsNotDeletedWhileWhatRunsForThemCannotBeEnded(t *testing.T) {
 	parts := service.Parts{Config: cfg, Log: silent, Store: store, Temporal: temporal, Namespace: namespace}
 
 	var out bytes.Buffer
-	require.ErrorContains(t, service.DeleteUser(t.Context(), parts, "user-1", true, &out), "nothing was removed")
+	require.ErrorContains(t, service.DeleteUser(t.Context(), parts, "user-1", true, &out), "nothing was deleted")
 	assert.Empty(t, out.String())
 	require.NoError(t, service.DeleteUser(t.Context(), parts, "user-1", false, &out), "to look needs no Temporal")
 	assert.Contains(t, out.String(), "1 profiles")

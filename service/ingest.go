@@ -22,11 +22,10 @@ import (
 	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
-// IngestPaths loads files, and the files in folders, as owner's documents and
-// waits until they are ready, saying on out how each went. A file that was
-// loaded before is left alone: a document's id follows from owner, name and
-// content. The error says how many could not be read; files of other types in a
-// folder are left out.
+// IngestPaths loads files, and the files in folders, as owner's documents, waits until
+// they are ready, and writes the result of each to out. It skips files that were loaded
+// before: a document's id is derived from owner, name and content. It skips files of
+// other types in folders. The error says how many files failed.
 func IngestPaths(ctx context.Context, cfg *config.Config, log *slog.Logger, owner string, paths []string, out io.Writer) error {
 	model, err := NewModel(cfg)
 	if err != nil {
@@ -55,7 +54,7 @@ func IngestPaths(ctx context.Context, cfg *config.Config, log *slog.Logger, owne
 			return ctx.Err()
 		}
 		switch {
-		case errors.Is(err, errNoDocument) && !slices.Contains(paths, file): // met in a folder
+		case errors.Is(err, errNoDocument) && !slices.Contains(paths, file): // found in a folder
 			said = "left out, " + err.Error()
 		case err != nil:
 			failed++
@@ -71,8 +70,7 @@ func IngestPaths(ctx context.Context, cfg *config.Config, log *slog.Logger, owne
 	return nil
 }
 
-// filesIn lists files as named and, for folders, all files below them that are
-// not hidden.
+// filesIn returns the files, and for folders all files below them that are not hidden.
 func filesIn(paths []string) ([]string, error) {
 	var files []string
 	for _, root := range paths {
@@ -118,7 +116,7 @@ func (in *ingester) load(ctx context.Context, path string) (said string, err err
 		return "", errNoDocument
 	}
 	id := uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "palaver ingest\n%s\n%s\n%s", in.owner, name, raw)).String()
-	err = in.store.CreateDocument(ctx, chat.Document{ // does nothing when it is there
+	err = in.store.CreateDocument(ctx, chat.Document{ // does nothing when it exists
 		ID: id, Owner: in.owner, Title: strings.TrimSuffix(name, filepath.Ext(name)), Status: chat.DocProcessing,
 		SourceType: kind, Bytes: int64(len(raw)), CreatedAt: time.Now().UTC(),
 	}, raw)

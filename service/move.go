@@ -13,9 +13,9 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite"
 )
 
-// MoveStore copies a whole installation from a SQLite file, sqlite:PATH, into an
-// empty Postgres database, postgres://…, and says on out what it wrote. It
-// refuses while turns are open. The file stays as it was.
+// MoveStore copies a whole installation from a SQLite file, sqlite:PATH, into an empty
+// Postgres database, postgres://…, and writes a summary to out. It fails while turns
+// are open. The file is not changed.
 func MoveStore(ctx context.Context, from, to string, out io.Writer) error {
 	path, ok := strings.CutPrefix(from, "sqlite:")
 	if !ok || path == "" {
@@ -24,7 +24,7 @@ func MoveStore(ctx context.Context, from, to string, out io.Writer) error {
 	if !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://") {
 		return errors.New("--to: use postgres://USER:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL to it")
 	}
-	if _, err := os.Stat(path); err != nil { // else it would be made
+	if _, err := os.Stat(path); err != nil { // opening it would create it
 		return fmt.Errorf("--from: %w", err)
 	}
 	source, err := sqlite.Open(ctx, path)

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-func TestTheStoreIsPostgresWhenDatabaseURLSaysSo(t *testing.T) {
+func TestDatabaseURLSelectsPostgres(t *testing.T) {
 	cfg := settings(t)
 	cfg.DatabaseURL = pgtest.Database(t)
 	store, err := service.OpenStore(t.Context(), cfg)
@@ -35,14 +35,14 @@ func TestTheStoreIsPostgresWhenDatabaseURLSaysSo(t *testing.T) {
 	require.IsType(t, &sqlite.Store{}, file)
 }
 
-func TestADatabaseThatCannotBeReachedIsOneLineThatNamesTheSetting(t *testing.T) {
+func TestUnreachableDatabaseIsAOneLineErrorThatNamesTheSetting(t *testing.T) {
 	cfg := settings(t)
 	cfg.DatabaseURL = "postgres://u:geheim@127.0.0.1:1/d"
 	_, err := service.OpenStore(t.Context(), cfg)
 	require.EqualError(t, err, "open the database of DATABASE_URL: cannot connect to 127.0.0.1:1: connect: connection refused")
 }
 
-func TestAWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
+func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	from, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
@@ -56,14 +56,14 @@ func TestAWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	to, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
 	defer func() { _ = to.Close() }()
-	require.Equal(t, filled.Says(t, from), filled.Says(t, to))
-	filled.GoesOn(t, to)
+	require.Equal(t, filled.Snapshot(t, from), filled.Snapshot(t, to))
+	filled.AcceptsNewRows(t, to)
 
 	require.ErrorIs(t, service.MoveStore(t.Context(), "sqlite:"+path, url, io.Discard), postgres.ErrNotEmpty)
 	require.NoError(t, from.PutProfile(t.Context(), "o", chat.Profile{}), "the file goes on as it was")
 }
 
-func TestAMoveThatCannotBeIsRefusedBeforeAnythingIsMade(t *testing.T) {
+func TestInvalidMoveIsRefusedBeforeAnythingIsCreated(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "absent.db")
 	for _, c := range []struct{ from, to, says string }{
 		{"palaver.db", "postgres://h/d", "--from: use sqlite:PATH"},

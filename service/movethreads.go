@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// How long a thread is asked which version it follows.
-	versionTimeout = 5 * time.Second
-	movePause      = time.Second
+	// Timeout of the query for a thread's version.
+	versionTimeout   = 5 * time.Second
+	movePollInterval = time.Second
 )
 
-// MoveThreads has every open thread follow the version of the rules that the
-// settings mean, and waits until all do, or until ctx ends: what must be done
-// before a release is replaced by one that does not know the newer version. A
-// thread in the middle of a step moves after it.
+// MoveThreads moves every open thread to the version of the rules in the settings, and
+// waits until all have moved or ctx ends. Run it before a downgrade to a release that
+// does not know the newer version. A thread in the middle of a step moves after it.
 func MoveThreads(ctx context.Context, parts Parts, out io.Writer) error {
 	rules, err := Rules(parts.Config)
 	if err != nil {
@@ -35,7 +34,7 @@ func MoveThreads(ctx context.Context, parts Parts, out io.Writer) error {
 			if err != nil {
 				return fmt.Errorf("thread %s: %w", id, err)
 			}
-			if state.Owner == "" || state.Version == rules.Version { // not open any more, or there
+			if state.Owner == "" || state.Version == rules.Version { // closed meanwhile, or already moved
 				return nil
 			}
 			left++
@@ -53,8 +52,8 @@ func MoveThreads(ctx context.Context, parts Parts, out io.Writer) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d threads follow another version still: %w", left, ctx.Err())
-		case <-time.After(movePause):
+			return fmt.Errorf("%d threads still follow another version: %w", left, ctx.Err())
+		case <-time.After(movePollInterval):
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Package service puts a Palaver process together from its settings: what it
-// stands on (store, model, bus, Temporal) and the roles it plays on that (API,
-// worker, ingest). It decides nothing of its own.
+// Package service assembles a Palaver process from its settings: its dependencies
+// (store, model, bus, Temporal) and its roles (API, worker, ingest).
 package service
 
 import (
@@ -32,8 +31,8 @@ import (
 // databaseFile is the store's file in the data folder.
 const databaseFile = "palaver.db"
 
-// MakeDataDir makes the data folder, for its owner only, and makes sure that
-// files can be written there.
+// MakeDataDir creates the data folder, for its owner only, and checks that files can be
+// written there.
 func MakeDataDir(cfg *config.Config) error {
 	refused := func(err error) error {
 		var path *fs.PathError
@@ -52,8 +51,7 @@ func MakeDataDir(cfg *config.Config) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// OpenStore opens the database that the settings mean and brings its schema up
-// to date.
+// OpenStore opens the configured database and migrates its schema.
 func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 	if err := MakeDataDir(cfg); err != nil {
 		return nil, err
@@ -68,8 +66,8 @@ func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 	return store, nil
 }
 
-// openPostgres names the setting that the URL comes from when it fails; the URL
-// itself may hold a password.
+// openPostgres names the setting of the URL in its errors, because the URL itself may
+// hold a password.
 func openPostgres(ctx context.Context, url, setting string) (*postgres.Store, error) {
 	store, err := postgres.Open(ctx, url)
 	if err != nil {
@@ -78,7 +76,7 @@ func openPostgres(ctx context.Context, url, setting string) (*postgres.Store, er
 	return store, nil
 }
 
-// NewModel makes the model that the settings mean. It connects to nothing.
+// NewModel makes the configured model. It opens no connection.
 func NewModel(cfg *config.Config) (llm.Model, error) {
 	choice := cfg.Model()
 	return provider.New(provider.Config{
@@ -96,19 +94,19 @@ func NewModel(cfg *config.Config) (llm.Model, error) {
 	})
 }
 
-// OpenBus joins the NATS server of NATS_URL; without one, nothing flows between
-// processes, which a warning says.
+// OpenBus connects to the NATS server of NATS_URL. Without one it logs a warning and
+// returns a no-op bus.
 func OpenBus(cfg *config.Config, log *slog.Logger) (stream.Bus, error) {
 	if cfg.NATSURL == "" {
 		log.Warn("NATS_URL is not set: answers arrive in larger steps and stops take longer")
-		return stream.Nowhere{}, nil
+		return stream.Noop{}, nil
 	}
 	return stream.Connect(cfg.NATSURL)
 }
 
-// DialTemporal makes a client by the Temporal SDK's own variables and files,
-// with TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE (or their flags) on top. It does
-// not connect yet: a server that is away is waited for by whoever needs it.
+// DialTemporal makes a client from the Temporal SDK's own variables and files, overridden
+// by TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE (or their flags). It does not connect yet:
+// callers wait for an unavailable server.
 func DialTemporal(cfg *config.Config, log *slog.Logger) (_ client.Client, namespace string, _ error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
@@ -127,8 +125,8 @@ func DialTemporal(cfg *config.Config, log *slog.Logger) (_ client.Client, namesp
 	return c, options.Namespace, err
 }
 
-// TemporalClient is client.NewLazyClient that logs to log. Nothing is compressed
-// on the way to a server on the same machine: it costs more than it saves.
+// TemporalClient is client.NewLazyClient with log as its logger. It does not compress
+// requests to a server on the same machine: that costs more than it saves.
 func TemporalClient(options client.Options, log *slog.Logger) (client.Client, error) {
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quieter{log.With("part", "temporal").Handler()}))
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, connection(log)...)

@@ -32,8 +32,8 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Parts are what a process stands on. Whoever opened them closes them, after
-// Stop.
+// Parts are the dependencies of a process. The code that opened them closes them,
+// after Stop.
 type Parts struct {
 	Config    *config.Config
 	Log       *slog.Logger
@@ -44,7 +44,7 @@ type Parts struct {
 	Namespace string // of Temporal
 }
 
-// Roles are what a process does.
+// Roles say what a process does.
 type Roles struct {
 	API    net.Listener // nil: no API
 	Worker bool
@@ -65,14 +65,14 @@ type Process struct {
 }
 
 const (
-	// A stop's patience with requests under way; streams end at once and are
-	// taken up by their clients.
-	drainPatience = 3 * time.Second
-	megabyte      = 1 << 20
+	// How long Stop waits for requests in flight. Streams end at once; their clients
+	// reconnect.
+	drainTimeout = 3 * time.Second
+	megabyte     = 1 << 20
 )
 
-// Start plays the roles. With Temporal away the API answers all the same (and
-// says so under /readyz); the worker waits for it until ctx ends.
+// Start starts the roles. While Temporal is unavailable, the API answers (and /readyz
+// reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
 	if roles.Worker { // before the API, which shows the state of its servers
@@ -101,14 +101,14 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 // Failed receives an error when the process cannot go on.
 func (p *Process) Failed() <-chan error { return p.failed }
 
-// Stop takes no more requests, ends open streams, waits a little for requests
-// under way, then stops the worker: running activities hand in what they have.
-// Takes a few seconds at most.
+// Stop refuses new requests, ends open streams, waits briefly for requests in flight,
+// then stops the worker; running activities save what they have. It takes a few
+// seconds at most.
 func (p *Process) Stop() {
 	p.once.Do(func() {
 		close(p.stopping)
 		if p.http != nil {
-			ctx, cancel := context.WithTimeout(context.Background(), drainPatience)
+			ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 			defer cancel()
 			if err := p.http.Shutdown(ctx); err != nil {
 				_ = p.http.Close()
@@ -176,8 +176,8 @@ func (p *Process) startAPI(listener net.Listener) error {
 	}
 	p.http = &http.Server{
 		Handler: handler,
-		// Streams and uploads have bounds of their own; a limit for whole
-		// requests would cut them.
+		// Streams and uploads have their own timeouts; a timeout for whole requests
+		// would end them.
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -192,7 +192,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 }
 
 func (p *Process) startWorker(ctx context.Context) error {
-	if err := p.awaitTemporal(ctx); err != nil {
+	if err := p.waitForTemporal(ctx); err != nil {
 		return err
 	}
 	p.ensureSearchAttributes(ctx)

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// quieter demotes what the Temporal SDK says of an activity's error: the
-// activity has logged it once, with all that is known about it.
+// quieter demotes the Temporal SDK's log lines about activity errors: the activity has
+// already logged them, with more detail.
 type quieter struct{ slog.Handler }
 
 const activityError = "Activity error."

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// A worker's sweep looks at this many threads in a second at most.
+	// A worker's sweep checks at most this many threads per second.
 	sweepRate = 50
 	// A turn that was just sent is left for the next sweep.
 	sweepMinAge = 30 * time.Second
 )
 
-// startSweep has the process look for lost turns at once and then now and then.
-// It is a goroutine and no workflow: what it repairs is the loss of workflows,
-// and every worker can do it at any time.
+// startSweep checks for lost turns at once and then periodically. It is a goroutine, not
+// a workflow, because it repairs lost workflows; every worker can run it at any time.
 func (p *Process) startSweep() {
 	if p.parts.Config.RepairInterval <= 0 {
 		return
@@ -28,20 +27,19 @@ func (p *Process) startSweep() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := repair.NewSweeper(p.parts.Store, &workflows.Client{Temporal: p.parts.Temporal}, p.parts.Log)
 	s.Stop, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, time.Second/sweepRate, sweepMinAge
-	p.sweeping.Go(func() { s.Every(ctx, p.parts.Config.RepairInterval) })
+	p.sweeping.Go(func() { s.Run(ctx, p.parts.Config.RepairInterval) })
 	go func() {
 		<-p.stopping
 		cancel()
 	}()
 }
 
-// ErrNeedsRepair is what a dry run of Repair ends with when there is something to
-// repair.
+// ErrNeedsRepair is returned by a dry run of Repair that found something.
 var ErrNeedsRepair = errors.New("there is something to repair; run it without --dry-run")
 
-// Repair checks every thread and document once and says on out what it found and
-// did. It needs Store and Temporal of parts. An error says that not everything
-// could be checked, or that a dry run found something.
+// Repair checks every thread and document once and writes its findings and repairs to
+// out. It needs Store and Temporal of parts. An error means that not everything could be
+// checked, or that a dry run found something.
 func Repair(ctx context.Context, parts Parts, dryRun bool, out io.Writer) error {
 	s := repair.NewSweeper(parts.Store, &workflows.Client{Temporal: parts.Temporal}, parts.Log)
 	s.DryRun = dryRun
@@ -61,7 +59,7 @@ func Repair(ctx context.Context, parts Parts, dryRun bool, out io.Writer) error 
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("not everything was checked; run it again when the database, Temporal and a worker are there: %w", err)
+		return fmt.Errorf("not everything was checked; run it again when the database, Temporal and a worker are available: %w", err)
 	case dryRun && did.Repaired > 0:
 		return ErrNeedsRepair
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Rules are what the settings say about all threads. The error names the
-// setting that is refused.
+// Rules returns the settings that apply to all threads. An error names the invalid
+// setting.
 func Rules(cfg *config.Config) (workflows.Rules, error) {
 	version := workflows.DefaultVersion
 	if cfg.WorkflowVersion != "" {

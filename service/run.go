@@ -19,8 +19,8 @@ const (
 	Worker
 )
 
-// Run opens what the role needs, plays it until ctx ends, and closes everything.
-// To be told to stop is no error, also while it starts.
+// Run opens what the role needs, runs it until ctx ends, and closes everything. The end
+// of ctx is not an error, even during the start.
 func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role) error {
 	err := run(ctx, cfg, log, role)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -67,7 +67,7 @@ func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role) e
 	}
 }
 
-// open opens what every role stands on; closeAll closes it, the last first.
+// open opens the dependencies of every role; closeAll closes them in reverse order.
 func open(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ Parts, closeAll func(), err error) {
 	var closers []func()
 	closeOpened := func() {

@@ -81,7 +81,7 @@ func TestIngestLoadsFoldersAndFilesOnceForTheirOwner(t *testing.T) {
 	assert.Len(t, ready(t, cfg, "bob"), 1, "public documents are everybody's")
 }
 
-func TestIngestSaysWhatItCouldNotReadAndLoadsTheRest(t *testing.T) {
+func TestIngestReportsUnreadableFilesAndLoadsTheRest(t *testing.T) {
 	cfg, dir := settings(t), t.TempDir()
 	cfg.MaxUploadMB = 1
 	write(t, filepath.Join(dir, "good.txt"), "This can be read.")
@@ -100,19 +100,19 @@ func TestIngestSaysWhatItCouldNotReadAndLoadsTheRest(t *testing.T) {
 	require.Error(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{t.TempDir()}, io.Discard), "nothing to load is no success")
 }
 
-func TestTheAPIAnswersWithTemporalAwayAndSaysSo(t *testing.T) {
+func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	cfg := settings(t)
 	store, err := service.OpenStore(t.Context(), cfg)
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
 	model, err := service.NewModel(cfg)
 	require.NoError(t, err)
-	away, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
+	unavailable, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
 	require.NoError(t, err)
-	defer away.Close()
+	defer unavailable.Close()
 	page, err := service.Listen(cfg)
 	require.NoError(t, err)
-	parts := service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: stream.Nowhere{}, Temporal: away}
+	parts := service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: stream.Noop{}, Temporal: unavailable}
 	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
 	require.NoError(t, err)
 	url := "http://" + page.Addr().String()
@@ -133,7 +133,7 @@ func TestTheAPIAnswersWithTemporalAwayAndSaysSo(t *testing.T) {
 	require.Error(t, err, "nothing is accepted any more")
 }
 
-func TestAWorkerThatWaitsForTemporalStopsWhenTold(t *testing.T) {
+func TestWorkerThatWaitsForTemporalCanBeStopped(t *testing.T) {
 	cfg := settings(t)
 	cfg.TemporalAddress = closedPort(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -155,7 +155,7 @@ func TestAWorkerThatWaitsForTemporalStopsWhenTold(t *testing.T) {
 	}
 }
 
-func TestATakenPortAndAnUnwritableFolderNameTheirVariable(t *testing.T) {
+func TestOccupiedPortAndUnwritableFolderNameTheirVariable(t *testing.T) {
 	cfg := settings(t)
 	l, err := service.Listen(cfg)
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestATakenPortAndAnUnwritableFolderNameTheirVariable(t *testing.T) {
 	assert.NotContains(t, err.Error(), "\n")
 }
 
-// closedPort is an address on which nothing listens.
+// closedPort returns an address on which no server listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

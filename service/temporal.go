@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	// How long one question to Temporal may take before it counts as away.
-	temporalPatience = 2 * time.Second
-	temporalPause    = time.Second
+	// Timeout of a health check of Temporal.
+	temporalTimeout       = 2 * time.Second
+	temporalRetryInterval = time.Second
 )
 
 func (p *Process) checkTemporal(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, temporalPatience)
+	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
 	defer cancel()
 	_, err := p.parts.Temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 	return err
 }
 
-// awaitTemporal waits until Temporal answers or ctx ends.
-func (p *Process) awaitTemporal(ctx context.Context) error {
-	said := false
+// waitForTemporal waits until Temporal answers or ctx ends.
+func (p *Process) waitForTemporal(ctx context.Context) error {
+	logged := false
 	for {
 		err := p.checkTemporal(ctx)
 		if err == nil {
 			return nil
 		}
-		if !said {
+		if !logged {
 			p.parts.Log.Warn("waiting for Temporal (TEMPORAL_ADDRESS)", "error", err)
-			said = true
+			logged = true
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(temporalPause):
+		case <-time.After(temporalRetryInterval):
 		}
 	}
 }
 
-// ensureSearchAttributes registers what threads set: a workflow that sets an
-// unknown search attribute fails its task for ever. Where the server does not
-// let us, an operator has to.
+// ensureSearchAttributes registers the search attributes that threads set: a workflow
+// that sets an unknown one fails its task forever. If the server does not permit it,
+// an operator has to register them.
 func (p *Process) ensureSearchAttributes(ctx context.Context) {
 	namespace := p.parts.Namespace
 	wanted := map[string]enumspb.IndexedValueType{

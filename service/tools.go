@@ -13,10 +13,10 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// version is this program's, as MCP servers are told.
+// version is sent to MCP servers as this program's version.
 const version = "1.0.0"
 
-// openMCP connects to the MCP servers of the settings, in the background.
+// openMCP connects to the configured MCP servers, in the background.
 func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.Parse(cfg.MCPServers)
 	if err != nil {
@@ -29,7 +29,7 @@ func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mc
 	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Pictures: pictures, Version: version, Log: log}), nil
 }
 
-// toolBox is what agents may use. Own tools go before those of servers.
+// toolBox returns the tools of agents. Own tools take precedence over those of servers.
 func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
 	store, model := p.parts.Store, p.parts.Model
 	own := tools.List{

@@ -1,5 +1,5 @@
 // Command palaver-standalone is Palaver in one process: page, API and worker
-// with an embedded Temporal, its Web UI, NATS and SQLite. It is what make run
+// with an embedded Temporal, its Web UI and SQLite. It is what make run
 // starts.
 package main
 

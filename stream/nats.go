@@ -15,12 +15,12 @@ import (
 )
 
 // NATS is a Bus over core NATS. Everything is JSON on subjects under
-// "palaver.", one subject per turn or thread, so that a process hears of
-// nothing that it does not follow. Messages for one turn arrive in the order in
-// which one process published them.
+// "palaver.", one subject per turn or thread, so that a process receives only
+// what it follows. Messages for one turn arrive in the order in which one process
+// published them.
 //
-// Stops are the exception: they are rare, and every process hears of all of
-// them, so that one which came before its activity began is not missed.
+// Stops are the exception: they are rare, and every process receives all of them,
+// so that a stop announced before its activity subscribed is not missed.
 type NATS struct {
 	nc     *nats.Conn
 	closed chan struct{}
@@ -30,34 +30,34 @@ type NATS struct {
 var _ Bus = (*NATS)(nil)
 
 const (
-	// A follower reads at once; a buffer this long is half a second of the
-	// fastest stream. What does not fit is made up from log and draft.
-	buffered = 256
+	// Half a second of the fastest stream. Messages that do not fit are dropped;
+	// followers recover from the log and the draft.
+	bufferSize = 256
 
-	reconnectEvery = time.Second
-	pingEvery      = 2 * time.Second
-	// How long Subscribe waits to know that the server has the subscription.
-	subscribeWait = time.Second
-	// How long Watched waits for a yes; nobody says no.
-	watchedWait = 500 * time.Millisecond
+	reconnectInterval = time.Second
+	pingInterval      = 2 * time.Second
+	// How long Subscribe waits for the server to confirm the subscription.
+	flushTimeout = time.Second
+	// How long Watched waits for a yes. Processes without a viewer do not reply.
+	watchedTimeout = 500 * time.Millisecond
 )
 
-// Connect joins an external NATS server; url may be a comma separated list. It
-// does not fail when the server is away: it goes on connecting for ever, and
-// what is published meanwhile is dropped. The error is a malformed url.
+// Connect connects to an external NATS server; url may be a comma-separated list.
+// It does not fail when the server is unavailable: it retries forever, and messages
+// published meanwhile are dropped. An error means that the url is malformed.
 func Connect(url string) (*NATS, error) {
 	nc, err := nats.Connect(url,
 		nats.Name("palaver"),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(reconnectEvery),
-		nats.ReconnectBufSize(-1), // no buffer: a delta of a minute ago is of no use
+		nats.ReconnectWait(reconnectInterval),
+		nats.ReconnectBufSize(-1), // no buffer: old deltas are useless after a reconnect
 		nats.Timeout(2*time.Second),
 		nats.FlusherTimeout(time.Second),
-		// A server that is silent counts as disconnected after three of them.
-		nats.PingInterval(pingEvery),
+		// The connection counts as lost after three intervals without a reply.
+		nats.PingInterval(pingInterval),
 		nats.MaxPingsOutstanding(2),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // a slow consumer drops, as promised
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // slow consumers drop messages by contract
 	)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
@@ -65,21 +65,21 @@ func Connect(url string) (*NATS, error) {
 	return FromConn(nc), nil
 }
 
-// FromConn makes a Bus of a connection, for example to a server in the same
+// FromConn makes a Bus from a connection, for example to a server in the same
 // process. Close closes the connection.
 func FromConn(nc *nats.Conn) *NATS {
 	b := &NATS{nc: nc, closed: make(chan struct{})}
-	// An error means that the connection is closed; nothing will be heard anyway.
-	_, _ = nc.Subscribe(subject("stop", "*"), func(m *nats.Msg) { b.stops.heard(idOf(m.Subject)) })
-	b.settle(context.Background())
+	// An error means that the connection is closed, so no stop can arrive anyway.
+	_, _ = nc.Subscribe(subject("stop", "*"), func(m *nats.Msg) { b.stops.record(idFromSubject(m.Subject)) })
+	b.flushSubscriptions(context.Background())
 	return b
 }
 
-// settle waits until a server that is there has all subscriptions; one that is
-// away gets them when it is back.
-func (b *NATS) settle(ctx context.Context) {
+// flushSubscriptions waits until a connected server has all subscriptions. A
+// disconnected server gets them when it reconnects.
+func (b *NATS) flushSubscriptions(ctx context.Context) {
 	if b.nc.IsConnected() {
-		wait, cancel := context.WithTimeout(ctx, subscribeWait)
+		wait, cancel := context.WithTimeout(ctx, flushTimeout)
 		_ = b.nc.FlushWithContext(wait)
 		cancel()
 	}
@@ -126,37 +126,19 @@ func (b *NATS) Subscribe(ctx context.Context, turnID string) (<-chan Signal, err
 
 func (b *NATS) SubscribeStops(ctx context.Context, turnID string) (<-chan struct{}, error) {
 	if !validID(turnID) {
-		return nil, errors.New("subscribe to stop: the id is not a UUID")
+		return nil, errInvalidID
 	}
-	announced, leave := b.stops.of(turnID)
-	out := make(chan struct{}, 1)
-	go func() {
-		defer close(out)
-		defer leave()
-		select {
-		case <-announced:
-			out <- struct{}{}
-		case <-ctx.Done():
-			return
-		case <-b.closed:
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-b.closed:
-		}
-	}()
-	return out, nil
+	return b.stops.subscribe(ctx, b.closed, turnID), nil
 }
 
 func (b *NATS) Watched(ctx context.Context, turnID string) (bool, error) {
 	if !validID(turnID) {
-		return false, errors.New("ask who watches: the id is not a UUID")
+		return false, errInvalidID
 	}
 	if !b.nc.IsConnected() {
 		return false, nats.ErrDisconnected
 	}
-	wait, cancel := context.WithTimeout(ctx, watchedWait)
+	wait, cancel := context.WithTimeout(ctx, watchedTimeout)
 	defer cancel()
 	_, err := b.nc.RequestWithContext(wait, subject("watched", turnID), nil)
 	switch {
@@ -165,9 +147,9 @@ func (b *NATS) Watched(ctx context.Context, turnID string) (bool, error) {
 	case errors.Is(err, nats.ErrNoResponders):
 		return false, nil
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		// Nobody said yes, or the server is silent: one that still answers has passed
-		// the question on.
-		wait, cancel := context.WithTimeout(ctx, subscribeWait)
+		// No reply came. A server that answers the flush has passed the question on, so
+		// that is a no.
+		wait, cancel := context.WithTimeout(ctx, flushTimeout)
 		defer cancel()
 		return false, b.nc.FlushWithContext(wait)
 	}
@@ -176,14 +158,14 @@ func (b *NATS) Watched(ctx context.Context, turnID string) (bool, error) {
 
 func (b *NATS) AnswerWatched(ctx context.Context, watched func(turnID string) bool) error {
 	sub, err := b.nc.Subscribe(subject("watched", "*"), func(m *nats.Msg) {
-		if watched(idOf(m.Subject)) {
+		if watched(idFromSubject(m.Subject)) {
 			_ = m.Respond(nil)
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("answer who watches: %w", err)
+		return fmt.Errorf("subscribe to questions about viewers: %w", err)
 	}
-	b.settle(ctx)
+	b.flushSubscriptions(ctx)
 	context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
 	return nil
 }
@@ -220,20 +202,20 @@ func (b *NATS) publish(kind, id string, message any) {
 	_ = b.nc.Publish(subject(kind, id), body)
 }
 
-// subscribe decodes what arrives on a subject until ctx or the bus ends. read
-// says whether a message makes sense; others are dropped.
+// subscribe decodes the messages on a subject until ctx or the bus ends. read
+// reports whether a message is valid; invalid ones are dropped.
 func subscribe[M, V any](ctx context.Context, b *NATS, kind, id string, read func(M) (V, bool)) (<-chan V, error) {
 	if !validID(id) {
-		return nil, fmt.Errorf("subscribe to %s: the id is not a UUID", kind)
+		return nil, errInvalidID
 	}
-	in := make(chan *nats.Msg, buffered)
+	in := make(chan *nats.Msg, bufferSize)
 	sub, err := b.nc.ChanSubscribe(subject(kind, id), in)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", kind, err)
 	}
-	b.settle(ctx) // nothing published after Subscribe has returned may be missed
+	b.flushSubscriptions(ctx) // messages published after Subscribe returns must arrive
 
-	out := make(chan V, buffered)
+	out := make(chan V, bufferSize)
 	go func() {
 		defer close(out)
 		defer func() { _ = sub.Unsubscribe() }()
@@ -264,8 +246,10 @@ func subscribe[M, V any](ctx context.Context, b *NATS, kind, id string, read fun
 
 func subject(kind, id string) string { return "palaver." + kind + "." + id }
 
-func idOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+func idFromSubject(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-// validID keeps wildcards and dots out of subjects: ids are UUIDs in their
-// usual form.
+var errInvalidID = errors.New("the id is not a UUID")
+
+// validID keeps wildcards and dots out of subjects. It accepts UUIDs in the
+// 36-character form only.
 func validID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }

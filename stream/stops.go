@@ -1,39 +1,42 @@
 package stream
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
-// remembered is how many announcements are kept at least; a turn that was
-// stopped before those has long ended.
-const remembered = 4096
+// generationSize is how many announcements are kept at least. Turns that were
+// stopped earlier have ended.
+const generationSize = 4096
 
-// announcements are the stops heard of, and those who wait for one.
+// announcements holds the stops received and the subscribers that wait for one.
 type announcements struct {
 	mu           sync.Mutex
-	newer, older map[string]struct{} // two generations: the older is dropped whole
+	newer, older map[string]struct{} // two generations; the older one is dropped as a whole
 	waiting      map[string]*announced
 }
 
-// announced is one turn's stop, shared by those who wait for it.
+// announced is one turn's stop, shared by its waiters.
 type announced struct {
 	done    chan struct{}
 	once    sync.Once
 	waiters int
 }
 
-func (w *announced) tell() { w.once.Do(func() { close(w.done) }) }
+func (w *announced) notify() { w.once.Do(func() { close(w.done) }) }
 
-func (a *announcements) heard(turnID string) {
+func (a *announcements) record(turnID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.has(turnID) {
 		return
 	}
-	if a.newer == nil || len(a.newer) >= remembered {
+	if a.newer == nil || len(a.newer) >= generationSize {
 		a.older, a.newer = a.newer, map[string]struct{}{}
 	}
 	a.newer[turnID] = struct{}{}
 	if w := a.waiting[turnID]; w != nil {
-		w.tell()
+		w.notify()
 	}
 }
 
@@ -43,16 +46,16 @@ func (a *announcements) has(turnID string) bool {
 	return newer || older
 }
 
-// of is closed when the turn's stop is announced, at once when it was. leave
-// must be called.
-func (a *announcements) of(turnID string) (done <-chan struct{}, leave func()) {
+// wait returns a channel that is closed when the turn's stop is announced, or
+// already closed if it was. Call release when done.
+func (a *announcements) wait(turnID string) (done <-chan struct{}, release func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.waiting[turnID]
 	if w == nil {
 		w = &announced{done: make(chan struct{})}
 		if a.has(turnID) {
-			w.tell()
+			w.notify()
 		}
 		if a.waiting == nil {
 			a.waiting = map[string]*announced{}
@@ -67,4 +70,28 @@ func (a *announcements) of(turnID string) (done <-chan struct{}, leave func()) {
 			delete(a.waiting, turnID)
 		}
 	}
+}
+
+// subscribe delivers the turn's stop, including one received earlier, until ctx or
+// the bus ends, then closes the channel.
+func (a *announcements) subscribe(ctx context.Context, bus <-chan struct{}, turnID string) <-chan struct{} {
+	announced, release := a.wait(turnID)
+	out := make(chan struct{}, 1)
+	go func() {
+		defer close(out)
+		defer release()
+		select {
+		case <-announced:
+			out <- struct{}{}
+		case <-ctx.Done():
+			return
+		case <-bus:
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-bus:
+		}
+	}()
+	return out
 }

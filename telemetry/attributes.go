@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Kinds of spans as LangSmith shows them.
+// LangSmith's kinds of spans.
 const (
 	kindChain     = "chain"
 	kindModel     = "llm"
@@ -22,12 +22,12 @@ const (
 	kindRetriever = "retriever"
 )
 
-// maxContent bounds one text in a span, in bytes.
+// maxContent limits one text in a span, in bytes.
 const maxContent = 16 << 10
 
 func kind(k string) attribute.KeyValue { return attribute.String("langsmith.span.kind", k) }
 
-// about names the turn: the same on every span of a trace.
+// about returns the turn's attributes, which every span of a trace has.
 func about(ref activities.TurnRef) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String("gen_ai.conversation.id", ref.ThreadID),
@@ -49,7 +49,7 @@ func shorten(s string) string {
 	return s + " …"
 }
 
-// message is one of a prompt or an answer, as the GenAI conventions write it.
+// message is a message of a prompt or an answer in the format of the GenAI conventions.
 type message struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
@@ -64,9 +64,9 @@ type part struct {
 	Response  string `json:"response,omitempty"`
 }
 
-// said writes messages under the names that OpenTelemetry (gen_ai.<in or
-// out>put.messages) and LangSmith (gen_ai.<prompt or completion>.n) read.
-func said(convention, indexed string, messages []llm.Message) []attribute.KeyValue {
+// messageAttributes writes messages under the names of OpenTelemetry (gen_ai.<in or
+// out>put.messages) and LangSmith (gen_ai.<prompt or completion>.n).
+func messageAttributes(convention, indexed string, messages []llm.Message) []attribute.KeyValue {
 	var out []attribute.KeyValue
 	list := make([]message, 0, len(messages))
 	for i, m := range messages {
@@ -94,8 +94,8 @@ func said(convention, indexed string, messages []llm.Message) []attribute.KeyVal
 	return out
 }
 
-// ended notes how a span ended. The error's own text may hold what a provider
-// or a document said, so that only its type is written.
+// ended records how a span ended. It records only the error's type, because the text may
+// quote a provider or a document.
 func ended(span trace.Span, err error) {
 	if err == nil {
 		return

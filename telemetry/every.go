@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// every says whether something that may happen often is due again.
-type every struct {
+// throttle limits how often something, such as a log line, happens.
+type throttle struct {
 	mu    sync.Mutex
 	pause time.Duration
 	last  time.Time
 }
 
-func newEvery(pause time.Duration) *every { return &every{pause: pause} }
+func newThrottle(pause time.Duration) *throttle { return &throttle{pause: pause} }
 
-func (e *every) due(now time.Time) bool {
+func (e *throttle) due(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.last.IsZero() && now.Sub(e.last) < e.pause {

@@ -13,11 +13,10 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 )
 
-// A turn's trace is named by the turn's id, so that every process that ever
-// works for the turn adds to the same one: nothing has to be handed on, and
-// neither a question to a person nor a crash splits it. The turn's own span is
-// written last, when it is settled; its id follows from the turn's, too, so that
-// its children can name it before.
+// A turn's trace id is derived from the turn's id, so that all processes that work on the
+// turn add to the same trace without passing a context; neither a question to a person nor
+// a crash splits it. The turn's own span is written last, when the turn is settled. Its id
+// is derived from the turn's id too, so that children can refer to it earlier.
 
 func traceOf(turnID string) trace.TraceID {
 	if id, err := uuid.Parse(turnID); err == nil {
@@ -32,15 +31,15 @@ func spanOf(turnID string) trace.SpanID {
 	return trace.SpanID(sum[:8])
 }
 
-// within makes ctx's next span a child of the turn's span.
-func within(ctx context.Context, ref activities.TurnRef) context.Context {
+// withTurnSpan makes ctx's next span a child of the turn's span.
+func withTurnSpan(ctx context.Context, ref activities.TurnRef) context.Context {
 	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: traceOf(ref.TurnID), SpanID: spanOf(ref.TurnID), TraceFlags: trace.FlagsSampled, Remote: true,
 	}))
 }
 
-// begun is when the turn was made: its id is a UUID of version 7, which says so.
-func begun(turnID string) (time.Time, bool) {
+// createdAt returns the time in the turn's id, a UUIDv7.
+func createdAt(turnID string) (time.Time, bool) {
 	id, err := uuid.Parse(turnID)
 	if err != nil || id.Version() != 7 {
 		return time.Time{}, false
@@ -51,7 +50,7 @@ func begun(turnID string) (time.Time, bool) {
 
 type turnKey struct{}
 
-// turnIDs makes ids at random, but for the turn's own span.
+// turnIDs makes random ids, except for the turn's own span.
 type turnIDs struct{}
 
 var _ sdktrace.IDGenerator = turnIDs{}

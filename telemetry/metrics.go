@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Metrics are the worker's. A nil *Metrics counts nothing.
+// Metrics are the worker's metrics. A nil *Metrics counts nothing.
 type Metrics struct {
 	modelSeconds *prometheus.HistogramVec
 	firstToken   *prometheus.HistogramVec
@@ -84,9 +84,9 @@ func (m *Metrics) toolCall(tool string, took time.Duration, failed bool, err err
 	}
 }
 
-// began notes how long a turn waited.
+// began records how long a turn waited.
 func (m *Metrics) began(turnID string, now time.Time) {
-	if at, ok := begun(turnID); ok && m != nil {
+	if at, ok := createdAt(turnID); ok && m != nil {
 		m.waited.Observe(max(0, now.Sub(at).Seconds()))
 	}
 }
@@ -96,7 +96,7 @@ func (m *Metrics) settled(e activities.Ending, now time.Time) {
 		return
 	}
 	m.turns.WithLabelValues(string(e.Status), e.Code+string(e.Reason)).Inc()
-	if at, ok := begun(e.TurnID); ok {
+	if at, ok := createdAt(e.TurnID); ok {
 		m.turnSeconds.WithLabelValues(string(e.Status)).Observe(max(0, now.Sub(at).Seconds()))
 	}
 }

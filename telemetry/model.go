@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Model is a model whose calls are traced and counted. Either may be nil.
+// Model wraps a model so that its calls are traced and counted. t and n may be nil.
 func Model(m llm.Model, t *Traces, n *Metrics) llm.Model {
 	return &model{Model: m, traces: t, metrics: n}
 }
@@ -24,7 +24,7 @@ type model struct {
 	metrics   *Metrics
 }
 
-// Unwrap is the model itself, for what a provider can do beside llm.Model.
+// Unwrap returns the wrapped model, for a provider's features beyond llm.Model.
 func (m *model) Unwrap() llm.Model { return m.Model }
 
 func (m *model) name(task llm.Task) string {
@@ -56,7 +56,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, emit func(string) err
 	return reply, err
 }
 
-// call is one model call under way.
+// call is a running model call.
 type call struct {
 	m       *model
 	task    llm.Task
@@ -85,12 +85,12 @@ func (m *model) begin(ctx context.Context, r llm.Request) (context.Context, *cal
 		attribute.String("palaver.task", string(r.Task)),
 	))
 	if c.content {
-		c.span.SetAttributes(said("gen_ai.input.messages", "gen_ai.prompt", r.Messages)...)
+		c.span.SetAttributes(messageAttributes("gen_ai.input.messages", "gen_ai.prompt", r.Messages)...)
 	}
 	return ctx, c
 }
 
-// token notes the first one.
+// token records the time of the first token.
 func (c *call) token() {
 	if c.first == 0 {
 		c.first = time.Since(c.began)
@@ -113,9 +113,9 @@ func (c *call) end(answer llm.Message, usage chat.Usage, err error) {
 		c.span.SetAttributes(attribute.StringSlice("gen_ai.response.finish_reasons", []string{"stop"}))
 	}
 	if c.content && (answer.Text != "" || len(answer.Calls) > 0) {
-		c.span.SetAttributes(said("gen_ai.output.messages", "gen_ai.completion", []llm.Message{answer})...)
+		c.span.SetAttributes(messageAttributes("gen_ai.output.messages", "gen_ai.completion", []llm.Message{answer})...)
 	}
-	if !errors.Is(err, context.Canceled) { // a stop is no failure
+	if !errors.Is(err, context.Canceled) { // a stopped turn is not a failure
 		ended(c.span, err)
 	}
 	c.span.End()

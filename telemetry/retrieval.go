@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/retrieval"
 )
 
-// Search is a searcher whose selections are traced.
+// Search wraps a searcher so that its selections are traced.
 func Search(s activities.Searcher, t *Traces) activities.Searcher {
 	if t == nil {
 		return s

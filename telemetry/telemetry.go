@@ -1,7 +1,6 @@
-// Package telemetry shows what turns do: OpenTelemetry traces (one per turn,
-// whatever happened to it) and Prometheus metrics of the worker. It wraps what
-// activities use and knows their arguments; they know nothing of it. Without
-// settings there is no trace, no network call and no word about it.
+// Package telemetry makes OpenTelemetry traces (one per turn, across processes) and
+// Prometheus metrics of the worker. It wraps what activities use; activities do not
+// depend on it. Without settings there are no traces, network calls or log lines.
 package telemetry
 
 import (
@@ -22,23 +21,23 @@ import (
 
 // Settings say where traces go.
 type Settings struct {
-	// LangSmith by its four variables. Traces go there when tracing is on and
-	// none of the others is missing; else nothing is said or done.
+	// LangSmith's four variables. Traces are sent there when tracing is on and all others
+	// are set.
 	LangSmithTracing  bool
 	LangSmithEndpoint string
 	LangSmithAPIKey   string
 	LangSmithProject  string
-	// Content: spans carry what people, models, documents and tools wrote
+	// Content makes spans include the texts of people, models, documents and tools
 	// (TRACE_CONTENT).
 	Content bool
 }
 
-// langSmith reports whether traces go there.
+// langSmith reports whether traces are sent to LangSmith.
 func (s Settings) langSmith() bool {
 	return s.LangSmithTracing && s.LangSmithEndpoint != "" && s.LangSmithAPIKey != "" && s.LangSmithProject != ""
 }
 
-// otlp reports whether OpenTelemetry's own variables name a place for traces.
+// otlp reports whether OpenTelemetry's own variables name a trace endpoint.
 func otlp() bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || strings.EqualFold(os.Getenv("OTEL_TRACES_EXPORTER"), "none") {
 		return false
@@ -54,19 +53,19 @@ type Traces struct {
 }
 
 const (
-	tracerName     = "github.com/palaver-chat/palaver"
-	exportPatience = 10 * time.Second
-	closePatience  = 3 * time.Second
-	// A place that does not answer is complained of this often.
-	complainEvery = time.Minute
+	tracerName    = "github.com/palaver-chat/palaver"
+	exportTimeout = 10 * time.Second
+	closeTimeout  = 3 * time.Second
+	// How often failed exports are logged.
+	warnInterval = time.Minute
 )
 
-// NewTraces connects to nothing yet: spans are sent in batches, in the
-// background, and dropped when they cannot be. nil when no place is named.
+// NewTraces opens no connection: spans are sent in batches in the background, and dropped
+// on failure. It returns nil when no endpoint is configured.
 func NewTraces(ctx context.Context, s Settings, log *slog.Logger) (*Traces, error) {
 	var to []sdktrace.SpanExporter
 	if otlp() {
-		exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithTimeout(exportPatience))
+		exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithTimeout(exportTimeout))
 		if err != nil {
 			return nil, fmt.Errorf("export traces by OTLP: %w", err)
 		}
@@ -83,7 +82,7 @@ func NewTraces(ctx context.Context, s Settings, log *slog.Logger) (*Traces, erro
 		return nil, nil
 	}
 	for i := range to {
-		to[i] = &patient{SpanExporter: to[i], every: newEvery(complainEvery), log: log}
+		to[i] = &loggingExporter{SpanExporter: to[i], throttle: newThrottle(warnInterval), log: log}
 	}
 	return newTraces(ctx, s.Content, to...)
 }
@@ -92,7 +91,7 @@ func newTraces(ctx context.Context, content bool, to ...sdktrace.SpanExporter) (
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "palaver")),
 		resource.WithTelemetrySDK(),
-		resource.WithFromEnv()) // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
+		resource.WithFromEnv()) // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence
 	if err != nil {
 		return nil, fmt.Errorf("describe this process to traces: %w", err)
 	}
@@ -104,8 +103,8 @@ func newTraces(ctx context.Context, content bool, to ...sdktrace.SpanExporter) (
 	return &Traces{provider: p, tracer: p.Tracer(tracerName), content: content}, nil
 }
 
-// langSmith sends to LangSmith's OTLP endpoint; LANGSMITH_ENDPOINT is the API's
-// address, also of a self-hosted one.
+// langSmith makes an exporter for LangSmith's OTLP endpoint; LANGSMITH_ENDPOINT is the
+// address of the API, hosted or self-hosted.
 func langSmith(ctx context.Context, s Settings) (sdktrace.SpanExporter, error) {
 	u, err := url.Parse(s.LangSmithEndpoint)
 	if err != nil {
@@ -114,31 +113,31 @@ func langSmith(ctx context.Context, s Settings) (sdktrace.SpanExporter, error) {
 	return otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(u.JoinPath("otel", "v1", "traces").String()),
 		otlptracehttp.WithHeaders(map[string]string{"x-api-key": s.LangSmithAPIKey, "Langsmith-Project": s.LangSmithProject}),
-		otlptracehttp.WithTimeout(exportPatience))
+		otlptracehttp.WithTimeout(exportTimeout))
 }
 
-// Close sends what is left, for a few seconds at most.
+// Close sends the remaining spans, for a few seconds at most.
 func (t *Traces) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // what could not be sent was complained of
+	_ = t.provider.Shutdown(ctx) // failed exports were logged
 }
 
-// patient is an exporter whose failures are logged now and then, and are
-// nobody's business otherwise.
-type patient struct {
+// loggingExporter logs failures at most once per interval and hides them from the
+// OpenTelemetry SDK.
+type loggingExporter struct {
 	sdktrace.SpanExporter
-	every *every
-	log   *slog.Logger
+	throttle *throttle
+	log      *slog.Logger
 }
 
-func (p *patient) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+func (p *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := p.SpanExporter.ExportSpans(ctx, spans)
-	if err != nil && p.every.due(time.Now()) {
-		p.log.Warn("traces cannot be sent; turns go on without", "error", err)
+	if err != nil && p.throttle.due(time.Now()) {
+		p.log.Warn("exporting traces failed; spans are dropped", "error", err)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func setup(t *testing.T, content bool) *bundle {
 	return b
 }
 
-// finished are the spans so far, by name.
+// finished returns the spans so far, by name.
 func (b *bundle) finished() map[string]tracetest.SpanStub {
 	b.NoError(b.traces.provider.ForceFlush(b.t.Context()))
 	out := map[string]tracetest.SpanStub{}
@@ -62,7 +62,7 @@ func (b *bundle) finished() map[string]tracetest.SpanStub {
 	return out
 }
 
-// run plays one activity as a worker of its own does.
+// run runs one activity as a worker does.
 func (b *bundle) run(name string, arg any, do any) error {
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Worker(b.traces, b.metrics, b.store)}})
@@ -71,7 +71,7 @@ func (b *bundle) run(name string, arg any, do any) error {
 	return err
 }
 
-// settledStore knows one settled turn.
+// settledStore has one settled turn.
 type settledStore struct{ db.Store }
 
 func (*settledStore) Turn(context.Context, string, string) (chat.Turn, error) {
@@ -109,7 +109,7 @@ func attributes(s tracetest.SpanStub) string {
 	return b.String()
 }
 
-func TestOneTracePerTurnThoughSeveralProcessesWorkForIt(t *testing.T) {
+func TestTurnHasOneTraceAcrossProcesses(t *testing.T) {
 	b := setup(t, true)
 	ask := func(ctx context.Context, _ activities.WriteRequest) error {
 		_, err := Model(fakeModel{}, b.traces, b.metrics).Stream(ctx, llm.Request{
@@ -141,7 +141,18 @@ func TestOneTracePerTurnThoughSeveralProcessesWorkForIt(t *testing.T) {
 	b.Contains(attributes(call), "gen_ai.usage.input_tokens=7")
 }
 
-func TestContentStaysOutOfTracesWhenItIsTurnedOff(t *testing.T) {
+func TestSpanOfResolveHasTheNameOfItsStep(t *testing.T) {
+	for want, r := range map[string]activities.ResolveRequest{
+		"intent_resolver": {Intent: true}, "doc_resolver": {Docs: true}, "resolve": {Intent: true, Docs: true},
+	} {
+		b := setup(t, false)
+		r.TurnRef = b.ref
+		b.NoError(b.run("Resolve", r, func(context.Context, activities.ResolveRequest) error { return nil }))
+		b.Contains(b.finished(), want)
+	}
+}
+
+func TestTracesHaveNoContentWhenItIsTurnedOff(t *testing.T) {
 	b := setup(t, false)
 	do := func(ctx context.Context, _ activities.WriteRequest) error {
 		_, err := Model(fakeModel{}, b.traces, nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "secret question"}}}, func(string) error { return nil })
@@ -170,7 +181,7 @@ func (source) Tools(context.Context, string) []tools.Tool {
 	}}}
 }
 
-func TestAFailureNamesItsCodeAndNothingThatAProviderSaid(t *testing.T) {
+func TestFailedSpanHasTheErrorCodeButNoProviderText(t *testing.T) {
 	b := setup(t, true)
 	failing := fakeModel{err: &llm.Error{Code: chat.CodeModelRejected, Err: io.ErrUnexpectedEOF}}
 	err := b.run("Write", activities.WriteRequest{TurnRef: b.ref, Action: chat.Inquire}, func(ctx context.Context, _ activities.WriteRequest) error {
@@ -206,7 +217,7 @@ func TestMetricsCountCallsTokensToolsAndTurns(t *testing.T) {
 	b.Equal(1, testutil.CollectAndCount(b.metrics.waited))
 }
 
-// S1, LangSmith tracing enabled and disabled, and an API that fails.
+// LangSmith tracing enabled and disabled, and an API that fails.
 func TestLangSmithGetsTracesWhenAllFourVariablesAreSet(t *testing.T) {
 	noOTLP(t)
 	got := make(chan *http.Request, 10)
@@ -225,7 +236,7 @@ func TestLangSmithGetsTracesWhenAllFourVariablesAreSet(t *testing.T) {
 	require.Equal(t, "palaver", r.Header.Get("Langsmith-Project"))
 }
 
-func TestWithoutSettingsNothingIsTracedCalledOrSaid(t *testing.T) {
+func TestWithoutSettingsThereAreNoTracesCallsOrLogLines(t *testing.T) {
 	noOTLP(t)
 	for name, s := range map[string]Settings{
 		"nothing":      {},
@@ -245,7 +256,7 @@ func TestWithoutSettingsNothingIsTracedCalledOrSaid(t *testing.T) {
 	}
 }
 
-func TestAPlaceForTracesThatFailsIsComplainedOfOnceAndInNobodysWay(t *testing.T) {
+func TestFailingTraceExporterLogsOnceAndDoesNotBlock(t *testing.T) {
 	noOTLP(t)
 	var said syncBuffer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
@@ -260,16 +271,16 @@ func TestAPlaceForTracesThatFailsIsComplainedOfOnceAndInNobodysWay(t *testing.T)
 		_ = traces.provider.ForceFlush(t.Context())
 	}
 	traces.Close()
-	require.Equal(t, 1, strings.Count(said.String(), "traces cannot be sent"))
+	require.Equal(t, 1, strings.Count(said.String(), "exporting traces failed"))
 }
 
-func TestIDsOfATurnsTraceAreAlwaysTheSame(t *testing.T) {
+func TestTraceIDsOfATurnAreDeterministic(t *testing.T) {
 	id := uuid.Must(uuid.NewV7()).String()
 	require.Equal(t, traceOf(id), traceOf(id))
 	require.Equal(t, spanOf(id), spanOf(id))
 	require.True(t, traceOf("no uuid").IsValid())
 	require.Equal(t, trace.TraceID(uuid.MustParse(id)), traceOf(id))
-	at, ok := begun(id)
+	at, ok := createdAt(id)
 	require.True(t, ok)
 	require.WithinDuration(t, time.Now(), at, time.Minute)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// Tools is a source whose tools are traced and counted when they run.
+// Tools wraps a source so that the calls of its tools are traced and counted.
 func Tools(s tools.Source, t *Traces, n *Metrics) tools.Source {
 	return &toolSource{Source: s, traces: t, metrics: n}
 }

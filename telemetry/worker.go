@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Worker traces and counts the activities of turns. store is read for what a
-// settled turn said, when traces carry content.
+// Worker traces and counts the activities of turns. If traces include content, it reads
+// the texts of settled turns from store.
 func Worker(t *Traces, n *Metrics, store db.Store) interceptor.WorkerInterceptor {
 	return &workerInterceptor{traces: t, metrics: n, store: store}
 }
@@ -50,7 +50,7 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 	w, ref, info := a.worker, of.Ref(), activity.GetInfo(ctx)
 	span := trace.SpanFromContext(context.Background())
 	if w.traces != nil {
-		ctx, span = w.traces.tracer.Start(within(ctx, ref), nodeName(info.ActivityType.Name, of), trace.WithAttributes(
+		ctx, span = w.traces.tracer.Start(withTurnSpan(ctx, ref), nodeName(info.ActivityType.Name, of), trace.WithAttributes(
 			append(about(ref), kind(kindChain),
 				attribute.Int("palaver.attempt", int(info.Attempt)),
 				attribute.String("palaver.activity", info.ActivityType.Name))...))
@@ -74,9 +74,9 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 	return result, nil
 }
 
-// nodes are the names of the steps of a turn by activity.
+// nodes maps activities to the names of a turn's steps.
 var nodes = map[string]string{
-	"ResolveIntent": string(chat.NodeIntent),
+	"ResolveIntent": string(chat.NodeIntent), // of threads of version 0
 	"ResolveDocs":   string(chat.NodeDocs),
 	"SearchWeb":     string(chat.NodeWebSearch),
 	"Think":         string(chat.NodeModel),
@@ -85,8 +85,16 @@ var nodes = map[string]string{
 }
 
 func nodeName(activityType string, arg any) string {
-	if w, ok := arg.(activities.WriteRequest); ok {
-		return string(w.Action)
+	switch r := arg.(type) {
+	case activities.WriteRequest:
+		return string(r.Action)
+	case activities.ResolveRequest:
+		switch { // both are resolved: the span has its own name
+		case !r.Docs:
+			return string(chat.NodeIntent)
+		case !r.Intent:
+			return string(chat.NodeDocs)
+		}
 	}
 	if name, ok := nodes[activityType]; ok {
 		return name
@@ -94,14 +102,14 @@ func nodeName(activityType string, arg any) string {
 	return strings.ToLower(activityType)
 }
 
-// settled writes the turn's own span, which all others hang from.
+// settled writes the turn's own span, the parent of all others.
 func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 	now := time.Now()
 	w.metrics.settled(e, now)
 	if w.traces == nil {
 		return
 	}
-	start, ok := begun(e.TurnID)
+	start, ok := createdAt(e.TurnID)
 	if !ok || start.After(now) {
 		start = now
 	}
@@ -135,8 +143,8 @@ func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 	span.End()
 }
 
-// conversation shows what was asked and answered. A database that cannot say
-// leaves the span without it.
+// conversation adds the question and the answer to the span, unless the database is
+// unavailable.
 func (w *workerInterceptor) conversation(ctx context.Context, e activities.Ending, span trace.Span) {
 	t, err := w.store.Turn(ctx, e.Owner, e.TurnID)
 	if err != nil {

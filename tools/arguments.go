@@ -9,11 +9,10 @@ import (
 	"math/big"
 )
 
-// Canonical parses a tool call's arguments and writes them back: an object whose
-// keys are sorted and stand once (the last of two counts, as in encoding/json),
-// with numbers as they were written. What a person is shown, what is checked,
-// hashed and sent to the tool are these bytes. ok is false for anything but one
-// JSON object of at most chat.MaxArguments bytes.
+// Canonical rewrites a tool call's arguments: keys are sorted and unique (the last duplicate
+// wins, as in encoding/json), numbers stay as written. These bytes are shown to the person,
+// checked, hashed and sent to the tool. ok is false for anything but one JSON object of at
+// most chat.MaxArguments bytes.
 func Canonical(raw []byte) (_ json.RawMessage, ok bool) {
 	tree, ok := parse(raw)
 	if !ok {
@@ -47,8 +46,8 @@ func parse(raw []byte) (tree any, ok bool) {
 	return tree, err == io.EOF
 }
 
-// same reports whether two JSON texts mean the same. Clients may write a number
-// in another way than the model did.
+// same reports whether two JSON texts are equal in meaning. Clients may write numbers
+// differently than the model.
 func same(a, b []byte) bool {
 	x, readX := parse(a)
 	y, readY := parse(b)
@@ -87,8 +86,8 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-// maxDigits bounds the numbers that are compared by value: exponents can make
-// them very large.
+// maxDigits limits the numbers that are compared by value: exponents can make them very
+// large.
 const maxDigits = 40
 
 func sameNumber(a, b string) bool {

@@ -9,22 +9,21 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Box is all the tools there are, from every source. Safe for concurrent use.
+// Box merges the tools of all sources. Safe for concurrent use.
 type Box struct {
 	sources []Source
 	log     *slog.Logger
 }
 
-// NewBox merges sources; of two tools with one name the first source's counts.
+// NewBox merges sources; of two tools with the same name the first source's is used.
 func NewBox(log *slog.Logger, sources ...Source) *Box {
 	return &Box{sources: sources, log: log}
 }
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// Tools are those that an agent may call for an owner now, in a stable order,
-// with their defaults filled in. A tool that no model could be told of, or
-// whose arguments could not be checked, is left out. A nil box has none.
+// Tools returns the tools that an agent may call for an owner now, in a stable order, with
+// defaults filled in. It leaves out tools with an invalid name or schema. A nil box has none.
 func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool {
 	if b == nil {
 		return nil
@@ -37,7 +36,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool 
 				continue
 			}
 			if err := CheckSchema(t.Schema); err != nil || !validName.MatchString(t.Name) || t.Run == nil {
-				b.log.Warn("a tool cannot be used", "tool", cut(t.Name, 64), "error", err)
+				b.log.Warn("tool left out: invalid name or schema", "tool", cut(t.Name, 64), "error", err)
 				continue
 			}
 			seen[t.Name] = true
@@ -53,7 +52,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool 
 	return out
 }
 
-// Find is one of Tools by its name.
+// Find returns one of Tools by its name.
 func (b *Box) Find(ctx context.Context, owner string, agent chat.Agent, name string) (Tool, bool) {
 	list := b.Tools(ctx, owner, agent)
 	i := slices.IndexFunc(list, func(t Tool) bool { return t.Name == name })

@@ -28,7 +28,7 @@ func names(list []Tool) (out []string) {
 	return out
 }
 
-func TestABoxMergesSourcesAndTheFirstOfANameCounts(t *testing.T) {
+func TestBoxMergesSourcesAndTheFirstToolOfANameWins(t *testing.T) {
 	mine, theirs := tool("a", anything), tool("a", anything)
 	theirs.Description = "theirs"
 	b := NewBox(slog.New(slog.DiscardHandler), List{mine, tool("b", anything)}, List{theirs, tool("c", anything)})
@@ -37,7 +37,7 @@ func TestABoxMergesSourcesAndTheFirstOfANameCounts(t *testing.T) {
 	require.Empty(t, got[0].Description)
 }
 
-func TestABoxLeavesOutWhatNoModelCouldCall(t *testing.T) {
+func TestBoxLeavesOutInvalidTools(t *testing.T) {
 	headless := tool("headless", anything)
 	headless.Run = nil
 	b := NewBox(slog.New(slog.DiscardHandler), List{
@@ -49,7 +49,7 @@ func TestABoxLeavesOutWhatNoModelCouldCall(t *testing.T) {
 	require.Equal(t, []string{"fine"}, names(b.Tools(t.Context(), "ann", chat.AgentAssistant)))
 }
 
-func TestABoxFillsInDefaultsOnTheSafeSide(t *testing.T) {
+func TestBoxFillsInSafeDefaults(t *testing.T) {
 	odd := tool("odd", anything)
 	odd.Approval = "sometimes"
 	b := NewBox(slog.New(slog.DiscardHandler), List{odd})
@@ -61,7 +61,7 @@ func TestABoxFillsInDefaultsOnTheSafeSide(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestAToolIsForItsAgentsOnly(t *testing.T) {
+func TestToolIsOfferedToItsAgentsOnly(t *testing.T) {
 	draw := tool("draw", anything)
 	draw.Agents = []chat.Agent{chat.AgentAssistant}
 	b := NewBox(slog.New(slog.DiscardHandler), List{draw, tool("look", anything)})
@@ -71,7 +71,7 @@ func TestAToolIsForItsAgentsOnly(t *testing.T) {
 	require.Empty(t, none.Tools(t.Context(), "ann", chat.AgentDocuments))
 }
 
-func TestMisfitSaysWhatIsWrongInPlainWords(t *testing.T) {
+func TestMisfitDescribesTheProblem(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1},"s":{"enum":["a","b"]}},"required":["n"],"additionalProperties":false}`)
 	for arguments, want := range map[string]string{
 		`{"n":1}`:           "",
@@ -119,7 +119,7 @@ func TestEditedArguments(t *testing.T) {
 	for given, want := range map[string]struct{ edited, problem string }{
 		``:                              {"", ""},
 		`null`:                          {"", ""},
-		` {"n":1.0, "prompt":"a cat"} `: {"", ""}, // says the same
+		` {"n":1.0, "prompt":"a cat"} `: {"", ""}, // means the same
 		`{"prompt":"a dog"}`:            {`{"prompt":"a dog"}`, ""},
 		`{"prompt":1}`:                  {"", "prompt: got number, want string"},
 		`{`:                             {"", "the arguments are not valid JSON"},

@@ -7,9 +7,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Edited is what a person puts in the place of a tool call's arguments, in
-// canonical form; nil when that is nothing new. The problem says, in their words, why it cannot be used.
-// texts are those of the call's turn.
+// Edited returns a person's arguments for a tool call in canonical form; nil when they equal
+// the current ones. problem says why they are invalid. texts are the texts of the call's turn.
 func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (_ json.RawMessage, problem string) {
 	given = bytes.TrimSpace(given)
 	if len(given) == 0 || string(given) == "null" {
@@ -18,7 +17,7 @@ func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (
 	if len(given) > chat.MaxArguments {
 		return nil, "the arguments are larger than 64 kB"
 	}
-	current, edited := texts[chat.EditedKey(call.ID)] // before, when it is asked about again
+	current, edited := texts[chat.EditedKey(call.ID)] // edited already, when the call is asked about again
 	if !edited {
 		current = texts[chat.CallKey(call.ID)]
 	}

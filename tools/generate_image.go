@@ -17,10 +17,9 @@ const (
 	maxPicture   = 20 << 20
 )
 
-// GenerateImage draws a picture, keeps it and says where it is served. It costs
-// money and cannot be taken back, so a person is asked first, and may change
-// what is drawn. placeholder says that the painter is the offline engine,
-// and so does the result.
+// GenerateImage draws a picture, stores it and returns its URL. It costs money, so a person
+// approves it first and may edit the prompt. placeholder means that the painter is the offline
+// engine; the result says so.
 func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Tool {
 	return Tool{
 		Name:        "generate_image",
@@ -47,11 +46,11 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 				return Failed("The arguments cannot be read."), nil
 			}
 			id := PictureID(c.ID)
-			there, err := pictures.AttachmentsByID(ctx, c.Owner, []string{id})
+			existing, err := pictures.AttachmentsByID(ctx, c.Owner, []string{id})
 			if err != nil {
 				return Result{}, fmt.Errorf("generate_image: %w", err)
 			}
-			if len(there) == 1 { // an earlier run of this very call drew it and died before it could say so
+			if len(existing) == 1 { // an earlier attempt of this call stored it and died before it returned
 				return drawn(id, in.Prompt, placeholder, chat.Usage{}), nil
 			}
 			picture, usage, err := painter.Paint(ctx, in.Prompt, in.Size, c.ID)
@@ -70,8 +69,8 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 	}
 }
 
-// refused tells the model what a provider said no to; what nobody can be sure
-// of (a line that broke) stays an error.
+// refused returns a provider's refusal as a result for the model. If the outcome is unknown
+// (a broken connection), it returns an error.
 func refused(ctx context.Context, usage chat.Usage, err error) (Result, error) {
 	var e *llm.Error
 	if ctx.Err() == nil && errors.As(err, &e) && e.Status >= 400 && e.Status < 500 {
@@ -98,7 +97,7 @@ func drawn(id, prompt string, placeholder bool, usage chat.Usage) Result {
 
 const maxAlt = 80
 
-// altText is what a picture is called in markdown.
+// altText returns a picture's alternative text for markdown.
 func altText(prompt string) string {
 	text := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("[]()<>`*_\\!", r) {

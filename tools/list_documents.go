@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	mostListed = 100
-	maxListed  = 200 // characters of a title
+	maxDocuments = 100
+	maxTitle     = 200 // characters of a title
 )
 
-// ListDocuments shows which documents the caller has.
+// ListDocuments lists the caller's documents.
 func ListDocuments(docs Documents) Tool {
 	return Tool{
 		Name:        "list_documents",
@@ -52,10 +52,10 @@ func listed(visible []chat.Document, part string) string {
 		if !strings.Contains(strings.ToLower(d.Title), part) {
 			continue
 		}
-		if fits++; fits > mostListed {
+		if fits++; fits > maxDocuments {
 			continue
 		}
-		title := llm.Data(cut(strings.Join(strings.Fields(d.Title), " "), maxListed))
+		title := llm.Data(cut(strings.Join(strings.Fields(d.Title), " "), maxTitle))
 		lines = append(lines, fmt.Sprintf("- %s (id %s, %s)", title, d.ID, d.Status))
 	}
 	switch {
@@ -63,8 +63,8 @@ func listed(visible []chat.Document, part string) string {
 		return "There are no documents."
 	case fits == 0:
 		return "No document's title holds that."
-	case fits > mostListed:
-		lines = append(lines, fmt.Sprintf("and %d more; name a part of the title to see them", fits-mostListed))
+	case fits > maxDocuments:
+		lines = append(lines, fmt.Sprintf("and %d more; name a part of the title to see them", fits-maxDocuments))
 	}
 	return strings.Join(lines, "\n")
 }

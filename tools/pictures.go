@@ -11,22 +11,22 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Pictures keeps what tools draw.
+// Pictures stores pictures that tools make.
 type Pictures interface {
 	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
 }
 
-// pictureNamespace makes the id of a picture from the call that drew it.
+// pictureNamespace is the UUID namespace of PictureID.
 var pictureNamespace = uuid.MustParse("0b0c6f0e-4b8e-5d53-8f0a-3c1c7be1a2d4")
 
-// PictureID is the id of the picture that a call draws: always the same one.
+// PictureID derives a picture's id from its call, so that retries get the same id.
 func PictureID(callID string) string { return uuid.NewSHA1(pictureNamespace, []byte(callID)).String() }
 
 const keepAgain = 250 * time.Millisecond
 
-// KeepPicture stores a picture that a call has brought and may not bring again:
-// it waits for a database that is away as long as the call may take.
+// KeepPicture stores the picture of a call that must not run again: while the database is
+// unavailable it retries until the call's timeout.
 func KeepPicture(ctx context.Context, pictures Pictures, a chat.Attachment, data []byte) error {
 	for {
 		err := pictures.PutAttachment(ctx, a, data)

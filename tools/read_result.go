@@ -11,21 +11,21 @@ import (
 
 // Limits of a result, in characters.
 const (
-	MaxRead   = 16_000  // what a model reads of it at once
-	MaxResult = 200_000 // what is kept of it
+	MaxRead   = 16_000  // that a model reads at once
+	MaxResult = 200_000 // that are stored
 )
 
-// Texts are those of a turn, by key.
+// Texts reads the texts of a turn, by key.
 type Texts interface {
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 }
 
-// ReadResultName is the tool that reads on in a result that was cut. A model is
-// told of it once there is one.
+// ReadResultName is the tool that reads the rest of a truncated result. It is offered once a
+// result was truncated.
 const ReadResultName = "read_result"
 
-// Head is what a model reads of a result: all of it, or its beginning and how to
-// read on.
+// Head returns what a model reads of a result: all of it, or its beginning and how to read the
+// rest.
 func Head(callID, content string) (head string, whole bool) {
 	head = cut(content, MaxRead)
 	if head == content {
@@ -35,7 +35,7 @@ func Head(callID, content string) (head string, whole bool) {
 		MaxRead, utf8.RuneCountInString(content), ReadResultName, callID, MaxRead), false
 }
 
-// ReadResult reads on in a result of the same turn.
+// ReadResult reads the rest of a result of the same turn.
 func ReadResult(texts Texts) Tool {
 	return Tool{
 		Name:        ReadResultName,
@@ -76,7 +76,7 @@ func window(callID, content string, offset int) string {
 	if rest == "" {
 		return "The result ends before that."
 	}
-	const note = 200 // room for the note, so that what is returned is not cut once more
+	const note = 200 // room for the note, so that the output is not truncated again
 	part := cut(rest, MaxRead-note)
 	if part == rest {
 		return part

@@ -12,8 +12,8 @@ import (
 	textmessage "golang.org/x/text/message"
 )
 
-// compiled schemas, by their text. Schemas of tools come and go, so the cache is
-// emptied when it has grown large.
+// compiled caches compiled schemas by their text. The cache is emptied when it becomes large,
+// because schemas of tools change.
 var compiled = struct {
 	sync.Mutex
 	known map[string]*jsonschema.Schema
@@ -57,8 +57,8 @@ func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return got, nil
 }
 
-// Misfit says, in words for a model or a person, why arguments cannot be given
-// to a tool of this schema; "" when they can. Arguments are a JSON object.
+// Misfit describes, for a model or a person, why arguments do not satisfy a schema; "" when they
+// do. Arguments are a JSON object.
 func Misfit(schema, arguments json.RawMessage) string {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
 	if err != nil {
@@ -83,7 +83,7 @@ func Misfit(schema, arguments json.RawMessage) string {
 
 var english = textmessage.NewPrinter(language.English)
 
-// leaves are the problems of a validation error, at most five.
+// leaves returns the problems of a validation error, at most five.
 func leaves(v *jsonschema.ValidationError, out []string) []string {
 	if len(v.Causes) == 0 && len(out) < 5 {
 		where := strings.Join(v.InstanceLocation, ".")
@@ -98,4 +98,4 @@ func leaves(v *jsonschema.ValidationError, out []string) []string {
 	return out
 }
 
-const maxProblem = 300 // characters of one; it may repeat what it is about
+const maxProblem = 300 // characters of one problem, which may quote the arguments

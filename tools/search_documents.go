@@ -10,8 +10,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Searcher finds passages of the documents that owner may see, best first. No
-// docIDs: all of them.
+// Searcher finds passages of the documents that owner may see, best first. Without docIDs it
+// searches all of them.
 type Searcher interface {
 	Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error)
 }
@@ -22,9 +22,9 @@ type Documents interface {
 }
 
 const (
-	usualPassages = 6
-	mostPassages  = 12
-	mostNamed     = 20 // documents of one search
+	defaultPassages = 6
+	maxPassages     = 12
+	maxNamed        = 20 // documents of one search
 )
 
 // SearchDocuments finds passages of the caller's documents.
@@ -53,16 +53,16 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 				return Failed("The arguments cannot be read."), nil
 			}
 			if in.Limit == 0 {
-				in.Limit = usualPassages
+				in.Limit = defaultPassages
 			}
-			only, unknown, err := named(ctx, docs, c.Owner, in.Documents[:min(len(in.Documents), mostNamed)])
+			only, unknown, err := findNamed(ctx, docs, c.Owner, in.Documents[:min(len(in.Documents), maxNamed)])
 			if err != nil {
 				return Result{}, fmt.Errorf("search_documents: %w", err)
 			}
 			if unknown != "" {
 				return Failed("No document is called " + llm.Data(unknown) + ". list_documents shows what there is."), nil
 			}
-			hits, err := search.Search(ctx, c.Owner, in.Query, only, min(in.Limit, mostPassages))
+			hits, err := search.Search(ctx, c.Owner, in.Query, only, min(in.Limit, maxPassages))
 			if err != nil {
 				return Result{}, fmt.Errorf("search_documents: %w", err)
 			}
@@ -71,8 +71,7 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 	}
 }
 
-// shown is what a search returns: the passages, numbered from 1, as a person
-// reads them. A prompt shows them in its own form.
+// shown formats passages, numbered from 1, for a person. Prompts have their own format.
 func shown(hits []chat.Hit) Result {
 	if len(hits) == 0 {
 		return Result{Content: "Nothing was found."}
@@ -91,9 +90,9 @@ func shown(hits []chat.Hit) Result {
 	return r
 }
 
-// named are the documents that a model names by id, by title or by a part of
-// it; unknown is the first name that fits none.
-func named(ctx context.Context, docs Documents, owner string, names []string) (ids []string, unknown string, _ error) {
+// findNamed returns the documents that a model names by id, title or part of a title; unknown is
+// the first name without a match.
+func findNamed(ctx context.Context, docs Documents, owner string, names []string) (ids []string, unknown string, _ error) {
 	if len(names) == 0 {
 		return nil, "", nil
 	}
@@ -111,8 +110,7 @@ func named(ctx context.Context, docs Documents, owner string, names []string) (i
 	return ids, "", nil
 }
 
-// byName are the documents of an id or a title, else those whose title holds
-// the name.
+// byName returns the documents with this id or title, else those whose title contains the name.
 func byName(visible []chat.Document, name string) (ids []string) {
 	if name == "" {
 		return nil

@@ -21,7 +21,7 @@ const (
 	MaxWebHits    = 5
 	MaxWebText    = 2000 // characters of one page's text
 	maxWebTitle   = 200
-	maxQuery      = 400 // what Tavily takes
+	maxQuery      = 400 // Tavily's limit
 	maxTavilyBody = 2 << 20
 	tavilyTimeout = 10 * time.Second
 )
@@ -34,8 +34,8 @@ type Tavily struct {
 
 var _ WebSearch = (*Tavily)(nil)
 
-// NewTavily makes a client; without a key it is not Configured. An empty
-// baseURL is the service's own; a malformed one is an error.
+// NewTavily makes a client; without a key it is not Configured. An empty baseURL means
+// TavilyURL; a malformed one is an error.
 func NewTavily(key, baseURL string) (*Tavily, error) {
 	if baseURL == "" {
 		baseURL = TavilyURL
@@ -49,7 +49,7 @@ func NewTavily(key, baseURL string) (*Tavily, error) {
 		endpoint: u.JoinPath("search").String(),
 		client: &http.Client{
 			Timeout:       tavilyTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key goes to one host
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key must not be sent to another host
 		},
 	}, nil
 }
@@ -72,7 +72,7 @@ type tavilyAnswer struct {
 	} `json:"results"`
 }
 
-// Search asks for at most MaxWebHits pages with https addresses.
+// Search returns at most MaxWebHits pages with https addresses.
 func (t *Tavily) Search(ctx context.Context, query string) ([]WebHit, error) {
 	if !t.Configured() {
 		return nil, errors.New("web search: not configured")
@@ -109,7 +109,7 @@ func (t *Tavily) Search(ctx context.Context, query string) ([]WebHit, error) {
 	return pages(answer), nil
 }
 
-// pages keeps what can be cited: an https address, each once, with some text.
+// pages returns the results that can be cited: unique https addresses with text.
 func pages(a tavilyAnswer) []WebHit {
 	var hits []WebHit
 	seen := map[string]bool{}

@@ -109,7 +109,7 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestWithoutAKeyItSaysThatItIsNotConfigured(t *testing.T) {
+func TestTavilyWithoutAKeyIsNotConfigured(t *testing.T) {
 	web, err := NewTavily("", "")
 	require.NoError(t, err)
 	require.False(t, web.Configured())
@@ -118,7 +118,7 @@ func TestWithoutAKeyItSaysThatItIsNotConfigured(t *testing.T) {
 	require.False(t, (*Tavily)(nil).Configured())
 }
 
-func TestAMalformedAddressIsRefused(t *testing.T) {
+func TestTavilyRefusesAMalformedAddress(t *testing.T) {
 	for _, bad := range []string{"api.tavily.com", "ftp://x", "://", "https://"} {
 		_, err := NewTavily("k", bad)
 		require.ErrorContains(t, err, "TAVILY_BASE_URL", bad)

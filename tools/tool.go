@@ -12,30 +12,29 @@ import (
 type Approval string
 
 const (
-	Never Approval = "never" // it runs
+	Never Approval = "never" // runs without asking
 	Ask   Approval = "ask"   // approve or reject
 	Edit  Approval = "edit"  // approve, reject, or approve with edited arguments
 )
 
-// Tool is everything there is to say about one tool, in one place. Adding one
-// is adding one file with a Tool in it and naming it where the box is filled.
+// Tool declares one tool. To add one, add a file with a Tool and list it where the box is
+// filled.
 type Tool struct {
 	Name        string // as models see it: letters, digits, _ and -, at most 64
 	Description string
 	Schema      json.RawMessage // JSON schema of the arguments, an object
-	Approval    Approval        // one that is none of the three counts as Ask
-	Timeout     time.Duration   // of one call; then the model reads that it took too long. 0: DefaultTimeout
+	Approval    Approval        // other values count as Ask
+	Timeout     time.Duration   // of one call; 0: DefaultTimeout
 	Agents      []chat.Agent    // that may call it; nil: all
-	// SideEffects: the tool changes something that running it again would change
-	// again. It gets one attempt; when nobody knows how that ended, a person is
-	// asked.
+	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
+	// if its outcome is unknown, a person is asked.
 	SideEffects bool
-	// Run does it. Arguments satisfy Schema. An error is a failure of ours or of
-	// the network; what the model should read, a failure included, is a Result.
+	// Run runs the tool. Arguments satisfy Schema. An error is a failure of ours or of the
+	// network. A failure that the model should read is a Result.
 	Run func(ctx context.Context, c Call) (Result, error)
 }
 
-// DefaultTimeout is a call's time limit.
+// DefaultTimeout is the default timeout of a call.
 const DefaultTimeout = 10 * time.Second
 
 // Call is one call of a tool.
@@ -49,9 +48,9 @@ type Call struct {
 type Result struct {
 	Content string // what the model reads; capped by the caller
 	IsError bool
-	// ChunkIDs are passages that Content shows and that an answer may cite, in the
-	// order in which Content numbers them from 1. In a prompt they are shown anew,
-	// numbered through all of the turn's passages, and stand for Content.
+	// ChunkIDs are passages in Content that an answer may cite, in the order in which Content
+	// numbers them from 1. Prompts show the passages instead of Content, numbered across the
+	// whole turn.
 	ChunkIDs []string
 	// Attachments are ids of pictures the tool made.
 	Attachments []string
@@ -63,12 +62,12 @@ func Failed(why string) Result { return Result{Content: why, IsError: true} }
 
 // Source offers tools to a caller. Safe for concurrent use.
 type Source interface {
-	// Tools are those that owner may use now. It never waits for the network: what
-	// is not known yet is left out.
+	// Tools returns the tools that owner may use now. It never waits for the network: tools that
+	// are not known yet are left out.
 	Tools(ctx context.Context, owner string) []Tool
 }
 
-// List is a Source of tools that are always there.
+// List is a Source with a fixed list of tools.
 type List []Tool
 
 // Tools implements Source.

@@ -1,5 +1,4 @@
-// Package tools is what an agent can use: tools that a model calls, each
-// declared in a file of its own, and the web.
+// Package tools has the tools that a model can call, one file each, and web search.
 package tools
 
 import "context"
@@ -16,7 +15,7 @@ type WebHit struct {
 type WebSearch interface {
 	// Configured reports whether Search can work at all.
 	Configured() bool
-	// Search returns the best pages, best first; none is no error. Errors name
-	// what went wrong and never hold the query, the key or a body.
+	// Search returns pages, best first; an empty result is not an error. Errors never hold the
+	// query, the key or a body.
 	Search(ctx context.Context, query string) ([]WebHit, error)
 }

@@ -1,5 +1,5 @@
-// Package transcript renders a turn's log as the workflow keeps it (ids and
-// codes) into events complete with their texts.
+// Package transcript renders the entries of a turn's log, which have ids and codes,
+// into events with texts.
 package transcript
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Store is what rendering reads.
+// Store is the part of db.Store that rendering reads.
 type Store interface {
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
@@ -27,10 +27,10 @@ type Ref struct {
 	Owner, ThreadID, TurnID string
 }
 
-// Render makes the events of entries, in their order and with their numbers.
-// Texts, titles and set names are read once each, and only when an entry needs
-// them. A document that is gone has an empty title. Terminal entries are left
-// out: their event is the stored one.
+// Render returns the events of entries, in their order and with their numbers. It
+// reads texts, titles and set names once each, and only when an entry needs them. A
+// deleted document has an empty title. It skips terminal entries: their event is the
+// stored one.
 func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
 	w, err := load(ctx, store, ref, entries, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]
 	return w.events(entries), nil
 }
 
-// End is Render and Prompts of a whole log whose texts are known.
+// End is Render and Prompts of a whole log, for a caller that has read the texts.
 func End(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) ([]chat.Event, []db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries, texts)
 	if err != nil {
@@ -58,9 +58,8 @@ func (w words) events(entries []chat.Entry) []chat.Event {
 	return events
 }
 
-// Prompts are what the history keeps of a log beside message and answer: the
-// questions with the answers given, in words, and the notices, but for those
-// that mean nothing once the turn is over.
+// Prompts are the parts of a log that become messages of the history: the questions
+// with their answers, and the notices, except those about ignored answers.
 func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries, nil)
 	if err != nil {
@@ -89,7 +88,7 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 	return prompts
 }
 
-// words are the texts and names that a log's entries stand for.
+// words are the texts and names that a log's entries refer to.
 type words struct {
 	ref    Ref
 	texts  map[string]string
@@ -97,7 +96,7 @@ type words struct {
 	sets   map[string]string
 }
 
-// load reads what entries stand for; texts that are nil are not known yet.
+// load reads the texts and names of entries. texts is nil when they are not read yet.
 func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) (words, error) {
 	w := words{ref: ref, texts: texts, titles: map[string]string{}, sets: map[string]string{}}
 	var err error
@@ -139,16 +138,16 @@ func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts
 	return w, nil
 }
 
-// needsTexts reports whether an entry's event has texts of the turn's.
+// needsTexts reports whether an entry refers to texts of the turn.
 func needsTexts(e chat.Entry) bool {
 	return e.Ref != "" || e.Call != nil || e.Resume != nil && e.Resume.Ref != "" ||
 		e.Question != nil && (e.Question.Ref != "" || len(e.Question.Calls) > 0)
 }
 
-// maxID bounds what is looked up as an id: an answer may be a long text.
+// maxID is the length of the longest id: an answer may be an id or a long text.
 const maxID = 128
 
-// ids keeps what may be an id, each once.
+// ids keeps the strings that can be ids, each once.
 func ids(in []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -227,7 +226,8 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 	return i
 }
 
-// arguments are a tool call's as the model wrote them, an object in any case.
+// arguments are those that the model wrote for a tool call; "{}" if they are not a
+// JSON object.
 func (w words) arguments(callID string) string {
 	raw := strings.TrimSpace(w.texts[chat.CallKey(callID)])
 	if !strings.HasPrefix(raw, "{") || !json.Valid([]byte(raw)) {
@@ -236,7 +236,7 @@ func (w words) arguments(callID string) string {
 	return raw
 }
 
-// decisions says what a person decided about tool calls.
+// decisions describes a person's decisions about tool calls.
 func decisions(q chat.Question, v chat.ResumeValue) string {
 	var said []string
 	for _, d := range v.Decisions {
@@ -253,7 +253,7 @@ func decisions(q chat.Question, v chat.ResumeValue) string {
 	return strings.Join(said, "\n")
 }
 
-// answer says what a person answered, as they would read it.
+// answer describes a person's answer with labels and titles instead of ids.
 func (w words) answer(q chat.Question, v chat.ResumeValue) string {
 	if q.Type == chat.ToolApproval {
 		return decisions(q, v)

@@ -50,7 +50,7 @@ var ref = Ref{Owner: "o", ThreadID: "th", TurnID: "tu"}
 
 func ptr(s string) *string { return &s }
 
-func TestRenderGivesEveryEntryItsWords(t *testing.T) {
+func TestRenderAddsTheTextsOfEveryEntry(t *testing.T) {
 	store := &names{
 		texts:  map[string]string{"piece:1": "The answer.", "web_query": "capital rules", "unresolved": `"XYZ"`},
 		titles: map[string]string{"d1": "Circular"},
@@ -92,8 +92,8 @@ func TestRenderGivesEveryEntryItsWords(t *testing.T) {
 	require.Equal(t, []string{"documents", "texts"}, store.reads, "one read each")
 }
 
-func TestRenderReadsNothingThatNoEntryNeeds(t *testing.T) {
-	store := &names{err: errors.New("away")}
+func TestRenderReadsOnlyWhatEntriesNeed(t *testing.T) {
+	store := &names{err: errors.New("unavailable")}
 	events, err := Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventStatus, Node: chat.NodeIntent}})
 	require.NoError(t, err)
 	require.Len(t, events, 2)
@@ -102,7 +102,7 @@ func TestRenderReadsNothingThatNoEntryNeeds(t *testing.T) {
 	require.ErrorIs(t, err, store.err)
 }
 
-func TestAnAnswerReadsAsThePersonWouldSayIt(t *testing.T) {
+func TestAnswerIsRenderedWithLabelsAndTitles(t *testing.T) {
 	store := &names{titles: map[string]string{"d1": "Circular", "d2": "Policy"}, sets: map[string]string{"s1": "Rules"}}
 	actions := chat.Question{ID: "q", Type: chat.ActionChoice, OptionIDs: []string{"compare", "audit"}}
 	docs := chat.Question{ID: "q", Type: chat.DocChoice, OptionIDs: []string{"d1", "d2", chat.AllDocs}}
@@ -136,7 +136,7 @@ func TestAnAnswerReadsAsThePersonWouldSayIt(t *testing.T) {
 	}
 }
 
-func TestToolCallsAreShownWithTheArgumentsThatAreAskedAbout(t *testing.T) {
+func TestToolCallsAreRenderedWithTheirCurrentArguments(t *testing.T) {
 	store := &names{texts: map[string]string{
 		chat.CallKey("c1"): `{"prompt":"a cat"}`, chat.EditedKey("c1"): `{"prompt":"two cats"}`, chat.ResultKey("c1"): "drawn",
 		chat.CallKey("c2"): `{broken`,

@@ -15,28 +15,30 @@ import (
 )
 
 const (
-	// After a worker's death its threads' next tasks go to any worker after this
-	// long, instead of the SDK's 5 s.
+	// When a worker has died, other workers get its threads' tasks after this long
+	// (SDK default: 5 s).
 	stickyTimeout = time.Second
-	// How long running activities may take to hand in what they have at a stop.
+	// How long a stopping worker waits for its activities to save their partial
+	// results.
 	stopTimeout = 5 * time.Second
 	// A cached thread costs about 48 KiB.
 	stickyCache = 2000
 	// With the SDK's default of two, the first tasks of new threads starve behind
-	// those of threads that are cached here.
-	workflowPollers = 10
+	// those of cached threads. A task without a waiting poller goes through the
+	// queue's backlog; with ten pollers, that is 6 % of a turn's CPU at 32 threads.
+	workflowPollers = 32
 	activityPollers = 5
-	// Workflow code that does not yield for so long hangs; the SDK's 1 s also comes
-	// by on a machine that is only busy. A workflow task has 4 s.
+	// Workflow code that does not yield for this long counts as deadlocked. The SDK's
+	// default of 1 s can also pass on a busy machine. A workflow task has 4 s.
 	deadlock = 4 * time.Second
-	// Streaming activities wait on models; they cost next to nothing.
+	// Streaming activities mostly wait for models, so many can run at once.
 	concurrentActivities = 400
 )
 
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
-// New makes a worker that is ready to start. bus carries what is new
-// in turns to their followers; watching sees every activity run.
+// New creates a worker that is ready to start. bus publishes new log entries to
+// followers; the watching interceptors see every activity.
 func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,

@@ -9,8 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// agent runs the turn by the agent that its message asked for. The tools that a
-// person said need not ask any more stay so, however the turn ends.
+// agent runs the agent that the message asked for. Remembered approvals are kept,
+// however the turn ends.
 func (u *turn) agent(ctx workflow.Context, begun activities.Begun) (ending activities.Ending, err error) {
 	u.approved = append(slices.Clone(begun.Approved), u.Remembered...)
 	u.noticeNoImages(ctx, begun.NoImages)
@@ -24,14 +24,13 @@ func (u *turn) agent(ctx workflow.Context, begun activities.Begun) (ending activ
 	return ending, err
 }
 
-// assistant is the agent that calls a model and its tools in turn until it
-// answers: model → tools → model.
+// assistant is the agent that loops model → tools → model until it answers.
 func (u *turn) assistant(ctx workflow.Context) (activities.Ending, error) {
-	_, err := u.answerWith(ctx, answering{
+	_, err := u.runToolLoop(ctx, toolLoop{
 		agent:  chat.AgentAssistant,
 		status: func(int) chat.Node { return chat.NodeModel },
 		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
-			return workflow.ExecuteActivity(u.modelCall(ctx, "Think"), acts.Think, activities.ThinkRequest{TurnRef: u.ref(), Stage: s})
+			return workflow.ExecuteActivity(u.modelCall(ctx, "Think"), acts.Think, activities.ThinkRequest{TurnRef: u.nextActivityRef(), Stage: s})
 		},
 	})
 	return activities.Ending{}, err

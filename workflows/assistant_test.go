@@ -25,12 +25,14 @@ import (
 
 var oneThought = chat.Usage{TokensIn: 10, TokensOut: 1, Calls: 1}
 
-// says is a model call that ends the answer.
-func says() activities.Written { return activities.Written{Chars: 20, Usage: oneThought, Attempt: 1} }
+// finalCall is a model call that ends the answer.
+func finalCall() activities.Written {
+	return activities.Written{Chars: 20, Usage: oneThought, Attempt: 1}
+}
 
-// wants is a model call that wants tools called: "search", free of side effects,
-// or "draw", which has some and asks.
-func wants(first int, names ...string) activities.Written {
+// toolCalls is a model call that asks for tools: "search" has no side effects, "draw"
+// has some and needs approval. A "!" after the name marks a refused call.
+func toolCalls(first int, names ...string) activities.Written {
 	w := activities.Written{Usage: oneThought, Attempt: 1}
 	for i, name := range names {
 		name, refused := strings.CutSuffix(name, "!")
@@ -43,9 +45,9 @@ func wants(first int, names ...string) activities.Written {
 	return w
 }
 
-// thinking is an assistant's turn whose model calls come to this.
-func thinking(thoughts ...activities.Written) *script {
-	s := perfect()
+// assistantTurn is an assistant's turn whose model calls return thoughts.
+func assistantTurn(thoughts ...activities.Written) *script {
+	s := clearTurn()
 	s.begin.Agent = chat.AgentAssistant
 	s.thoughts = thoughts
 	return s
@@ -60,50 +62,50 @@ func no(id string) chat.Decision {
 	return chat.Decision{ID: id, Decision: chat.Rejected, Reason: "not now"}
 }
 
-func TestTheAssistantAnswersAtOnceWhenItNeedsNoTool(t *testing.T) {
-	e := tell(t, thinking(says()))
-	require.Equal(t, []string{"turn_started", "status model", "text piece:1"}, story(e.Log))
+func TestAssistantAnswersAtOnceWhenItNeedsNoTool(t *testing.T) {
+	e := runTurn(t, assistantTurn(finalCall()))
+	require.Equal(t, []string{"turn_started", "status model", "text piece:1"}, summary(e.Log))
 	require.Equal(t, oneThought, e.Usage)
 	require.Equal(t, chat.TurnCompleted, e.Status)
 }
 
-func TestTheAssistantLoopsThroughToolsUntilItAnswers(t *testing.T) {
-	first := wants(1, "search")
+func TestAssistantLoopsThroughToolsUntilItAnswers(t *testing.T) {
+	first := toolCalls(1, "search")
 	first.Chars = 9 // "Let me look."
-	s := thinking(first, wants(2, "list", "search!"), says())
-	e := tell(t, s)
+	s := assistantTurn(first, toolCalls(2, "list", "search!"), finalCall())
+	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status model", "text piece:1", "tool_call search", "status tool search", "tool_result search",
 		"status model", "tool_call list", "tool_call search", "status tool list", "tool_result list", "tool_result error search",
 		"status model", "text piece:2",
-	}, story(e.Log))
+	}, summary(e.Log))
 	require.Equal(t, 3, e.Usage.Calls)
-	require.Equal(t, activities.Stage{Piece: 2, Calls: 3, Tried: 1, Round: 2}, s.thinks[2].Stage, "the turn's texts tell what was said and called")
-	require.Equal(t, []string{"search", "list"}, s.called, "a call that cannot be made is not made")
+	require.Equal(t, activities.Stage{Piece: 2, Calls: 3, Tried: 1, Round: 2}, s.thinks[2].Stage, "the rounds themselves are in the turn's texts")
+	require.Equal(t, []string{"search", "list"}, s.called, "a refused call does not run")
 }
 
-func TestCallsOfOneMessageRunSideBySideAndEndInOrder(t *testing.T) {
-	s := thinking(wants(1, "slow", "fast"), says())
+func TestCallsOfOneMessageRunInParallelAndTheirResultsAreInOrder(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "slow", "fast"), finalCall())
 	fast := make(chan struct{})
 	s.tool = func(_ context.Context, r activities.CallRequest, _ int) (activities.Called, error) {
 		if r.Name == "fast" {
 			close(fast)
 		} else {
-			<-fast // were they not side by side, this would never end
+			<-fast // blocks for ever unless the calls run in parallel
 		}
 		return activities.Called{Usage: chat.Usage{CostUSD: 1}}, nil
 	}
-	e := tell(t, s)
+	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status model", "tool_call slow", "tool_call fast", "status tool slow", "status tool fast",
 		"tool_result slow", "tool_result fast", "status model", "text piece:1",
-	}, story(e.Log))
-	require.Equal(t, 2.0, e.Usage.CostUSD, "what tools cost counts")
+	}, summary(e.Log))
+	require.Equal(t, 2.0, e.Usage.CostUSD, "the cost of tools counts")
 }
 
-func TestAllCallsThatAskAreShownTogetherAndNoneOfTheirMessageRunsBefore(t *testing.T) {
-	s := thinking(wants(1, "draw", "search", "draw2"), says())
-	p := newPlay(t, s)
+func TestApprovalsOfOneMessageAreAskedTogetherBeforeAnyOfItsCallsRuns(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw", "search", "draw2"), finalCall())
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
 		q := p.state().Pending
@@ -116,13 +118,13 @@ func TestAllCallsThatAskAreShownTogetherAndNoneOfTheirMessageRunsBefore(t *testi
 		"turn_started", "status model", "tool_call draw", "tool_call search", "tool_call draw2",
 		"interrupt approve_tools", "resumed", "status tool search", "status tool draw2",
 		"tool_result error draw", "tool_result search", "tool_result draw2", "status model", "text piece:1",
-	}, story(p.endings[0].Log))
+	}, summary(p.endings[0].Log))
 	require.ElementsMatch(t, []string{"search", "draw2"}, s.called)
 	require.Equal(t, decide(yes("c3"), no("c1")), s.decided[0].Value)
 }
 
-func TestDecisionsThatDoNotFitTheQuestionChangeNothing(t *testing.T) {
-	p := newPlay(t, thinking(wants(1, "draw"), says()))
+func TestDecisionsThatDoNotFitTheQuestionAreRejected(t *testing.T) {
+	p := newHarness(t, assistantTurn(toolCalls(1, "draw"), finalCall()))
 	p.submitAt(0, "t1", chat.Supersede)
 	bad := map[string]*reply{}
 	p.at(1, func() {
@@ -143,14 +145,14 @@ func TestDecisionsThatDoNotFitTheQuestionChangeNothing(t *testing.T) {
 		require.Equal(t, chat.CodeBadResume, errType(r.rejected), name)
 	}
 	require.NoError(t, first.rejected)
-	require.Equal(t, chat.CodeNoInterrupt, errType(second.rejected), "each decision is taken once")
+	require.Equal(t, chat.CodeNoInterrupt, errType(second.rejected), "each decision is accepted once")
 	require.Equal(t, 1, p.calls["CallTool c1"])
 }
 
-func TestCallRunsUnderTheHashOfTheArgumentsThatWereShownOrPutInTheirPlace(t *testing.T) {
-	asks := wants(1, "draw", "draw")
+func TestCallRunsWithTheHashOfTheShownOrEditedArguments(t *testing.T) {
+	asks := toolCalls(1, "draw", "draw")
 	asks.Calls[0].Hash, asks.Calls[1].Hash = "shown-1", "shown-2"
-	s := thinking(asks, says())
+	s := assistantTurn(asks, finalCall())
 	s.hashes = map[string]string{"c2": "edited-2"}
 	var got sync.Map
 	s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.Called, error) {
@@ -160,11 +162,11 @@ func TestCallRunsUnderTheHashOfTheArgumentsThatWereShownOrPutInTheirPlace(t *tes
 		}
 		return activities.Called{}, nil
 	}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() { p.resume(decide(yes("c1"), yes("c2"))) })
 	p.at(2, func() {
-		require.Equal(t, "edited-2", p.state().Pending.Calls[0].Hash, "asked again about what ran")
+		require.Equal(t, "edited-2", p.state().Pending.Calls[0].Hash, "the second question has the arguments that ran")
 		s.hashes = nil
 		got.Delete("c2")
 		p.resume(decide(yes("c2")))
@@ -176,36 +178,36 @@ func TestCallRunsUnderTheHashOfTheArgumentsThatWereShownOrPutInTheirPlace(t *tes
 	}
 }
 
-func TestARememberedToolAsksNoMoreInLaterRoundsAndLaterTurns(t *testing.T) {
+func TestRememberedApprovalCountsInLaterRoundsAndTurns(t *testing.T) {
 	remember := yes("c1")
 	remember.Remember = true
-	s := thinking(wants(1, "draw"), wants(2, "draw"), wants(3, "draw2"), says())
-	e := tell(t, s, decide(remember), decide(no("c3")))
+	s := assistantTurn(toolCalls(1, "draw"), toolCalls(2, "draw"), toolCalls(3, "draw2"), finalCall())
+	e := runTurn(t, s, decide(remember), decide(no("c3")))
 	require.Equal(t, []string{"draw"}, e.Approvals)
 	require.Equal(t, 1, s.calls["CallTool c2"])
 
-	s = thinking(wants(1, "draw"), says())
+	s = assistantTurn(toolCalls(1, "draw"), finalCall())
 	s.begin.Approved = []string{"draw"}
-	e = tell(t, s)
-	require.NotContains(t, story(e.Log), "interrupt approve_tools")
-	require.Empty(t, e.Approvals, "what the parent has needs not be said again")
+	e = runTurn(t, s)
+	require.NotContains(t, summary(e.Log), "interrupt approve_tools")
+	require.Empty(t, e.Approvals, "approvals of the parent are not repeated")
 }
 
-func TestWhatIsRememberedStaysSoWhenTheTurnIsStopped(t *testing.T) {
+func TestRememberedApprovalSurvivesAStop(t *testing.T) {
 	remember := yes("c1")
 	remember.Remember = true
-	s := thinking(wants(1, "draw"), wants(2, "draw2"))
-	e := tell(t, s, decide(remember), answer(chat.CancelResume, ""))
+	s := assistantTurn(toolCalls(1, "draw"), toolCalls(2, "draw2"))
+	e := runTurn(t, s, decide(remember), answer(chat.CancelResume, ""))
 	require.Equal(t, chat.TurnCancelled, e.Status)
 	require.Equal(t, []string{"draw"}, e.Approvals)
 }
 
-func TestEditedArgumentsOfASignalAreCheckedAndABadOneLeavesTheQuestionOpen(t *testing.T) {
+func TestEditedArgumentsFromASignalAreCheckedAndBadOnesLeaveTheQuestionOpen(t *testing.T) {
 	edited := yes("c1")
 	edited.Arguments = json.RawMessage(`{"prompt":"two cats"}`)
-	s := thinking(wants(1, "draw"), says())
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
 	s.misfit = true
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() { p.env.SignalWorkflow(workflows.SignalResume, decide(edited)) })
 	p.at(2, func() {
@@ -218,23 +220,23 @@ func TestEditedArgumentsOfASignalAreCheckedAndABadOneLeavesTheQuestionOpen(t *te
 	require.Equal(t, []string{
 		"turn_started", "status model", "tool_call draw", "interrupt approve_tools", "notice resume_ignored",
 		"resumed", "status tool draw", "tool_result draw", "status model", "text piece:1",
-	}, story(p.endings[0].Log))
+	}, summary(p.endings[0].Log))
 	require.True(t, s.decided[0].Check)
 	require.False(t, s.decided[2].Check)
 }
 
-func TestAnApprovalWaitsAsLongAsItTakes(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
-	p := newPlay(t, s)
+func TestApprovalWithoutATimeoutWaitsForever(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(60*24*90, func() { p.resume(decide(yes("c1"))) })
 	p.run()
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 }
 
-func TestAnApprovalWithATimeLimitEndsAsARejection(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
-	p := newPlay(t, s)
+func TestApprovalTimeoutRejectsTheCalls(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	limited := input
 	limited.ApprovalTimeout = time.Hour
@@ -242,37 +244,37 @@ func TestAnApprovalWithATimeLimitEndsAsARejection(t *testing.T) {
 	require.NoError(t, p.env.GetWorkflowError())
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	require.Empty(t, s.called)
-	require.Equal(t, activities.NobodyAnswered, s.decided[0].Value.Decisions[0].Reason)
-	require.Contains(t, story(p.endings[0].Log), "tool_result error draw")
+	require.Equal(t, activities.NoAnswerInTime, s.decided[0].Value.Decisions[0].Reason)
+	require.Contains(t, summary(p.endings[0].Log), "tool_result error draw")
 }
 
-// darkly are the ways in which a call's end stays unknown.
-var darkly = map[string]error{
-	"its worker fell silent": temporal.NewHeartbeatTimeoutError(),
-	"it took for ever":       temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil),
-	"it could not say":       temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil),
-	"its worker went away":   temporal.NewApplicationError("", activities.ErrTypeInterrupted),
+// unknownOutcomes are the errors after which a call's outcome is unknown.
+var unknownOutcomes = map[string]error{
+	"heartbeat timeout":      temporal.NewHeartbeatTimeoutError(),
+	"start-to-close timeout": temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil),
+	"unknown outcome":        temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil),
+	"worker stopped":         temporal.NewApplicationError("", activities.ErrTypeInterrupted),
 }
 
-func TestASideEffectWhoseOutcomeIsUnknownIsAskedAboutAndNeverSilentlyRunAgain(t *testing.T) {
-	for name, end := range darkly {
+func TestUnknownOutcomeOfASideEffectIsAskedAboutAndNotRetriedSilently(t *testing.T) {
+	for name, end := range unknownOutcomes {
 		for verdict, d := range map[string]chat.Decision{"again": yes("c1"), "not again": no("c1")} {
 			t.Run(name+", "+verdict, func(t *testing.T) {
-				s := thinking(wants(1, "draw", "search"), says())
+				s := assistantTurn(toolCalls(1, "draw", "search"), finalCall())
 				s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.Called, error) {
 					if r.Name == "draw" && n == 1 {
 						return activities.Called{}, end
 					}
 					return activities.Called{}, nil
 				}
-				p := newPlay(t, s)
+				p := newHarness(t, s)
 				p.submitAt(0, "t1", chat.Supersede)
 				p.at(1, func() { p.resume(decide(yes("c1"))) })
 				p.at(2, func() {
 					require.Equal(t, 1, s.calls["CallTool c1"])
 					q := p.state().Pending
 					require.Equal(t, chat.PromptUnknownOutcome, q.Prompt)
-					require.Equal(t, []chat.CallRef{{ID: "c1", Name: "draw"}}, q.Calls, "only that one, and its arguments stay")
+					require.Equal(t, []chat.CallRef{{ID: "c1", Name: "draw"}}, q.Calls, "only that call, and its arguments are not editable")
 					p.resume(decide(d))
 				})
 				p.run()
@@ -285,67 +287,67 @@ func TestASideEffectWhoseOutcomeIsUnknownIsAskedAboutAndNeverSilentlyRunAgain(t 
 				} else {
 					want = append(want, "tool_result error draw")
 				}
-				require.Equal(t, append(want, "status model", "text piece:1"), story(p.endings[0].Log))
+				require.Equal(t, append(want, "status model", "text piece:1"), summary(p.endings[0].Log))
 				require.Equal(t, map[string]int{"again": 2, "not again": 1}[verdict], s.calls["CallTool c1"])
 			})
 		}
 	}
 }
 
-func TestASideEffectThatEndsInTheDarkAgainIsAskedAboutAgain(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
+func TestSecondUnknownOutcomeIsAskedAboutAgain(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
 	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
 		return activities.Called{}, temporal.NewHeartbeatTimeoutError()
 	}
-	e := tell(t, s, decide(yes("c1")), decide(yes("c1")), decide(no("c1")))
+	e := runTurn(t, s, decide(yes("c1")), decide(yes("c1")), decide(no("c1")))
 	require.Equal(t, chat.TurnCompleted, e.Status)
 	require.Equal(t, 2, s.calls["CallTool c1"])
 }
 
-func TestAResultThatStandsAfterAllNeedsNoQuestion(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
-	s.stands = &activities.Called{Usage: chat.Usage{CostUSD: 3}}
+func TestStoredResultOfAnUnknownOutcomeNeedsNoQuestion(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
+	s.storedResult = &activities.Called{Usage: chat.Usage{CostUSD: 3}}
 	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
 		return activities.Called{}, temporal.NewHeartbeatTimeoutError()
 	}
-	e := tell(t, s, decide(yes("c1")))
-	require.NotContains(t, story(e.Log), "interrupt unknown_outcome")
+	e := runTurn(t, s, decide(yes("c1")))
+	require.NotContains(t, summary(e.Log), "interrupt unknown_outcome")
 	require.Equal(t, 1, s.calls["CallTool c1"])
 	require.Equal(t, 3.0, e.Usage.CostUSD)
 }
 
-func TestACallWhoseWorkerWentAwayBeforeItRanIsMadeWithoutAsking(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
+func TestCallWhoseWorkerStoppedBeforeItRanIsRepeatedWithoutAQuestion(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
 	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
 		if n < 3 {
 			return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeNotRun, nil)
 		}
 		return activities.Called{}, nil
 	}
-	e := tell(t, s, decide(yes("c1")))
-	require.NotContains(t, story(e.Log), "interrupt unknown_outcome")
+	e := runTurn(t, s, decide(yes("c1")))
+	require.NotContains(t, summary(e.Log), "interrupt unknown_outcome")
 	require.Equal(t, 3, s.calls["CallTool c1"])
 }
 
-func TestAToolWithoutSideEffectsIsSimplyTriedAgain(t *testing.T) {
-	s := thinking(wants(1, "search"), says())
+func TestToolWithoutSideEffectsIsRetried(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "search"), finalCall())
 	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
 		if n < 3 {
 			return activities.Called{}, temporal.NewHeartbeatTimeoutError()
 		}
 		return activities.Called{}, nil
 	}
-	e := tell(t, s)
+	e := runTurn(t, s)
 	require.Equal(t, chat.TurnCompleted, e.Status)
 	require.Equal(t, 3, s.calls["CallTool c1"])
 }
 
 func TestAStopDuringAToolEndsTheTurnAndItsCall(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
 	var ended sync.WaitGroup
 	ended.Add(1)
 	s.stops = make(chan struct{})
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	s.tool = func(ctx context.Context, _ activities.CallRequest, _ int) (activities.Called, error) {
 		defer ended.Done()
 		p.env.RegisterDelayedCallback(func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) }, 0)
@@ -360,25 +362,25 @@ func TestAStopDuringAToolEndsTheTurnAndItsCall(t *testing.T) {
 	p.run()
 	ended.Wait()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
-	require.NotContains(t, story(p.endings[0].Log), "interrupt unknown_outcome", "who stops it is not asked")
+	require.NotContains(t, summary(p.endings[0].Log), "interrupt unknown_outcome", "a stopped turn asks nothing")
 	require.Equal(t, 1, s.calls["CallTool c1"])
-	require.Equal(t, "status tool draw", story(p.endings[0].Log)[len(p.endings[0].Log)-1], "the call stays without a result")
+	require.Equal(t, "status tool draw", summary(p.endings[0].Log)[len(p.endings[0].Log)-1], "the call has no result")
 }
 
-func TestASubmitSupersedesAPendingApprovalAndTheCallStaysWithoutAResult(t *testing.T) {
-	s := thinking(wants(1, "draw"), says())
-	p := newPlay(t, s)
+func TestSubmitSupersedesAPendingApprovalAndItsCallHasNoResult(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/superseded", "t2 completed"}, statuses(p.endings))
-	require.Equal(t, []string{"turn_started", "status model", "tool_call draw", "interrupt approve_tools"}, story(p.endings[0].Log))
+	require.Equal(t, []string{"turn_started", "status model", "tool_call draw", "interrupt approve_tools"}, summary(p.endings[0].Log))
 	require.Empty(t, s.called)
 }
 
-func TestTheStepLimitEndsALoopThatFindsNoEnd(t *testing.T) {
-	s := thinking(wants(1, "search"))
-	p := newPlay(t, s)
+func TestStepLimitEndsAnEndlessToolLoop(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "search"))
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	bounded := input
 	bounded.MaxSteps = 3
@@ -386,22 +388,22 @@ func TestTheStepLimitEndsALoopThatFindsNoEnd(t *testing.T) {
 	require.NoError(t, p.env.GetWorkflowError())
 	require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
 	require.Equal(t, 3, s.calls["Think"])
-	require.Equal(t, "tool_result search", story(p.endings[0].Log)[len(p.endings[0].Log)-1], "what came is kept")
+	require.Equal(t, "tool_result search", summary(p.endings[0].Log)[len(p.endings[0].Log)-1], "the log is kept")
 }
 
-func TestAnApprovalCrossesContinueAsNewAndNothingBeforeItRunsAgain(t *testing.T) {
+func TestPendingApprovalSurvivesContinueAsNewAndNoStepRunsAgain(t *testing.T) {
 	remember := yes("c2")
 	remember.Remember = true
-	s := thinking(wants(1, "search"), wants(2, "draw"), wants(3, "draw"), says())
-	p := newPlay(t, s)
+	s := assistantTurn(toolCalls(1, "search"), toolCalls(2, "draw"), toolCalls(3, "draw"), finalCall())
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() { p.env.SetContinueAsNewSuggested(true) })
-	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t9"}) }) // any event wakes it
-	carried := p.runOn(input)
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t9"}) }) // any event wakes the workflow
+	carried := p.runUntilContinueAsNew(input)
 	require.Equal(t, 2, s.calls["Think"])
 	require.Equal(t, chat.ToolApproval, carried.Carried.Open.Pending.Type)
 
-	next := newPlay(t, s)
+	next := newHarness(t, s)
 	next.at(1, func() { next.resume(decide(remember)) })
 	next.env.ExecuteWorkflow(workflows.ThreadType, carried)
 	require.NoError(t, next.env.GetWorkflowError())
@@ -415,52 +417,52 @@ func TestAnApprovalCrossesContinueAsNewAndNothingBeforeItRunsAgain(t *testing.T)
 	}
 }
 
-func TestPicturesThatTheModelCannotSeeAreSaidSoOnce(t *testing.T) {
-	blind := says()
+func TestPicturesThatTheModelCannotSeeGiveOneNotice(t *testing.T) {
+	blind := finalCall()
 	blind.NoImages = true
-	s := thinking(blind)
+	s := assistantTurn(blind)
 	s.begin.NoImages = true
-	e := tell(t, s)
-	require.Equal(t, []string{"turn_started", "notice images_not_supported", "status model", "text piece:1"}, story(e.Log))
+	e := runTurn(t, s)
+	require.Equal(t, []string{"turn_started", "notice images_not_supported", "status model", "text piece:1"}, summary(e.Log))
 
-	e = tell(t, thinking(blind))
-	require.Equal(t, []string{"turn_started", "status model", "notice images_not_supported", "text piece:1"}, story(e.Log))
+	e = runTurn(t, assistantTurn(blind))
+	require.Equal(t, []string{"turn_started", "status model", "notice images_not_supported", "text piece:1"}, summary(e.Log))
 }
 
-func TestTheDocumentsAgentCallsToolsInsideItsActionByTheSameLoop(t *testing.T) {
-	s := perfect()
+func TestDocumentsAgentCallsToolsByTheSameLoop(t *testing.T) {
+	s := clearTurn()
 	s.write = func(_ context.Context, n int) (activities.Written, error) {
 		if n == 1 {
-			return wants(1, "search"), nil
+			return toolCalls(1, "search"), nil
 		}
 		return activities.Written{Chars: 10, Citations: 1, Attempt: 1}, nil
 	}
-	e := tell(t, s)
+	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "status doc_resolver", "status doc_resolver docs",
 		"status validate_inputs", "status inquire", "tool_call search", "status tool search", "tool_result search",
 		"status model", "text piece:1", "status format_response",
-	}, story(e.Log))
+	}, summary(e.Log))
 	require.Equal(t, chat.High, e.Retrieval)
 }
 
-// A turn of a thousand steps: what its thread carries must stay small, and its
-// history must not grow without end.
-func TestTurnOfAThousandStepsContinuesAsNewOnItsWayAndCarriesLittle(t *testing.T) {
+// The state of a thread with a turn of a thousand steps must stay small, and its
+// history must not grow without limit.
+func TestTurnOfAThousandStepsContinuesAsNewWithLittleState(t *testing.T) {
 	const steps = 1000
-	s := thinking()
+	s := assistantTurn()
 	for n := range steps - 1 {
-		w := wants(n+1, "search")
+		w := toolCalls(n+1, "search")
 		w.Chars = n % 2
 		s.thoughts = append(s.thoughts, w)
 	}
-	s.thoughts = append(s.thoughts, says())
+	s.thoughts = append(s.thoughts, finalCall())
 	in := input
 	in.ContinueAfter, in.TurnDeadline = 1500, time.Hour
 	runs, largest := 0, 0
-	var p *play
+	var p *harness
 	for {
-		p = newPlay(t, s)
+		p = newHarness(t, s)
 		if runs == 0 {
 			p.submitAt(0, "t1", chat.Supersede)
 		}
@@ -493,12 +495,12 @@ func TestTurnOfAThousandStepsContinuesAsNewOnItsWayAndCarriesLittle(t *testing.T
 	require.Equal(t, chat.EventText, log[len(log)-1].Type)
 }
 
-func TestManyQuestionsOfOneTurnCarryNoText(t *testing.T) {
-	s := perfect()
+func TestManyQuestionsOfOneTurnKeepNoTextInTheHistory(t *testing.T) {
+	s := clearTurn()
 	s.intent.Action = chat.Summarize
 	s.docs = []activities.Docs{{Confidence: chat.High}}
 	s.answers = []activities.Answered{{}}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	for i := range 20 {
 		p.at(i+1, func() { p.resume(answer(chat.TextInput, strings.Repeat("text ", 5000))) })

@@ -21,58 +21,54 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Client sends commands to threads and asks them questions: the engine as the
-// API knows it (api.Threads).
+// Client sends commands and queries to threads. It implements api.Threads.
 type Client struct {
 	Temporal client.Client
-	Rules    Rules // of threads that a command reaches
+	Rules    Rules // sent with each command
 	// ContinueAfter is ThreadInput's; tests set it.
 	ContinueAfter int
 }
 
 const (
-	// A workflow task whose worker died is given to another after this long.
+	// Temporal gives a workflow task to another worker after this long.
 	taskTimeout = 4 * time.Second
-	// One try of a query; a dead worker alone costs the sticky timeout of 1 s.
+	// One attempt of a query. A dead worker costs the sticky timeout of 1 s of it.
 	queryTimeout = 1500 * time.Millisecond
-	// The pauses between tries double from the first to the longest, each by up to
-	// half shorter or longer, so that clients refused together do not come back
-	// together.
-	firstPause   = 25 * time.Millisecond
-	longestPause = 500 * time.Millisecond
+	// The back-off between attempts doubles from the first to the longest, with a
+	// jitter of 50 %, so that clients refused together do not retry together.
+	minBackoff = 25 * time.Millisecond
+	maxBackoff = 500 * time.Millisecond
 )
 
-// retry calls try until it succeeds, fails for a reason that does not pass by
-// itself, or ctx ends; then its last error comes back with that of ctx.
-func retry[T any](ctx context.Context, passes func(error) bool, try func() (T, error)) (T, error) {
-	pauses := &backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: longestPause}
+// retry calls try until it succeeds, fails with an error that is not transient, or
+// ctx ends. Then it returns the last error together with that of ctx.
+func retry[T any](ctx context.Context, transient func(error) bool, try func() (T, error)) (T, error) {
+	backoffs := &backoff.ExponentialBackOff{InitialInterval: minBackoff, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: maxBackoff}
 	var last error
 	result, err := backoff.Retry(ctx, func() (T, error) {
 		result, err := try()
-		if last = err; err != nil && !passes(err) {
+		if last = err; err != nil && !transient(err) {
 			err = backoff.Permanent(err)
 		}
 		return result, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(backoffs), backoff.WithMaxElapsedTime(0))
 	if err != nil && last != nil && !errors.Is(err, last) {
 		err = fmt.Errorf("%w: %w", err, last)
 	}
 	return result, err
 }
 
-// Submit has the thread take the turn, starting its workflow if none is open,
-// and returns the turn that the message made, now or when it was first sent, with
-// what it has recorded so far.
-// A *chat.Refused says that the thread did not take it.
+// Submit submits the turn to its thread, and starts the workflow if none is open. It
+// returns the turn of the message (for a retry that of the first submit) and what it
+// has recorded so far. A *chat.Refused says that the thread rejected it.
 //
-// It is tried until ctx ends. Idempotent: the update's id is the turn's. A server takes few updates of one
-// workflow at a time (10, where nobody set it higher) and refuses the others,
-// which are tried again with the same id: so none of a burst is lost or doubled,
-// and they run in the order in which the thread accepted them, which need not be
-// that in which they were sent.
+// It is retried until ctx ends, and is idempotent: the update's id is the turn's. A
+// server limits the concurrent updates of one workflow (10 by default) and refuses
+// more; those are retried with the same id. So no submit of a burst is lost or
+// doubled. The turns run in the order in which the thread accepted them.
 func (c *Client) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
-	taken, err := retry(ctx, passing, func() (chat.Submitted, error) { return c.submitOnce(ctx, s) })
-	return taken, refusal(err)
+	taken, err := retry(ctx, isTransient, func() (chat.Submitted, error) { return c.submitOnce(ctx, s) })
+	return taken, asRefused(err)
 }
 
 func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Submitted, err error) {
@@ -84,13 +80,13 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			UserAttribute.ValueSet(s.Owner), StatusAttribute.ValueSet(statusOpen)),
-		Priority:      fairly(s.Owner),
+		Priority:      fairnessPriority(s.Owner),
 		StaticSummary: "Conversation " + s.ThreadID,
 	}, ThreadType, ThreadInput{
 		Owner: s.Owner, ThreadID: s.ThreadID, Generation: s.Generation, Rules: c.Rules, ContinueAfter: c.ContinueAfter,
 	})
 	id := s.TurnID
-	if s.NoRepeat { // an update of the same id has the outcome of the first
+	if s.NoRepeat { // Temporal answers a second update of one id with the result of the first
 		id += ":no-repeat"
 	}
 	handle, err := c.Temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
@@ -109,7 +105,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 	if err := handle.Get(ctx, &reply); err != nil {
 		return taken, err
 	}
-	if reply.TurnID == "" { // a worker of yesterday answered
+	if reply.TurnID == "" { // a worker of an older release answered
 		reply.TurnID = s.TurnID
 	}
 	return chat.Submitted{TurnID: reply.TurnID, Log: reply.Log}, nil
@@ -130,9 +126,9 @@ func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 	return r
 }
 
-// passing reports whether a submit failed for a reason that passes by itself:
-// the run was just closing or continuing as new, or the server was busy.
-func passing(err error) bool {
+// isTransient reports whether a retry of a submit can succeed: the run was closing
+// or continuing as new, or the server was busy.
+func isTransient(err error) bool {
 	var notReady *serviceerror.WorkflowNotReady
 	var unavailable *serviceerror.Unavailable
 	var exhausted *serviceerror.ResourceExhausted
@@ -141,7 +137,7 @@ func passing(err error) bool {
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &multi) {
 		for _, e := range multi.OperationErrors() {
-			if passing(e) {
+			if isTransient(e) {
 				return true
 			}
 		}
@@ -151,8 +147,8 @@ func passing(err error) bool {
 		errors.As(err, &aborted) || errors.As(err, &notFound)
 }
 
-// refusal turns a workflow's typed error into the domain's.
-func refusal(err error) error {
+// asRefused turns a typed error of the workflow into a *chat.Refused.
+func asRefused(err error) error {
 	var app *temporal.ApplicationError
 	if !errors.As(err, &app) {
 		return err
@@ -166,19 +162,19 @@ func refusal(err error) error {
 	return err
 }
 
-// Resume answers the pending interrupt; a *chat.Refused when there is none or
-// the answer does not fit. Tries share one update id, so that an answer whose
-// acknowledgement was lost is not refused as a second one.
+// Resume answers the pending interrupt. It returns a *chat.Refused when there is
+// none or the answer does not fit. Retries share one update id, so that an answer
+// whose acknowledgement was lost is not refused as a second one.
 func (c *Client) Resume(ctx context.Context, r chat.Resume) error {
 	id := uuid.NewString()
-	_, err := retry(ctx, passing, func() (struct{}, error) {
+	_, err := retry(ctx, isTransient, func() (struct{}, error) {
 		err := c.resumeOnce(ctx, id, r)
-		if gone(err) && !c.open(ctx, r.ThreadID) {
+		if isNotFound(err) && !c.open(ctx, r.ThreadID) {
 			err = &chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"}
 		}
 		return struct{}{}, err
 	})
-	return refusal(err)
+	return asRefused(err)
 }
 
 func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error {
@@ -195,41 +191,41 @@ func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error
 	return handle.Get(ctx, nil)
 }
 
-// open reports whether the thread has a run that is not closed: a run that was
-// not found may just have continued as new.
+// open reports whether the thread has an open run. A run that was not found may
+// have continued as new.
 func (c *Client) open(ctx context.Context, threadID string) bool {
 	d, err := c.Temporal.DescribeWorkflowExecution(ctx, ThreadWorkflowID(threadID), "")
 	return err == nil && d.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 }
 
-// Cancel ends a turn. open is false when the thread has no open workflow, which
-// is no error. Idempotent.
+// Cancel stops a turn. It is idempotent. open is false, without an error, when the
+// thread has no open workflow.
 func (c *Client) Cancel(ctx context.Context, _, threadID string, v chat.Cancel) (open bool, _ error) {
 	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalCancel, v)
-	if gone(err) {
+	if isNotFound(err) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Progress is the turn's log after n. Known is false when the turn is not open:
-// then the settled log has it.
+// Progress is the turn's log after n. Known is false when the turn is not open; its
+// log may be in the database.
 func (c *Client) Progress(ctx context.Context, threadID, turnID string, after int) (p chat.Progress, err error) {
 	err = c.query(ctx, threadID, &p, QueryProgress, turnID, after)
 	return p, err
 }
 
-// State is the thread at a glance; zero when its workflow is not open.
+// State is the state of the thread; zero when its workflow is not open.
 func (c *Client) State(ctx context.Context, threadID string) (s chat.ThreadState, err error) {
 	err = c.query(ctx, threadID, &s, QueryThread)
 	return s, err
 }
 
-// query leaves result as it is when the thread has no open run. Around
-// continue-as-new, and while a worker starts, a query can be refused, or hang
-// until its deadline: it is asked again until ctx ends.
+// query leaves result unchanged when the thread has no open run. Around
+// continue-as-new, and while a worker starts, a query can be refused or time out:
+// it is retried until ctx ends.
 func (c *Client) query(ctx context.Context, threadID string, result any, name string, args ...any) error {
-	answer, err := retry(ctx, asksAgain, func() (*client.QueryWorkflowWithOptionsResponse, error) {
+	answer, err := retry(ctx, isQueryRetryable, func() (*client.QueryWorkflowWithOptionsResponse, error) {
 		answer, err := c.queryOnce(ctx, threadID, name, args...)
 		if err == nil && answer.QueryRejected.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 			err = errContinued
@@ -237,7 +233,7 @@ func (c *Client) query(ctx context.Context, threadID string, result any, name st
 		return answer, err
 	})
 	switch {
-	case gone(err):
+	case isNotFound(err):
 		return nil
 	case cannotReplay(err):
 		return fmt.Errorf("%w: %w", chat.ErrCannotReplay, err)
@@ -251,11 +247,11 @@ func (c *Client) query(ctx context.Context, threadID string, result any, name st
 
 var errContinued = errors.New("the run has continued as new")
 
-// asksAgain reports whether a query may be answered when it is asked again.
-func asksAgain(err error) bool { return !gone(err) && !cannotReplay(err) }
+// isQueryRetryable reports whether a retry of a query can succeed.
+func isQueryRetryable(err error) bool { return !isNotFound(err) && !cannotReplay(err) }
 
-// cannotReplay reports whether the workflow's history cannot be replayed by its
-// worker: asking again would replay the whole of it again, to the same end.
+// cannotReplay reports whether the worker cannot replay the workflow's history. A
+// retry would replay all of it and fail again.
 func cannotReplay(err error) bool {
 	var failed *serviceerror.QueryFailed
 	return errors.As(err, &failed)
@@ -272,8 +268,8 @@ func (c *Client) queryOnce(ctx context.Context, threadID, name string, args ...a
 	})
 }
 
-// OpenThreads calls each with the id of every thread whose workflow is open. A
-// thread that began a moment ago may be missing.
+// OpenThreads calls each with the id of every thread whose workflow is open. It may
+// miss a thread that began a moment ago.
 func (c *Client) OpenThreads(ctx context.Context, namespace string, each func(threadID string) error) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: namespace, Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", ThreadType),
@@ -296,41 +292,41 @@ func (c *Client) OpenThreads(ctx context.Context, namespace string, each func(th
 	}
 }
 
-// FollowVersion has an open thread follow a version of the rules from its next
-// run on, which begins between two steps; nil when it is not open.
+// FollowVersion makes an open thread continue as new between two steps, under this
+// version of the rules. It returns nil when the thread is not open.
 func (c *Client) FollowVersion(ctx context.Context, threadID string, version int) error {
 	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalVersion, version)
-	if gone(err) {
+	if isNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// Delete ends a thread's workflow; what it was doing is dropped.
+// Delete terminates a thread's workflow. An open turn is dropped.
 func (c *Client) Delete(ctx context.Context, _, threadID string) error {
 	err := c.Temporal.TerminateWorkflow(ctx, ThreadWorkflowID(threadID), "", "conversation deleted")
-	if gone(err) {
+	if isNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// Ingest starts a document's ingest, or joins the one under way.
+// Ingest starts a document's ingest. It does nothing if one is running.
 func (c *Client) Ingest(ctx context.Context, owner, docID string) error {
 	_, err := c.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:                       IngestWorkflowID(docID),
 		TaskQueue:                TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		Priority:                 fairly(owner),
+		Priority:                 fairnessPriority(owner),
 		StaticSummary:            "Document " + docID,
 	}, IngestType, activities.IngestRequest{Owner: owner, DocID: docID})
 	return err
 }
 
-// fairly has the task queue serve owners in turn, however many tasks one of them
-// has waiting; a workflow's activities inherit it. It takes effect on servers
-// with matching.enableFairness.
-func fairly(owner string) temporal.Priority {
+// fairnessPriority makes the task queue serve owners in turn, however many tasks one
+// of them has waiting. A workflow's activities inherit it. It takes effect on
+// servers with matching.enableFairness.
+func fairnessPriority(owner string) temporal.Priority {
 	if len(owner) > maxFairnessKey {
 		sum := sha256.Sum256([]byte(owner))
 		owner = hex.EncodeToString(sum[:])
@@ -340,7 +336,7 @@ func fairly(owner string) temporal.Priority {
 
 const maxFairnessKey = 64 // bytes
 
-func gone(err error) bool {
+func isNotFound(err error) bool {
 	var notFound *serviceerror.NotFound
 	return errors.As(err, &notFound)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// busyTemporal refuses every call and notes when it came.
+// busyTemporal fails every call and records its time.
 type busyTemporal struct {
 	client.Client
 	refusal error
@@ -44,8 +44,8 @@ func (b *busyTemporal) QueryWorkflowWithOptions(context.Context, *client.QueryWo
 	return nil, b.refuse()
 }
 
-// calls of the client that are tried again.
-var triedAgain = map[string]func(context.Context, *workflows.Client) error{
+// retriedCalls are the client's calls that are retried.
+var retriedCalls = map[string]func(context.Context, *workflows.Client) error{
 	"Submit": func(ctx context.Context, c *workflows.Client) error {
 		_, err := c.Submit(ctx, chat.Submit{ThreadID: "th", TurnID: "t1"})
 		return err
@@ -60,8 +60,8 @@ var triedAgain = map[string]func(context.Context, *workflows.Client) error{
 	},
 }
 
-func TestTriesComeWithBackOffAndJitterUntilTheDeadline(t *testing.T) {
-	for name, call := range triedAgain {
+func TestClientRetriesWithBackOffAndJitterUntilTheDeadline(t *testing.T) {
+	for name, call := range retriedCalls {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var schedules [][]time.Duration
@@ -72,39 +72,39 @@ func TestTriesComeWithBackOffAndJitterUntilTheDeadline(t *testing.T) {
 					err := call(ctx, &workflows.Client{Temporal: busy})
 					cancel()
 					require.ErrorIs(t, err, context.DeadlineExceeded)
-					require.ErrorAs(t, err, new(*serviceerror.Unavailable), "why it was tried so long")
+					require.ErrorAs(t, err, new(*serviceerror.Unavailable), "the last error")
 					require.Equal(t, 14*time.Second, time.Since(began))
 					var pauses []time.Duration
 					for i := range busy.calls[1:] {
 						pauses = append(pauses, busy.calls[i+1].Sub(busy.calls[i]))
 					}
-					require.LessOrEqual(t, pauses[0], 40*time.Millisecond, "a run that was just closing is there again at once")
+					require.LessOrEqual(t, pauses[0], 40*time.Millisecond, "a run that was closing is replaced at once")
 					require.LessOrEqual(t, slices.Max(pauses), 750*time.Millisecond)
-					require.Less(t, len(pauses), 70, "a server that is busy is left alone")
+					require.Less(t, len(pauses), 70, "a busy server gets few retries")
 					schedules = append(schedules, pauses)
 				}
-				require.NotEqual(t, schedules[0], schedules[1], "two clients do not come back together")
+				require.NotEqual(t, schedules[0], schedules[1], "two clients do not retry at the same times")
 			})
 		})
 	}
 }
 
-func TestWhatIsRefusedForGoodIsNotTriedAgain(t *testing.T) {
+func TestClientDoesNotRetryPermanentErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := &busyTemporal{refusal: serviceerror.NewInvalidArgument("no")}
 		c := &workflows.Client{Temporal: busy}
 		ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
 		defer cancel()
-		require.ErrorAs(t, triedAgain["Submit"](ctx, c), new(*serviceerror.InvalidArgument))
-		require.ErrorAs(t, triedAgain["Resume"](ctx, c), new(*serviceerror.InvalidArgument))
+		require.ErrorAs(t, retriedCalls["Submit"](ctx, c), new(*serviceerror.InvalidArgument))
+		require.ErrorAs(t, retriedCalls["Resume"](ctx, c), new(*serviceerror.InvalidArgument))
 		require.Len(t, busy.calls, 2)
 	})
 }
 
-// laterTemporal takes a query after it has refused some.
-type laterTemporal struct{ busyTemporal }
+// recoveringTemporal answers a query after some failures.
+type recoveringTemporal struct{ busyTemporal }
 
-func (l *laterTemporal) QueryWorkflowWithOptions(ctx context.Context, r *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
+func (l *recoveringTemporal) QueryWorkflowWithOptions(ctx context.Context, r *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
 	if len(l.calls) < 3 {
 		return nil, l.refuse()
 	}
@@ -112,9 +112,9 @@ func (l *laterTemporal) QueryWorkflowWithOptions(ctx context.Context, r *client.
 	return &client.QueryWorkflowWithOptionsResponse{QueryResult: client.NewValue(payloads)}, err
 }
 
-func TestAQueryIsAnsweredAsSoonAsAWorkerIs(t *testing.T) {
+func TestQuerySucceedsOnceAWorkerIsAvailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		later := &laterTemporal{busyTemporal{refusal: serviceerror.NewUnavailable("no worker")}}
+		later := &recoveringTemporal{busyTemporal{refusal: serviceerror.NewUnavailable("no worker")}}
 		state, err := (&workflows.Client{Temporal: later}).State(t.Context(), "th")
 		require.NoError(t, err)
 		require.Equal(t, "t1", state.TurnID)

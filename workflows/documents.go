@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -34,22 +35,22 @@ func (u *turn) documents(ctx workflow.Context, begun activities.Begun) (activiti
 	return e, nil
 }
 
-// documentsTurn is what the nodes of one turn hand on.
+// documentsTurn is the state that the nodes of one turn share.
 type documentsTurn struct {
 	*turn
 	begun  activities.Begun
 	intent activities.Intent
 	docs   activities.Docs
 	found  activities.Retrieved
-	asText bool // the text under audit came as an answer
-	// unknown is the key of the text that named nothing and is asked about: names
-	// in the message, or the answer before.
+	asText bool // the text to audit came as an answer
+	// unknown is the key of the text with names that match no document, for the next
+	// question to quote: from the message, or from the answer before.
 	unknown string
 }
 
-// resolve finds out what to do, and with which documents. With an inferred
-// action both are looked for side by side; what was found before the action was
-// known is kept when it suffices for the action, else asked for once more.
+// resolve finds the action and the documents. When the action is inferred, both are
+// inferred at once, and the documents once more if they do not suffice for the
+// action.
 func (d *documentsTurn) resolve(ctx workflow.Context) error {
 	err := d.resolveBoth(ctx)
 	if err != nil {
@@ -63,70 +64,102 @@ func (d *documentsTurn) resolve(ctx workflow.Context) error {
 	return d.chooseDocs(ctx)
 }
 
-// resolvers are the results of both, recorded together: they end before any
-// question is asked.
-type resolvers struct {
-	Intent activities.Intent `json:"intent"`
-	Docs   activities.Docs   `json:"docs"`
-}
-
+// resolveBoth finds the action and the documents before any question is asked.
 func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
-	both, err := once(d.turn, "resolve", func() (r resolvers, err error) {
+	both, err := once(d.turn, "resolve", func() (r activities.Resolved, err error) {
 		if d.begun.Action == "" {
 			d.status(ctx, chat.NodeIntent)
 		} else {
 			d.status(ctx, chat.NodeDocs)
 		}
-		ruled, err := d.byRules(ctx)
+		if d.thread.Version == 0 {
+			return d.resolveSeparately(ctx)
+		}
+		r, err = lookup[activities.Resolved](ctx, d.turn, "Decide what rules can", acts.ResolveByRules, d.TurnRef)
 		if err != nil {
 			return r, err
 		}
-		var docs workflow.Future
-		if ruled.Docs == nil {
-			if err := d.mayCall(ctx); err != nil {
-				return r, err
-			}
-			docs = workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
-				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.ref(), Action: d.begun.Action})
-		}
-		switch {
-		case ruled.Intent != nil:
-			r.Intent = *ruled.Intent
-		case d.begun.Action == "":
-			if err := d.mayCall(ctx); err != nil {
-				return r, err
-			}
-			intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.ref())
-			err = d.await(ctx, intent, &r.Intent)
-		default:
-			r.Intent, err = lookup[activities.Intent](ctx, d.turn, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
-		}
-		if err != nil {
+		if err := d.infer(ctx, &r); err != nil {
 			return r, err
 		}
-		d.Usage = d.Usage.Add(r.Intent.Usage)
-		settled := r.Intent.Confidence != chat.Low && !r.Intent.Multi
-		if d.begun.Action == "" && settled {
-			d.status(ctx, chat.NodeDocs)
-		}
-		if docs == nil {
-			r.Docs = *ruled.Docs
-		} else if err = d.await(ctx, docs, &r.Docs); err == nil {
-			d.Usage = d.Usage.Add(r.Docs.Usage)
-		}
-		return r, err
+		d.announceDocs(ctx, r.Intent)
+		return r, nil
 	})
-	d.intent, d.docs = both.Intent, both.Docs
+	if err == nil {
+		d.intent, d.docs = *both.Intent, *both.Docs
+	}
 	return err
 }
 
-// byRules is what can be told of the message without a model, in the workflow
-// task that begins the turn. Before version 1 nothing was.
-func (d *documentsTurn) byRules(ctx workflow.Context) (activities.Ruled, error) {
-	if d.thread.Version == 0 {
-		return activities.Ruled{}, nil
+// infer asks the model for what r lacks, in one activity.
+func (d *documentsTurn) infer(ctx workflow.Context, r *activities.Resolved) error {
+	open := activities.ResolveRequest{Intent: r.Intent == nil, Docs: r.Docs == nil, Action: d.begun.Action}
+	summary := "Find out what is asked, and the documents meant"
+	switch {
+	case !open.Intent && !open.Docs:
+		return nil
+	case !open.Docs:
+		summary = "Find out what is asked"
+	case !open.Intent:
+		summary = "Find the documents meant"
 	}
-	return lookup[activities.Ruled](ctx, d.turn, "Decide what rules can", acts.ResolveByRules, d.TurnRef)
+	for _, called := range []bool{open.Intent, open.Docs} {
+		if called {
+			if err := d.mayCall(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	open.TurnRef = d.nextActivityRef()
+	call := workflow.ExecuteActivity(d.modelCall(ctx, summary), acts.Resolve, open)
+	var found activities.Resolved
+	if err := d.await(ctx, call, &found); err != nil {
+		return err
+	}
+	r.Intent, r.Docs = cmp.Or(r.Intent, found.Intent), cmp.Or(r.Docs, found.Docs)
+	d.Usage = d.Usage.Add(r.Intent.Usage).Add(r.Docs.Usage) // rules use no tokens
+	return nil
+}
+
+// resolveSeparately resolves action and documents by two activities, for threads of
+// version 0.
+func (d *documentsTurn) resolveSeparately(ctx workflow.Context) (activities.Resolved, error) {
+	var r activities.Resolved
+	if err := d.mayCall(ctx); err != nil {
+		return r, err
+	}
+	docs := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents meant"),
+		acts.ResolveDocs, activities.DocsRequest{TurnRef: d.nextActivityRef(), Action: d.begun.Action})
+	if d.begun.Action == "" {
+		if err := d.mayCall(ctx); err != nil {
+			return r, err
+		}
+		intent := workflow.ExecuteActivity(d.modelCall(ctx, "Find out what is asked"), acts.ResolveIntent, d.nextActivityRef())
+		if err := d.await(ctx, intent, &r.Intent); err != nil {
+			return r, err
+		}
+	} else {
+		intent, err := lookup[activities.Intent](ctx, d.turn, "Take the action asked for", acts.ResolveIntent, d.TurnRef)
+		if err != nil {
+			return r, err
+		}
+		r.Intent = &intent
+	}
+	d.Usage = d.Usage.Add(r.Intent.Usage)
+	d.announceDocs(ctx, r.Intent)
+	err := d.await(ctx, docs, &r.Docs)
+	if err == nil {
+		d.Usage = d.Usage.Add(r.Docs.Usage)
+	}
+	return r, err
+}
+
+// announceDocs adds the status of the documents node once an inferred action is
+// known.
+func (d *documentsTurn) announceDocs(ctx workflow.Context, in *activities.Intent) {
+	if d.begun.Action == "" && in.Confidence != chat.Low && !in.Multi {
+		d.status(ctx, chat.NodeDocs)
+	}
 }
 
 func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
@@ -152,15 +185,15 @@ func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
 	return err
 }
 
-// chooseDocs settles which documents are meant.
+// chooseDocs decides which documents the turn is about, and asks if it must.
 func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
-	if d.begun.Action == "" && d.docs.Called && !d.enough() && d.docs.Confidence != chat.Medium && !d.docs.Unresolved {
+	if d.begun.Action == "" && d.docs.Called && !d.hasEnoughDocs() && d.docs.Confidence != chat.Medium && !d.docs.Unresolved {
 		docs, err := once(d.turn, "resolve again", func() (r activities.Docs, err error) {
 			if err := d.mayCall(ctx); err != nil {
 				return r, err
 			}
 			call := workflow.ExecuteActivity(d.modelCall(ctx, "Find the documents for the action"),
-				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.ref(), Action: d.intent.Action})
+				acts.ResolveDocs, activities.DocsRequest{TurnRef: d.nextActivityRef(), Action: d.intent.Action})
 			if err = d.await(ctx, call, &r); err == nil {
 				d.Usage = d.Usage.Add(r.Usage)
 			}
@@ -207,7 +240,7 @@ func (d *documentsTurn) askWhichDoc(ctx workflow.Context) error {
 	return nil
 }
 
-// maxUnknownAsks bounds how often a name that fits nothing is asked about.
+// maxUnknownAsks bounds the questions about names that match no document.
 const maxUnknownAsks = 2
 
 func (d *documentsTurn) askUnknownDoc(ctx workflow.Context) error {
@@ -227,7 +260,7 @@ func (d *documentsTurn) askUnknownDoc(ctx workflow.Context) error {
 	return nil
 }
 
-// askFor asks for documents, or with asText for a text, and reads the answer.
+// askFor asks for documents, or with asText for a text, and resolves the answer.
 func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Question, asText bool) (activities.Answered, error) {
 	value, err := d.ask(ctx, step, q)
 	if err != nil {
@@ -240,7 +273,7 @@ func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Questio
 	})
 	d.addDocs(answered.IDs)
 	d.asText = d.asText || answered.Text
-	unread := answered.Unknown // before version 1 the answer itself told
+	unread := answered.Unknown // version 0 derives it from the answer
 	if d.thread.Version == 0 {
 		unread = len(answered.IDs) == 0 && !answered.Text && value.Text() != ""
 	}
@@ -258,8 +291,8 @@ func (d *documentsTurn) addDocs(ids []string) {
 	}
 }
 
-// enough reports whether the documents found suffice for the action.
-func (d *documentsTurn) enough() bool { return d.missing() == "" }
+// hasEnoughDocs reports whether the documents found suffice for the action.
+func (d *documentsTurn) hasEnoughDocs() bool { return d.missing() == "" }
 
 // missing is the prompt for what the action still needs; "" for nothing.
 // Compare needs two documents, summarize one, audit a target and a text; the
@@ -289,7 +322,7 @@ func (d *documentsTurn) missing() chat.PromptCode {
 	return ""
 }
 
-// validate asks for what is missing, until it is there or maxAsks is reached.
+// validate asks for what the action lacks, at most maxSameQuestion times.
 func (d *documentsTurn) validate(ctx workflow.Context) error {
 	_, err := once(d.turn, "validate", func() (bool, error) {
 		d.status(ctx, chat.NodeValidate)
@@ -310,7 +343,7 @@ func (d *documentsTurn) validate(ctx workflow.Context) error {
 		if prompt == "" {
 			return nil
 		}
-		if i >= maxAsks && d.thread.Version >= 1 {
+		if i >= maxSameQuestion && d.thread.Version >= 1 {
 			return temporal.NewNonRetryableApplicationError("too many questions", chat.CodeStepLimit, nil)
 		}
 		q := chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown}
@@ -320,7 +353,8 @@ func (d *documentsTurn) validate(ctx workflow.Context) error {
 	}
 }
 
-// subject is the document under audit when the person gave no text.
+// subject is the document to audit when the person gave no text, and the documents
+// to audit it against.
 func (d *documentsTurn) subject() (subject string, targets []string) {
 	if d.intent.Action != chat.Audit || d.docs.HasText || d.asText || len(d.docs.IDs) < 2 {
 		return "", d.docs.IDs
@@ -328,8 +362,8 @@ func (d *documentsTurn) subject() (subject string, targets []string) {
 	return d.docs.IDs[0], d.docs.IDs[1:]
 }
 
-// answer retrieves, searches the web where that is wanted and needed, asks when
-// there is next to nothing to answer from, and writes.
+// answer retrieves passages, searches the web if it is wanted and needed, asks when
+// it found too little, and writes the answer.
 func (d *documentsTurn) answer(ctx workflow.Context) error {
 	_, err := once(d.turn, "announce action", func() (bool, error) {
 		d.status(ctx, chat.Node(d.intent.Action))
@@ -343,7 +377,7 @@ func (d *documentsTurn) answer(ctx workflow.Context) error {
 	}
 	web, wanted := false, d.intent.WebSearch
 	if wanted && d.found.Confidence == chat.High {
-		if err := d.say(ctx, chat.NoticeWebSkipped); err != nil {
+		if err := d.noticeOnce(ctx, chat.NoticeWebSkipped); err != nil {
 			return err
 		}
 	} else if wanted {
@@ -375,7 +409,8 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 	return err
 }
 
-// askRetrievalLow offers the three ways out. searched: the web was tried already.
+// askRetrievalLow asks how to go on when retrieval found too little. searched: the
+// web was searched already.
 func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
 	answer, err := d.ask(ctx, "ask retrieval", chat.Question{
 		Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, Action: d.intent.Action,
@@ -403,8 +438,8 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 	return false, nil
 }
 
-// searchWeb words a query, says it, and searches. It reports whether there is
-// anything to cite.
+// searchWeb has the model write a query and searches. It reports whether there are
+// results to cite.
 func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 	result, err := once(d.turn, "search the web", func() (r activities.WebResult, err error) {
 		on, err := lookup[bool](ctx, d.turn, "Is web search configured?", acts.WebConfigured, d.TurnRef)
@@ -416,28 +451,28 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		}
 		var usage chat.Usage
 		call := workflow.ExecuteActivity(d.modelCall(ctx, "Word a web search"),
-			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.ref(), DocIDs: d.docs.IDs})
+			acts.WordWebQuery, activities.QueryRequest{TurnRef: d.nextActivityRef(), DocIDs: d.docs.IDs})
 		if err := d.await(ctx, call, &usage); err != nil {
 			return r, err
 		}
 		d.Usage = d.Usage.Add(usage)
 		d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: chat.TextWebQuery})
-		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.ref())
+		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.nextActivityRef())
 		return r, d.await(ctx, call, &r)
 	})
 	switch {
 	case err != nil:
 		return false, err
 	case result.Off:
-		return false, d.say(ctx, chat.NoticeWebNotConfigured)
+		return false, d.noticeOnce(ctx, chat.NoticeWebNotConfigured)
 	case result.Failed:
-		return false, d.say(ctx, chat.NoticeWebFailed)
+		return false, d.noticeOnce(ctx, chat.NoticeWebFailed)
 	}
 	return result.Results > 0, nil
 }
 
-// say puts a notice into the log, once.
-func (d *documentsTurn) say(ctx workflow.Context, code string) error {
+// noticeOnce adds a notice to the log, once per turn.
+func (d *documentsTurn) noticeOnce(ctx workflow.Context, code string) error {
 	_, err := once(d.turn, "notice "+code, func() (bool, error) {
 		d.notice(ctx, code)
 		return true, nil
@@ -448,22 +483,22 @@ func (d *documentsTurn) say(ctx workflow.Context, code string) error {
 // write streams the answer, calling tools on the way when the model wants to.
 func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 	subject, targets := d.subject()
-	w, err := d.answerWith(ctx, answering{
+	w, err := d.runToolLoop(ctx, toolLoop{
 		agent: chat.AgentDocuments,
 		status: func(n int) chat.Node {
-			if n == 1 { // the action's own status stands already
+			if n == 1 { // the log has the action's status already
 				return ""
 			}
 			return chat.NodeModel
 		},
 		model: func(ctx workflow.Context, s activities.Stage) workflow.Future {
 			return workflow.ExecuteActivity(d.modelCall(ctx, "Write the answer: "+string(d.intent.Action)), acts.Write, activities.WriteRequest{
-				TurnRef: d.ref(), Action: d.intent.Action, DocIDs: targets, Subject: subject,
+				TurnRef: d.nextActivityRef(), Action: d.intent.Action, DocIDs: targets, Subject: subject,
 				ChunkIDs: d.found.ChunkIDs, Web: web, Stage: s,
 			})
 		},
 	})
-	if err == nil && w.Citations == 0 { // whatever was retrieved, nothing of it was used
+	if err == nil && w.Citations == 0 { // the answer uses nothing that was retrieved
 		d.found.Confidence = chat.Low
 	}
 	return err

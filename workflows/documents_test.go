@@ -7,12 +7,13 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
-// tell runs one turn, answering its questions in order, and returns its ending.
-func tell(t *testing.T, s *script, answers ...chat.ResumeValue) activities.Ending {
+// runTurn runs one turn, answers its questions in order, and returns its ending.
+func runTurn(t *testing.T, s *script, answers ...chat.ResumeValue) activities.Ending {
 	t.Helper()
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	for i, a := range answers {
 		p.at(i+1, func() {
@@ -25,58 +26,91 @@ func tell(t *testing.T, s *script, answers ...chat.ResumeValue) activities.Endin
 	return p.endings[0]
 }
 
-func TestThePlainStory(t *testing.T) {
+func TestPlainTurnRunsAllNodes(t *testing.T) {
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "status doc_resolver", "status doc_resolver docs",
 		"status validate_inputs", "status inquire", "text piece:1", "status format_response",
-	}, story(tell(t, perfect()).Log))
+	}, summary(runTurn(t, clearTurn()).Log))
 }
 
 func TestAnExplicitActionShowsNoIntentStatus(t *testing.T) {
-	s := perfect()
+	s := clearTurn()
 	s.begin.Action = chat.Summarize
 	s.intent.Action = chat.Summarize
-	e := tell(t, s)
+	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status doc_resolver", "status doc_resolver docs",
 		"status validate_inputs", "status summarize", "text piece:1", "status format_response",
-	}, story(e.Log))
+	}, summary(e.Log))
 	require.Equal(t, chat.Summarize, s.asked[0].Action)
 }
 
-func TestWhatRulesDecideCostsNoModelCall(t *testing.T) {
-	s := perfect()
+func TestExplicitActionAndTaggedDocumentsNeedNoModelCall(t *testing.T) {
+	s := clearTurn()
 	s.begin.Action, s.intent.Action = chat.Summarize, chat.Summarize
 	s.ruled = &activities.Docs{IDs: []string{"d1"}, Confidence: chat.High}
-	e := tell(t, s)
+	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status doc_resolver", "status doc_resolver docs",
 		"status validate_inputs", "status summarize", "text piece:1", "status format_response",
-	}, story(e.Log))
+	}, summary(e.Log))
 	require.Zero(t, s.calls["ResolveIntent"]+s.calls["ResolveDocs"])
 	require.Equal(t, []string{"d1"}, e.DocIDs)
 }
 
-func TestTwoActionsAtOnceAskWhichComesFirst(t *testing.T) {
-	s := perfect()
+func TestOneActivityResolvesWhatTheRulesLeaveOpen(t *testing.T) {
+	for name, c := range map[string]struct {
+		action chat.Action
+		ruled  *activities.Docs
+		want   activities.ResolveRequest
+	}{
+		"action and documents": {"", nil, activities.ResolveRequest{Intent: true, Docs: true}},
+		"the action":           {"", &activities.Docs{IDs: []string{"d1"}, Confidence: chat.High}, activities.ResolveRequest{Intent: true}},
+		"the documents":        {chat.Summarize, nil, activities.ResolveRequest{Docs: true, Action: chat.Summarize}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clearTurn()
+			s.begin.Action, s.ruled = c.action, c.ruled
+			e := runTurn(t, s)
+			require.Equal(t, chat.TurnCompleted, e.Status)
+			require.Equal(t, []string{"d1"}, e.DocIDs)
+			require.Len(t, s.open, 1)
+			s.open[0].TurnRef = activities.TurnRef{}
+			require.Equal(t, c.want, s.open[0])
+		})
+	}
+}
+
+func TestVersion0ResolvesIntentAndDocumentsByTwoActivities(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.Version = 0 }))
+	require.Equal(t, summary(runTurn(t, clearTurn()).Log), summary(p.endings[0].Log))
+	require.Equal(t, []int{0, 1, 1}, []int{s.calls["Resolve"], s.calls["ResolveIntent"], s.calls["ResolveDocs"]})
+	require.Equal(t, 3, p.endings[0].Usage.Calls)
+}
+
+func TestMessageWithTwoActionsAsksWhichComesFirst(t *testing.T) {
+	s := clearTurn()
 	s.intent = activities.Intent{Action: chat.Summarize, Confidence: chat.High, Multi: true, Likely: []chat.Action{chat.Summarize, chat.Audit, chat.Compare}}
 	s.docs = []activities.Docs{{IDs: []string{"d1"}, HasText: true, Confidence: chat.High}}
-	e := tell(t, s, answer(chat.ActionChoice, "audit"))
+	e := runTurn(t, s, answer(chat.ActionChoice, "audit"))
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "interrupt multi_action", "resumed",
 		"status doc_resolver", "status doc_resolver docs", "status validate_inputs", "status audit",
 		"text piece:1", "status format_response",
-	}, story(e.Log))
+	}, summary(e.Log))
 	require.Equal(t, []string{"summarize", "audit", "compare"}, e.Log[2].Question.OptionIDs)
 	require.Equal(t, 1, s.calls["ResolveDocs"], "the answer repeats no step")
 }
 
 func TestLowConfidenceOffersTheTwoLikeliestActions(t *testing.T) {
-	e := tell(t, asking(), answer(chat.ActionChoice, "summarize"))
+	e := runTurn(t, ambiguousTurn(), answer(chat.ActionChoice, "summarize"))
 	require.Equal(t, []string{"inquire", "summarize"}, e.Log[2].Question.OptionIDs)
 }
 
-func TestDocumentsFoundBeforeTheActionAreAskedForOnceMoreOnlyWhenTheyDoNotFit(t *testing.T) {
+func TestDocumentsAreResolvedAgainOnlyWhenTheyDoNotFitTheAction(t *testing.T) {
 	for name, c := range map[string]struct {
 		action chat.Action
 		called bool
@@ -87,7 +121,7 @@ func TestDocumentsFoundBeforeTheActionAreAskedForOnceMoreOnlyWhenTheyDoNotFit(t 
 		"no model was asked: no second": {chat.Compare, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := perfect()
+			s := clearTurn()
 			s.intent.Action = c.action
 			s.docs = []activities.Docs{
 				{IDs: []string{"d1"}, Confidence: chat.High, Called: c.called},
@@ -98,7 +132,7 @@ func TestDocumentsFoundBeforeTheActionAreAskedForOnceMoreOnlyWhenTheyDoNotFit(t 
 			if c.calls == 1 && c.action == chat.Compare {
 				answers = append(answers, answer(chat.TextInput, "the other"))
 			}
-			e := tell(t, s, answers...)
+			e := runTurn(t, s, answers...)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			require.Equal(t, c.calls, s.calls["ResolveDocs"])
 			if c.calls == 2 {
@@ -110,26 +144,26 @@ func TestDocumentsFoundBeforeTheActionAreAskedForOnceMoreOnlyWhenTheyDoNotFit(t 
 
 func TestMediumConfidenceAsksWhichDocument(t *testing.T) {
 	for value, want := range map[string][]string{"d2": {"d2"}, chat.AllDocs: {"d1", "d2"}} {
-		s := perfect()
+		s := clearTurn()
 		s.docs = []activities.Docs{{Confidence: chat.Medium, Suggested: []string{"d1", "d2"}, Called: true}}
-		e := tell(t, s, answer(chat.DocChoice, value))
+		e := runTurn(t, s, answer(chat.DocChoice, value))
 		require.Equal(t, []string{"d1", "d2", "all"}, e.Log[3].Question.OptionIDs)
 		require.Equal(t, want, e.DocIDs)
 		require.Equal(t, chat.High, e.Inference)
 	}
 }
 
-func TestANameThatStaysUnknownAsksForItAndTakesAnIdANameOrMentions(t *testing.T) {
-	s := perfect()
+func TestUnknownNameIsAskedAboutAndAnsweredByIDNameOrMention(t *testing.T) {
+	s := clearTurn()
 	s.docs = []activities.Docs{{Confidence: chat.Low, Unresolved: true, Called: true}}
 	s.answers = []activities.Answered{{}, {IDs: []string{"d3"}}}
-	e := tell(t, s, answer(chat.TextInput, "no idea"), answer(chat.TextInput, "Circular 7"))
+	e := runTurn(t, s, answer(chat.TextInput, "no idea"), answer(chat.TextInput, "Circular 7"))
 	require.Equal(t, []string{"d3"}, e.DocIDs)
 	require.Equal(t, chat.TextUnresolved, e.Log[3].Question.Ref)
 	require.Equal(t, 1, s.calls["ResolveDocs"])
 }
 
-func TestWhatAnActionLacksIsAskedForAndMayBeAskedForAgain(t *testing.T) {
+func TestMissingInputsAreAskedForUntilTheyAreGiven(t *testing.T) {
 	for name, c := range map[string]struct {
 		action  chat.Action
 		docs    activities.Docs
@@ -145,7 +179,7 @@ func TestWhatAnActionLacksIsAskedForAndMayBeAskedForAgain(t *testing.T) {
 		"audit a document":   {chat.Audit, activities.Docs{IDs: []string{"mail", "rules"}}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := perfect()
+			s := clearTurn()
 			s.intent.Action = c.action
 			c.docs.Confidence = chat.High
 			s.docs, s.answers = []activities.Docs{c.docs}, c.answers
@@ -153,7 +187,7 @@ func TestWhatAnActionLacksIsAskedForAndMayBeAskedForAgain(t *testing.T) {
 			for range c.answers {
 				answers = append(answers, answer(chat.TextInput, "some words"))
 			}
-			e := tell(t, s, answers...)
+			e := runTurn(t, s, answers...)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			var prompts []string
 			for _, entry := range e.Log {
@@ -171,16 +205,16 @@ func TestWhatAnActionLacksIsAskedForAndMayBeAskedForAgain(t *testing.T) {
 }
 
 func TestCompareDropsWebSearchWithANotice(t *testing.T) {
-	s := perfect()
+	s := clearTurn()
 	s.intent.Action, s.intent.WebSearch = chat.Compare, true
 	s.docs = []activities.Docs{{IDs: []string{"a", "b"}, Confidence: chat.High}}
 	s.found[0].Confidence = chat.Medium
-	e := tell(t, s)
-	require.Contains(t, story(e.Log), "notice "+chat.NoticeWebDropped)
+	e := runTurn(t, s)
+	require.Contains(t, summary(e.Log), "notice "+chat.NoticeWebDropped)
 	require.Zero(t, s.calls["SearchWeb"])
 }
 
-func TestTheWebIsSearchedWhenWantedUnlessTheDocumentsAnswerFully(t *testing.T) {
+func TestWebIsSearchedWhenWantedUnlessTheDocumentsSuffice(t *testing.T) {
 	for name, c := range map[string]struct {
 		confidence chat.Confidence
 		off        bool
@@ -196,11 +230,11 @@ func TestTheWebIsSearchedWhenWantedUnlessTheDocumentsAnswerFully(t *testing.T) {
 		"not configured":    {chat.Medium, true, activities.WebResult{}, "notice " + chat.NoticeWebNotConfigured, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := perfect()
+			s := clearTurn()
 			s.intent.WebSearch, s.webOff, s.web = true, c.off, c.result
 			s.found[0].Confidence = c.confidence
-			e := tell(t, s)
-			require.Contains(t, story(e.Log), c.want)
+			e := runTurn(t, s)
+			require.Contains(t, summary(e.Log), c.want)
 			require.Equal(t, c.searched, s.calls["SearchWeb"])
 			require.Equal(t, c.searched, s.calls["WordWebQuery"])
 			require.Equal(t, c.web, s.writes[0].Web)
@@ -208,7 +242,7 @@ func TestTheWebIsSearchedWhenWantedUnlessTheDocumentsAnswerFully(t *testing.T) {
 	}
 }
 
-func TestNothingRelevantAsksAndEachOfTheThreeWaysGoesOn(t *testing.T) {
+func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
 	low := activities.Retrieved{Confidence: chat.Low}
 	good := activities.Retrieved{ChunkIDs: []string{"d9.0"}, Confidence: chat.High}
 	tags := answer(chat.RetrievalLow, chat.OptionTagDocs)
@@ -224,21 +258,21 @@ func TestNothingRelevantAsksAndEachOfTheThreeWaysGoesOn(t *testing.T) {
 		"continue":       {answer(chat.RetrievalLow, chat.OptionContinue), []activities.Retrieved{low}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := perfect()
+			s := clearTurn()
 			s.docs = []activities.Docs{{Confidence: chat.High}}
 			s.found, s.web = c.found, activities.WebResult{Results: 2}
 			s.answers = []activities.Answered{{IDs: []string{"d9"}}}
-			e := tell(t, s, c.answer)
+			e := runTurn(t, s, c.answer)
 			require.Equal(t, chat.TurnCompleted, e.Status)
-			require.Contains(t, story(e.Log), "interrupt retrieval_low")
+			require.Contains(t, summary(e.Log), "interrupt retrieval_low")
 			require.Equal(t, c.web, s.writes[0].Web)
 			require.Equal(t, c.chunks, s.writes[0].ChunkIDs)
 		})
 	}
 }
 
-func TestDocumentsStillProcessingAreSaidSo(t *testing.T) {
-	s := perfect()
+func TestDocumentsStillProcessingGiveANotice(t *testing.T) {
+	s := clearTurn()
 	s.found[0].Processing = true
-	require.Contains(t, story(tell(t, s).Log), "notice "+chat.NoticeDocsProcessing)
+	require.Contains(t, summary(runTurn(t, s).Log), "notice "+chat.NoticeDocsProcessing)
 }

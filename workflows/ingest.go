@@ -9,9 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 )
 
-// Ingest reads, cuts and indexes one uploaded document. A file that cannot be
-// read is marked failed with the reason; how far it is stands in the document's
-// row.
+// Ingest extracts, chunks and indexes one uploaded document. A file that cannot be
+// read is marked failed with the reason. The document's row has the progress.
 func Ingest(ctx workflow.Context, in activities.IngestRequest) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 15 * time.Minute,

@@ -1,10 +1,11 @@
-// Package workflows decides: a thread is a workflow, and a turn is a story told
-// in it. Deterministic, without I/O; package activities does what is decided.
+// Package workflows has the workflow of a thread, which runs its turns, and the
+// workflow of a document's ingest. The code is deterministic and does no I/O;
+// package activities does.
 package workflows
 
 import "go.temporal.io/sdk/temporal"
 
-// Names that clients and shells use.
+// Names that clients and operators' tools use.
 const (
 	TaskQueue  = "palaver"
 	ThreadType = "Thread"
@@ -12,7 +13,7 @@ const (
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated
-	SignalResume  = "resume"   // chat.ResumeValue; one that does not fit, or cannot be read, is dropped with a notice
+	SignalResume  = "resume"   // chat.ResumeValue; a notice says when it was dropped, because it does not fit or cannot be decoded
 	SignalCancel  = "cancel"   // chat.Cancel
 	SignalVersion = "version"  // int: the version of the rules to follow; the thread continues as new between two steps
 	QueryProgress = "progress" // (turn id, after n) → chat.Progress
@@ -27,18 +28,18 @@ const threadPrefix = "thread:"
 // IngestWorkflowID is the workflow id of a document's ingest.
 func IngestWorkflowID(docID string) string { return "ingest:" + docID }
 
-// Search attributes, registered at start (an unknown one would fail the
-// workflow task for ever).
+// Search attributes. They are registered at start, because a workflow task with an
+// unknown one fails for ever.
 var (
 	UserAttribute   = temporal.NewSearchAttributeKeyKeyword("PalaverUser")
 	StatusAttribute = temporal.NewSearchAttributeKeyKeyword("PalaverStatus") // interrupted, or open
 )
 
 // Statuses of StatusAttribute. Each change is a write to Temporal's visibility
-// store, so only a person who is waited for makes one.
+// store, so there is one only when a person is asked or has answered.
 const (
-	statusOpen        = "open"        // it runs a turn, or rests
-	statusInterrupted = "interrupted" // a person is waited for
+	statusOpen        = "open"        // running a turn, or idle
+	statusInterrupted = "interrupted" // waiting for a person's answer
 	// Threads of version 0 have these instead of open.
 	statusIdle    = "idle"
 	statusRunning = "running"

@@ -18,28 +18,28 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-func (p *play) cancel(turn string) {
+func (p *harness) cancel(turn string) {
 	p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: turn})
 }
 
-// when does something as soon as a channel is closed, on the environment's own
-// goroutine, as activities may not.
-func (p *play) when(begun <-chan struct{}, do func()) {
+// onceClosed calls do when a channel is closed, on the environment's goroutine.
+// Activities run on others, where it may not be called.
+func (p *harness) onceClosed(begun <-chan struct{}, do func()) {
 	p.env.RegisterDelayedCallback(func() {
 		select {
 		case <-begun:
 			do()
 		default:
-			p.when(begun, do)
+			p.onceClosed(begun, do)
 		}
 	}, time.Millisecond)
 }
 
-// A stop, wherever the turn is.
+// Stops of the running turn.
 
-func TestAStopWhileTheTurnBeginsRunsNothing(t *testing.T) {
-	s := perfect()
-	p := newPlay(t, s)
+func TestStopWhileTheTurnBeginsDoesNotRunItsAgent(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
 	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
 		p.cancel("t1")
 		return activities.Begun{}, nil
@@ -50,10 +50,10 @@ func TestAStopWhileTheTurnBeginsRunsNothing(t *testing.T) {
 	require.Zero(t, p.calls["ResolveDocs"]+p.calls["Write"])
 }
 
-func TestAStopBeforeTheFirstTokenEndsTheCallsUnderWay(t *testing.T) {
-	s := perfect()
+func TestStopBeforeTheFirstTokenIsAnnouncedToTheRunningCalls(t *testing.T) {
+	s := clearTurn()
 	s.stops = make(chan struct{})
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	s.onIntent = func(context.Context, int) error {
 		p.cancel("t1")
 		<-s.stops
@@ -66,9 +66,9 @@ func TestAStopBeforeTheFirstTokenEndsTheCallsUnderWay(t *testing.T) {
 	require.Zero(t, p.calls["Write"])
 }
 
-func TestAStopInARetrysBackOffDoesNotWaitForTheNextTry(t *testing.T) {
-	s := perfect()
-	p := newPlay(t, s)
+func TestStopDuringABackOffDoesNotWaitForTheRetry(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
 	s.write = func(context.Context, int) (activities.Written, error) {
 		return activities.Written{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
 			temporal.ApplicationErrorOptions{NextRetryDelay: 8 * time.Minute})
@@ -83,10 +83,10 @@ func TestAStopInARetrysBackOffDoesNotWaitForTheNextTry(t *testing.T) {
 	require.Less(t, settled.Sub(began), 2*time.Minute)
 }
 
-func TestAStopOfAWorkerThatDoesNotAnswerIsNotHeldUp(t *testing.T) {
-	s := perfect()
+func TestStopDoesNotWaitForAWorkerThatDoesNotRespond(t *testing.T) {
+	s := clearTurn()
 	release := make(chan struct{})
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	var stopped, settled time.Time
 	s.write = func(context.Context, int) (activities.Written, error) {
 		stopped = p.env.Now()
@@ -105,8 +105,8 @@ func TestAStopOfAWorkerThatDoesNotAnswerIsNotHeldUp(t *testing.T) {
 	require.Less(t, settled.Sub(stopped), 5*time.Second)
 }
 
-func TestStoppingTwiceChangesNothingAndTheFirstReasonStands(t *testing.T) {
-	p := newPlay(t, asking())
+func TestSecondStopChangesNothingAndTheFirstReasonCounts(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
 		p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1", Reason: chat.Disconnected})
@@ -118,9 +118,9 @@ func TestStoppingTwiceChangesNothingAndTheFirstReasonStands(t *testing.T) {
 	require.Equal(t, []string{"t1 cancelled/disconnect"}, statuses(p.endings))
 }
 
-func TestAStopOfATurnThatHasEndedTouchesNoOther(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+func TestStopOfASettledTurnDoesNotStopTheNextOne(t *testing.T) {
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.resumeAt(1, chat.ActionChoice, "inquire")
 	p.submitAt(2, "t2", chat.Supersede)
@@ -130,9 +130,9 @@ func TestAStopOfATurnThatHasEndedTouchesNoOther(t *testing.T) {
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
-func TestAStopWhileTheTurnIsSettledIsTooLate(t *testing.T) {
-	s := perfect()
-	p := newPlay(t, s)
+func TestStopWhileTheTurnIsBeingSettledHasNoEffect(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
 	s.settle = func() error {
 		p.cancel("t1")
 		return nil
@@ -143,43 +143,43 @@ func TestAStopWhileTheTurnIsSettledIsTooLate(t *testing.T) {
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
-func TestARollbackWhileTheTurnIsSettledFollowsItInstead(t *testing.T) {
-	s := perfect()
-	p := newPlay(t, s)
+func TestRollbackWhileTheTurnIsBeingSettledUndoesNothing(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
 	settling, submitted := make(chan struct{}), make(chan struct{})
 	s.settle = sync.OnceValue(func() error {
 		close(settling)
 		<-submitted
 		return nil
 	})
-	p.when(settling, func() {
+	p.onceClosed(settling, func() {
 		p.submit("t2", chat.Rollback)
 		close(submitted)
 	})
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
-	require.Equal(t, []string{"", ""}, p.parents, "what has ended is not undone")
+	require.Equal(t, []string{"", ""}, p.parents, "a settled turn is not rolled back")
 }
 
-// Stops in the queue.
+// Stops of queued turns.
 
-func TestAStopOfTheRunningTurnLeavesThoseBehindItWhichBeginInTheirOrder(t *testing.T) {
-	p := newPlay(t, asking())
+func TestStopOfTheRunningTurnLetsQueuedTurnsRunInOrder(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Enqueue)
 	p.submitAt(1, "t3", chat.Enqueue)
 	p.at(2, func() {
-		p.script.intent = perfect().intent
+		p.script.intent = clearTurn().intent
 		p.cancel("t1")
 	})
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed", "t3 completed"}, statuses(p.endings))
 }
 
-func TestATurnStoppedInTheQueueEndsAtOnceAndComesAfterTheOneItWaitedFor(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+func TestTurnStoppedInTheQueueIsSettledAtOnceAndPlacedAfterTheRunningTurn(t *testing.T) {
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	var order []string
 	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
 		order = append(order, ref.TurnID)
@@ -190,7 +190,7 @@ func TestATurnStoppedInTheQueueEndsAtOnceAndComesAfterTheOneItWaitedFor(t *testi
 	p.submitAt(1, "t3", chat.Enqueue)
 	p.at(2, func() { p.cancel("t2") })
 	p.at(3, func() {
-		require.Equal(t, []string{"t2 cancelled/user_cancelled"}, statuses(p.endings), "while the other one still asks")
+		require.Equal(t, []string{"t2 cancelled/user_cancelled"}, statuses(p.endings), "while the running turn still waits for an answer")
 		require.Equal(t, "t1", p.state().TurnID)
 		require.Equal(t, []string{"t3"}, p.state().Queue)
 		require.False(t, p.progress("t2", 0).Known, "the settled log has it")
@@ -200,15 +200,15 @@ func TestATurnStoppedInTheQueueEndsAtOnceAndComesAfterTheOneItWaitedFor(t *testi
 	p.run()
 	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed", "t3 completed"}, statuses(p.endings))
 	require.Equal(t, []string{"t1", "t2", "t3"}, order, "the tree's order is that of acceptance")
-	require.Equal(t, []string{"turn_started"}, story(p.endings[0].Log))
+	require.Equal(t, []string{"turn_started"}, summary(p.endings[0].Log))
 }
 
-func TestATurnThatWasStoppedInTheQueueIsSettledBeforeTheNextBegins(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
-	s.settle = func() error { // the database is away for a while
+func TestTurnStoppedInTheQueueIsSettledBeforeTheNextBegins(t *testing.T) {
+	s := ambiguousTurn()
+	p := newHarness(t, s)
+	s.settle = func() error { // the database is unavailable for a while
 		if s.count("tries") < 5 {
-			return away()
+			return databaseUnavailable()
 		}
 		return nil
 	}
@@ -225,18 +225,18 @@ func TestATurnThatWasStoppedInTheQueueIsSettledBeforeTheNextBegins(t *testing.T)
 	require.Equal(t, "t3 cancelled/user_cancelled", statuses(p.endings)[2])
 }
 
-func TestAStopInTheQueueCrossesContinueAsNew(t *testing.T) {
-	first := newPlay(t, asking())
+func TestStopOfAQueuedTurnSurvivesContinueAsNew(t *testing.T) {
+	first := newHarness(t, ambiguousTurn())
 	first.submitAt(0, "t1", chat.Supersede)
 	first.submitAt(1, "t2", chat.Enqueue)
-	first.at(2, func() { // it is in the channel when the thread wakes
+	first.at(2, func() { // the signal is in its channel when the workflow wakes
 		first.env.SignalWorkflowSkippingWorkflowTask(workflows.SignalCancel, chat.Cancel{TurnID: "t2"})
 	})
 	first.at(3, func() { first.env.SetContinueAsNewSuggested(true) })
-	carried := first.runOn(input)
+	carried := first.runUntilContinueAsNew(input)
 	require.NotNil(t, carried.Carried.Open)
 
-	second := newPlay(t, asking())
+	second := newHarness(t, ambiguousTurn())
 	second.at(1, func() { second.cancel("t1") })
 	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
 	require.NoError(t, second.env.GetWorkflowError())
@@ -245,8 +245,8 @@ func TestAStopInTheQueueCrossesContinueAsNew(t *testing.T) {
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 cancelled/user_cancelled"}, all)
 }
 
-func TestCancellingTheWorkflowEndsEveryTurnItHasAccepted(t *testing.T) {
-	p := newPlay(t, asking())
+func TestCancellingTheWorkflowSettlesEveryAcceptedTurn(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Enqueue)
 	p.submitAt(1, "t3", chat.Enqueue)
@@ -258,10 +258,10 @@ func TestCancellingTheWorkflowEndsEveryTurnItHasAccepted(t *testing.T) {
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 cancelled/user_cancelled", "t3 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
-// Talking over a running turn.
+// Submits while a turn runs.
 
-func TestTwentyEnqueuedAtOnceAllRunInTheOrderOfAcceptance(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestTwentyEnqueuedTurnsRunInTheOrderOfAcceptance(t *testing.T) {
+	p := newHarness(t, clearTurn())
 	var want []string
 	p.at(0, func() {
 		for i := range 20 {
@@ -274,12 +274,12 @@ func TestTwentyEnqueuedAtOnceAllRunInTheOrderOfAcceptance(t *testing.T) {
 	require.Equal(t, want, statuses(p.endings))
 }
 
-func TestASupersedeEndsEverythingAcceptedBeforeItAndNothingAfter(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+func TestSupersedeStopsTurnsAcceptedBeforeItAndNoneAfter(t *testing.T) {
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
-		s.intent = perfect().intent
+		s.intent = clearTurn().intent
 		p.submit("t2", chat.Enqueue)
 		p.submit("t3", chat.Supersede)
 		p.submit("t4", chat.Enqueue)
@@ -289,12 +289,12 @@ func TestASupersedeEndsEverythingAcceptedBeforeItAndNothingAfter(t *testing.T) {
 	require.Equal(t, 2, p.calls["Write"])
 }
 
-func TestASupersedeWhileAnswersAreWrittenSettlesFirstAndMakesOneNewTurn(t *testing.T) {
-	s := perfect()
+func TestSupersedeWhileWritingSettlesTheOldTurnFirstAndMakesOneNewTurn(t *testing.T) {
+	s := clearTurn()
 	s.stops = make(chan struct{})
 	writing := make(chan struct{})
-	p := newPlay(t, s)
-	p.when(writing, func() {
+	p := newHarness(t, s)
+	p.onceClosed(writing, func() {
 		p.submit("t2", chat.Supersede)
 		p.submit("t2", chat.Supersede)
 	})
@@ -315,9 +315,9 @@ func TestASupersedeWhileAnswersAreWrittenSettlesFirstAndMakesOneNewTurn(t *testi
 	require.Equal(t, 2, p.calls["Write"])
 }
 
-// The same message again.
+// Retries of a submit.
 
-func (p *play) send(turn string, s workflows.SubmitRequest) *reply {
+func (p *harness) send(turn string, s workflows.SubmitRequest) *reply {
 	s.TurnID = turn
 	if s.OnBusy == "" {
 		s.OnBusy = chat.Supersede
@@ -325,8 +325,8 @@ func (p *play) send(turn string, s workflows.SubmitRequest) *reply {
 	return p.update(workflows.UpdateSubmit, turn, s)
 }
 
-func TestARetryThatNoRowTellsOfMakesNoSecondTurn(t *testing.T) {
-	p := newPlay(t, asking())
+func TestRetryWithoutARowMakesNoSecondTurn(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	first := workflows.SubmitRequest{Client: "c1", Hash: "h1"}
 	var again, other *reply
 	p.at(0, func() { p.send("t1", first) })
@@ -336,7 +336,7 @@ func TestARetryThatNoRowTellsOfMakesNoSecondTurn(t *testing.T) {
 		p.send("t4", workflows.SubmitRequest{Client: "c1", Hash: "h1", OnBusy: chat.Reject})
 	})
 	p.at(2, func() {
-		require.Equal(t, "t1", p.state().TurnID, "it was not talked over")
+		require.Equal(t, "t1", p.state().TurnID, "a retry does not supersede the turn")
 		require.Equal(t, map[string]chat.TurnName{"t1": {Client: "c1"}}, p.state().Names)
 		p.resume(answer(chat.ActionChoice, "inquire"))
 	})
@@ -347,14 +347,14 @@ func TestARetryThatNoRowTellsOfMakesNoSecondTurn(t *testing.T) {
 	require.Equal(t, chat.CodeTurnConflict, errType(other.err))
 }
 
-func TestARetryAcrossContinueAsNewMakesNoSecondTurn(t *testing.T) {
-	first := newPlay(t, asking())
+func TestRetryAcrossContinueAsNewMakesNoSecondTurn(t *testing.T) {
+	first := newHarness(t, ambiguousTurn())
 	sent := workflows.SubmitRequest{Client: "c1", Hash: "h1"}
 	first.at(0, func() { first.send("t1", sent) })
 	first.at(1, func() { first.env.SetContinueAsNewSuggested(true) })
-	first.at(2, func() { first.cancel("nobody") }) // any event wakes it
-	carried := first.runOn(input)
-	second := newPlay(t, asking())
+	first.at(2, func() { first.cancel("unknown") }) // any event wakes the workflow
+	carried := first.runUntilContinueAsNew(input)
+	second := newHarness(t, ambiguousTurn())
 	second.at(1, func() {
 		second.send("t1", sent)
 		second.send("t2", sent)
@@ -366,50 +366,53 @@ func TestARetryAcrossContinueAsNewMakesNoSecondTurn(t *testing.T) {
 	require.Equal(t, 1, second.calls["Write"])
 }
 
-func TestATurnThatEndedInAnEarlierRunIsNotRunAgain(t *testing.T) {
-	s := perfect()
+func TestTurnSettledInAnEarlierRunDoesNotRunAgain(t *testing.T) {
+	s := clearTurn()
 	s.begin.Settled = true
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Zero(t, p.calls["ResolveDocs"]+p.calls["ResolveIntent"]+p.calls["Write"])
-	require.Len(t, p.endings, 1, "settling again tells how it ended")
+	require.Len(t, p.endings, 1, "Settle returns the first end")
 }
 
-// Bounds.
+// Limits.
 
-func within(change func(*workflows.ThreadInput)) workflows.ThreadInput {
+func withInput(change func(*workflows.ThreadInput)) workflows.ThreadInput {
 	in := input
 	change(&in)
 	return in
 }
 
-func (p *play) runWithin(in workflows.ThreadInput) {
+func (p *harness) runWithInput(in workflows.ThreadInput) {
 	p.t.Helper()
 	p.env.ExecuteWorkflow(workflows.ThreadType, in)
 	require.True(p.t, p.env.IsWorkflowCompleted())
 	require.NoError(p.t, p.env.GetWorkflowError())
 }
 
-func TestATurnThatNeedsMoreStepsThanAllowedFailsPlainly(t *testing.T) {
-	p := newPlay(t, perfect())
-	p.submitAt(0, "t1", chat.Supersede)
-	p.runWithin(within(func(in *workflows.ThreadInput) { in.MaxSteps = 2 })) // both resolvers; the answer would be the third
-	require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
-	require.Zero(t, p.calls["Write"])
+func TestTurnOverTheStepLimitFails(t *testing.T) {
+	for steps, resolved := range map[int]int{1: 0, 2: 1} { // action and documents are two; the answer would be the third
+		p := newHarness(t, clearTurn())
+		p.submitAt(0, "t1", chat.Supersede)
+		p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxSteps = steps }))
+		require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
+		require.Equal(t, resolved, p.calls["Resolve"])
+		require.Zero(t, p.calls["Write"])
+	}
 }
 
-func TestATurnThatUsesMoreTokensThanAllowedFailsPlainly(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestTurnOverTheTokenLimitFails(t *testing.T) {
+	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
-	p.runWithin(within(func(in *workflows.ThreadInput) { in.MaxTokens = 3 })) // which the resolvers use
+	p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxTokens = 3 })) // which the resolvers use
 	require.Equal(t, []string{"t1 failed/token_limit"}, statuses(p.endings))
 	require.Zero(t, p.calls["Write"])
 }
 
-func TestATurnThatWorksLongerThanAllowedFailsPlainlyAndPeopleAreNotTimed(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+func TestTurnOverItsDeadlineFailsAndWaitingForPeopleDoesNotCount(t *testing.T) {
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	s.write = func(context.Context, int) (activities.Written, error) {
 		return activities.Written{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
 			temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
@@ -426,27 +429,27 @@ func TestATurnThatWorksLongerThanAllowedFailsPlainlyAndPeopleAreNotTimed(t *test
 	require.Greater(t, p.calls["Write"], 5)
 }
 
-// A database that is away.
+// An unavailable database.
 
-func away() error { return temporal.NewApplicationError("begin", chat.CodeDatabase) }
+func databaseUnavailable() error { return temporal.NewApplicationError("begin", chat.CodeDatabase) }
 
-func TestADatabaseAwayWhenATurnBeginsDelaysItAndThenFailsIt(t *testing.T) {
+func TestUnavailableDatabaseDelaysTheBeginningOfATurnAndThenFailsIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		tries int
 		want  string
 	}{
-		"back in time":  {5, "t1 completed"},
-		"away for long": {1000, "t1 failed/database_unavailable"},
+		"available before the timeout": {5, "t1 completed"},
+		"unavailable for longer":       {1000, "t1 failed/database_unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := perfect()
+			s := clearTurn()
 			s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
 				if s.count("begun") < tc.tries {
-					return activities.Begun{}, away()
+					return activities.Begun{}, databaseUnavailable()
 				}
 				return activities.Begun{}, nil
 			}
-			p := newPlay(t, s)
+			p := newHarness(t, s)
 			p.submitAt(0, "t1", chat.Supersede)
 			p.run()
 			require.Equal(t, []string{tc.want}, statuses(p.endings))
@@ -459,8 +462,8 @@ func unsaved(message string) workflows.SubmitRequest {
 		ClientTurnID: message[:1], Content: chat.Content{Message: message, Agent: chat.AgentAssistant}}}
 }
 
-func TestAMessageTakenWithoutTheDatabaseRunsOnWhatItHasAndIsSavedAtItsEnd(t *testing.T) {
-	s := thinking(says())
+func TestUnsavedMessageRunsWithoutTheDatabaseAndIsSavedWhenSettled(t *testing.T) {
+	s := assistantTurn(finalCall())
 	var begun []activities.TurnRef
 	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
 		begun = append(begun, ref)
@@ -468,26 +471,26 @@ func TestAMessageTakenWithoutTheDatabaseRunsOnWhatItHasAndIsSavedAtItsEnd(t *tes
 	}
 	s.settle = func() error {
 		if s.count("tries") < 10 {
-			return away()
+			return databaseUnavailable()
 		}
 		return nil
 	}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.at(0, func() { p.send("t1", unsaved("a message")) })
 	p.run()
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	require.Equal(t, "a message", begun[0].Unsaved.Content.Message)
-	require.Equal(t, "a message", s.thinks[0].Unsaved.Content.Message, "the model is asked with what there is")
-	require.Equal(t, "a message", p.endings[0].Unsaved.Content.Message, "settling writes it")
+	require.Equal(t, "a message", s.thinks[0].Unsaved.Content.Message, "the model call gets the message")
+	require.Equal(t, "a message", p.endings[0].Unsaved.Content.Message, "Settle writes the row")
 	require.Equal(t, "r1", p.endings[0].RunID)
 	require.Equal(t, "request-1", p.endings[0].RequestID)
 	require.Zero(t, p.calls["MarkRunning"]+p.calls["MarkInterrupted"])
 }
 
-func TestAMessageTakenWithoutTheDatabaseIsCarriedNoFurtherOnceItIsSaved(t *testing.T) {
-	s := thinking(says())
+func TestSavedMessageIsNoLongerPassedToActivities(t *testing.T) {
+	s := assistantTurn(finalCall())
 	s.begin = activities.Begun{Agent: chat.AgentAssistant, Parent: "t0"}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.at(0, func() { p.send("t1", unsaved("a message")) })
 	p.run()
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
@@ -496,8 +499,8 @@ func TestAMessageTakenWithoutTheDatabaseIsCarriedNoFurtherOnceItIsSaved(t *testi
 	require.Equal(t, "t0", p.endings[0].Parent)
 }
 
-func TestMessagesThatWaitForTheDatabaseAreBounded(t *testing.T) {
-	p := newPlay(t, asking())
+func TestUnsavedMessagesAreBounded(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	var replies []*reply
 	p.at(1, func() {
@@ -518,13 +521,13 @@ func TestMessagesThatWaitForTheDatabaseAreBounded(t *testing.T) {
 		}
 	}
 	require.Equal(t, 30, refused)
-	require.Len(t, p.endings, 12, "what was accepted is settled")
+	require.Len(t, p.endings, 12, "every accepted turn is settled")
 }
 
-func TestWhatAStoppedActivityHoldsIsWaitedForWhileTheDatabaseIsAway(t *testing.T) {
-	s := perfect()
+func TestSettleWaitsForTheStoppedActivityWhileTheDatabaseIsUnavailable(t *testing.T) {
+	s := clearTurn()
 	release := make(chan struct{})
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	var handedIn atomic.Bool
 	s.write = func(context.Context, int) (activities.Written, error) {
 		p.cancel("t1")
@@ -535,9 +538,9 @@ func TestWhatAStoppedActivityHoldsIsWaitedForWhileTheDatabaseIsAway(t *testing.T
 	s.settle = func() error {
 		if s.count("tries") == 1 {
 			close(release)
-			return away()
+			return databaseUnavailable()
 		}
-		require.True(t, handedIn.Load(), "the partial was in its memory only")
+		require.True(t, handedIn.Load(), "the partial was only in the activity's memory")
 		return nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)

@@ -16,9 +16,9 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// TestRecordedHistoriesReplay replays what earlier releases recorded: threads
-// that run today must go on under tomorrow's code. There is a folder per version
-// of the rules, and in it a history for every way that a thread can go.
+// TestRecordedHistoriesReplay replays histories that earlier releases recorded:
+// threads that are open during an upgrade must go on under the new code. There is a
+// folder per version of the rules, with a history for each path of a thread.
 // docs/upgrades.md says when to record new ones.
 func TestRecordedHistoriesReplay(t *testing.T) {
 	files, err := filepath.Glob("testdata/histories/*/*.json.gz")
@@ -29,7 +29,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 			t.Parallel()
 			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is no deadlock
 			require.NoError(t, err)
-			threads := &workflows.Threads{Hint: func(string, int) { t.Error("a hint was given while replaying") }}
+			threads := &workflows.Threads{Hint: func(string, int) { t.Error("Hint was called during replay") }}
 			replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 			replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, readHistory(t, file)))

@@ -12,9 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Run is the newest run of a thread's workflow. It needs no worker. An error
-// says that the run's status is not known: a server that cannot be reached is no
-// proof that a workflow is closed.
+// Run is the newest run of a thread's workflow. It needs no worker. On an error the
+// run's status is unknown: the workflow may be open.
 func (c *Client) Run(ctx context.Context, threadID string) (chat.WorkflowRun, error) {
 	return c.run(ctx, ThreadWorkflowID(threadID))
 }
@@ -36,7 +35,7 @@ var runStatuses = map[enumspb.WorkflowExecutionStatus]chat.RunStatus{
 
 func (c *Client) run(ctx context.Context, workflowID string) (chat.WorkflowRun, error) {
 	d, err := c.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if gone(err) {
+	if isNotFound(err) {
 		return chat.WorkflowRun{Status: chat.RunNotFound}, nil
 	}
 	if err != nil {
@@ -44,7 +43,7 @@ func (c *Client) run(ctx context.Context, workflowID string) (chat.WorkflowRun, 
 	}
 	info := d.GetWorkflowExecutionInfo()
 	status, known := runStatuses[info.GetStatus()]
-	if !known { // such as continued as new: the next run is about to be the newest
+	if !known { // such as continued as new: the next run is the newest in a moment
 		return chat.WorkflowRun{}, fmt.Errorf("describe workflow %s: status %s says neither open nor closed", workflowID, info.GetStatus())
 	}
 	run := chat.WorkflowRun{Status: status, ID: info.GetExecution().GetRunId(), Length: info.GetHistoryLength()}
@@ -58,8 +57,8 @@ func (c *Client) run(ctx context.Context, workflowID string) (chat.WorkflowRun, 
 const interruptedPage = 200
 
 // InterruptedThreads lists threads whose workflow waits for a person, page by
-// page; next is empty at the end. It reads Temporal's visibility, which is some
-// seconds behind.
+// page; next is empty at the end. Temporal's visibility store may be some seconds
+// behind.
 func (c *Client) InterruptedThreads(ctx context.Context, page []byte) (threads []chat.ThreadRef, next []byte, _ error) {
 	list, err := c.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		PageSize: interruptedPage, NextPageToken: page,

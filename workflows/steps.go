@@ -19,42 +19,43 @@ var acts *activities.Activities
 var errStopped = errors.New("stopped")
 
 const (
-	// A look-up takes milliseconds. While it runs, the thread answers nobody, so
-	// a slow one becomes a regular activity.
-	lookupLimit = time.Second
-	// How long a look-up's database may be away before the turn fails plainly.
-	lookupPatience = time.Minute
-	// One try of a model call; LLM_TIMEOUT is shorter.
-	longestCall = 10 * time.Minute
-	// Silence after which a streaming activity's worker is taken for dead.
-	heartbeat = 4 * time.Second
-	// When another worker is asked after a heartbeat timeout. It does not grow:
-	// errors of activities bring delays of their own, and a worker that fell silent
-	// may be handed several attempts.
-	takeOver = 500 * time.Millisecond
-	// How long a stopped turn waits for its streaming activity to hand in what
-	// it has; the draft has it anyway.
-	stopPatience = 2 * time.Second
-	// And how long while the database is away: as long as the activity tries.
-	savePatience = activities.SavePatience + lookupLimit
-	// Or when nobody knows whether it is.
-	slowPatience = 10 * time.Second
+	// A look-up takes milliseconds. The thread handles nothing else while it runs,
+	// so a slow one becomes a regular activity.
+	lookupTimeout = time.Second
+	// How long a look-up is retried while the database is unavailable. Then the
+	// turn fails.
+	lookupRetryTimeout = time.Minute
+	// One attempt of a model call; LLM_TIMEOUT is shorter.
+	modelCallTimeout = 10 * time.Minute
+	// Temporal gives up an attempt that sends no heartbeat for this long.
+	heartbeatTimeout = 4 * time.Second
+	// The retry delay after a heartbeat timeout. It does not grow: errors of
+	// activities set their own delays, and a frozen worker may be handed several
+	// attempts.
+	retryInterval = 500 * time.Millisecond
+	// How long a stopped turn waits for its streaming activity to return the
+	// partial answer. The draft has it anyway.
+	stopTimeout = 2 * time.Second
+	// The same while the database is unavailable: as long as the activity retries.
+	saveTimeout = activities.SaveTimeout + lookupTimeout
+	// The same when settling failed for another reason, such as a slow database.
+	slowSettleTimeout = 10 * time.Second
 )
 
-// lookup runs a few milliseconds' worth of database work: as a local activity,
-// and when that does not go at once, as a regular one with retries.
+// lookup runs a short database activity: first as a local activity, and if that
+// fails, as a regular one with retries.
 func lookup[T any](ctx workflow.Context, u *turn, summary string, activity, arg any) (T, error) {
-	result, err := quick[T](ctx, summary, activity, arg)
+	result, err := runOnce[T](ctx, summary, activity, arg)
 	if err == nil || ctx.Err() != nil || final(err) {
 		return result, err
 	}
-	return patient[T](ctx, u, lookupPatience, summary, activity, arg)
+	return runWithRetries[T](ctx, u, lookupRetryTimeout, summary, activity, arg)
 }
 
-// quick tries once, as a local activity.
-func quick[T any](ctx workflow.Context, summary string, activity, arg any) (result T, err error) {
+// runOnce runs a local activity, without retries.
+func runOnce[T any](ctx workflow.Context, summary string, activity, arg any) (result T, err error) {
 	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: lookupLimit,
+		ScheduleToCloseTimeout: lookupTimeout,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:                summary,
 	})
@@ -62,15 +63,15 @@ func quick[T any](ctx workflow.Context, summary string, activity, arg any) (resu
 	return result, err
 }
 
-// patient tries again and again, as a regular activity; patience 0: for ever.
-func patient[T any](ctx workflow.Context, u *turn, patience time.Duration, summary string, activity, arg any) (result T, err error) {
+// runWithRetries runs a regular activity and retries it until timeout; 0: without end.
+func runWithRetries[T any](ctx workflow.Context, u *turn, timeout time.Duration, summary string, activity, arg any) (result T, err error) {
 	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: patience,
+		ScheduleToCloseTimeout: timeout,
 		StartToCloseTimeout:    10 * time.Second,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 5 * time.Second},
 		Summary:                summary,
 	})
-	u.waits = true
+	u.blocked = true
 	err = workflow.ExecuteActivity(regular, activity, arg).Get(ctx, &result)
 	return result, err
 }
@@ -79,9 +80,9 @@ func patient[T any](ctx workflow.Context, u *turn, patience time.Duration, summa
 // two steps; older ones become rows.
 const maxLog = 256
 
-// trim has the log's entries stored when there are many, and forgets them: what
-// a thread carries is bounded, however many steps a turn has.
-func (u *turn) trim(ctx workflow.Context) error {
+// storeOldLog moves the log's entries to the database when there are many. So the
+// state of a thread is bounded, however many steps a turn has.
+func (u *turn) storeOldLog(ctx workflow.Context) error {
 	if u.thread.Version == 0 || len(u.Log) < maxLog || u.Unsaved != nil {
 		return nil
 	}
@@ -91,44 +92,43 @@ func (u *turn) trim(ctx workflow.Context) error {
 		return err
 	}
 	u.Kept += len(entries)
-	u.Log = slices.Clone(u.Log[len(entries):]) // what came meanwhile
+	u.Log = slices.Clone(u.Log[len(entries):]) // entries added during the look-up
 	return nil
 }
 
-// final reports whether trying again cannot help.
+// final reports whether a retry cannot help.
 func final(err error) bool {
 	var app *temporal.ApplicationError
 	return errors.As(err, &app) && app.NonRetryable()
 }
 
-// mark notes a status that lists show. Best effort: the turn does not wait for
-// a database to say that it waits.
-func (u *turn) mark(ctx workflow.Context, summary string, activity any) {
+// markStatus stores a status for lists of conversations. Best effort: the turn does
+// not wait for the database.
+func (u *turn) markStatus(ctx workflow.Context, summary string, activity any) {
 	if u.Unsaved != nil { // there is no row to mark
 		return
 	}
-	if _, err := quick[any](ctx, summary, activity, u.TurnRef); err != nil && ctx.Err() == nil {
-		u.log(ctx).Warn("status not marked", "error", err)
+	if _, err := runOnce[any](ctx, summary, activity, u.TurnRef); err != nil && ctx.Err() == nil {
+		u.log(ctx).Warn("storing the turn's status failed", "error", err)
 	}
 }
 
-// announceStop tells the activity that works for the turn; heartbeats would,
-// too, much later.
+// announceStop tells the running activity of the stop over the bus. Its heartbeat
+// would tell it, too, but seconds later.
 func (u *turn) announceStop(ctx workflow.Context) {
-	if _, err := quick[any](ctx, "Announce the stop", acts.AnnounceStop, u.TurnRef); err != nil {
-		u.log(ctx).Warn("stop not announced", "error", err)
+	if _, err := runOnce[any](ctx, "Announce the stop", acts.AnnounceStop, u.TurnRef); err != nil {
+		u.log(ctx).Warn("announcing the stop failed; the activity stops at its next heartbeat", "error", err)
 	}
 }
 
-// mayCall is asked before every model call of a turn, and counts it. Its error
-// ends the turn with the code of the bound that is reached; what was written so
-// far is kept.
+// mayCall checks the turn's limits before a model call, and counts the call. Its
+// error ends the turn with the code of the limit; the partial answer is kept.
 func (u *turn) mayCall(ctx workflow.Context) error {
 	code := ""
 	switch bounds := u.thread.ThreadInput; {
 	case u.Stopped != "":
 		return errStopped
-	case u.left(ctx) <= 0:
+	case u.timeLeft(ctx) <= 0:
 		code = chat.CodeDeadline
 	case bounds.MaxSteps > 0 && u.Calls >= bounds.MaxSteps:
 		code = chat.CodeStepLimit
@@ -138,61 +138,61 @@ func (u *turn) mayCall(ctx workflow.Context) error {
 		u.Calls++
 		return nil
 	}
-	return temporal.NewNonRetryableApplicationError("a bound of the turn is reached", code, nil)
+	return temporal.NewNonRetryableApplicationError("the turn has reached a limit", code, nil)
 }
 
-// left is how much longer the turn may work.
-func (u *turn) left(ctx workflow.Context) time.Duration {
+// timeLeft is the time until the turn's deadline.
+func (u *turn) timeLeft(ctx workflow.Context) time.Duration {
 	left := u.thread.TurnDeadline - u.Worked
-	if !u.since.IsZero() {
-		left -= workflow.Now(ctx).Sub(u.since)
+	if !u.workingSince.IsZero() {
+		left -= workflow.Now(ctx).Sub(u.workingSince)
 	}
 	return left
 }
 
-// rest stops the clock while a person is asked.
-func (u *turn) rest(ctx workflow.Context) {
-	if !u.since.IsZero() {
-		u.Worked += workflow.Now(ctx).Sub(u.since)
-		u.since = time.Time{}
+// pauseClock stops the clock of the deadline while a person is asked.
+func (u *turn) pauseClock(ctx workflow.Context) {
+	if !u.workingSince.IsZero() {
+		u.Worked += workflow.Now(ctx).Sub(u.workingSince)
+		u.workingSince = time.Time{}
 	}
 }
 
-// modelCall is how activities that call a model or the web run. Which errors
-// are tried again, and for how long, the activity decides (LLM_RETRY_BUDGET);
-// what is left of the turn's deadline bounds it all.
+// modelCall has the options of activities that call a model or the web. The
+// activity decides which errors are retried, and for how long (LLM_RETRY_BUDGET).
+// The turn's deadline bounds all attempts.
 func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout:    longestCall,
-		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
-		HeartbeatTimeout:       heartbeat,
+		StartToCloseTimeout:    modelCallTimeout,
+		ScheduleToCloseTimeout: max(time.Second, u.timeLeft(ctx)),
+		HeartbeatTimeout:       heartbeatTimeout,
 		WaitForCancellation:    true,
-		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: takeOver, BackoffCoefficient: 1},
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: retryInterval, BackoffCoefficient: 1},
 		Summary:                summary,
 	})
 }
 
-// await gets the result of a model call or a tool. Stopped, it gives the call a
-// moment to hand in what it has and then goes on without; however many calls
-// there are, it is the same moment.
+// await waits for the result of a model call or a tool call. When the turn is
+// stopped, it waits at most stopTimeout more for the partial result. All calls of
+// the turn share that time.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
-	u.writing, u.waits = true, true
+	u.calling, u.blocked = true, true
 	defer func() {
-		u.writing = false
-		u.Order++ // what look-ups write from now on comes after it
+		u.calling = false
+		u.Order++ // later look-ups overwrite what the call has written
 	}()
 	if err := workflow.Await(ctx, call.IsReady); err == nil {
-		u.recorded = true
+		u.acceptRecorded = true
 		return call.Get(ctx, result)
 	}
 	clean, _ := workflow.NewDisconnectedContext(ctx)
-	if u.given.IsZero() {
-		u.given = workflow.Now(ctx).Add(stopPatience)
+	if u.handInUntil.IsZero() {
+		u.handInUntil = workflow.Now(ctx).Add(stopTimeout)
 	}
-	ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.given.Sub(workflow.Now(ctx))), call.IsReady)
-	u.recorded = true
+	ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.handInUntil.Sub(workflow.Now(ctx))), call.IsReady)
+	u.acceptRecorded = true
 	if !ready {
-		u.held = call
+		u.stoppedCall = call
 	} else if err := call.Get(clean, result); err != nil {
 		return err
 	}

@@ -25,15 +25,15 @@ type ThreadInput struct {
 	Carried       carried `json:"carried"`
 }
 
-// carried is what crosses continue-as-new. Update ids are not deduplicated
-// across it, so recent turn ids are part of it.
+// carried is the state that the next run gets at continue-as-new. Temporal does not
+// deduplicate update ids across runs, so it has the recent turn ids.
 type carried struct {
 	Open   *openTurn       `json:"open,omitempty"`
 	Queue  []SubmitRequest `json:"queue,omitempty"`
-	Seen   []seen          `json:"seen,omitempty"`   // turns submitted lately
-	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that overtook their submit
+	Seen   []seen          `json:"seen,omitempty"`   // recent submits
+	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that came before their submit
 	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
-	Undone string          `json:"undone,omitempty"` // the turn just rolled back: the next one takes its place
+	Undone string          `json:"undone,omitempty"` // the turn rolled back last; the next one takes its place
 }
 
 type earlyCancel struct {
@@ -41,8 +41,8 @@ type earlyCancel struct {
 	Reason chat.CancelReason `json:"reason"`
 }
 
-// seen is what a thread remembers of a submit, so that it makes no second turn
-// of a retry even when the database cannot tell.
+// seen identifies an earlier submit, so that a retry makes no second turn even
+// while the database is unavailable.
 type seen struct {
 	TurnID string `json:"turn"`
 	Client string `json:"client,omitempty"`
@@ -60,16 +60,16 @@ type SubmitRequest struct {
 	Hash      string      `json:"hash,omitempty"`   // of the content
 	// Generation of the turn's conversation; 0: not known.
 	Generation int `json:"generation,omitempty"`
-	// Unsaved is the message itself when the database was away.
+	// Unsaved is the message itself when the database was unavailable.
 	Unsaved *activities.Unsaved `json:"unsaved,omitempty"`
 	// Stopped is why the turn was cancelled while it waited.
 	Stopped chat.CancelReason `json:"stopped,omitempty"`
 	Rules   *Rules            `json:"rules,omitempty"`
 }
 
-// SubmitReply says where the turn stands: accepted (it runs or waits its turn).
-// TurnID is the turn that the message made, now or the first time it was sent.
-// Log is what the turn has recorded so far, when it began at once.
+// SubmitReply says that the turn was accepted: it runs, or waits in the queue.
+// TurnID is the turn of the message; a retry gets that of the first submit. Log is
+// what the turn has recorded so far, when it began at once.
 type SubmitReply struct {
 	Status chat.TurnStatus `json:"status"`
 	TurnID string          `json:"turn,omitempty"`
@@ -83,22 +83,22 @@ type ResumeRequest struct {
 	Rules       *Rules           `json:"rules,omitempty"`
 }
 
-// What a thread remembers, at most.
+// Limits of what a thread keeps.
 const (
 	maxSeen  = 200
 	maxEarly = 50
-	// maxUnsaved bounds the messages that wait for the database, in bytes: they
-	// must fit into the input of the next run.
+	// maxUnsaved bounds the messages that are not in the database yet, in bytes:
+	// they must fit into the input of the next run.
 	maxUnsaved = 1 << 20
-	// maxSignal bounds an answer from a shell, in bytes.
+	// maxSignal bounds an answer that comes by a signal, in bytes.
 	maxSignal = 64 << 10
 )
 
 // Threads holds what workflow code may call without being replayed.
 type Threads struct {
-	// Hint tells followers that a turn's log has grown, where no activity is about
-	// to publish what is new. It is called outside of
-	// replay only, must not block, and nothing depends on it.
+	// Hint notifies followers that a turn's log has new entries which no activity is
+	// about to publish. It is not called during replay, must not block, and nothing
+	// depends on it.
 	Hint func(turnID string, n int)
 }
 
@@ -107,8 +107,8 @@ type Threads struct {
 // before it first. Idle for IdleTimeout it completes; the next submit begins
 // its next run.
 func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
-	requireKnown(in.Version)
-	t := &thread{ThreadInput: in, hint: w.Hint, wanted: in.Version}
+	requireKnownVersion(in.Version)
+	t := &thread{ThreadInput: in, hint: w.Hint, nextVersion: in.Version}
 	if err := t.setup(ctx); err != nil {
 		return err
 	}
@@ -117,17 +117,17 @@ func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 
 type thread struct {
 	ThreadInput
-	hint     func(string, int)
-	turn     *turn // the open one
-	leaving  *turn // one that was stopped while it waited, being settled
-	last     *turn // the one settled before, for followers that are a step behind
-	resumes  workflow.ReceiveChannel
-	cancels  workflow.ReceiveChannel
-	versions workflow.ReceiveChannel
-	idle     workflow.Future // the timer of idleness; it runs on through turns
-	rested   time.Time       // end of the last turn
-	wanted   int             // version that the thread is to follow from its next run on
-	ending   bool            // the run begins no turn any more
+	hint        func(string, int)
+	turn        *turn // the open one
+	withdrawn   *turn // was stopped in the queue and is being settled
+	last        *turn // settled last; followers may still query it
+	resumes     workflow.ReceiveChannel
+	cancels     workflow.ReceiveChannel
+	versions    workflow.ReceiveChannel
+	idle        workflow.Future // the idle timer; turns do not stop it
+	idleSince   time.Time       // end of the last turn
+	nextVersion int             // the version that the next run follows
+	ending      bool            // this run begins no more turns
 }
 
 func (t *thread) setup(ctx workflow.Context) error {
@@ -144,19 +144,19 @@ func (t *thread) setup(ctx workflow.Context) error {
 		return err
 	}
 	err := workflow.SetUpdateHandlerWithOptions(ctx, UpdateSubmit, t.submit, workflow.UpdateHandlerOptions{
-		Validator: t.mayReject,
+		Validator: t.validateSubmit,
 	})
 	if err != nil {
 		return err
 	}
 	err = workflow.SetUpdateHandlerWithOptions(ctx, UpdateResume, t.resume, workflow.UpdateHandlerOptions{
-		Validator: t.mayResume,
+		Validator: t.validateResume,
 	})
 	if err != nil {
 		return err
 	}
-	workflow.Go(ctx, t.listen)
-	workflow.Go(ctx, t.sweep)
+	workflow.Go(ctx, t.receiveSignals)
+	workflow.Go(ctx, t.settleWithdrawnTurns)
 	return nil
 }
 
@@ -164,11 +164,11 @@ func (t *thread) run(ctx workflow.Context) error {
 	for {
 		if t.turn == nil {
 			submit, ok, err := t.next(ctx)
-			if err != nil { // the workflow itself was cancelled, from a shell
+			if err != nil { // an operator has cancelled the workflow
 				return t.close(ctx)
 			}
 			if !ok {
-				if t.quiet(ctx) {
+				if t.mayComplete(ctx) {
 					return nil
 				}
 				continue
@@ -191,49 +191,49 @@ func (t *thread) run(ctx workflow.Context) error {
 	}
 }
 
-// close ends what still waits when the workflow itself is cancelled: an
-// accepted turn is never left without its end.
+// close settles the turns in the queue when the workflow itself is cancelled: every
+// accepted turn gets an end.
 func (t *thread) close(ctx workflow.Context) error {
 	t.ending = true
 	clean, _ := workflow.NewDisconnectedContext(ctx)
-	for len(t.Carried.Queue) > 0 || t.leaving != nil || !workflow.AllHandlersFinished(ctx) {
-		if err := workflow.Await(clean, func() bool { return t.leaving == nil && workflow.AllHandlersFinished(ctx) }); err != nil {
+	for len(t.Carried.Queue) > 0 || t.withdrawn != nil || !workflow.AllHandlersFinished(ctx) {
+		if err := workflow.Await(clean, func() bool { return t.withdrawn == nil && workflow.AllHandlersFinished(ctx) }); err != nil {
 			return err
 		}
 		if len(t.Carried.Queue) > 0 {
-			t.leaving = t.begin(t.Carried.Queue[0])
+			t.withdrawn = t.begin(t.Carried.Queue[0])
 			t.Carried.Queue = t.Carried.Queue[1:]
-			t.leaving.leave(clean, chat.UserCancelled)
-			t.leaving = nil
+			t.withdrawn.settleUnstarted(clean, chat.UserCancelled)
+			t.withdrawn = nil
 		}
 	}
 	return ctx.Err()
 }
 
-// sweep settles turns that were stopped while they waited, without waiting for
-// the turn that runs before them: that one may be asking a person.
-func (t *thread) sweep(ctx workflow.Context) {
+// settleWithdrawnTurns settles turns that were stopped in the queue. It does not
+// wait for the running turn, which may be asking a person.
+func (t *thread) settleWithdrawnTurns(ctx workflow.Context) {
 	stopped := func() int {
 		return slices.IndexFunc(t.Carried.Queue, func(s SubmitRequest) bool { return s.Stopped != "" })
 	}
 	for {
-		// Its place in the tree comes after that of the turn it waited for.
-		err := workflow.Await(ctx, func() bool { return t.turn != nil && t.turn.placed() && t.leaving == nil && stopped() >= 0 })
+		// Its place in the tree comes after that of the running turn.
+		err := workflow.Await(ctx, func() bool { return t.turn != nil && t.turn.hasPlace() && t.withdrawn == nil && stopped() >= 0 })
 		if err != nil {
 			return
 		}
 		i := stopped()
-		t.leaving = t.begin(t.Carried.Queue[i])
+		t.withdrawn = t.begin(t.Carried.Queue[i])
 		t.Carried.Queue = slices.Delete(t.Carried.Queue, i, i+1)
-		t.leaving.leave(ctx, t.leaving.Stopped)
-		t.leaving = nil
+		t.withdrawn.settleUnstarted(ctx, t.withdrawn.Stopped)
+		t.withdrawn = nil
 	}
 }
 
-// beside is what the thread has beside one of its turns.
-func (t *thread) beside(u *turn) *activities.Beside {
-	b := &activities.Beside{}
-	for _, other := range []*turn{t.turn, t.leaving} {
+// otherTurns names the thread's other open and waiting turns.
+func (t *thread) otherTurns(u *turn) *activities.OtherTurns {
+	b := &activities.OtherTurns{}
+	for _, other := range []*turn{t.turn, t.withdrawn} {
 		if other != nil && other != u {
 			b.Open = append(b.Open, other.TurnID)
 		}
@@ -244,21 +244,21 @@ func (t *thread) beside(u *turn) *activities.Beside {
 	return b
 }
 
-// next waits for a submit. ok is false when the thread was idle for too long; a
-// nil submit means that it is time to continue as new. A turn begins only when
-// every turn before it is settled.
+// next waits for a submit. ok is false when the idle timeout has passed; a nil
+// submit means that the thread must continue as new. A turn begins only when every
+// turn before it is settled.
 func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error) {
-	if err := workflow.Await(ctx, func() bool { return t.leaving == nil }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return t.withdrawn == nil }); err != nil {
 		return nil, false, err
 	}
-	waiting := func() bool { return len(t.Carried.Queue) > 0 || t.full(ctx) }
+	waiting := func() bool { return len(t.Carried.Queue) > 0 || t.mustContinueAsNew(ctx) }
 	if !waiting() {
-		t.showWork(ctx, statusIdle)
-		t.rested = workflow.Now(ctx)
+		t.setStatusV0(ctx, statusIdle)
+		t.idleSince = workflow.Now(ctx)
 	}
 	for !waiting() {
 		if t.idle == nil {
-			t.idle = workflow.NewTimer(ctx, t.IdleTimeout-workflow.Now(ctx).Sub(t.rested))
+			t.idle = workflow.NewTimer(ctx, t.IdleTimeout-workflow.Now(ctx).Sub(t.idleSince))
 		}
 		if err := workflow.Await(ctx, func() bool { return waiting() || t.idle == nil || t.idle.IsReady() }); err != nil {
 			return nil, false, err
@@ -266,12 +266,12 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 		if t.idle == nil || !t.idle.IsReady() {
 			continue
 		}
-		t.idle = nil // it may be older than the last turn
-		if !waiting() && workflow.Now(ctx).Sub(t.rested) >= t.IdleTimeout {
+		t.idle = nil // the timer may have started before the last turn
+		if !waiting() && workflow.Now(ctx).Sub(t.idleSince) >= t.IdleTimeout {
 			return nil, false, nil
 		}
 	}
-	if t.full(ctx) {
+	if t.mustContinueAsNew(ctx) {
 		return nil, true, nil
 	}
 	submit := t.Carried.Queue[0]
@@ -279,48 +279,49 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 	return &submit, true, nil
 }
 
-// quiet reports whether nothing is left to handle, so that the run may end.
-func (t *thread) quiet(ctx workflow.Context) bool {
+// mayComplete waits for update handlers, drains signals and reports whether the
+// queue is empty, so that the run may end.
+func (t *thread) mayComplete(ctx workflow.Context) bool {
 	t.ending = true
 	defer func() { t.ending = false }()
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 		return false
 	}
-	t.drain(ctx)
+	t.drainSignals(ctx)
 	return len(t.Carried.Queue) == 0
 }
 
-// full reports whether it is time to continue as new: the history has grown
-// enough, or the thread is to follow another version.
-func (t *thread) full(ctx workflow.Context) bool {
-	if t.wanted != t.Version {
+// mustContinueAsNew reports whether the history is long enough, or the thread is to
+// follow another version.
+func (t *thread) mustContinueAsNew(ctx workflow.Context) bool {
+	if t.nextVersion != t.Version {
 		return true
 	}
 	info := workflow.GetInfo(ctx)
 	if t.ContinueAfter > 0 {
 		return info.GetCurrentHistoryLength() >= t.ContinueAfter
 	}
-	if t.Version >= 1 && info.GetCurrentHistoryLength() >= longestHistory {
+	if t.Version >= 1 && info.GetCurrentHistoryLength() >= maxHistoryEvents {
 		return true
 	}
 	return info.GetContinueAsNewSuggested()
 }
 
-// longestHistory bounds, in events, what a worker replays for a thread that is
-// not in its cache. A plain turn has about 20.
-const longestHistory = 500
+// maxHistoryEvents bounds what a worker replays for a thread that is not in its
+// cache. A plain turn has about 20 events.
+const maxHistoryEvents = 500
 
-// continueAsNew hands everything over to the next run. After the drain nothing
-// may block, or a signal could be lost.
+// continueAsNew passes the thread's state to the next run. Nothing may block after
+// the drain, or a signal could be lost.
 func (t *thread) continueAsNew(ctx workflow.Context) error {
 	t.ending = true
-	err := workflow.Await(ctx, func() bool { return t.leaving == nil && workflow.AllHandlersFinished(ctx) })
+	err := workflow.Await(ctx, func() bool { return t.withdrawn == nil && workflow.AllHandlersFinished(ctx) })
 	if err != nil {
 		return err
 	}
-	t.drain(ctx)
+	t.drainSignals(ctx)
 	next := t.ThreadInput
-	next.Version = t.wanted
+	next.Version = t.nextVersion
 	next.Carried.Open = nil
 	if t.turn != nil {
 		open := t.turn.openTurn
@@ -329,20 +330,21 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ThreadType, next)
 }
 
-// listen takes signals as they come. It waits beside the channels, not in them: a
-// signal handed to a receiver that gets no turn before the thread continues as
-// new would be lost, and one in its channel is drained.
-func (t *thread) listen(ctx workflow.Context) {
+// receiveSignals handles signals as they come. It waits until a channel is not
+// empty instead of blocking in Receive: a signal that a blocked receiver has taken,
+// but not handled when the thread continues as new, would be lost. One that is
+// still in its channel is drained.
+func (t *thread) receiveSignals(ctx workflow.Context) {
 	for {
 		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len()+t.versions.Len() > 0 })
 		if err != nil {
 			return
 		}
-		t.drain(ctx)
+		t.drainSignals(ctx)
 	}
 }
 
-func (t *thread) drain(ctx workflow.Context) {
+func (t *thread) drainSignals(ctx workflow.Context) {
 	for {
 		var v chat.Cancel
 		if !t.cancels.ReceiveAsync(&v) {
@@ -351,30 +353,30 @@ func (t *thread) drain(ctx workflow.Context) {
 		t.cancel(ctx, v)
 	}
 	for {
-		var v converter.RawValue // received as anything else, one that cannot be read would be dropped by the SDK
+		var v converter.RawValue // the SDK drops a signal that cannot be decoded into another type
 		if !t.resumes.ReceiveAsync(&v) {
 			break
 		}
-		t.signalled(ctx, v)
+		t.resumeBySignal(ctx, v)
 	}
 	for {
 		var version int
 		if !t.versions.ReceiveAsync(&version) {
 			break
 		}
-		t.wanted = version
+		t.nextVersion = version
 	}
 }
 
-// mayReject refuses a submit with on_busy "reject" while a turn is open, one of a
-// deleted conversation in the next one of its id, and messages that cannot be
-// saved now when too many wait already: a rejection by the validator leaves no
-// event.
-func (t *thread) mayReject(_ workflow.Context, s SubmitRequest) error {
+// validateSubmit rejects a submit with on_busy "reject" while a turn is open, a
+// submit of a deleted conversation whose id is in use again, and an unsaved message
+// when too many are unsaved already. A rejection by the validator adds no event to
+// the history.
+func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 	if s.Generation != 0 && s.Generation < t.Generation {
 		return temporal.NewApplicationError("the conversation was deleted", chat.CodeNotFound)
 	}
-	if _, again := t.known(s); again {
+	if _, again := t.earlierSubmit(s); again {
 		return nil
 	}
 	if s.OnBusy == chat.Reject {
@@ -388,9 +390,8 @@ func (t *thread) mayReject(_ workflow.Context, s SubmitRequest) error {
 	return nil
 }
 
-// busy is the turn that runs or waits. A message that came in the same workflow
-// task is in the queue: the handler of one update runs before the validator of
-// the next.
+// busy is the turn that runs or waits. It also finds a submit of the same workflow
+// task, because the handler of one update runs before the validator of the next.
 func (t *thread) busy() (turnID string, busy bool) {
 	switch {
 	case t.turn != nil:
@@ -401,7 +402,7 @@ func (t *thread) busy() (turnID string, busy bool) {
 	return "", false
 }
 
-// unsaved is how much of messages waits for the database.
+// unsaved is the size of the messages that are not in the database yet, in bytes.
 func (t *thread) unsaved() (size int) {
 	for _, q := range t.Carried.Queue {
 		size += q.Unsaved.Size()
@@ -412,24 +413,23 @@ func (t *thread) unsaved() (size int) {
 	return size
 }
 
-// submit takes a turn into the queue. It runs no activity, and taking the same
-// message twice changes nothing. Where the turn begins at once, the reply waits
-// for what its first workflow task records: Temporal hands it out with that task
-// anyway.
+// submit adds a turn to the queue. It runs no activity and is idempotent. When the
+// turn begins at once, the reply waits for what the first workflow task records:
+// Temporal delivers it with that task anyway.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
-	t.renew(s)
-	if first, again := t.known(s); again {
+	t.adoptGeneration(s)
+	if first, again := t.earlierSubmit(s); again {
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
 		}
 		return SubmitReply{Status: chat.TurnAccepted, TurnID: first.TurnID}, nil
 	}
-	t.adopt(s.Rules)
+	t.adoptRules(s.Rules)
 	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{s.TurnID, s.Client, s.Hash}), maxSeen)
 	s.Rules = nil // the thread has them
 	t.Carried.Queue = append(t.Carried.Queue, s)
 	reply := SubmitReply{Status: chat.TurnAccepted, TurnID: s.TurnID}
-	if why := s.ends(); why != "" && t.turn != nil {
+	if why := s.stopReason(); why != "" && t.turn != nil {
 		t.turn.stop(ctx, why)
 	} else if t.Version >= 1 && t.turn == nil && len(t.Carried.Queue) == 1 {
 		reply.Log = t.firstEntries(ctx, s.TurnID)
@@ -437,21 +437,21 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 	return reply, nil
 }
 
-// firstEntries is what a turn that begins now has recorded when it first waits
-// for anything that takes longer than a look-up. None, when it does not begin.
+// firstEntries waits until the turn waits for something slower than a look-up, and
+// returns the log up to there. It is empty when the turn does not begin now.
 func (t *thread) firstEntries(ctx workflow.Context, turnID string) []chat.Entry {
-	begins := func() bool { return t.turn == nil && t.leaving == nil && !t.ending && !t.full(ctx) }
+	begins := func() bool { return t.turn == nil && t.withdrawn == nil && !t.ending && !t.mustContinueAsNew(ctx) }
 	mine := func() bool { return t.turn != nil && t.turn.TurnID == turnID }
-	err := workflow.Await(ctx, func() bool { return !begins() && (!mine() || t.turn.waits) })
+	err := workflow.Await(ctx, func() bool { return !begins() && (!mine() || t.turn.blocked) })
 	if err != nil || !mine() {
 		return nil
 	}
 	return slices.Clone(t.turn.Log)
 }
 
-// renew notes that the thread's conversation was deleted and another one begun
-// under its id, of which s is the first submit to come.
-func (t *thread) renew(s SubmitRequest) {
+// adoptGeneration resets the thread when s is the first submit of a new
+// conversation with the id of a deleted one.
+func (t *thread) adoptGeneration(s SubmitRequest) {
 	if s.Generation <= t.Generation {
 		return
 	}
@@ -461,9 +461,9 @@ func (t *thread) renew(s SubmitRequest) {
 	t.Generation = s.Generation
 }
 
-// known finds the submit that s repeats: the same turn, or one of the same
+// earlierSubmit finds the submit that s repeats: the same turn, or one with the same
 // client_turn_id whose row could not be found.
-func (t *thread) known(s SubmitRequest) (seen, bool) {
+func (t *thread) earlierSubmit(s SubmitRequest) (seen, bool) {
 	if t.Generation != 0 && s.Generation > t.Generation {
 		return seen{}, false
 	}
@@ -476,9 +476,9 @@ func (t *thread) known(s SubmitRequest) (seen, bool) {
 	return t.Carried.Seen[i], true
 }
 
-// ends is the reason for which a submit ends every turn accepted before it; ""
-// for one that waits.
-func (s SubmitRequest) ends() chat.CancelReason {
+// stopReason is the reason with which a submit stops every turn accepted before it;
+// "" when it waits for them.
+func (s SubmitRequest) stopReason() chat.CancelReason {
 	switch s.OnBusy {
 	case chat.Supersede:
 		return chat.Superseded
@@ -488,12 +488,12 @@ func (s SubmitRequest) ends() chat.CancelReason {
 	return ""
 }
 
-func (t *thread) knows(turnID string) bool {
+func (t *thread) wasSubmitted(turnID string) bool {
 	return slices.ContainsFunc(t.Carried.Seen, func(x seen) bool { return x.TurnID == turnID })
 }
 
-// cancel ends the turn it names, wherever that is: running, waiting its turn or
-// not yet here. Without a name it means the open one.
+// cancel stops the turn that it names, whether it runs, waits, or is not submitted
+// yet. Without a turn id it stops the open one.
 func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
 	if c.Reason == "" {
 		c.Reason = chat.UserCancelled
@@ -513,14 +513,14 @@ func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
 			return
 		}
 	}
-	if !t.knows(c.TurnID) {
+	if !t.wasSubmitted(c.TurnID) {
 		t.Carried.Early = keepLast(append(t.Carried.Early, earlyCancel{c.TurnID, c.Reason}), maxEarly)
 	}
 }
 
-// mayResume refuses an answer to a question that is not open or that the answer
-// does not fit.
-func (t *thread) mayResume(_ workflow.Context, r ResumeRequest) error {
+// validateResume rejects an answer when its question is not open, or when it does
+// not fit the question.
+func (t *thread) validateResume(_ workflow.Context, r ResumeRequest) error {
 	if t.turn == nil || t.turn.Pending == nil || t.turn.Stopped != "" ||
 		(r.InterruptID != "" && r.InterruptID != t.turn.Pending.ID) {
 		return temporal.NewApplicationError("no such question is open", chat.CodeNoInterrupt)
@@ -532,31 +532,31 @@ func (t *thread) mayResume(_ workflow.Context, r ResumeRequest) error {
 }
 
 func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
-	// Between validator and handler another answer may have been taken.
-	if err := t.mayResume(ctx, r); err != nil {
+	// Another answer may have been accepted between validator and handler.
+	if err := t.validateResume(ctx, r); err != nil {
 		return err
 	}
-	t.adopt(r.Rules)
-	t.turn.answered(ctx, r.Value)
+	t.adoptRules(r.Rules)
+	t.turn.acceptAnswer(ctx, r.Value)
 	return nil
 }
 
-// signalled takes an answer that came from a shell. One that cannot be read, or
-// does not fit, is dropped with a notice, and the question stays open.
-func (t *thread) signalled(ctx workflow.Context, raw converter.RawValue) {
+// resumeBySignal accepts an answer that came by a signal. An answer that cannot be
+// decoded, or does not fit, is dropped with a notice, and the question stays open.
+func (t *thread) resumeBySignal(ctx workflow.Context, raw converter.RawValue) {
 	var v chat.ResumeValue
 	err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &v)
 	if err == nil && t.Version >= 1 && len(raw.Payload().GetData()) > maxSignal {
 		err = errors.New("the value is larger than 64 kB")
 	}
-	v.Ref = "" // what it names is not what the person says
+	v.Ref = "" // only the API may refer to a stored text
 	if err == nil {
-		err = t.mayResume(ctx, ResumeRequest{Value: v})
+		err = t.validateResume(ctx, ResumeRequest{Value: v})
 	}
 	if err != nil {
-		workflow.GetLogger(ctx).Warn("a resume signal was ignored", "error", err)
+		workflow.GetLogger(ctx).Warn("resume signal ignored", "error", err)
 		if t.turn != nil {
-			t.turn.ignored(ctx)
+			t.turn.noticeIgnoredResume(ctx)
 		}
 		return
 	}
@@ -564,16 +564,16 @@ func (t *thread) signalled(ctx workflow.Context, raw converter.RawValue) {
 		t.turn.Unchecked = &v
 		return
 	}
-	t.turn.answered(ctx, v)
+	t.turn.acceptAnswer(ctx, v)
 }
 
 func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
-	for _, u := range []*turn{t.turn, t.leaving, t.last} {
+	for _, u := range []*turn{t.turn, t.withdrawn, t.last} {
 		if u != nil && u.TurnID == turnID {
 			return u.progress(after), nil
 		}
 	}
-	// A turn that waits is known, and has no events yet.
+	// A waiting turn is known, and has no events yet.
 	waits := slices.ContainsFunc(t.Carried.Queue, func(s SubmitRequest) bool { return s.TurnID == turnID })
 	return chat.Progress{Known: waits}, nil
 }
@@ -584,7 +584,7 @@ func (t *thread) state() (chat.ThreadState, error) {
 		if s.Names == nil {
 			s.Names = map[string]chat.TurnName{}
 		}
-		first, _ := t.known(SubmitRequest{TurnID: turnID})
+		first, _ := t.earlierSubmit(SubmitRequest{TurnID: turnID})
 		s.Names[turnID] = chat.TurnName{Client: first.Client, RunID: runID}
 	}
 	if t.turn != nil {
@@ -601,15 +601,15 @@ func (t *thread) state() (chat.ThreadState, error) {
 	return s, nil
 }
 
-// show puts the thread's status where the Web UI lists and filters by it.
-func (t *thread) show(ctx workflow.Context, status string) {
-	_ = workflow.UpsertTypedSearchAttributes(ctx, StatusAttribute.ValueSet(status)) // fails for an empty list only
+// setStatus sets the search attribute by which Temporal's Web UI lists threads.
+func (t *thread) setStatus(ctx workflow.Context, status string) {
+	_ = workflow.UpsertTypedSearchAttributes(ctx, StatusAttribute.ValueSet(status)) // its only error is an empty list
 }
 
-// showWork is show for the statuses that a thread of version 0 has.
-func (t *thread) showWork(ctx workflow.Context, status string) {
+// setStatusV0 is setStatus for the statuses that only threads of version 0 have.
+func (t *thread) setStatusV0(ctx workflow.Context, status string) {
 	if t.Version == 0 {
-		t.show(ctx, status)
+		t.setStatus(ctx, status)
 	}
 }
 

@@ -22,9 +22,9 @@ import (
 
 func asApp(err error, app **temporal.ApplicationError) bool { return errors.As(err, app) }
 
-// asking is a turn that must ask which action is meant.
-func asking() *script {
-	s := perfect()
+// ambiguousTurn is a turn that asks which action is meant.
+func ambiguousTurn() *script {
+	s := clearTurn()
 	s.intent = activities.Intent{Action: chat.Inquire, Confidence: chat.Low, Likely: []chat.Action{chat.Inquire, chat.Summarize, chat.Audit}}
 	return s
 }
@@ -43,8 +43,8 @@ func statuses(endings []activities.Ending) (out []string) {
 	return out
 }
 
-func TestAnIdleThreadCompletesAfterItsTurns(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestIdleThreadCompletesAfterItsTurns(t *testing.T) {
+	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(5, "t2", chat.Supersede)
 	p.run()
@@ -53,8 +53,8 @@ func TestAnIdleThreadCompletesAfterItsTurns(t *testing.T) {
 	require.Equal(t, 3, p.endings[0].Usage.Calls)
 }
 
-func TestTheSameSubmitTwiceMakesOneTurn(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestSameSubmitTwiceMakesOneTurn(t *testing.T) {
+	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
 		r := p.update(workflows.UpdateSubmit, "another update id", workflows.SubmitRequest{TurnID: "t1", OnBusy: chat.Supersede})
@@ -65,24 +65,24 @@ func TestTheSameSubmitTwiceMakesOneTurn(t *testing.T) {
 }
 
 func TestSupersedeSettlesTheOldTurnBeforeTheNewOneBegins(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
 		require.Equal(t, chat.TurnInterrupted, p.state().Status)
-		s.intent = perfect().intent
+		s.intent = clearTurn().intent
 		p.submit("t2", chat.Supersede)
 	})
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/superseded", "t2 completed"}, statuses(p.endings))
 }
 
-func TestABurstOfSubmitsEndsInTheOrderOfAcceptanceAndTheLastOneRuns(t *testing.T) {
-	p := newPlay(t, asking())
+func TestBurstOfSupersedingSubmitsIsSettledInOrderAndTheLastOneRuns(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t00", chat.Supersede)
 	var want []string
 	p.at(1, func() {
-		p.script.intent = perfect().intent
+		p.script.intent = clearTurn().intent
 		for i := 1; i <= 20; i++ {
 			p.submit(fmt.Sprintf("t%02d", i), chat.Supersede)
 		}
@@ -96,21 +96,21 @@ func TestABurstOfSubmitsEndsInTheOrderOfAcceptanceAndTheLastOneRuns(t *testing.T
 }
 
 func TestEnqueueBehindAnInterruptWaitsForTheAnswer(t *testing.T) {
-	p := newPlay(t, asking())
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Enqueue)
 	p.at(2, func() {
 		require.Equal(t, []string{"t2"}, p.state().Queue)
 		require.True(t, p.progress("t2", 0).Known)
-		p.script.intent = perfect().intent
+		p.script.intent = clearTurn().intent
 		p.resume(answer(chat.ActionChoice, "inquire"))
 	})
 	p.run()
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
-func TestRejectNamesTheRunningTurnAndChangesNothing(t *testing.T) {
-	p := newPlay(t, asking())
+func TestRejectReturnsTheRunningTurnAndChangesNothing(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	var r *reply
 	p.at(1, func() { r = p.submit("t2", chat.Reject) })
@@ -127,22 +127,22 @@ func TestRejectNamesTheRunningTurnAndChangesNothing(t *testing.T) {
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t3 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
-func TestRollbackTakesTheRunningTurnOutOfTheHistory(t *testing.T) {
-	p := newPlay(t, asking())
+func TestRollbackRemovesTheRunningTurnFromTheHistory(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
-		p.script.intent = perfect().intent
+		p.script.intent = clearTurn().intent
 		p.submit("t2", chat.Rollback)
 	})
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/rolled_back", "t2 completed"}, statuses(p.endings))
 	require.True(t, p.endings[0].Hidden)
 	require.False(t, p.endings[1].Hidden)
-	require.Equal(t, []string{"", "t1"}, p.parents, "the next turn takes the place of the one undone")
+	require.Equal(t, []string{"", "t1"}, p.parents, "the next turn takes the place of the one rolled back")
 }
 
-func TestACancelThatOvertakesItsSubmitStillCancelsIt(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestCancelBeforeItsSubmitCancelsTheTurn(t *testing.T) {
+	p := newHarness(t, clearTurn())
 	p.at(0, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) })
 	p.submitAt(1, "t1", chat.Supersede)
 	p.at(2, func() {
@@ -153,41 +153,41 @@ func TestACancelThatOvertakesItsSubmitStillCancelsIt(t *testing.T) {
 	require.Zero(t, p.calls["Write"]+p.calls["ResolveDocs"])
 }
 
-func TestACancelBetweenATurnsRowAndItsSubmitIsFoundWhenItBegins(t *testing.T) {
-	s := perfect()
+func TestCancelBetweenRowAndSubmitCancelsTheTurnWhenItBegins(t *testing.T) {
+	s := clearTurn()
 	s.begin.Cancelled = true
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 	require.Zero(t, p.calls["ResolveDocs"])
 }
 
-func TestACancelWithoutATurnActsOnTheRunningOne(t *testing.T) {
-	p := newPlay(t, asking())
+func TestCancelWithoutATurnIDStopsTheRunningTurn(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) })
-	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) }) // nothing runs: nothing happens
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) }) // no turn runs: no effect
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
-func TestACancelReachesATurnThatWaitsInTheQueue(t *testing.T) {
-	p := newPlay(t, asking())
+func TestCancelStopsAQueuedTurn(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Enqueue)
 	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
 	p.resumeAt(3, chat.ActionChoice, "inquire")
 	p.run()
-	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed"}, statuses(p.endings), "it does not wait for the person that the other turn asks")
+	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed"}, statuses(p.endings), "it does not wait for the question of the running turn")
 }
 
 func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
-		s.intent = perfect().intent
+		s.intent = clearTurn().intent
 		p.resume(answer(chat.CancelResume, ""))
 		p.submit("t2", chat.Supersede)
 	})
@@ -199,9 +199,9 @@ func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {
 }
 
 func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
-	s := perfect()
+	s := clearTurn()
 	s.stops = make(chan struct{})
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	s.write = func(context.Context, int) (activities.Written, error) {
 		p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"})
 		<-s.stops
@@ -213,9 +213,9 @@ func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
 	require.Equal(t, 1, p.calls["AnnounceStop"])
 }
 
-func TestATurnBeginsKnowingWhatItsThreadHasBesideIt(t *testing.T) {
-	s := asking()
-	p := newPlay(t, s)
+func TestBeginTurnGetsTheOtherTurnsOfTheThread(t *testing.T) {
+	s := ambiguousTurn()
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Enqueue)
 	p.submitAt(1, "t3", chat.Enqueue)
@@ -223,15 +223,15 @@ func TestATurnBeginsKnowingWhatItsThreadHasBesideIt(t *testing.T) {
 	p.at(3, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) })
 	p.at(4, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
 	p.run()
-	require.Equal(t, []activities.Beside{{}, {Open: []string{"t1"}, Waiting: []string{"t2"}}, {}}, s.beside)
+	require.Equal(t, []activities.OtherTurns{{}, {Open: []string{"t1"}, Waiting: []string{"t2"}}, {}}, s.others)
 }
 
-// A local activity runs before its workflow task is recorded, and the task may
-// be lost, with the submit that it accepted.
-func TestATurnThatRanNothingIsSettledOnlyWhenItIsRecordedThatItWasAccepted(t *testing.T) {
+// A local activity runs before its workflow task is recorded. If the task is lost,
+// the submit that it accepted is lost, too.
+func TestUnstartedTurnIsSettledOnlyOnceItsAcceptanceIsRecorded(t *testing.T) {
 	for name, stopped := range map[string]bool{"stopped before it ran": true, "answered": false} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlay(t, perfect())
+			p := newHarness(t, clearTurn())
 			var local []string
 			p.env.SetOnLocalActivityStartedListener(func(info *activity.Info, _ context.Context, _ []any) {
 				local = append(local, info.ActivityType.Name)
@@ -249,30 +249,30 @@ func TestATurnThatRanNothingIsSettledOnlyWhenItIsRecordedThatItWasAccepted(t *te
 	}
 }
 
-// A stop is announced by a workflow task that is then lost: the activity hears
-// of it, and the workflow only afterwards, or never.
-func TestAStopThatOnlyTheActivityHeardOfIsAStopAndItsReasonIsWaitedFor(t *testing.T) {
+// The workflow task that announces a stop can be lost. Then the activity receives the
+// stop, and the workflow receives it later or never.
+func TestStopReceivedOnlyByTheActivityStopsTheTurnWithTheReasonThatFollows(t *testing.T) {
 	for name, c := range map[string]struct {
-		later func(p *play)
+		later func(p *harness)
 		want  chat.CancelReason
 	}{
-		"the cancel comes after it":     {func(p *play) { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) }, chat.UserCancelled},
-		"the submit comes after it":     {func(p *play) { p.submit("t2", chat.Supersede) }, chat.Superseded},
-		"the client has gone after all": {func(*play) {}, chat.UserCancelled},
+		"the cancel comes after it": {func(p *harness) { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) }, chat.UserCancelled},
+		"the submit comes after it": {func(p *harness) { p.submit("t2", chat.Supersede) }, chat.Superseded},
+		"it never comes":            {func(*harness) {}, chat.UserCancelled},
 	} {
-		for told, heard := range map[string]error{
+		for form, err := range map[string]error{
 			"as a value":  nil,
 			"as an error": temporal.NewNonRetryableApplicationError("stopped", activities.ErrTypeStopped, nil),
 		} {
-			t.Run(name+", "+told, func(t *testing.T) {
-				s := perfect()
+			t.Run(name+", "+form, func(t *testing.T) {
+				s := clearTurn()
 				s.write = func(_ context.Context, attempt int) (activities.Written, error) {
 					if attempt > 1 {
 						return activities.Written{Chars: 10}, nil
 					}
-					return activities.Written{Stopped: heard == nil}, heard
+					return activities.Written{Stopped: err == nil}, err
 				}
-				p := newPlay(t, s)
+				p := newHarness(t, s)
 				p.submitAt(0, "t1", chat.Supersede)
 				p.env.RegisterDelayedCallback(func() { c.later(p) }, 2*time.Second)
 				p.run()
@@ -283,30 +283,30 @@ func TestAStopThatOnlyTheActivityHeardOfIsAStopAndItsReasonIsWaitedFor(t *testin
 	}
 }
 
-func TestContinueAsNewWithAnInterruptPendingKeepsTheQuestionAndRepeatsNoStep(t *testing.T) {
-	first := newPlay(t, asking())
+func TestPendingQuestionSurvivesContinueAsNewAndNoStepRunsAgain(t *testing.T) {
+	first := newHarness(t, ambiguousTurn())
 	first.submitAt(0, "t1", chat.Supersede)
 	first.submitAt(1, "t2", chat.Enqueue)
 	first.at(2, func() { first.env.SetContinueAsNewSuggested(true) })
-	first.at(3, func() { first.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t9"}) }) // any event wakes it
-	carried := first.runOn(input)
+	first.at(3, func() { first.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t9"}) }) // any event wakes the workflow
+	carried := first.runUntilContinueAsNew(input)
 	require.NotNil(t, carried.Carried.Open)
 	require.Len(t, carried.Carried.Queue, 1)
 	before := carried.Carried.Open.Log
 
-	second := newPlay(t, asking())
+	second := newHarness(t, ambiguousTurn())
 	second.script.calls = map[string]int{}
 	second.at(1, func() {
 		state := second.state()
 		require.Equal(t, "t1", state.TurnID)
 		require.Equal(t, chat.ActionChoice, state.Pending.Type)
-		require.Equal(t, before, second.progress("t1", 0).Entries, "the log goes on where it was")
-		second.script.intent = perfect().intent
+		require.Equal(t, before, second.progress("t1", 0).Entries, "the log is unchanged")
+		second.script.intent = clearTurn().intent
 		second.resume(answer(chat.ActionChoice, "summarize"))
 	})
 	second.at(2, func() {
 		require.Equal(t, chat.Progress{Known: false}, second.progress("t1", 0))
-		second.submit("t2", chat.Supersede) // a retry that crossed the boundary
+		second.submit("t2", chat.Supersede) // a retry after continue-as-new
 	})
 	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
 	require.NoError(t, second.env.GetWorkflowError())
@@ -317,7 +317,7 @@ func TestContinueAsNewWithAnInterruptPendingKeepsTheQuestionAndRepeatsNoStep(t *
 }
 
 func TestContinueAsNewBetweenTurnsLosesNoSubmit(t *testing.T) {
-	first := newPlay(t, perfect())
+	first := newHarness(t, clearTurn())
 	first.submitAt(0, "t1", chat.Supersede)
 	first.at(1, func() {
 		accepted := &testsuite.TestUpdateCallback{
@@ -327,34 +327,34 @@ func TestContinueAsNewBetweenTurnsLosesNoSubmit(t *testing.T) {
 		}
 		first.env.UpdateWorkflow(workflows.UpdateSubmit, "t2", accepted, workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Supersede})
 	})
-	carried := first.runOn(input)
+	carried := first.runUntilContinueAsNew(input)
 	require.Equal(t, []string{"t1 completed"}, statuses(first.endings))
 	require.Nil(t, carried.Carried.Open)
 
-	second := newPlay(t, perfect())
+	second := newHarness(t, clearTurn())
 	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
 	require.NoError(t, second.env.GetWorkflowError())
 	require.Equal(t, []string{"t2 completed"}, statuses(second.endings))
 }
 
-func TestAModelFailureEndsTheTurnWithItsCodeAndTheThreadGoesOn(t *testing.T) {
-	s := perfect()
+func TestModelFailureEndsTheTurnWithItsCodeAndTheThreadGoesOn(t *testing.T) {
+	s := clearTurn()
 	s.write = func(_ context.Context, n int) (activities.Written, error) {
 		if n == 1 {
 			return activities.Written{}, temporal.NewNonRetryableApplicationError("write: model_rejected", chat.CodeModelRejected, nil)
 		}
 		return activities.Written{Chars: 1}, nil
 	}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 failed/model_rejected", "t2 completed"}, statuses(p.endings))
-	require.Empty(t, p.endings[0].DocIDs, "a failed turn teaches the conversation no documents")
+	require.Empty(t, p.endings[0].DocIDs, "a failed turn adds no documents to the registry")
 }
 
-func TestADatabaseAwayAtTheEndDelaysTheSettleAndLosesNothing(t *testing.T) {
-	s := perfect()
+func TestUnavailableDatabaseDelaysSettleAndTheTurnIsNotLost(t *testing.T) {
+	s := clearTurn()
 	tries := 0
 	s.settle = func() error {
 		if tries++; tries < 8 {
@@ -362,14 +362,14 @@ func TestADatabaseAwayAtTheEndDelaysTheSettleAndLosesNothing(t *testing.T) {
 		}
 		return nil
 	}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 }
 
-func TestAnAnswerIsTakenOnceAndOneThatDoesNotFitIsRefused(t *testing.T) {
-	p := newPlay(t, asking())
+func TestAnswerIsAcceptedOnceAndAWrongOneIsRejected(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	var notOffered, otherKind, otherQuestion, first, second *reply
 	p.at(1, func() {
@@ -390,18 +390,18 @@ func TestAnAnswerIsTakenOnceAndOneThatDoesNotFitIsRefused(t *testing.T) {
 	require.Equal(t, 1, p.calls["ResolveIntent"])
 }
 
-func TestAResumeFromAShellThatDoesNotFitIsDroppedWithANotice(t *testing.T) {
-	p := newPlay(t, asking())
+func TestResumeSignalThatDoesNotFitIsDroppedWithANotice(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() { p.env.SignalWorkflow(workflows.SignalResume, answer(chat.DocChoice, "d1")) })
 	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalResume, answer(chat.ActionChoice, "summarize")) })
 	p.run()
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
-	require.Contains(t, story(p.endings[0].Log), "notice "+chat.NoticeResumeIgnored)
+	require.Contains(t, summary(p.endings[0].Log), "notice "+chat.NoticeResumeIgnored)
 	require.Equal(t, chat.Summarize, p.endings[0].Action)
 }
 
-func TestAResumeFromAShellThatCannotBeReadIsDroppedWithANotice(t *testing.T) {
+func TestResumeSignalThatCannotBeDecodedIsDroppedWithANotice(t *testing.T) {
 	for name, signal := range map[string]any{
 		"a text":             "summarize",
 		"a list":             []string{"summarize"},
@@ -409,13 +409,13 @@ func TestAResumeFromAShellThatCannotBeReadIsDroppedWithANotice(t *testing.T) {
 		"a list as value":    map[string]any{"type": "action_choice", "value": []string{"summarize"}},
 		"null":               nil,
 		"nothing in it":      map[string]any{},
-		"no JSON":            shelled("json/plain", `{"type":`),
-		"another encoding":   shelled("text/plain", `{"type":"action_choice","value":"summarize"}`),
-		"no payload at all":  shelled("", ""),
+		"no JSON":            rawPayload("json/plain", `{"type":`),
+		"another encoding":   rawPayload("text/plain", `{"type":"action_choice","value":"summarize"}`),
+		"no payload at all":  rawPayload("", ""),
 		"bytes, not encoded": []byte(`{"type":"action_choice","value":"summarize"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlay(t, asking())
+			p := newHarness(t, ambiguousTurn())
 			p.submitAt(0, "t1", chat.Supersede)
 			p.at(1, func() { p.env.SignalWorkflow(workflows.SignalResume, signal) })
 			p.at(2, func() {
@@ -431,8 +431,8 @@ func TestAResumeFromAShellThatCannotBeReadIsDroppedWithANotice(t *testing.T) {
 	}
 }
 
-// shelled is a payload as Temporal's command line can send it.
-func shelled(encoding, data string) converter.RawValue {
+// rawPayload is a payload that Temporal's command line can send.
+func rawPayload(encoding, data string) converter.RawValue {
 	p := &commonpb.Payload{Data: []byte(data)}
 	if encoding != "" {
 		p.Metadata = map[string][]byte{converter.MetadataEncoding: []byte(encoding)}
@@ -440,11 +440,11 @@ func shelled(encoding, data string) converter.RawValue {
 	return converter.NewRawValue(p)
 }
 
-func TestActivitiesGetWhatIsNewInTheLogAndAQuestionIsHintedAt(t *testing.T) {
-	p := newPlay(t, asking())
+func TestActivitiesGetNewLogEntriesAndAQuestionGivesAHint(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
-		require.Equal(t, []int{3}, p.hints, "nothing runs that could publish the question")
+		require.Equal(t, []int{3}, p.hints, "no activity runs that could publish the question")
 		p.resume(answer(chat.ActionChoice, "inquire"))
 	})
 	p.run()
@@ -455,33 +455,33 @@ func TestActivitiesGetWhatIsNewInTheLogAndAQuestionIsHintedAt(t *testing.T) {
 	}
 	require.Equal(t, p.endings[0].Log[:len(fresh)], fresh)
 	require.Less(t, p.asked[0].Order, p.writes[0].Order, "what a later activity writes has a higher order")
-	require.Equal(t, []string{"text piece:1", "status format_response"}, story(p.endings[0].Log[len(fresh):]), "settling tells of these")
+	require.Equal(t, []string{"text piece:1", "status format_response"}, summary(p.endings[0].Log[len(fresh):]), "Settle publishes these")
 	require.Len(t, p.hints, 1)
 }
 
-func TestTheReplyToASubmitHasWhatTheFirstTaskRecorded(t *testing.T) {
-	p := newPlay(t, perfect())
+func TestSubmitReplyHasTheEntriesOfTheFirstWorkflowTask(t *testing.T) {
+	p := newHarness(t, clearTurn())
 	var first *reply
 	p.at(0, func() { first = p.submit("t1", chat.Supersede) })
 	p.run()
 	require.Equal(t, workflows.SubmitReply{Status: chat.TurnAccepted, TurnID: "t1", Log: p.endings[0].Log[:2]}, first.value)
 }
 
-func TestTheReplyToASubmitDoesNotWaitForASlowDatabaseOrAnotherTurn(t *testing.T) {
-	s := asking()
-	away := true
+func TestSubmitReplyDoesNotWaitForASlowDatabaseOrAnotherTurn(t *testing.T) {
+	s := ambiguousTurn()
+	unavailable := true
 	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
-		if away {
+		if unavailable {
 			return activities.Begun{}, temporal.NewApplicationError("begin", chat.CodeDatabase)
 		}
 		return activities.Begun{}, nil
 	}
-	p := newPlay(t, s)
+	p := newHarness(t, s)
 	var slow, queued *reply
 	p.at(0, func() { slow = p.submit("t1", chat.Supersede) })
 	p.env.RegisterDelayedCallback(func() {
 		require.Equal(t, workflows.SubmitReply{Status: chat.TurnAccepted, TurnID: "t1"}, slow.value)
-		away = false
+		unavailable = false
 	}, 10*time.Second)
 	p.at(2, func() { queued = p.submit("t2", chat.Enqueue) })
 	p.at(3, func() {
@@ -493,8 +493,8 @@ func TestTheReplyToASubmitDoesNotWaitForASlowDatabaseOrAnotherTurn(t *testing.T)
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
-func TestProgressGivesWhatComesAfterAndSaysWhenItIsOver(t *testing.T) {
-	p := newPlay(t, asking())
+func TestProgressReturnsLaterEntriesAndWhetherTheTurnIsOver(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
 		all := p.progress("t1", 0)
@@ -512,14 +512,14 @@ func TestProgressGivesWhatComesAfterAndSaysWhenItIsOver(t *testing.T) {
 	p.run()
 }
 
-func TestALateSubmitOfADeletedConversationIsRefusedByTheNextOneOfItsID(t *testing.T) {
-	p := newPlay(t, asking())
+func TestLateSubmitOfADeletedConversationIsRejectedByTheNextOneWithItsID(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
 	send := func(turn, client string, generation int) *reply {
 		return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: chat.Supersede, Client: client, Hash: "same", Generation: generation})
 	}
 	var first, renamed, late, unknown *reply
 	p.at(0, func() { first = send("t1", "c1", 1) })
-	p.at(1, func() { renamed = send("t2", "c1", 2) }) // the same name, and no retry
+	p.at(1, func() { renamed = send("t2", "c1", 2) }) // the same client_turn_id in the next conversation is no retry
 	p.at(2, func() { late = send("t3", "c3", 1) })
 	p.at(3, func() {
 		require.Equal(t, "t2", p.state().TurnID, "its question stays open")
@@ -537,9 +537,9 @@ func TestALateSubmitOfADeletedConversationIsRefusedByTheNextOneOfItsID(t *testin
 	require.Equal(t, []string{"t1 cancelled/superseded", "t2 cancelled/superseded", "t4 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
-func TestATurnTakenWithoutTheDatabaseKnowsTheConversationThatTookIt(t *testing.T) {
-	s := perfect()
-	p := newPlay(t, s)
+func TestUnsavedTurnHasTheGenerationOfItsConversation(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
 	var begun []int
 	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
 		if ref.Unsaved != nil {

@@ -17,23 +17,23 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// answering is how an agent answers with tools.
-type answering struct {
+// toolLoop configures the loop of model calls and tool calls for an agent.
+type toolLoop struct {
 	agent  chat.Agent
-	status func(n int) chat.Node // shown before the n-th model call; "" for none
+	status func(n int) chat.Node // status before the n-th model call; "" for none
 	model  func(workflow.Context, activities.Stage) workflow.Future
 }
 
-// round is where a turn stands in the loop of model and tools.
+// round is the position of a turn in the tool loop.
 type round struct {
 	N     int              `json:"n"` // of the next model call
 	Stage activities.Stage `json:"stage"`
 }
 
-// answerWith calls a model and the tools it wants called, in turn, until it
-// answers. Each text of the model's is a piece of the answer. Between two rounds
-// the thread may continue as new.
-func (u *turn) answerWith(ctx workflow.Context, a answering) (activities.Written, error) {
+// runToolLoop calls the model, then the tools that it asks for, until it answers
+// without tools. Each text of the model is a piece of the answer. The thread may
+// continue as new between two rounds.
+func (u *turn) runToolLoop(ctx workflow.Context, a toolLoop) (activities.Written, error) {
 	next := round{N: 1, Stage: activities.Stage{Piece: 1}}
 	if recorded, ok := u.Steps[stepRound]; ok {
 		if err := json.Unmarshal(recorded, &next); err != nil {
@@ -42,15 +42,15 @@ func (u *turn) answerWith(ctx workflow.Context, a answering) (activities.Written
 	}
 	for {
 		if next.N > 1 && u.thread.Version >= 1 {
-			if err := u.trim(ctx); err != nil {
+			if err := u.storeOldLog(ctx); err != nil {
 				return activities.Written{}, err
 			}
-			if u.Stopped == "" && u.thread.full(ctx) {
-				u.rest(ctx)
+			if u.Stopped == "" && u.thread.mustContinueAsNew(ctx) {
+				u.pauseClock(ctx)
 				return activities.Written{}, errContinue
 			}
 		}
-		said, err := u.say(ctx, a, next.N, next.Stage)
+		said, err := u.callModel(ctx, a, next.N, next.Stage)
 		if err != nil || len(said.Calls) == 0 {
 			return said, err
 		}
@@ -58,21 +58,21 @@ func (u *turn) answerWith(ctx workflow.Context, a answering) (activities.Written
 		if err != nil {
 			return said, err
 		}
-		if err := u.record(&next, said, made); err != nil {
+		if err := u.finishRound(&next, said, made); err != nil {
 			return said, err
 		}
 	}
 }
 
-// stepRound is the fact of where the loop stands; it takes the place of those of
-// the rounds before.
+// stepRound is the step that records the round. It replaces the steps of the rounds
+// before.
 const stepRound = "round"
 
-// Steps of a round, by how their names begin.
+// roundSteps are the prefixes of the names of a round's steps.
 var roundSteps = []string{"write", "approve", "run", "unknown"}
 
-// record ends a round: one fact takes the place of its steps.
-func (u *turn) record(r *round, said activities.Written, made []activities.Made) (err error) {
+// finishRound records the next round in place of this round's steps.
+func (u *turn) finishRound(r *round, said activities.Written, made []activities.Made) (err error) {
 	done := activities.Round{Calls: made}
 	if said.Chars > 0 {
 		done.Piece = r.Stage.Piece
@@ -83,7 +83,7 @@ func (u *turn) record(r *round, said activities.Written, made []activities.Made)
 	if u.thread.Version == 0 {
 		r.Stage.Rounds = append(r.Stage.Rounds, done)
 	} else {
-		r.Stage.Round = r.N // the activity knows the rounds from the turn's texts
+		r.Stage.Round = r.N // the activity reads the rounds from the turn's texts
 	}
 	r.Stage.Calls += len(said.Calls)
 	r.N++
@@ -96,9 +96,9 @@ func (u *turn) record(r *round, said activities.Written, made []activities.Made)
 	return err
 }
 
-// say has the model write the next piece, or say which tools to call.
-func (u *turn) say(ctx workflow.Context, a answering, n int, stage activities.Stage) (activities.Written, error) {
-	return once(u, nth("write", n), func() (w activities.Written, err error) {
+// callModel has the model write the next piece, or ask for tool calls.
+func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
+	return once(u, stepName("write", n), func() (w activities.Written, err error) {
 		if err := u.mayCall(ctx); err != nil {
 			return w, err
 		}
@@ -124,9 +124,9 @@ func (u *turn) say(ctx workflow.Context, a answering, n int, stage activities.St
 	})
 }
 
-// callTools makes the calls of one message of the model's: none before a person
-// has decided about those that ask, then all that may run side by side. The
-// results come in the order of the calls.
+// callTools makes the tool calls of one model message. It first asks the person
+// about those that need approval, then runs all allowed calls in parallel. The
+// results are in the order of the calls.
 func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []activities.Wanted) ([]activities.Made, error) {
 	var run, ask []string
 	for _, c := range calls {
@@ -139,14 +139,14 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 		}
 	}
 	if len(ask) > 0 {
-		decided, err := u.decide(ctx, nth("approve", n), chat.Question{Prompt: chat.PromptApproveTools, Calls: refs(calls, ask, false)})
+		decided, err := u.decide(ctx, stepName("approve", n), chat.Question{Prompt: chat.PromptApproveTools, Calls: refs(calls, ask, false)})
 		if err != nil {
 			return nil, err
 		}
 		run = append(run, decided.Run...)
 		calls = withHashes(calls, decided.Hashes)
 	}
-	ended, err := u.runTools(ctx, agent, nth("run", n), calls, run)
+	ended, err := u.runTools(ctx, agent, stepName("run", n), calls, run)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +165,8 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 		return unknown
 	}
 	unknown := note(ended)
-	for k := 1; len(unknown) > 0 && (k <= maxAsks || u.thread.Version == 0); k++ {
-		step := nth("unknown "+strconv.Itoa(n), k)
+	for k := 1; len(unknown) > 0 && (k <= maxSameQuestion || u.thread.Version == 0); k++ {
+		step := stepName("unknown "+strconv.Itoa(n), k)
 		decided, err := u.decide(ctx, step, chat.Question{Prompt: chat.PromptUnknownOutcome, Calls: refs(calls, unknown, true)})
 		if err != nil {
 			return nil, err
@@ -181,8 +181,7 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 	return made, nil
 }
 
-// withHashes are the calls with the hashes of the arguments that a person put in
-// the place of the model's.
+// withHashes replaces the hashes of calls whose arguments the person has edited.
 func withHashes(calls []activities.Wanted, hashes map[string]string) []activities.Wanted {
 	calls = slices.Clone(calls)
 	for i := range calls {
@@ -193,8 +192,8 @@ func withHashes(calls []activities.Wanted, hashes map[string]string) []activitie
 	return calls
 }
 
-// refs are the calls of these ids, as a question names them. Of one whose
-// outcome is unknown the arguments stay: it is the same call.
+// refs returns the calls with these ids for a question. fixed: their arguments
+// cannot be edited, because a call whose outcome is unknown is repeated as it was.
 func refs(calls []activities.Wanted, ids []string, fixed bool) []chat.CallRef {
 	var out []chat.CallRef
 	for _, c := range calls {
@@ -206,9 +205,8 @@ func refs(calls []activities.Wanted, ids []string, fixed bool) []chat.CallRef {
 	return out
 }
 
-// decide asks the person about tool calls and takes the decisions: the calls to
-// run come back, the others have their result. What is to be remembered holds
-// from here on.
+// decide asks the person about tool calls. It returns the calls to run; the others
+// have their result. Remembered approvals count from here on.
 func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activities.Decided, error) {
 	q.Type = chat.ToolApproval
 	answer, err := u.ask(ctx, step, q)
@@ -232,27 +230,27 @@ func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activ
 type outcome struct {
 	ID      string `json:"id"`
 	IsError bool   `json:"error,omitempty"`
-	Unknown bool   `json:"unknown,omitempty"` // nobody knows; it has no result
+	Unknown bool   `json:"unknown,omitempty"` // it may have run or not; it has no result
 }
 
-// runTools makes those of the calls that run names, side by side; the others
-// have their result. The log has every result, in the order of the calls.
+// runTools makes the calls that run names, in parallel; the others have their
+// result already. The log gets every result, in the order of the calls.
 func (u *turn) runTools(ctx workflow.Context, agent chat.Agent, step string, calls []activities.Wanted, run []string) ([]outcome, error) {
 	return once(u, step, func() ([]outcome, error) {
 		var out []outcome
 		var failed error
-		under := make([]workflow.Future, len(calls))
+		running := make([]workflow.Future, len(calls))
 		for i, c := range calls {
 			if slices.Contains(run, c.ID) {
 				u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeTool, Call: &c.CallRef})
-				under[i] = u.callTool(ctx, agent, c)
+				running[i] = u.callTool(ctx, agent, c)
 			}
 		}
 		for i, c := range calls {
 			o := outcome{ID: c.ID, IsError: true}
-			if under[i] != nil {
+			if running[i] != nil {
 				var err error
-				if o, err = u.awaitTool(ctx, agent, c, under[i]); err != nil {
+				if o, err = u.awaitTool(ctx, agent, c, running[i]); err != nil {
 					failed = err
 					continue
 				}
@@ -266,13 +264,12 @@ func (u *turn) runTools(ctx workflow.Context, agent chat.Agent, step string, cal
 	})
 }
 
-// awaitTool waits for a call to end. One whose worker went away before it ran
-// is made again; of one that may have run it finds out whether its result
-// stands.
+// awaitTool waits for a call to end. It repeats a call whose worker stopped before
+// the tool ran. For a call that may have run it looks for a stored result.
 func (u *turn) awaitTool(ctx workflow.Context, agent chat.Agent, c activities.Wanted, call workflow.Future) (outcome, error) {
 	var got activities.Called
 	err := u.await(ctx, call, &got)
-	for range maxNotRun {
+	for range maxNotRunRetries {
 		if u.Stopped != "" || !isType(err, activities.ErrTypeNotRun) {
 			break
 		}
@@ -282,10 +279,10 @@ func (u *turn) awaitTool(ctx workflow.Context, agent chat.Agent, c activities.Wa
 	if err == nil {
 		return outcome{ID: c.ID, IsError: got.IsError}, nil
 	}
-	if u.Stopped != "" || !c.SideEffects || !inTheDark(err) {
+	if u.Stopped != "" || !c.SideEffects || !outcomeIsUnknown(err) {
 		return outcome{}, err
 	}
-	u.log(ctx).Warn("a tool call ended in the dark", "tool", c.Name, "call", c.ID, "error", err)
+	u.log(ctx).Warn("tool call ended with unknown outcome; looking for its result", "tool", c.Name, "call", c.ID, "error", err)
 	found, err := lookup[*activities.Called](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(agent, c))
 	if err != nil || found == nil {
 		return outcome{ID: c.ID, Unknown: true}, err
@@ -294,12 +291,13 @@ func (u *turn) awaitTool(ctx workflow.Context, agent chat.Agent, c activities.Wa
 	return outcome{ID: c.ID, IsError: found.IsError}, nil
 }
 
-// How often a call is made anew whose worker went away before it ran.
-const maxNotRun = 5
+// maxNotRunRetries bounds how often a call is repeated whose worker stopped before
+// the tool ran.
+const maxNotRunRetries = 5
 
-// inTheDark reports whether a call with side effects ended so that nobody knows
-// whether it ran: its worker fell silent, or could not say.
-func inTheDark(err error) bool {
+// outcomeIsUnknown reports whether a call with side effects may have run: its
+// heartbeats stopped, or the worker could not tell.
+func outcomeIsUnknown(err error) bool {
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
 		return timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT || timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_START_TO_CLOSE
@@ -312,47 +310,46 @@ func isType(err error, name string) bool {
 	return errors.As(err, &app) && app.Type() == name
 }
 
-// callTool begins a call. One with side effects is tried once.
+// callTool starts a call. A call with side effects has one attempt.
 func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wanted) workflow.Future {
-	tries := int32(toolTries)
+	tries := int32(maxToolAttempts)
 	if c.SideEffects {
 		tries = 1
 	}
 	request := u.callRequest(agent, c)
-	request.TurnRef = u.ref()
+	request.TurnRef = u.nextActivityRef()
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout:    longestTool,
-		ScheduleToCloseTimeout: max(time.Second, u.left(ctx)),
-		HeartbeatTimeout:       heartbeat,
+		StartToCloseTimeout:    toolCallTimeout,
+		ScheduleToCloseTimeout: max(time.Second, u.timeLeft(ctx)),
+		HeartbeatTimeout:       heartbeatTimeout,
 		WaitForCancellation:    true,
-		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: takeOver, BackoffCoefficient: 1, MaximumAttempts: tries},
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: retryInterval, BackoffCoefficient: 1, MaximumAttempts: tries},
 		Summary:                "Call " + c.Name,
 	}), acts.CallTool, request)
 }
 
-// One try of a tool call; a tool's own limit is shorter, and then its result is
-// kept.
-const longestTool = 20 * time.Minute
+// One attempt of a tool call. A tool's own timeout is shorter, and gives a result.
+const toolCallTimeout = 20 * time.Minute
 
-// Tries of a call without side effects. The activity gives up earlier, with a
-// result that says so; what is left is for workers that die.
-const toolTries = 10
+// Attempts of a call without side effects. The activity gives up after fewer
+// failures, with an error result; the other attempts are for workers that die.
+const maxToolAttempts = 10
 
 func (u *turn) callRequest(agent chat.Agent, c activities.Wanted) activities.CallRequest {
 	return activities.CallRequest{TurnRef: u.TurnRef, CallRef: c.CallRef, Agent: agent, SideEffects: c.SideEffects}
 }
 
-// nth names the n-th of a step that may be taken more than once.
-func nth(step string, n int) string {
+// stepName is the name of the n-th run of a step.
+func stepName(step string, n int) string {
 	if n == 1 {
 		return step
 	}
 	return step + " " + strconv.Itoa(n)
 }
 
-// noticeNoImages says once in a turn that the model cannot see pictures.
-func (u *turn) noticeNoImages(ctx workflow.Context, blind bool) {
-	if blind && !u.NoImages {
+// noticeNoImages adds the notice that the model cannot see pictures, once per turn.
+func (u *turn) noticeNoImages(ctx workflow.Context, cannotSee bool) {
+	if cannotSee && !u.NoImages {
 		u.NoImages = true
 		u.notice(ctx, chat.NoticeNoImages)
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// openTurn is a turn as it crosses continue-as-new: what it has recorded, and
-// the question that is open.
+// openTurn is the state of an open turn that the next run gets at continue-as-new.
 type openTurn struct {
 	activities.TurnRef
 	Steps   map[string]json.RawMessage `json:"steps,omitempty"` // small results of finished steps
@@ -24,50 +23,50 @@ type openTurn struct {
 	Kept    int                        `json:"kept,omitempty"`
 	Usage   chat.Usage                 `json:"usage"`
 	Pending *chat.Question             `json:"pending,omitempty"`
-	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // taken, not yet used
+	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // accepted, not yet used
 	Asked   int                        `json:"asked,omitempty"`  // questions so far
 	AskedAt time.Time                  `json:"asked_at,omitzero"`
-	// Unchecked are decisions about tools that came by a signal and are yet to be
-	// compared with the tools' schemas.
+	// Unchecked are decisions about tools that a signal brought. They are not yet
+	// checked against the tools' schemas.
 	Unchecked *chat.ResumeValue `json:"unchecked,omitempty"`
 	Stopped   chat.CancelReason `json:"stopped,omitempty"`
 	Calls     int               `json:"calls,omitempty"`  // model calls begun, for TURN_MAX_STEPS
-	Worked    time.Duration     `json:"worked,omitempty"` // before the last question, for the deadline; people are not timed
-	// Remembered are tools of which the person said in this turn that they need not
-	// ask any more.
+	Worked    time.Duration     `json:"worked,omitempty"` // time until the last question; the deadline does not count waiting for people
+	// Remembered are tools that the person has allowed in this turn for the rest of
+	// the conversation.
 	Remembered []string `json:"remembered,omitempty"`
-	NoImages   bool     `json:"no_images,omitempty"` // the notice of it is in the log
+	NoImages   bool     `json:"no_images,omitempty"` // the log has the notice
 }
 
 // turn is accepted → running ⇄ interrupted → completed | cancelled | failed.
 type turn struct {
 	openTurn
-	thread   *thread
-	abort    workflow.CancelFunc // cancels the running step
-	writing  bool                // a model call or a tool is under way
-	given    time.Time           // until when calls may hand in what they have; zero while none is stopped
-	held     workflow.Future     // one that was stopped and has not handed in what it has
-	since    time.Time           // it works, and no person is asked
-	settling bool                // how it ends is decided
-	recorded bool                // Temporal has it for sure that the turn was accepted
-	over     bool                // the terminal entry is in the log
+	thread         *thread
+	abort          workflow.CancelFunc // cancels the running step
+	calling        bool                // a model call or a tool call is running
+	handInUntil    time.Time           // how long stopped calls may take to return their partial result; zero: none is stopped
+	stoppedCall    workflow.Future     // a stopped call that has not returned yet
+	workingSince   time.Time           // zero while a person is asked
+	settling       bool                // its end is decided
+	acceptRecorded bool                // Temporal has recorded that the turn was accepted
+	ended          bool                // the terminal entry is in the log
 
-	approved []string // tools that need not ask
-	waits    bool     // it has come to something that takes longer than a look-up
-	told     int      // so many entries of the log went with activities, to be published
+	approved  []string // tools that need no approval
+	blocked   bool     // it waits, or has waited, for something slower than a look-up
+	published int      // number of log entries that activities were given to publish
 }
 
 var (
 	// errContinue unwinds an interrupted turn so that its thread can continue as new.
 	errContinue = errors.New("continue as new")
-	// errSettled unwinds a turn that turns out to have ended before.
+	// errSettled unwinds a turn that has been settled before.
 	errSettled = errors.New("settled already")
-	// errUnrecorded is why a turn is not settled at once.
-	errUnrecorded = errors.New("perhaps not recorded")
+	// errAcceptUnrecorded is the reason not to settle by a local activity.
+	errAcceptUnrecorded = errors.New("the turn's acceptance may not be recorded")
 )
 
-// begin opens a turn that was submitted. One that was cancelled, or superseded
-// by a later submit, while it waited is over before it runs anything.
+// begin opens a submitted turn. It is stopped already when it was cancelled, or
+// superseded by a later submit, while it waited.
 func (t *thread) begin(s SubmitRequest) *turn {
 	u := &turn{thread: t, openTurn: openTurn{
 		TurnRef: activities.TurnRef{
@@ -88,7 +87,7 @@ func (t *thread) begin(s SubmitRequest) *turn {
 		u.Stopped = t.Carried.Early[i].Reason
 	}
 	for _, later := range t.Carried.Queue {
-		if why := later.ends(); why != "" && u.Stopped == "" {
+		if why := later.stopReason(); why != "" && u.Stopped == "" {
 			u.Stopped = why
 		}
 	}
@@ -99,32 +98,32 @@ func (t *thread) restore(o openTurn) *turn {
 	if o.Steps == nil {
 		o.Steps = map[string]json.RawMessage{}
 	}
-	return &turn{thread: t, openTurn: o, recorded: true, told: o.Kept + len(o.Log)}
+	return &turn{thread: t, openTurn: o, acceptRecorded: true, published: o.Kept + len(o.Log)}
 }
 
-// run tells the story of the turn and settles it. errContinue comes back when
-// the turn waits for a person and the thread must continue as new.
+// run executes the turn and settles it. It returns errContinue when the turn
+// waits for a person and the thread must continue as new.
 func (u *turn) run(ctx workflow.Context) error {
 	work, abort := workflow.WithCancel(ctx)
 	u.abort = abort
 	defer abort()
-	u.since = workflow.Now(ctx)
-	u.thread.showWork(ctx, statusRunning)
+	u.workingSince = workflow.Now(ctx)
+	u.thread.setStatusV0(ctx, statusRunning)
 
-	ending, err := u.story(work)
+	ending, err := u.execute(work)
 	if err == errContinue {
 		return errContinue
 	}
-	if u.Stopped == "" && stoppedBelow(err) {
-		u.awaitReason(ctx)
+	if u.Stopped == "" && stoppedByActivity(err) {
+		u.awaitStopReason(ctx)
 	}
-	u.settling = true // from here on nothing stops it any more
+	u.settling = true // from here on a stop has no effect
 	if ctx.Err() != nil && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}
 	ending.TurnRef, ending.Usage = u.TurnRef, u.Usage
 	switch {
-	case err == errSettled: // whatever is said here, its first end stands
+	case err == errSettled: // Settle keeps the first end, whatever the status here
 		ending.Status = chat.TurnCancelled
 	case u.Stopped != "":
 		ending.Status, ending.Reason = chat.TurnCancelled, u.Stopped
@@ -137,47 +136,47 @@ func (u *turn) run(ctx workflow.Context) error {
 		ending.Status = chat.TurnCompleted
 	}
 	if ending.Status != chat.TurnCompleted {
-		ending.DocIDs = nil // only what was answered from becomes known to the conversation
+		ending.DocIDs = nil // the registry gets the documents of completed answers only
 	}
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	u.settle(clean, ending)
 	return nil
 }
 
-// stoppedBelow reports whether an activity says that its turn was stopped.
-func stoppedBelow(err error) bool {
+// stoppedByActivity reports whether an activity ended because its turn was stopped.
+func stoppedByActivity(err error) bool {
 	return err == errStopped || isType(err, activities.ErrTypeStopped)
 }
 
-// How long a turn waits for the reason of a stop that its activity heard of.
-const reasonPatience = 5 * time.Second
+// How long a turn waits for the reason of a stop that its activity received first.
+const stopReasonTimeout = 5 * time.Second
 
-// awaitReason waits for the cancel or submit by which the turn was stopped. Its
-// activity heard of it before the workflow did: the workflow task in which the
-// stop was announced was lost, when Temporal died before it was recorded, and
-// what came is told again, or sent again. If it never comes the stop stands all
-// the same: no activity would work for the turn any more.
-func (u *turn) awaitReason(ctx workflow.Context) {
-	// An error says that the workflow itself was cancelled, which is a reason.
-	_, _ = workflow.AwaitWithTimeout(ctx, reasonPatience, func() bool { return u.Stopped != "" })
+// awaitStopReason waits for the cancel or submit that stopped the turn. The
+// activity can receive a stop before the workflow: Temporal died before it had
+// recorded the workflow task that announced the stop, and delivers the cancel or
+// submit again. If it never comes, the turn is stopped all the same, because no
+// activity works for it any more.
+func (u *turn) awaitStopReason(ctx workflow.Context) {
+	// An error means that the workflow itself was cancelled: that is a reason, too.
+	_, _ = workflow.AwaitWithTimeout(ctx, stopReasonTimeout, func() bool { return u.Stopped != "" })
 	if u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}
 }
 
-// leave ends a turn that was stopped before it ran anything.
-func (u *turn) leave(ctx workflow.Context, why chat.CancelReason) {
+// settleUnstarted settles a turn that was stopped in the queue.
+func (u *turn) settleUnstarted(ctx workflow.Context, why chat.CancelReason) {
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	u.Stopped, u.settling = why, true
 	u.log(ctx).Info("turn stopped", "reason", why)
 	if _, err := u.start(clean); err != nil { // settling gives it its place, too
-		u.log(ctx).Warn("turn not begun", "error", err)
+		u.log(ctx).Warn("beginning the stopped turn failed; it is settled without", "error", err)
 	}
 	u.settle(clean, activities.Ending{TurnRef: u.TurnRef, Status: chat.TurnCancelled, Reason: why, Hidden: why == chat.RolledBack})
 }
 
-// story runs the turn's agent, unless the turn is over before it begins.
-func (u *turn) story(ctx workflow.Context) (activities.Ending, error) {
+// execute runs the turn's agent, unless the turn was stopped or settled before.
+func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 	begun, err := u.start(ctx)
 	switch {
 	case err != nil:
@@ -193,23 +192,23 @@ func (u *turn) story(ctx workflow.Context) (activities.Ending, error) {
 	return u.agent(ctx, begun)
 }
 
-// start gives the turn its place in the tree, or finds the one it has.
+// start gives the turn its place in the tree, or returns the one it has.
 func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 	return once(u, "begin", func() (activities.Begun, error) {
-		clean, _ := workflow.NewDisconnectedContext(ctx) // a turn stopped early still gets its place
+		clean, _ := workflow.NewDisconnectedContext(ctx) // a stopped turn gets a place, too
 		ref := u.TurnRef
-		ref.Beside = u.thread.beside(u)
+		ref.Others = u.thread.otherTurns(u)
 		b, err := lookup[activities.Begun](clean, u, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
 			u.thread.Carried.Agent = b.Agent
-			u.began(b)
+			u.applyBegun(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
 		}
 		return b, err
 	})
 }
 
-func (u *turn) began(b activities.Begun) {
+func (u *turn) applyBegun(b activities.Begun) {
 	if b.Unsaved {
 		return
 	}
@@ -219,14 +218,14 @@ func (u *turn) began(b activities.Begun) {
 	}
 }
 
-// placed reports whether the turn has been given its place in the tree.
-func (u *turn) placed() bool {
+// hasPlace reports whether the turn has its place in the tree.
+func (u *turn) hasPlace() bool {
 	_, begun := u.Steps["begin"]
 	return begun || u.settling
 }
 
-// once runs a step and records its result; a turn that re-enters its story
-// after continue-as-new gets the recorded one. Errors are not recorded.
+// once runs a step and records its result. A turn that continues in a new run gets
+// the recorded result instead. Errors are not recorded.
 func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 	var result T
 	if recorded, ok := u.Steps[step]; ok {
@@ -240,8 +239,8 @@ func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 	return result, err
 }
 
-// stop ends the turn early. The first reason stands; a turn already being
-// settled is left alone.
+// stop cancels the turn's running step. The first reason counts. It does nothing
+// to a turn that is being settled.
 func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 	if u.Stopped != "" || u.settling {
 		return
@@ -250,47 +249,47 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
 	if u.abort != nil {
 		u.abort()
 	}
-	if u.writing {
-		// Heartbeats would take seconds to tell the activity.
+	if u.calling {
+		// The activity would learn of it by a heartbeat seconds later.
 		clean, _ := workflow.NewDisconnectedContext(ctx)
 		workflow.Go(clean, u.announceStop)
 	}
 }
 
-// settle writes the turn's end and closes its log. It goes on until the
-// database takes it: what was accepted is not lost.
+// settle stores the turn's end and closes its log. It retries until the database
+// has stored it: an accepted turn is not lost.
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	e.Log, e.Kept = u.Log, u.Kept
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason}
-	// A turn that never ran anything may have been accepted in this very workflow
-	// task. If that were lost, it would be accepted again, perhaps after others, and
-	// must not have ended in the meantime: a regular activity runs when the task is
+	// A turn that ran nothing may have been accepted in this very workflow task. If
+	// Temporal loses the task, the turn is accepted again, perhaps after others, so
+	// it must not be settled yet. A regular activity runs only once the task is
 	// recorded.
 	var settled activities.Settled
-	err := errUnrecorded
-	if u.recorded {
-		settled, err = quick[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+	err := errAcceptUnrecorded
+	if u.acceptRecorded {
+		settled, err = runOnce[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil && !final(err) {
-		// The database is away, or slow. What was written when the turn was stopped
-		// may be in the memory of its activity only, which saves it before it ends.
-		if u.held != nil {
-			patience := slowPatience
+		// The database is unavailable or slow. The partial answer of a stopped turn
+		// may only be in the memory of its activity, which saves it before it returns.
+		if u.stoppedCall != nil {
+			timeout := slowSettleTimeout
 			if isType(err, chat.CodeDatabase) {
-				patience = savePatience
+				timeout = saveTimeout
 			}
-			_, _ = workflow.AwaitWithTimeout(ctx, patience, u.held.IsReady) // an error means that it is time to go on, too
+			_, _ = workflow.AwaitWithTimeout(ctx, timeout, u.stoppedCall.IsReady) // an error means the same as the timeout
 		}
-		settled, err = patient[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
+		settled, err = runWithRetries[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
 	}
-	if err != nil { // final: the conversation is gone
-		u.log(ctx).Warn("turn not settled", "error", err)
+	if err != nil { // final: the conversation was deleted, or the turn cannot be settled
+		u.log(ctx).Warn("settling failed for good; the turn has no end in the database", "error", err)
 	} else {
 		end.Type = settled.Type
 	}
-	u.Pending, u.Answer, u.over, u.waits = nil, nil, true, true
+	u.Pending, u.Answer, u.ended, u.blocked = nil, nil, true, true
 	u.append(ctx, end)
-	if err != nil { // else settling has told
+	if err != nil { // else Settle has notified followers
 		u.hint(ctx)
 	}
 }
@@ -305,8 +304,8 @@ func terminalType(s chat.TurnStatus) chat.EventType {
 	return chat.EventFailed
 }
 
-// append numbers an entry and puts it into the log. Followers get it with the
-// next activity, or by a hint.
+// append numbers an entry and adds it to the log. The next activity publishes it
+// to followers, or hint makes them ask.
 func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	e.N = u.logged() + 1
 	e.At = workflow.Now(ctx).UTC().Truncate(time.Millisecond)
@@ -315,28 +314,29 @@ func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 
 func (u *turn) logged() int { return u.Kept + len(u.Log) }
 
-// hint has followers ask for what they lack of the log: no activity is about to
-// publish it.
+// hint makes followers query the log. It is for entries that no activity is about
+// to publish.
 func (u *turn) hint(ctx workflow.Context) {
 	if u.thread.hint != nil && !workflow.IsReplaying(ctx) {
 		u.thread.hint(u.TurnID, u.logged())
 	}
 }
 
-// maxFresh is how many entries go with an activity at most; who lacks more asks.
-const maxFresh = 50
+// maxFreshEntries bounds the entries that one activity publishes. Followers query
+// the rest.
+const maxFreshEntries = 50
 
-// ref names the turn to a regular activity, which publishes what came to the log
-// since the activity before: it runs only when Temporal has recorded the workflow
-// task that began it, and with it those entries.
-func (u *turn) ref() activities.TurnRef {
+// nextActivityRef names the turn to a regular activity, together with the log
+// entries since the activity before. The activity publishes them: that it runs
+// proves that Temporal has recorded them.
+func (u *turn) nextActivityRef() activities.TurnRef {
 	u.Order++
 	ref := u.TurnRef
 	ref.Logged = u.logged()
-	if n := ref.Logged - u.told; n <= min(maxFresh, len(u.Log)) {
+	if n := ref.Logged - u.published; n <= min(maxFreshEntries, len(u.Log)) {
 		ref.Fresh = slices.Clone(u.Log[len(u.Log)-n:])
 	}
-	u.told = ref.Logged
+	u.published = ref.Logged
 	return ref
 }
 
@@ -353,12 +353,11 @@ func (u *turn) notice(ctx workflow.Context, code string) {
 	u.append(ctx, chat.Entry{Type: chat.EventNotice, Code: code})
 }
 
-// maxPage bounds the entries of one answer to a progress query, and with them
-// its bytes.
+// maxPage bounds the entries, and so the bytes, of one answer to a progress query.
 const maxPage = 200
 
 func (u *turn) progress(after int) chat.Progress {
-	p := chat.Progress{Known: true, Kept: u.Kept, Over: u.over, Waiting: u.Pending != nil}
+	p := chat.Progress{Known: true, Kept: u.Kept, Over: u.ended, Waiting: u.Pending != nil}
 	from := min(max(after-u.Kept, 0), len(u.Log))
 	to := min(from+maxPage, len(u.Log))
 	p.Entries, p.More = u.Log[from:to], to < len(u.Log)
@@ -370,7 +369,7 @@ func failureCode(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) && app.Type() != "" {
 		if !app.NonRetryable() && (strings.HasPrefix(app.Type(), "model_") || app.Type() == activities.ErrTypeInterrupted) {
-			return chat.CodeDeadline // the server had no time left for another try
+			return chat.CodeDeadline // a retryable error is returned when the deadline leaves no time for a retry
 		}
 		if _, known := knownCodes[app.Type()]; known {
 			return app.Type()

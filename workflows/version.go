@@ -6,23 +6,23 @@ import (
 )
 
 // A run of a thread follows one version of the workflow's code from its first
-// event to its last: ThreadInput.Version. Code that adds, drops or moves a
-// command asks for the run's version first, so that a run which began under
-// older rules replays as it was recorded. A thread changes its version when it
-// continues as new. docs/upgrades.md says how to add one.
+// event to its last: ThreadInput.Version. Code that adds, drops or moves a command
+// checks the run's version, so that an older run replays as it was recorded. A
+// thread changes its version when it continues as new. docs/upgrades.md says how
+// to add a version.
 const (
-	// NewestVersion is the newest that this build knows. It runs every version
-	// from 0 on (0: what ran before there were versions).
+	// NewestVersion is the newest version that this build knows. It runs all versions
+	// from 0 on; 0 is the code from before there were versions.
 	NewestVersion = 1
-	// DefaultVersion is the one that new runs follow unless WORKFLOW_VERSION says
-	// otherwise. In a release that adds a version it stays at the one before, which
-	// the release before it can run, too: so a release can be rolled out, and back,
-	// while its processes run beside those of the release before.
+	// DefaultVersion is the version of new runs unless WORKFLOW_VERSION is set. A
+	// release that adds a version keeps the previous default, which the release
+	// before it can run, too. So processes of both releases can run side by side
+	// during a rollout or a rollback.
 	DefaultVersion = 1
 )
 
-// Rules are what the operator decides for all threads. They come with each
-// command that the API sends, so that they reach threads that are open.
+// Rules are the operator's settings for all threads. The API sends them with each
+// command, so that they reach open threads, too.
 type Rules struct {
 	Settings
 	Version int `json:"version,omitempty"`
@@ -30,33 +30,31 @@ type Rules struct {
 
 // Settings bound a thread and its turns.
 type Settings struct {
-	IdleTimeout time.Duration `json:"idle"` // completes after so long with nothing open
-	// TurnDeadline bounds the time a turn may work; waiting for people is not
-	// counted. MaxSteps and MaxTokens bound its model calls and what they use; 0:
-	// no bound.
+	IdleTimeout time.Duration `json:"idle"` // the thread completes when no turn was open for so long
+	// TurnDeadline bounds a turn's time, without the time that it waits for people.
+	// MaxSteps and MaxTokens bound its model calls and their tokens; 0: no limit.
 	TurnDeadline time.Duration `json:"deadline"`
-	// ApprovalTimeout bounds how long a question about tools stays open; 0: as long
-	// as it takes.
+	// ApprovalTimeout bounds how long a question about tools stays open; 0: no limit.
 	ApprovalTimeout time.Duration `json:"approval_timeout,omitempty"`
 	MaxSteps        int           `json:"max_steps,omitempty"`
 	MaxTokens       int           `json:"max_tokens,omitempty"`
 }
 
-// adopt takes the rules that came with a command: the settings at once, the
+// adoptRules applies the rules that came with a command: the settings at once, the
 // version when the thread next continues as new.
-func (t *thread) adopt(r *Rules) {
+func (t *thread) adoptRules(r *Rules) {
 	if r == nil {
 		return
 	}
 	if t.IdleTimeout != r.IdleTimeout {
-		t.idle = nil // the timer under way is for the old one
+		t.idle = nil // the running timer is for the old timeout
 	}
-	t.Settings, t.wanted = r.Settings, r.Version
+	t.Settings, t.nextVersion = r.Settings, r.Version
 }
 
-// requireKnown stops a workflow task of a run whose version is newer than this
-// build. The task is tried again, so that a newer worker can take it.
-func requireKnown(version int) {
+// requireKnownVersion fails the workflow task of a run whose version is newer than
+// this build. Temporal retries the task, so that a newer worker can take it.
+func requireKnownVersion(version int) {
 	if version > NewestVersion {
 		panic(fmt.Sprintf("the thread follows version %d of the workflow, and this build knows versions up to %d: run the newer release, or see docs/upgrades.md for the way back", version, NewestVersion))
 	}

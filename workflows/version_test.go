@@ -11,65 +11,65 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// under are the test's rules with one change.
-func under(change func(*workflows.Rules)) *workflows.Rules {
+// withRules returns the test's rules with a change.
+func withRules(change func(*workflows.Rules)) *workflows.Rules {
 	r := input.Rules
 	change(&r)
 	return &r
 }
 
-func (p *play) submitUnder(turn string, r *workflows.Rules) *reply {
+func (p *harness) submitWithRules(turn string, r *workflows.Rules) *reply {
 	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: chat.Supersede, Rules: r})
 }
 
-func TestSettingsOfASubmitReachAThreadThatIsOpen(t *testing.T) {
-	p := newPlay(t, thinking(wants(1, "search")))
-	p.at(0, func() { p.submitUnder("t1", under(func(r *workflows.Rules) { r.MaxSteps = 2 })) })
-	p.at(1, func() { p.submitUnder("t2", under(func(r *workflows.Rules) { r.MaxSteps = 3 })) })
+func TestSettingsOfASubmitApplyToAnOpenThread(t *testing.T) {
+	p := newHarness(t, assistantTurn(toolCalls(1, "search")))
+	p.at(0, func() { p.submitWithRules("t1", withRules(func(r *workflows.Rules) { r.MaxSteps = 2 })) })
+	p.at(1, func() { p.submitWithRules("t2", withRules(func(r *workflows.Rules) { r.MaxSteps = 3 })) })
 	p.run()
 	require.Equal(t, []string{"t1 failed/step_limit", "t2 failed/step_limit"}, statuses(p.endings))
 	require.Equal(t, 5, p.calls["Think"])
 }
 
 func TestShorterIdleTimeoutOfASubmitCompletesTheThreadSooner(t *testing.T) {
-	p := newPlay(t, perfect())
+	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(5, func() {
-		p.submitUnder("t2", under(func(r *workflows.Rules) { r.IdleTimeout = time.Minute }))
+		p.submitWithRules("t2", withRules(func(r *workflows.Rules) { r.IdleTimeout = time.Minute }))
 	})
 	p.at(7, func() { t.Error("the thread is still open") })
 	p.run()
 }
 
-func TestThreadChangesItsVersionWhenItContinuesAsNew(t *testing.T) {
-	another := under(func(r *workflows.Rules) { r.Version = 0 })
+func TestThreadChangesItsVersionAtContinueAsNew(t *testing.T) {
+	another := withRules(func(r *workflows.Rules) { r.Version = 0 })
 	t.Run("before the turn that asks for it", func(t *testing.T) {
-		p := newPlay(t, perfect())
-		p.at(0, func() { p.submitUnder("t1", another) })
-		next := p.runOn(input)
+		p := newHarness(t, clearTurn())
+		p.at(0, func() { p.submitWithRules("t1", another) })
+		next := p.runUntilContinueAsNew(input)
 		require.Empty(t, p.endings)
 		require.Equal(t, 0, next.Version)
 		require.Equal(t, input.IdleTimeout, next.IdleTimeout)
-		p = newPlay(t, perfect())
+		p = newHarness(t, clearTurn())
 		p.env.ExecuteWorkflow(workflows.ThreadType, next)
 		require.NoError(t, p.env.GetWorkflowError())
 		require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	})
 	t.Run("while it is idle", func(t *testing.T) {
-		p := newPlay(t, perfect())
+		p := newHarness(t, clearTurn())
 		p.submitAt(0, "t1", chat.Supersede)
 		p.at(1, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
-		require.Equal(t, 0, p.runOn(input).Version)
+		require.Equal(t, 0, p.runUntilContinueAsNew(input).Version)
 	})
 	t.Run("with its question", func(t *testing.T) {
-		s := asking()
-		p := newPlay(t, s)
+		s := ambiguousTurn()
+		p := newHarness(t, s)
 		p.submitAt(0, "t1", chat.Supersede)
 		p.at(1, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
-		next := p.runOn(input)
+		next := p.runUntilContinueAsNew(input)
 		require.Equal(t, 0, next.Version)
 
-		p = newPlay(t, s)
+		p = newHarness(t, s)
 		p.at(0, func() {
 			require.Equal(t, chat.TurnInterrupted, p.state().Status)
 			require.Equal(t, 0, p.state().Version)
@@ -82,12 +82,12 @@ func TestThreadChangesItsVersionWhenItContinuesAsNew(t *testing.T) {
 	})
 }
 
-// The task is tried again until a newer worker takes it; if it closed the
-// workflow instead, what the thread was doing would be lost.
+// Temporal retries the workflow task until a newer worker takes it. If the panic
+// closed the workflow instead, its open turn would be lost.
 func TestVersionNewerThanTheBuildDoesNotCloseTheThread(t *testing.T) {
 	newer := input
 	newer.Version = workflows.NewestVersion + 1
-	p := newPlay(t, perfect())
+	p := newHarness(t, clearTurn())
 	p.env.ExecuteWorkflow(workflows.ThreadType, newer)
 	var panicked *temporal.PanicError // the worker's policy for panics is to fail the workflow task only
 	require.ErrorAs(t, p.env.GetWorkflowError(), &panicked)

@@ -1,5 +1,5 @@
-// Package tiptap reads what a composer sends: the JSON of a TipTap document
-// with its mentions. It comes from clients, so nothing about it is trusted.
+// Package tiptap reads the JSON of a TipTap document with its mentions, as a message
+// editor sends it. It comes from clients, so it is not trusted.
 package tiptap
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of a walk. What lies deeper or comes later is left out.
+// Limits of a document. Read ignores what is deeper or comes later.
 const (
 	MaxDepth    = 64
 	MaxNodes    = 20_000
@@ -23,12 +23,12 @@ const (
 	Set      = "set"
 )
 
-// Mention is a tagged document or set. Its id is as untrusted as the rest.
+// Mention is a tagged document or set. Its id is not verified.
 type Mention struct {
 	ID, Category, Label string
 }
 
-// Content is what a composer's document says.
+// Content is the content of a TipTap document.
 type Content struct {
 	Mentions []Mention // each id once, in order
 	Text     string    // the typed text, mentions left out
@@ -58,15 +58,15 @@ func (c Content) Labels() []string {
 
 var errNotObject = errors.New("tiptap: not a JSON object")
 
-// Read walks a document. Nothing at all is an empty Content; something that is
-// no JSON object is an error. Unknown nodes are walked through.
+// Read reads a document. Empty input is an empty Content; anything else that is not a
+// JSON object is an error. It descends into unknown nodes.
 func Read(raw json.RawMessage) (Content, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return Content{}, nil
 	}
 	var root any
 	if err := json.Unmarshal(raw, &root); err != nil {
-		return Content{}, errNotObject // the decoder's words may quote the text
+		return Content{}, errNotObject // the decoder's message may quote the text
 	}
 	if _, ok := root.(map[string]any); !ok {
 		return Content{}, errNotObject
@@ -114,7 +114,7 @@ func block(node map[string]any) bool {
 	return false
 }
 
-// mention notes a document or set; a space takes its place in the text.
+// mention adds a document or set; the text gets a space instead.
 func (w *walker) mention(node map[string]any) {
 	w.text.WriteByte(' ')
 	attrs, _ := node["attrs"].(map[string]any)

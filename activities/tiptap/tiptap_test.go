@@ -33,7 +33,7 @@ func TestReadFindsDocumentAndSetMentionsOnceAndInOrder(t *testing.T) {
 	require.Contains(t, c.Text, "in short")
 }
 
-func TestReadTakesWhatClientsSendWithoutTrustingIt(t *testing.T) {
+func TestReadHandlesUntrustedInput(t *testing.T) {
 	for name, tc := range map[string]struct {
 		raw      string
 		mentions int
@@ -58,7 +58,7 @@ func TestReadTakesWhatClientsSendWithoutTrustingIt(t *testing.T) {
 	}
 }
 
-func TestReadKeepsToItsLimits(t *testing.T) {
+func TestReadEnforcesItsLimits(t *testing.T) {
 	mention := `{"type":"mention","attrs":{"id":"x","category":"document"}}`
 	deep := strings.Repeat(`{"type":"doc","content":[`, MaxDepth+1) + mention + strings.Repeat("]}", MaxDepth+1)
 	c, err := Read(json.RawMessage(deep))

@@ -1,6 +1,5 @@
-// Package dialect holds what every wire format has in common: the command that
-// a request becomes, and the checks that a request passes at the edge. Nothing
-// here knows of HTTP or the store.
+// Package dialect holds what all wire formats share: the commands that requests become, and the
+// validation of requests. It does not depend on HTTP or the store.
 package dialect
 
 import (
@@ -42,12 +41,12 @@ func (p Problems) Error() string {
 	return strings.Join(b, "; ")
 }
 
-// Add notes a problem.
+// Add records a problem.
 func (p *Problems) Add(field, problem string) {
 	*p = append(*p, Problem{Field: field, Problem: problem})
 }
 
-// Err is p as an error, nil when there is no problem.
+// Err returns p as an error, nil when there is no problem.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -70,8 +69,7 @@ func Decode(body []byte, out any) error {
 	return nil
 }
 
-// Text checks that a text has between least and most characters and holds
-// nothing that cannot be stored.
+// Text checks that a text has between least and most characters and no NUL, which cannot be stored.
 func (p *Problems) Text(field, s string, least, most int) {
 	switch n := utf8.RuneCountInString(s); {
 	case n < least && least == 1:
@@ -97,7 +95,7 @@ func (p *Problems) ID(field, s string) {
 	}
 }
 
-// UUID checks an id of ours and returns it in lower case.
+// UUID checks one of our ids and returns it in lower case.
 func (p *Problems) UUID(field, s string) string {
 	if len(s) != 36 || uuid.Validate(s) != nil {
 		p.Add(field, "must be a UUID")
@@ -106,7 +104,7 @@ func (p *Problems) UUID(field, s string) string {
 	return strings.ToLower(s)
 }
 
-// UUIDs checks a list of ids, and returns it in lower case without doubles.
+// UUIDs checks a list of ids, and returns it in lower case without duplicates.
 func (p *Problems) UUIDs(field string, list []string) []string {
 	if len(list) > MaxTags {
 		p.Add(field, "must have at most "+strconv.Itoa(MaxTags)+" entries")
@@ -127,8 +125,8 @@ func (p *Problems) UUIDs(field string, list []string) []string {
 	return out
 }
 
-// TipTap checks the composer's document: an object of at most 256 kB, not
-// nested without end. It comes back without white space; null counts as absent.
+// TipTap checks the composer's document: an object of at most 256 kB and limited depth. It returns
+// the document without white space; null counts as absent.
 func (p *Problems) TipTap(field string, raw json.RawMessage) json.RawMessage {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {

@@ -2,13 +2,13 @@ package dialect
 
 import "github.com/palaver-chat/palaver/chat"
 
-// Submit is a message as it left its wire format: checked, but for what only
-// the store knows (whether the ids it names exist).
+// Submit is a message independent of its wire format. It is validated, except that its ids may not
+// exist in the store.
 type Submit struct {
-	ThreadID           string // a UUID; empty: to be derived or made
-	ThreadAlias        string // what the client calls the thread, when that is no UUID
+	ThreadID           string // a UUID; empty: the server derives or makes one
+	ThreadAlias        string // the client's name of the thread, if it is no UUID
 	Content            chat.Content
-	AgentFree          bool   // the client named no agent: Content's is the dialect's, for a thread that has none yet
+	AgentUnset         bool   // the client named no agent: Content has the dialect's default, which applies if the thread has none yet
 	ClientTurnID       string // empty: the server makes one
 	StreamRunID        string
 	OnBusy             chat.OnBusy
@@ -16,11 +16,10 @@ type Submit struct {
 	View               View
 }
 
-// ThreadName is the id that the client used for the thread of the turn that was
-// made.
+// ThreadName returns the client's name of the thread of the turn.
 func (s Submit) ThreadName(t chat.Turn) string { return threadName(s.ThreadAlias, t) }
 
-// ThreadName is the id that the client used for the thread of the turn.
+// ThreadName returns the client's name of the thread of the turn.
 func (a Answer) ThreadName(t chat.Turn) string { return threadName(a.ThreadAlias, t) }
 
 func threadName(alias string, t chat.Turn) string {
@@ -30,23 +29,23 @@ func threadName(alias string, t chat.Turn) string {
 	return t.ThreadID
 }
 
-// Answer is an answer to a thread's question as it left its wire format.
+// Answer is an answer to a thread's question independent of its wire format.
 type Answer struct {
 	chat.Resume
-	ThreadAlias        string // what the client calls the thread, when that is no UUID
-	StreamRunID        string // of this request; empty: the turn's
+	ThreadAlias        string // the client's name of the thread, if it is no UUID
+	StreamRunID        string // stream_run_id of this request; empty: the turn's
 	CancelOnDisconnect bool
 	View               View
 }
 
-// View says what of a turn's events a client wants to see.
+// View says which of a turn's events a client wants.
 type View struct {
 	Messages bool // finished text and the terminal event only
 	NoTokens bool
-	ByServer bool // the client named no stream_mode: the server's default holds
+	ByServer bool // the client named no stream_mode: the server's default applies
 }
 
-// Or is the view with the server's default where the client left the choice.
+// Or returns the view with the server's default if the client named no stream_mode.
 func (v View) Or(messages bool) View {
 	if v.ByServer {
 		v.Messages, v.ByServer = messages, false
@@ -54,9 +53,8 @@ func (v View) Or(messages bool) View {
 	return v
 }
 
-// Shows reports whether the view lets an event through. Ephemeral events are
-// about the text being written, so without tokens they mean nothing; but that
-// nothing can be saved concerns everyone.
+// Shows reports whether the view includes an event. Ephemeral events concern the text being written, so
+// they are left out without tokens, except the notice that nothing can be saved.
 func (v View) Shows(e chat.Event) bool {
 	if e.N == 0 && (v.NoTokens || v.Messages) && e.Code != chat.NoticeNotSaved {
 		return false
@@ -68,8 +66,8 @@ func (v View) Shows(e chat.Event) bool {
 	return true
 }
 
-// Cancel names a turn to stop: by turn id, by the client's ids, or, with the
-// thread id alone, whatever runs there.
+// Cancel names a turn to stop: by turn id, by the client's ids, or, with only a thread id, the running
+// turn.
 type Cancel struct {
 	ThreadID, TurnID, ClientTurnID, StreamRunID string
 	Reason                                      chat.CancelReason

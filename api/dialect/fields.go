@@ -6,8 +6,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Fields are what a message may bring along in every dialect that takes the
-// native names: all of the native body but the message and its thread.
+// Fields are the fields of the native body, except the message and its thread. Several dialects accept
+// them.
 type Fields struct {
 	TipTap             json.RawMessage `json:"tiptap_json"`
 	TaggedDocs         []string        `json:"tagged_doc_ids"`
@@ -25,8 +25,7 @@ type Fields struct {
 	StreamTokens       *bool           `json:"stream_tokens"`
 }
 
-// Submit reads the fields of a message that is still to be added, with the
-// dialect's own defaults.
+// Submit reads the fields, with the dialect's defaults. The caller adds the message.
 func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) Submit {
 	s := Submit{
 		Content: chat.Content{
@@ -39,7 +38,7 @@ func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) S
 			Attachments:   p.Attachments("attachments", f.Attachments),
 			ParentRequest: value(f.ParentCheckpointID),
 		},
-		AgentFree:    value(f.Agent) == "",
+		AgentUnset:   value(f.Agent) == "",
 		ClientTurnID: value(f.ClientTurnID),
 		StreamRunID:  value(f.StreamRunID),
 		OnBusy:       chat.Supersede,

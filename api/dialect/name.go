@@ -8,8 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// ThreadName checks a thread's id of a client's own making: 1 to 128 characters
-// of A-Z a-z 0-9 _ . : -
+// ThreadName checks a client's own thread id: 1 to 128 characters of A-Z a-z 0-9 _ . : -
 func (p *Problems) ThreadName(field, s string) string {
 	if !Plain(s) {
 		p.Add(field, "must have 1 to 128 characters of A-Z a-z 0-9 _ . : -")
@@ -33,8 +32,8 @@ func Plain(s string) bool {
 	return true
 }
 
-// AttachmentID is the attachment that a reference means: chatbot://<id>, or
-// the address at which it is served, with or without a host before it.
+// AttachmentID returns the id in a reference: chatbot://<id>, or the URL that serves the attachment,
+// with or without a host.
 func AttachmentID(ref string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(ref, "chatbot://")
 	if !ok {
@@ -43,8 +42,7 @@ func AttachmentID(ref string) (id string, ok bool) {
 	return id, ok && Plain(id)
 }
 
-// Attachments checks the ids of a message's pictures and returns each once.
-// Whether they exist is for the store to say.
+// Attachments checks the form of the ids of a message's pictures and returns each once.
 func (p *Problems) Attachments(field string, ids []string) []string {
 	var out []string
 	for _, id := range ids {

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// ResumeValue is a resume_value as it stands in a body.
+// ResumeValue is the JSON of a resume_value.
 type ResumeValue struct {
 	Type       string          `json:"type"`
 	Value      *string         `json:"value"`
@@ -19,7 +19,7 @@ type ResumeValue struct {
 	Decisions  []Decision      `json:"decisions"`
 }
 
-// Decision is what a body says to one tool call.
+// Decision is the JSON of the decision about one tool call.
 type Decision struct {
 	ID        string          `json:"id"`
 	Decision  string          `json:"decision"`
@@ -31,8 +31,8 @@ type Decision struct {
 // MaxDecisions is how many calls one answer may decide.
 const MaxDecisions = 128
 
-// ResumeValue checks an answer, but for whether it fits its question. prefix is
-// the field it stands in.
+// ResumeValue checks an answer, but not whether it fits its question. prefix is the field that holds
+// it.
 func (p *Problems) ResumeValue(prefix string, v *ResumeValue) chat.ResumeValue {
 	if v == nil {
 		p.Add(prefix, "is missing")
@@ -83,7 +83,7 @@ func (p *Problems) decisions(field string, list []Decision) []chat.Decision {
 	return out
 }
 
-// arguments checks edited arguments, but for their schema; null counts as absent.
+// arguments checks edited arguments, but not their schema; null counts as absent.
 func (p *Problems) arguments(field string, raw json.RawMessage) json.RawMessage {
 	raw = bytes.TrimSpace(raw)
 	switch {

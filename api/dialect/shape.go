@@ -1,20 +1,20 @@
 package dialect
 
-// Shape is JSON that a dialect reads or writes, as the OpenAPI document is told
-// of it: a Go type, and what the type does not say.
+// Shape describes JSON that a dialect reads or writes for the OpenAPI document: a Go type, and what the
+// type does not express.
 type Shape struct {
 	Name  string         // of the schema; empty: the type's
 	Value any            // of the type
-	Type  string         // what the field "type" of an event says
+	Type  string         // value of an event's field "type"
 	Needs []string       // fields that a request must have
-	Only  []string       // the fields of this kind where one type has all; a ? ends those that may be absent
-	Holds map[string]any // what stands in a field of raw JSON: a value, a list, a Shape or AnyOf
+	Only  []string       // the fields of this kind, if one Go type has those of all kinds; a trailing ? marks optional ones
+	Holds map[string]any // content of fields of raw JSON: a value, a list, a Shape or AnyOf
 }
 
-// AnyOf are values of the types that may stand in a field.
+// AnyOf lists values of the types that a field may have.
 type AnyOf []any
 
-// Nested are the shapes that stand in every dialect's answers to questions.
+// Nested lists the shapes inside every dialect's answers to questions.
 var Nested = []Shape{
 	{Value: ResumeValue{}, Needs: []string{"type"}},
 	{Value: Decision{}, Needs: []string{"id", "decision"}},

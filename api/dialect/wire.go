@@ -6,45 +6,43 @@ import "github.com/palaver-chat/palaver/chat"
 // stream, remembers what the format needs between events (an open text part),
 // and is used by one goroutine.
 type Wire interface {
-	// Name is the dialect's, for metrics.
+	// Name returns the dialect's name for metrics.
 	Name() string
-	// Header is what the format asks for beyond the headers of every stream.
+	// Header returns the format's additional headers.
 	Header() map[string]string
-	// Begin appends what the stream opens with.
+	// Begin appends the start of the stream.
 	Begin(b []byte) []byte
-	// Event appends an event that the stream's View shows, nothing for one that
-	// the format does not know. id is the event's place, opaque to clients.
+	// Event appends an event that the stream's View includes, or nothing if the format has no such
+	// event. id is the event's position, opaque to clients.
 	Event(b []byte, e chat.Event, id string) []byte
-	// End appends what closes the stream, after a terminal event or after the
-	// interrupt that it ends with. It is not called when the line just breaks.
+	// End appends the end of the stream, after a terminal event or a final interrupt. It is not
+	// called when the connection breaks.
 	End(b []byte) []byte
 }
 
-// Historian is a Wire that wants to know of the events of the turn before the
-// part that its stream shows: those up to and with the interrupt that was
-// answered.
+// Historian is a Wire that also needs the turn's events before its stream: those up to and including
+// the interrupt that was answered.
 type Historian interface {
 	Before(e chat.Event)
 }
 
-// Replayer is a Wire whose clients put one message together from the whole turn,
-// so that a stream from its beginning shows them the questions that have been
-// answered since, too. Others never see those.
+// Replayer is a Wire whose clients assemble one message from the whole turn. So a stream from the
+// turn's beginning also sends them answered questions, which other clients do not get.
 type Replayer interface {
 	Answered(b []byte, e chat.Event, id string) []byte
 }
 
-// Abrupt is a Wire whose clients take a stream that just ends for a success, so
-// that one which the server cannot go on with must break.
+// Abrupt is a Wire whose clients treat a stream that just ends as a success. So the server must abort
+// the connection of a stream that it cannot continue.
 type Abrupt interface {
 	Abrupt()
 }
 
-// Stream is what a Wire is told about the stream it writes.
+// Stream describes a stream to its Wire.
 type Stream struct {
-	Thread string // the thread's id as the client calls it
+	Thread string // the client's name of the thread
 	Turn   chat.Turn
-	RunID  string // of this request; a retry may bring another than the turn's
+	RunID  string // stream_run_id of this request; a retry may have another than the turn's
 	View   View
 	After  string // the question whose answer the stream begins with; empty: it begins with the turn
 }

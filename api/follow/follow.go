@@ -1,12 +1,12 @@
-// Package follow lets any number of viewers in this process watch turns: one
-// follower per open turn puts its durable log and the text being written
-// together from what the bus delivers (entries, deltas, hints), any of which may
-// be late or lost, and where something is missing from progress queries, drafts
-// and the settled log.
+// Package follow lets any number of viewers in this process watch turns. One
+// follower per open turn assembles its durable log and the text being written from
+// what the bus delivers: entries, deltas and hints. Any of them may be late or
+// lost; the follower gets what is missing from progress queries, drafts and the
+// settled log.
 //
-// What a follower knows is shared, and a viewer is a place in it. So a slow
-// viewer costs no memory: it gets the text it has missed as one larger token,
-// and durable events are there for it whenever it comes.
+// Viewers share what their follower knows, and each viewer is a position in it. So
+// a slow viewer costs no memory: it gets the text that it missed as one larger
+// token, and can read durable events at any time.
 package follow
 
 import (
@@ -26,12 +26,12 @@ import (
 // Ref names a turn.
 type Ref struct{ Owner, ThreadID, TurnID string }
 
-// Engine is the open turn's log as its workflow knows it.
+// Engine queries a turn's workflow for its log.
 type Engine interface {
 	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
 }
 
-// Store is the settled log and the drafts, and whether they can be reached.
+// Store reads settled logs, drafts and texts from the database.
 type Store interface {
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 	Draft(ctx context.Context, owner, turnID string, piece int) (db.Draft, error)
@@ -39,42 +39,41 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
-// Bus carries what is new in a turn.
+// Bus delivers a turn's signals.
 type Bus interface {
 	Subscribe(ctx context.Context, turnID string) (<-chan stream.Signal, error)
-	// Connected reports whether messages flow now.
+	// Connected reports whether messages are delivered now.
 	Connected() bool
 }
 
 // Render completes log entries with their texts.
 type Render func(ctx context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error)
 
-// ErrGone ends a viewer whose turn exists nowhere any more: its conversation
-// was deleted.
-var ErrGone = errors.New("the turn is gone")
+// ErrTurnNotFound ends a viewer when neither the workflow nor the database has the
+// turn: its conversation was deleted, or its message never arrived.
+var ErrTurnNotFound = errors.New("the turn does not exist")
 
 const (
-	// Without a bus a turn is asked for this often: first and last when there is
-	// news, then more and more rarely.
-	pollFirst = 50 * time.Millisecond
-	pollLast  = time.Second
-	// With one it is asked for after so long a silence, which grows.
-	quietFirst = 3 * time.Second
-	quietLast  = 10 * time.Second
-	// And while a person is asked.
-	quietWaiting = 30 * time.Second
-	// Each poll of a thread whose history cannot be replayed costs its worker a
-	// whole replay.
-	pollUnplayable = 30 * time.Second
-	pollDeadline   = 2 * time.Second
-	readDeadline   = 3 * time.Second
-	// Of a database that is known to be away.
-	awayDeadline = time.Second
-	// A turn that neither its workflow nor the database knows is asked for this
-	// long (a submit may be on its way) before it counts as gone.
-	patience = 30 * time.Second
-	// And this long when it was known before: its conversation was deleted.
-	patienceAfterwards = 3 * time.Second
+	// Poll intervals without a bus: pollMin after news, then doubling up to pollMax.
+	pollMin = 50 * time.Millisecond
+	pollMax = time.Second
+	// Poll intervals with a bus that delivers nothing: doubling from min to max.
+	idlePollMin = 3 * time.Second
+	idlePollMax = 10 * time.Second
+	// Poll interval while the turn waits for a person.
+	waitingPoll = 30 * time.Second
+	// Poll interval for a thread whose history cannot be replayed. Each poll costs
+	// its worker a whole replay.
+	unreplayablePoll = 30 * time.Second
+	pollTimeout      = 2 * time.Second
+	readTimeout      = 3 * time.Second
+	// Replaces readTimeout while the database is known to be unavailable.
+	outageReadTimeout = time.Second
+	// How long a turn may be unknown to both its workflow and the database before its
+	// viewers get ErrTurnNotFound. Its submit may still be in flight.
+	unknownTimeout = 30 * time.Second
+	// Replaces unknownTimeout for a turn that was known before: it was deleted.
+	deletedTimeout = 3 * time.Second
 )
 
 // Hub holds the followers of this process. Safe for concurrent use.
@@ -84,9 +83,9 @@ type Hub struct {
 	bus    Bus
 	render Render
 	log    *slog.Logger
-	// Check is asked about a turn that no workflow has and that is not settled. It
-	// settles one that is lost; open says that its row is open all the same, so that
-	// it is worth asking again. Set before the first Follow; nil: there is none.
+	// Check is called for a turn that has no workflow and is not settled. It settles
+	// the turn if it is lost. open means that the turn's row is still open, so that the
+	// follower polls again. Set it before the first Follow; nil skips the check.
 	Check func(ctx context.Context, ref Ref) (open bool, _ error)
 
 	mu        sync.Mutex
@@ -100,25 +99,29 @@ func NewHub(e Engine, s Store, b Bus, r Render, log *slog.Logger) *Hub {
 }
 
 // Follow attaches a viewer to a turn that ref.Owner may see, after a position
-// (zero: from the beginning). known are entries of its log that are recorded, from
-// the first on, if there are some at hand. Close the viewer when done.
+// (zero: from the beginning). known are the first recorded entries of its log, if
+// the caller has them. Close the viewer when done.
 func (h *Hub) Follow(ref Ref, after Position, known ...chat.Entry) *Viewer {
+	return h.follow(nil, ref, after, known)
+}
+
+func (h *Hub) follow(early *Early, ref Ref, after Position, known []chat.Entry) *Viewer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.followers[ref.TurnID]
 	if f == nil {
-		ctx, stop := context.WithCancel(context.Background())
-		f = &follower{hub: h, ref: ref, stop: stop, changed: make(chan struct{}), piece: piece{n: 1}, behind: true}
-		f.pace.known = len(known) > 0
+		f = &follower{hub: h, ref: ref, changed: make(chan struct{}), piece: piece{n: 1}, behind: true}
+		ctx, signals := f.subscription(early)
+		f.pace.known, f.pace.complete = len(known) > 0, signals != nil
 		h.followers[ref.TurnID] = f
-		go f.run(ctx, known)
-		h.tend()
+		go f.run(ctx, signals, known)
+		h.startPinging()
 	}
 	f.viewers++
 	after.TurnID = ref.TurnID
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &Viewer{f: f, at: after, late: f.rebuilt}
+	return &Viewer{f: f, at: after, joinedAfterRebuild: f.rebuilt}
 }
 
 // Replay attaches a viewer to a settled turn's whole log.
@@ -130,7 +133,7 @@ func (h *Hub) Replay(ref Ref, log []chat.Event, after Position) *Viewer {
 	return &Viewer{f: f, at: after}
 }
 
-// Viewers is how many viewers of this process watch a turn now.
+// Viewers returns how many viewers of this process watch a turn now.
 func (h *Hub) Viewers(turnID string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,107 +151,121 @@ func (h *Hub) leave(f *follower) {
 		f.stop()
 		delete(h.followers, f.ref.TurnID)
 		if len(h.followers) == 0 {
-			h.neglect()
+			h.stopPinging()
 		}
 	}
 }
 
-// follower is what this process knows of a turn.
+// follower assembles one turn for all viewers in this process.
 type follower struct {
 	hub     *Hub
 	ref     Ref
 	stop    context.CancelFunc
 	viewers int // guarded by hub.mu
 
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced whenever there is something new
-	log     []chat.Event  // the n-th durable event at n-1
-	closed  []closedPiece // finished pieces, the n-th at n-1
-	piece   piece         // the one being written
-	behind  bool          // the log is known to be longer than log: text waits for it
-	over    bool          // the terminal event is in log
-	rebuilt bool          // log was replaced by a shorter one, of a turn that was lost
-	gone    bool
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced when there is something new
+	log      []chat.Event  // the n-th durable event at n-1
+	closed   []closedPiece // finished pieces, the n-th at n-1
+	piece    piece         // the one being written
+	behind   bool          // the turn's log is longer than log; text waits for the missing entries
+	over     bool          // the terminal event is in log
+	rebuilt  bool          // log was replaced by the shorter one of a lost turn
+	notFound bool
 
 	pace pace // of run
 }
 
-// closedPiece is how a finished piece came about, as far as it was seen here.
+// closedPiece compares a finished piece with what was received of it live.
 type closedPiece struct {
-	attempt int  // 0: not seen
-	same    int  // the finished text begins with this many characters of what was seen
-	differs bool // and more was seen than those
+	attempt int  // 0: nothing was received
+	same    int  // how many leading characters received live equal the finished text
+	differs bool // the text received live continues differently after those
 }
 
-// report is what one look found.
+// report is the result of one poll or read.
 type report struct {
-	asked   bool // the workflow was
+	queried bool // the workflow was queried
 	events  []chat.Event
 	over    bool // the settled log was read to its end
-	rebuilt bool // events are the whole of it, and fewer than were known
+	rebuilt bool // events are the whole log, and fewer than were known
 	unknown bool // neither the workflow nor the settled log has the turn
-	waiting bool // a person is asked
-	more    bool // the log goes on
+	waiting bool // the turn waits for a person
+	more    bool // the log has further entries
 	draft   *db.Draft
 	err     error
 }
 
-// run listens, asks where that is needed, and puts together until the turn is
-// over or nobody watches.
-func (f *follower) run(ctx context.Context, known []chat.Entry) {
+// subscription returns the follower's context and, if a subscription was made
+// before the submit, its signals.
+func (f *follower) subscription(early *Early) (context.Context, <-chan stream.Signal) {
+	if early == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		f.stop = stop
+		return ctx, nil
+	}
+	early.used, f.stop = true, early.stop
+	return early.ctx, early.signals
+}
+
+// run receives signals, polls where that is needed, and assembles the turn until
+// it is over or has no viewers. Without signals it subscribes.
+func (f *follower) run(ctx context.Context, signals <-chan stream.Signal, known []chat.Entry) {
 	defer f.stop()
-	signals, err := f.hub.bus.Subscribe(ctx, f.ref.TurnID)
-	if err != nil {
-		signals = nil // asking does, more slowly
+	if signals == nil {
+		var err error
+		if signals, err = f.hub.bus.Subscribe(ctx, f.ref.TurnID); err != nil {
+			signals = nil // polling replaces it
+		}
 	}
 	var (
-		reports = make(chan report, 1)
-		looking bool         // one look is under way
-		entries = known      // delivered, and yet to be completed with their texts
-		last    = len(known) // number of the last entry that was delivered in order
-		settled bool         // the whole log is in the database
-		again   bool         // the log is known to be longer: ask as soon as possible
-		heard   bool         // a delta came since the last poll
-		missing time.Time    // since when nobody knows the turn
-		told    bool         // the log says that the thread cannot be replayed
-		timer   = time.NewTimer(0)
+		reports      = make(chan report, 1)
+		busy         bool         // a poll or read is running
+		entries      = known      // delivered entries that still need their texts
+		last         = len(known) // number of the last entry that was delivered in order
+		settled      bool         // the whole log is in the database
+		pollNow      bool         // entries are missing: poll as soon as possible
+		gotDelta     bool         // a delta arrived since the last poll
+		unknownSince time.Time    // since when neither workflow nor database has the turn
+		logged       bool         // the error about the unreplayable thread was logged
+		timer        = time.NewTimer(0)
 	)
 	defer timer.Stop()
-	look := func(how func() report) {
-		looking = true
+	start := func(how func() report) {
+		busy = true
 		go func() { reports <- how() }()
 	}
 	poll := func() {
-		again = false
+		pollNow = false
 		after, piece, gap := f.state()
-		draft := gap || !heard && !f.pace.waiting
-		heard = false
-		look(func() report { return f.poll(ctx, after, piece, draft, gap) })
+		draft := gap || !gotDelta && !f.pace.waiting
+		gotDelta = false
+		start(func() report { return f.poll(ctx, after, piece, draft, gap) })
 	}
-	next := func() {
+	startNext := func() {
 		switch {
-		case looking:
+		case busy:
 		case settled:
 			settled = false
 			after, _, _ := f.state()
-			look(func() report { return f.read(ctx, after) })
+			start(func() report { return f.read(ctx, after) })
 		case len(entries) > 0:
 			delivered := entries
 			entries = nil
-			look(func() report { return f.complete(ctx, delivered) })
-		case again:
+			start(func() report { return f.complete(ctx, delivered) })
+		case pollNow:
 			poll()
 		}
 	}
 	if len(known) > 0 {
-		next()
+		startNext()
 	}
 	for {
 		live := signals != nil && f.hub.bus.Connected()
-		if looking {
+		if busy {
 			timer.Stop()
 		} else {
-			timer.Reset(f.pace.left(live))
+			timer.Reset(f.pace.remaining(live))
 		}
 		select {
 		case <-ctx.Done():
@@ -258,81 +275,81 @@ func (f *follower) run(ctx context.Context, known []chat.Entry) {
 				signals = nil
 				break
 			}
-			f.pace.heard()
+			f.pace.received()
 			settled = settled || s.Settled
 			if s.N > 0 && f.hint(s.N) {
-				again = true
+				pollNow = true
 			}
 			if fresh, gap := f.follows(s.Log, last); gap {
-				again = true
+				pollNow = true
 			} else if len(fresh) > 0 {
 				entries = append(entries, fresh...)
 				last = fresh[len(fresh)-1].N
 			}
 			if s.Delta != nil {
-				heard = true
+				gotDelta = true
 				if f.hint(s.Delta.Logged) && s.Delta.Logged > last {
-					again = true
+					pollNow = true
 				}
 				if f.delta(*s.Delta) {
-					f.pace.hurry() // a gap: read the draft soon
+					f.pace.pollSoon() // text is missing: read the draft soon
 				}
 			}
-			next()
+			startNext()
 		case <-timer.C:
-			if f.pace.left(live) == 0 {
+			if f.pace.remaining(live) == 0 {
 				poll()
 			}
 		case r := <-reports:
-			looking = false
-			unplayable := errors.Is(r.err, chat.ErrCannotReplay)
-			if unplayable && !told {
-				told = true
+			busy = false
+			unreplayable := errors.Is(r.err, chat.ErrCannotReplay)
+			if unreplayable && !logged {
+				logged = true
 				f.hub.log.Error("thread cannot be replayed by the worker's release; see docs/upgrades.md",
 					"thread", f.ref.ThreadID, "turn", f.ref.TurnID, "error", r.err)
 			} else if r.err != nil {
-				f.hub.log.Debug("follow: look failed", "turn", f.ref.TurnID, "error", r.err)
+				f.hub.log.Debug("reading a followed turn failed; it will be retried", "turn", f.ref.TurnID, "error", r.err)
 			}
-			fresh := f.take(r, !again && !settled && len(entries) == 0)
-			if r.err != nil && !r.asked { // what was delivered has to be asked for
+			fresh := f.take(r, !pollNow && !settled && len(entries) == 0)
+			if r.err != nil && !r.queried { // the delivered entries have to be queried again
 				entries, last = nil, 0
 			}
 			if f.finished() {
 				return
 			}
 			if !r.unknown {
-				missing = time.Time{}
-			} else if missing.IsZero() {
-				missing = time.Now()
-			} else if time.Since(missing) >= f.patience() {
+				unknownSince = time.Time{}
+			} else if unknownSince.IsZero() {
+				unknownSince = time.Now()
+			} else if time.Since(unknownSince) >= f.unknownLimit() {
 				f.giveUp()
 				return
 			}
 			_, _, gap := f.state()
-			f.pace.looked(r, fresh, unplayable, live && !gap)
+			f.pace.polled(r, fresh, unreplayable, live && !gap)
 			if r.more && fresh {
-				again = true
+				pollNow = true
 			}
-			next()
+			startNext()
 		}
 	}
 }
 
-// poll asks the workflow, and the database where that does not answer. While the
-// database is away, what needs it is left for later.
+// poll queries the workflow, and reads the database if the workflow does not
+// answer. It skips drafts while the database is unavailable.
 func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) (r report) {
-	r.asked = true
-	query, cancel := context.WithTimeout(ctx, pollDeadline)
+	r.queried = true
+	query, cancel := context.WithTimeout(ctx, pollTimeout)
 	progress, err := f.hub.engine.Progress(query, f.ref.ThreadID, f.ref.TurnID, after)
 	cancel()
-	draft = draft && !f.hub.health.away()
+	draft = draft && !f.hub.health.unavailable()
 	ctx, cancel = f.reading(ctx)
 	defer cancel()
 	if err != nil {
 		r.err = err
 	} else if !progress.Known {
 		r = f.settled(ctx, after)
-		r.asked = true
+		r.queried = true
 		return r
 	} else {
 		r.waiting = progress.Waiting
@@ -353,12 +370,12 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 		if end >= 0 || progress.Over {
 			// The settled log has everything, the terminal event with its texts too.
 			r = f.settled(ctx, after)
-			r.asked = true
+			r.queried = true
 			return r
 		}
 		if len(entries) > 0 {
 			r.events, r.err = f.render(ctx, entries)
-			if errors.Is(r.err, db.ErrSettled) { // since the workflow was asked: the texts are in its log now
+			if errors.Is(r.err, db.ErrSettled) { // settled after the query: the settled log has the texts now
 				return f.settled(ctx, after)
 			}
 			if r.err != nil {
@@ -366,7 +383,7 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 			}
 		}
 	}
-	// Drafts are read without the workflow too: its worker may be the one that died.
+	// Drafts are read even if the query fails: the turn's worker may have died.
 	if draft && (gap || len(r.events) == 0) {
 		d, err := f.hub.store.Draft(ctx, f.ref.Owner, f.ref.TurnID, piece)
 		switch {
@@ -379,16 +396,16 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 	return r
 }
 
-// reading bounds what is read from the database; one that is known to be away
-// gets less time.
+// reading returns a context with the timeout for database reads. It is shorter
+// while the database is known to be unavailable.
 func (f *follower) reading(ctx context.Context) (context.Context, context.CancelFunc) {
-	if f.hub.health.away() {
-		return context.WithTimeout(ctx, awayDeadline)
+	if f.hub.health.unavailable() {
+		return context.WithTimeout(ctx, outageReadTimeout)
 	}
-	return context.WithTimeout(ctx, readDeadline)
+	return context.WithTimeout(ctx, readTimeout)
 }
 
-// read looks only into the settled log.
+// read reads only the settled log.
 func (f *follower) read(ctx context.Context, after int) report {
 	ctx, cancel := f.reading(ctx)
 	defer cancel()
@@ -402,7 +419,7 @@ func (f *follower) read(ctx context.Context, after int) report {
 	return report{events: events, over: true}
 }
 
-// complete makes events of entries that the bus delivered.
+// complete adds the texts to entries that the bus delivered.
 func (f *follower) complete(ctx context.Context, entries []chat.Entry) (r report) {
 	ctx, cancel := f.reading(ctx)
 	defer cancel()
@@ -410,7 +427,7 @@ func (f *follower) complete(ctx context.Context, entries []chat.Entry) (r report
 	return r
 }
 
-// kept are entries of a long log that the workflow has handed to the database.
+// kept returns entries of a long log that the workflow has moved to the database.
 func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 	texts, err := f.hub.store.Texts(ctx, f.ref.Owner, f.ref.TurnID)
 	if err != nil {
@@ -419,8 +436,8 @@ func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 	return chat.KeptLog(texts, after)
 }
 
-// render completes entries with their texts. Where these cannot be read, the
-// events before them come alone.
+// render completes entries with their texts. If a text cannot be read, it returns
+// the events before that entry, and the error.
 func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Event, error) {
 	events, err := f.hub.render(ctx, f.ref, entries)
 	if err == nil || errors.Is(err, db.ErrSettled) {
@@ -456,8 +473,8 @@ func (f *follower) settled(ctx context.Context, after int) report {
 	return report{events: events, over: true}
 }
 
-// shortened is the end of a turn whose settled log is shorter than what was seen
-// live: it was lost, and its log was rebuilt from what the database had.
+// shortened reads the whole settled log of a turn that has fewer events than were
+// seen live: the turn was lost, and its log was rebuilt from the database.
 func (f *follower) shortened(ctx context.Context) report {
 	events, err := f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, 0)
 	if err != nil || len(events) == 0 {
@@ -472,17 +489,17 @@ func (f *follower) state() (after, piece int, gap bool) {
 	return len(f.log), f.piece.n, f.piece.gap()
 }
 
-// patience is how long the turn may be unknown before it counts as gone.
-func (f *follower) patience() time.Duration {
+// unknownLimit returns how long the turn may be unknown before the follower gives up.
+func (f *follower) unknownLimit() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.log) > 0 {
-		return patienceAfterwards
+		return deletedTimeout
 	}
-	return patience
+	return unknownTimeout
 }
 
-// hint notes that the log has n events; news reports whether it is shorter here.
+// hint records that the turn's log has n events; news reports whether f has fewer.
 func (f *follower) hint(n int) (news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -493,8 +510,8 @@ func (f *follower) hint(n int) (news bool) {
 	return true
 }
 
-// follows picks what of delivered entries comes after the known ones, up to last
-// at least. gap reports whether some are missing before them.
+// follows returns the delivered entries that come after the known ones, and after
+// the entry number last. gap reports whether entries between them are missing.
 func (f *follower) follows(delivered []chat.Entry, last int) (fresh []chat.Entry, gap bool) {
 	known, _, _ := f.state()
 	last = max(last, known)
@@ -506,8 +523,8 @@ func (f *follower) follows(delivered []chat.Entry, last int) (fresh []chat.Entry
 	return delivered[i:], delivered[i].N > last+1
 }
 
-// delta adds to the piece being written; gap reports whether this one shows
-// that something before it was lost.
+// delta adds to the piece being written; gap reports whether this delta reveals
+// that an earlier one was lost.
 func (f *follower) delta(d stream.Delta) (gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -518,7 +535,8 @@ func (f *follower) delta(d stream.Delta) (gap bool) {
 	return !before && f.piece.gap()
 }
 
-// take adds what a poll found. current: no hint came while it was under way.
+// take adds the result of a poll or read. current means that no hint arrived
+// meanwhile.
 func (f *follower) take(r report, current bool) (fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -544,11 +562,11 @@ func (f *follower) take(r report, current bool) (fresh bool) {
 	return fresh
 }
 
-// append takes the events that follow on the log, in order.
+// append adds the events that continue the log, in order.
 func (f *follower) append(events []chat.Event) (fresh bool) {
 	for _, e := range events {
 		if e.N != len(f.log)+1 {
-			continue // known already
+			continue // already known
 		}
 		f.log = append(f.log, e)
 		fresh = true
@@ -559,7 +577,7 @@ func (f *follower) append(events []chat.Event) (fresh bool) {
 	return fresh
 }
 
-// closePiece ends pieces up to the one whose finished text has come.
+// closePiece closes the pieces up to the one whose finished text is in e.
 func (f *follower) closePiece(e chat.Event) {
 	for len(f.closed) < e.Piece {
 		var c closedPiece
@@ -575,6 +593,7 @@ func (f *follower) closePiece(e chat.Event) {
 	}
 }
 
+// common returns the length of the common prefix.
 func common(a, b []rune) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -591,38 +610,38 @@ func (f *follower) finished() bool {
 	return f.over
 }
 
-// giveUp ends the viewers of a turn that exists nowhere.
+// giveUp ends the viewers with ErrTurnNotFound.
 func (f *follower) giveUp() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.gone = true
+	f.notFound = true
 	f.wake()
 }
 
-// wake tells the viewers; with mu held.
+// wake notifies the viewers. The caller holds mu.
 func (f *follower) wake() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// Viewer is one client's place in a turn. Not safe for concurrent use.
+// Viewer is one client's position in a turn. Not safe for concurrent use.
 type Viewer struct {
-	// RunID is the stream_run_id that this viewer's events carry; empty: their own.
+	// RunID replaces the stream_run_id of this viewer's events unless it is empty.
 	RunID string
 
-	f      *follower
-	at     Position
-	whole  bool  // all of the finished piece before the next event has been delivered
-	held   bool  // text of a piece being written is not delivered
-	late   bool  // it came after the log was rebuilt
-	ended  bool  // it has the terminal event
-	told   int64 // of which outage of the database it knows
-	closed bool
+	f                  *follower
+	at                 Position
+	whole              bool  // the finished piece before the next event was delivered completely
+	held               bool  // the text of the piece being written is withheld
+	joinedAfterRebuild bool  // it joined after the log was rebuilt
+	ended              bool  // it has received the terminal event
+	outageSeen         int64 // number of the last outage it was notified of
+	closed             bool
 }
 
-// Next returns the next event without waiting. With none there, more is closed
-// when it is worth asking again. After the terminal event the error is io.EOF;
-// ErrGone when the turn has vanished.
+// Next returns the next event without waiting. If there is none, it returns more:
+// call Next again when that is closed. After the terminal event the error is
+// io.EOF; it is ErrTurnNotFound when the turn does not exist.
 func (v *Viewer) Next() (_ Item, more <-chan struct{}, _ error) {
 	v.f.mu.Lock()
 	defer v.f.mu.Unlock()
@@ -635,14 +654,14 @@ func (v *Viewer) Next() (_ Item, more <-chan struct{}, _ error) {
 
 func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	f := v.f
-	if outage := f.outage(); outage != 0 && outage != v.told {
-		v.told = outage
+	if outage := f.outage(); outage != 0 && outage != v.outageSeen {
+		v.outageSeen = outage
 		return v.notice(chat.NoticeNotSaved), nil, nil
 	}
 	if v.at.N < len(f.log) {
 		return v.durable(f.log[v.at.N]), nil, nil
 	}
-	if v.beyond() {
+	if v.pastEnd() {
 		v.at, v.ended = Position{TurnID: v.at.TurnID, N: len(f.log)}, true
 		return Item{Event: f.log[len(f.log)-1], At: v.at, Latest: true}, nil, nil
 	}
@@ -654,16 +673,16 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 			return item, nil, nil
 		}
 	}
-	if f.gone {
-		return Item{}, nil, ErrGone
+	if f.notFound {
+		return Item{}, nil, ErrTurnNotFound
 	}
 	return Item{}, f.changed, nil
 }
 
-// HoldText has the text of a piece that is being written wait, or come. A viewer
-// that passes over what came before an answer must hold it: while the workflow
-// cannot be asked, a follower that is new here has the text, and not the events
-// before it.
+// HoldText withholds the text of the piece being written, or delivers it again. A
+// viewer that skips the events before an answer must withhold text: while the
+// workflow cannot be queried, a new follower has the text but not the events before
+// it.
 func (v *Viewer) HoldText(hold bool) {
 	v.f.mu.Lock()
 	defer v.f.mu.Unlock()
@@ -693,8 +712,8 @@ func (v *Viewer) Close() {
 	v.closed = true
 }
 
-// durable delivers the next event of the log; the rest of a finished piece of
-// text goes before it.
+// durable delivers the next event of the log. Before an event with a finished
+// piece it delivers the rest of that piece's text.
 func (v *Viewer) durable(e chat.Event) Item {
 	if e.Type == chat.EventText && !v.whole {
 		if item, ok := v.rest(e); ok {
@@ -709,8 +728,8 @@ func (v *Viewer) durable(e chat.Event) Item {
 	return Item{Event: e, At: v.at, Latest: v.at.N == len(v.f.log)}
 }
 
-// rest is what a viewer still lacks of a finished piece. A viewer that was shown
-// other text than the finished one is told so and gets all of it.
+// rest returns the part of a finished piece that the viewer lacks. A viewer that
+// received different text gets a restart notice and then the whole piece.
 func (v *Viewer) rest(e chat.Event) (Item, bool) {
 	var seen closedPiece
 	if e.Piece >= 1 && e.Piece <= len(v.f.closed) {
@@ -740,7 +759,7 @@ func (v *Viewer) rest(e chat.Event) (Item, bool) {
 	return v.deliver(text[v.at.Offset:]), true
 }
 
-// token is what there is of the piece being written beyond what v has.
+// token returns the text of the piece being written that v does not have yet.
 func (v *Viewer) token() (Item, bool) {
 	p := &v.f.piece
 	if p.attempt == 0 {
@@ -758,7 +777,7 @@ func (v *Viewer) token() (Item, bool) {
 		}
 		v.at.Attempt = p.attempt
 	}
-	// A client that comes from another process may be ahead of this one.
+	// A client that was connected to another process may be ahead of this one.
 	if v.at.Attempt > p.attempt || v.at.Offset >= len(p.text) {
 		return Item{}, false
 	}
@@ -770,7 +789,7 @@ func (v *Viewer) restart(attempt int) Item {
 	return v.notice(chat.NoticeRestarted)
 }
 
-// notice is one that stands in no log.
+// notice returns a notice event that is not part of the log.
 func (v *Viewer) notice(code string) Item {
 	return Item{At: v.at, Event: chat.Event{
 		Type: chat.EventNotice, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID,
@@ -794,15 +813,15 @@ func (v *Viewer) Ref() Ref { return v.f.ref }
 func (v *Viewer) Done() bool {
 	v.f.mu.Lock()
 	defer v.f.mu.Unlock()
-	return v.f.over && v.at.N >= len(v.f.log) && !v.beyond()
+	return v.f.over && v.at.N >= len(v.f.log) && !v.pastEnd()
 }
 
-// beyond reports whether v has seen more of the turn than its log holds and lacks
+// pastEnd reports whether v has seen more of the turn than its log holds, but not
 // the terminal event: the turn was lost, and its log was rebuilt.
-func (v *Viewer) beyond() bool {
+func (v *Viewer) pastEnd() bool {
 	f := v.f
 	if !f.over || v.ended || len(f.log) == 0 {
 		return false
 	}
-	return v.at.N > len(f.log) || v.at.N == len(f.log) && (v.at.Piece > 0 || f.rebuilt && !v.late)
+	return v.at.N > len(f.log) || v.at.N == len(f.log) && (v.at.Piece > 0 || f.rebuilt && !v.joinedAfterRebuild)
 }

@@ -20,25 +20,25 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// world is the engine, store and bus of one turn. Its log holds entries whose
-// texts are in texts; what a test does to it, the follower finds out by itself.
+// world fakes the engine, store and bus of one turn. Its log holds entries whose
+// texts are in texts.
 type world struct {
-	mu      sync.Mutex
-	entries []chat.Entry
-	texts   map[string]string
-	settled []chat.Event // the stored log; nil while the turn is open
-	unknown bool         // the workflow does not know the turn
-	broken  error        // what queries answer
-	away    error        // what the database answers
-	draft   *db.Draft
-	kept    int // the first so many entries are rows
-	page    int // entries of one answer; 0: all
-	queries int
-	drafts  int
-	subs    []chan stream.Signal
-	silent  bool          // no bus
-	waiting bool          // a person is asked
-	gate    chan struct{} // queries wait for it
+	mu       sync.Mutex
+	entries  []chat.Entry
+	texts    map[string]string
+	settled  []chat.Event // the stored log; nil while the turn is open
+	unknown  bool         // the workflow does not know the turn
+	queryErr error        // returned by queries
+	storeErr error        // returned by the database
+	draft    *db.Draft
+	kept     int // how many of the first entries are rows
+	page     int // entries per query; 0: all
+	queries  int
+	drafts   int
+	subs     []chan stream.Signal
+	noBus    bool          // no bus
+	waiting  bool          // the turn waits for a person
+	gate     chan struct{} // queries block until it is closed
 }
 
 func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progress, error) {
@@ -51,8 +51,8 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queries++
-	if w.broken != nil {
-		return chat.Progress{}, w.broken
+	if w.queryErr != nil {
+		return chat.Progress{}, w.queryErr
 	}
 	if w.unknown {
 		return chat.Progress{}, nil
@@ -90,8 +90,8 @@ func (w *world) Draft(_ context.Context, _, _ string, piece int) (db.Draft, erro
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drafts++
-	if w.away != nil {
-		return db.Draft{}, w.away
+	if w.storeErr != nil {
+		return db.Draft{}, w.storeErr
 	}
 	if w.draft == nil || w.draft.Piece != piece {
 		return db.Draft{}, db.ErrNotFound
@@ -102,13 +102,13 @@ func (w *world) Draft(_ context.Context, _, _ string, piece int) (db.Draft, erro
 func (w *world) Ping(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.away
+	return w.storeErr
 }
 
 func (w *world) Subscribe(ctx context.Context, _ string) (<-chan stream.Signal, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.silent {
+	if w.noBus {
 		return nil, errors.New("no bus")
 	}
 	ch := make(chan stream.Signal, 256)
@@ -122,13 +122,19 @@ func (w *world) Subscribe(ctx context.Context, _ string) (<-chan stream.Signal, 
 	return ch, nil
 }
 
+func (w *world) subscribed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.subs)
+}
+
 func (w *world) Connected() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.silent
+	return !w.noBus
 }
 
-// entry is e with its number in the log.
+// entry returns e with its number in the log.
 func entry(n int, e chat.Entry) chat.Entry {
 	e.N = n
 	return e
@@ -139,8 +145,8 @@ func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat
 	defer w.mu.Unlock()
 	var out []chat.Event
 	for _, e := range entries {
-		if w.away != nil && e.Ref != "" {
-			return nil, w.away
+		if w.storeErr != nil && e.Ref != "" {
+			return nil, w.storeErr
 		}
 		if w.settled != nil && e.Ref != "" {
 			return nil, fmt.Errorf("render: %w", db.ErrSettled)
@@ -154,7 +160,7 @@ func (w *world) event(ref Ref, e chat.Entry) chat.Event {
 	return chat.Event{Type: e.Type, N: e.N, TurnID: ref.TurnID, ThreadID: ref.ThreadID, Node: e.Node, Piece: e.Piece, Text: w.texts[e.Ref]}
 }
 
-// add appends to the log without telling anybody.
+// add appends to the log without a hint.
 func (w *world) add(entries ...chat.Entry) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,8 +171,8 @@ func (w *world) add(entries ...chat.Entry) int {
 	return len(w.entries)
 }
 
-// tell appends and hints.
-func (w *world) tell(entries ...chat.Entry) { w.signal(stream.Signal{N: w.add(entries...)}) }
+// addAndHint appends to the log and publishes a hint.
+func (w *world) addAndHint(entries ...chat.Entry) { w.signal(stream.Signal{N: w.add(entries...)}) }
 
 func (w *world) signal(s stream.Signal) {
 	w.mu.Lock()
@@ -215,9 +221,9 @@ func newWorld() (*world, *Hub) {
 	return w, NewHub(w, w, w, w.render, slog.New(slog.DiscardHandler))
 }
 
-// short writes items as "1:turn_started", "~one " for a token and "!" for a
+// format writes items as "1:turn_started", "~one " for a token and "!" for a
 // restart notice.
-func short(i Item) string {
+func format(i Item) string {
 	switch {
 	case i.Type == chat.EventToken:
 		return "~" + i.Text
@@ -227,7 +233,7 @@ func short(i Item) string {
 	return strconv.Itoa(i.N) + ":" + string(i.Type)
 }
 
-// drain takes what a viewer has, waiting until nothing moves any more.
+// drain reads a viewer until it has no more events.
 func drain(t *testing.T, v *Viewer) (got []string, at Position, end error) {
 	t.Helper()
 	synctest.Wait()
@@ -236,7 +242,7 @@ func drain(t *testing.T, v *Viewer) (got []string, at Position, end error) {
 		if err != nil || more != nil {
 			return got, at, err
 		}
-		got, at = append(got, short(i)), i.At
+		got, at = append(got, format(i)), i.At
 	}
 }
 
@@ -259,14 +265,14 @@ func run(t *testing.T, f func(t *testing.T, w *world, h *Hub)) {
 	})
 }
 
-func TestATurnIsShownInOrderAndEndsWithItsStoredTerminalEvent(t *testing.T) {
+func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
-		w.tell(inquire)
+		w.addAndHint(inquire)
 		w.delta(1, 1, 0, "one ")
 		w.delta(1, 1, 4, "two ")
 		got, _, _ = drain(t, v)
@@ -274,7 +280,7 @@ func TestATurnIsShownInOrderAndEndsWithItsStoredTerminalEvent(t *testing.T) {
 		w.delta(1, 1, 8, "three")
 		got, _, _ = drain(t, v)
 		want(t, got, "~three")
-		w.tell(finished)
+		w.addAndHint(finished)
 		got, _, _ = drain(t, v)
 		want(t, got, "3:text")
 		w.settle()
@@ -289,12 +295,12 @@ func TestATurnIsShownInOrderAndEndsWithItsStoredTerminalEvent(t *testing.T) {
 	})
 }
 
-func TestReattachingGivesEveryDurableEventOnceAndGoesOnInTheMiddleOfATextPiece(t *testing.T) {
+func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
-		stay := h.Follow(testRef, Position{})
-		defer stay.Close()
-		drain(t, stay)
+		first := h.Follow(testRef, Position{})
+		defer first.Close()
+		drain(t, first)
 		w.delta(1, 1, 0, "one two")
 
 		var all []string
@@ -307,7 +313,7 @@ func TestReattachingGivesEveryDurableEventOnceAndGoesOnInTheMiddleOfATextPiece(t
 				t.Fatal(err)
 			}
 			if more == nil {
-				all = append(all, short(i))
+				all = append(all, format(i))
 				parsed, err := ParsePosition(i.At.String())
 				if err != nil || parsed != i.At {
 					t.Fatalf("id %q reads as %+v, %v", i.At.String(), parsed, err)
@@ -319,7 +325,7 @@ func TestReattachingGivesEveryDurableEventOnceAndGoesOnInTheMiddleOfATextPiece(t
 			case 2:
 				w.delta(1, 1, 7, " three")
 			case 3:
-				w.tell(finished)
+				w.addAndHint(finished)
 			case 4:
 				w.settle()
 				w.signal(stream.Signal{N: 4})
@@ -329,46 +335,46 @@ func TestReattachingGivesEveryDurableEventOnceAndGoesOnInTheMiddleOfATextPiece(t
 	})
 }
 
-func TestALateViewerGetsTheTextSoFarAndThenGoesOnLive(t *testing.T) {
+func TestLateViewerGetsTheDraftAndThenLiveText(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
 		w.saveDraft(1, 1, "one tw")
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
-		w.delta(1, 1, 8, "three") // the draft is behind it: there is a gap
+		w.delta(1, 1, 8, "three") // the draft ends before it, so there is a gap
 		got, _, _ := drain(t, v)
 		want(t, got)
-		time.Sleep(pollFirst)
+		time.Sleep(pollMin)
 		got, _, _ = drain(t, v)
 		want(t, got, "~one tw")
 		w.saveDraft(1, 1, "one two three")
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "~o three")
 	})
 }
 
-func TestALostDeltaIsMadeUpFromTheDraftAndNothingIsDoubled(t *testing.T) {
+func TestLostDeltaIsRecoveredFromTheDraftWithoutDuplicates(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
 		w.delta(1, 1, 0, "one ")
-		w.delta(1, 1, 0, "one ") // doubled
+		w.delta(1, 1, 0, "one ") // duplicated
 		w.delta(1, 1, 2, "e tw") // overlapping
 		w.delta(1, 1, 10, "ree")
 		got, _, _ := drain(t, v)
 		want(t, got, "~one tw")
 		w.saveDraft(1, 1, "one two th")
-		time.Sleep(pollFirst)
+		time.Sleep(pollMin)
 		got, _, _ = drain(t, v)
 		want(t, got, "~o three")
 	})
 }
 
-func TestARisingAttemptIsAnnouncedOnceAndBeginsAtZero(t *testing.T) {
+func TestNewAttemptIsAnnouncedOnceAndStartsAtOffsetZero(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
@@ -377,7 +383,7 @@ func TestARisingAttemptIsAnnouncedOnceAndBeginsAtZero(t *testing.T) {
 		w.delta(1, 1, 0, "one tw")
 		drain(t, v)
 		w.delta(1, 2, 0, "uno ")
-		w.delta(1, 1, 6, "o") // the dead attempt's last words
+		w.delta(1, 1, 6, "o") // a late delta of the dead attempt
 		got, at, _ := drain(t, v)
 		want(t, got, "!", "~uno ")
 		if at.String() != "t.1.1.2.4" {
@@ -394,7 +400,7 @@ func TestARisingAttemptIsAnnouncedOnceAndBeginsAtZero(t *testing.T) {
 	})
 }
 
-func TestAFinishedTextThatIsNotWhatWasShownIsShownAnew(t *testing.T) {
+func TestFinishedTextThatDiffersFromTheLiveTextIsSentAgain(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
@@ -402,17 +408,17 @@ func TestAFinishedTextThatIsNotWhatWasShownIsShownAnew(t *testing.T) {
 		drain(t, v)
 		w.delta(1, 1, 0, "one zwei")
 		drain(t, v)
-		w.tell(finished)
+		w.addAndHint(finished)
 		got, _, _ := drain(t, v)
 		want(t, got, "!", "~one two three", "2:text")
-		early := h.Follow(testRef, Position{N: 1, Piece: 1, Attempt: 1, Offset: 4}) // left before the two differ
+		early := h.Follow(testRef, Position{N: 1, Piece: 1, Attempt: 1, Offset: 4}) // disconnected before the texts differ
 		defer early.Close()
 		got, _, _ = drain(t, early)
 		want(t, got, "~two three", "2:text")
 	})
 }
 
-func TestASlowViewerGetsWhatItMissedAsOneTokenAndEveryDurableEvent(t *testing.T) {
+func TestSlowViewerGetsMissedTextAsOneTokenAndEveryDurableEvent(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		long := strings.Repeat("word ", 2000)
 		w.set(func() { w.texts["p1"] = long })
@@ -431,7 +437,7 @@ func TestASlowViewerGetsWhatItMissedAsOneTokenAndEveryDurableEvent(t *testing.T)
 				}
 			}
 		}
-		w.tell(finished, inquire)
+		w.addAndHint(finished, inquire)
 		if seen != long {
 			t.Fatalf("the quick viewer saw %d characters", len(seen))
 		}
@@ -440,7 +446,7 @@ func TestASlowViewerGetsWhatItMissedAsOneTokenAndEveryDurableEvent(t *testing.T)
 	})
 }
 
-func TestThreeViewersSeeTheSame(t *testing.T) {
+func TestViewersOfATurnGetTheSameEventsFromOneFollower(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		var vs [3]*Viewer
@@ -468,9 +474,9 @@ func TestThreeViewersSeeTheSame(t *testing.T) {
 		look(1)
 		w.delta(1, 1, 4, "two ")
 		look(0)
-		w.tell(finished)
+		w.addAndHint(finished)
 		w.settle()
-		time.Sleep(2 * pollLast)
+		time.Sleep(2 * pollMax)
 		for i := range vs {
 			look(i)
 			if got[i] != "one two three" {
@@ -484,21 +490,21 @@ func TestThreeViewersSeeTheSame(t *testing.T) {
 	})
 }
 
-func TestLostHintsAreMadeUpByPolling(t *testing.T) {
+func TestPollingFindsEntriesWhoseHintWasLost(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
-		time.Sleep(10 * time.Second) // backed off
+		time.Sleep(10 * time.Second) // the poll interval has grown
 		w.add(inquire)
-		time.Sleep(quietLast)
+		time.Sleep(idlePollMax)
 		got, _, _ := drain(t, v)
 		want(t, got, "2:status")
 	})
 }
 
-func TestAHintIsFollowedAtOnce(t *testing.T) {
+func TestHintTriggersAnImmediateQuery(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
@@ -506,7 +512,7 @@ func TestAHintIsFollowedAtOnce(t *testing.T) {
 		drain(t, v)
 		time.Sleep(10 * time.Second)
 		before := time.Now()
-		w.tell(inquire)
+		w.addAndHint(inquire)
 		i, err := v.Wait(t.Context())
 		if err != nil || i.N != 2 {
 			t.Fatalf("%+v, %v", i, err)
@@ -517,7 +523,7 @@ func TestAHintIsFollowedAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatIsDeliveredCostsNoQuery(t *testing.T) {
+func TestDeliveredEntriesCostNoQuery(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		v := h.Follow(testRef, Position{}, entry(1, started))
 		defer v.Close()
@@ -527,7 +533,7 @@ func TestWhatIsDeliveredCostsNoQuery(t *testing.T) {
 		w.signal(stream.Signal{Delta: &stream.Delta{TurnID: "t", Piece: 1, Attempt: 1, Text: "one two three", Logged: 2}})
 		got, _, _ = drain(t, v)
 		want(t, got, "2:status", "~one two three")
-		time.Sleep(quietFirst - time.Millisecond)
+		time.Sleep(idlePollMin - time.Millisecond)
 		w.add(started, inquire, finished)
 		w.settle()
 		w.signal(stream.Signal{Settled: true})
@@ -539,7 +545,61 @@ func TestWhatIsDeliveredCostsNoQuery(t *testing.T) {
 	})
 }
 
-func TestATurnThatEndedBeforeItWasSubscribedToIsAskedForSoon(t *testing.T) {
+func TestTurnSubscribedToBeforeItsSubmitIsNotPolled(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		early := h.Expect(testRef.TurnID)
+		defer early.Close()
+		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}}) // arrives before Follow
+		v := early.Follow(h, testRef, Position{}, entry(1, started))
+		defer v.Close()
+		time.Sleep(pollMax - time.Millisecond) // the model has not answered yet
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started", "2:status")
+		if w.queries > 0 {
+			t.Fatalf("%d queries", w.queries)
+		}
+	})
+}
+
+func TestTurnWhoseWorkerHasNoBusIsPolledAfterASecond(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		early := h.Expect(testRef.TurnID)
+		defer early.Close()
+		v := early.Follow(h, testRef, Position{}, entry(1, started))
+		defer v.Close()
+		drain(t, v)
+		w.add(started, inquire)
+		time.Sleep(pollMax)
+		got, _, _ := drain(t, v)
+		want(t, got, "2:status")
+	})
+}
+
+func TestEarlySubscriptionEndsWithItsFollowerOrWithClose(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		unused := h.Expect(testRef.TurnID)
+		unused.Close()
+		other := h.Expect("another turn")
+		v := other.Follow(h, testRef, Position{})
+		drain(t, v)
+		v.Close()
+		other.Close()
+		used := h.Expect(testRef.TurnID)
+		v = used.Follow(h, testRef, Position{})
+		used.Close() // the follower goes on
+		w.add(started)
+		w.signal(stream.Signal{N: 1})
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started")
+		v.Close()
+		synctest.Wait()
+		if n := w.subscribed(); n > 0 {
+			t.Fatalf("%d subscriptions are left", n)
+		}
+	})
+}
+
+func TestTurnThatEndedBeforeTheSubscriptionIsPolledSoon(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, finished)
 		w.settle()
@@ -547,7 +607,7 @@ func TestATurnThatEndedBeforeItWasSubscribedToIsAskedForSoon(t *testing.T) {
 		defer v.Close()
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
-		time.Sleep(pollFirst)
+		time.Sleep(pollMin)
 		got, _, err := drain(t, v)
 		want(t, got, "~one two three", "2:text", "3:response")
 		if err != io.EOF {
@@ -556,7 +616,7 @@ func TestATurnThatEndedBeforeItWasSubscribedToIsAskedForSoon(t *testing.T) {
 	})
 }
 
-func TestEntriesThatAreMissingBeforeDeliveredOnesAreAskedForAtOnce(t *testing.T) {
+func TestGapBeforeDeliveredEntriesTriggersAnImmediateQuery(t *testing.T) {
 	for name, signal := range map[string]stream.Signal{
 		"entries": {Log: []chat.Entry{entry(3, inquire)}},
 		"a delta": {Delta: &stream.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 3}},
@@ -578,7 +638,7 @@ func TestEntriesThatAreMissingBeforeDeliveredOnesAreAskedForAtOnce(t *testing.T)
 	}
 }
 
-func TestAQuestionIsAskedForEveryHalfMinuteAndATurnThatGoesOnAgainAfterSeconds(t *testing.T) {
+func TestTurnIsPolledEveryHalfMinuteWhileItWaitsForAPersonAndFasterAfterwards(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		w.set(func() { w.waiting = true })
@@ -586,53 +646,53 @@ func TestAQuestionIsAskedForEveryHalfMinuteAndATurnThatGoesOnAgainAfterSeconds(t
 		defer v.Close()
 		drain(t, v)
 		before := w.queries
-		time.Sleep(4 * quietWaiting)
+		time.Sleep(4 * waitingPoll)
 		synctest.Wait()
 		if n := w.queries - before; n != 4 {
-			t.Fatalf("%d queries in %s", n, 4*quietWaiting)
+			t.Fatalf("%d queries in %s", n, 4*waitingPoll)
 		}
 		w.set(func() { w.waiting = false })
 		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}})
-		w.add(inquire, inquire) // the third is lost on the way
-		time.Sleep(quietFirst)
+		w.add(inquire, inquire) // the message about the third is lost
+		time.Sleep(idlePollMin)
 		got, _, _ := drain(t, v)
 		want(t, got, "2:status", "3:status")
 	})
 }
 
-func TestAWorkerWithoutABusIsAskedAsOftenAsWithoutOneHere(t *testing.T) {
+func TestTurnIsPolledEverySecondOnceItsWorkerIsFoundToHaveNoBus(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
 		w.add(inquire)
-		time.Sleep(quietFirst)
+		time.Sleep(idlePollMin)
 		got, _, _ := drain(t, v)
 		want(t, got, "2:status")
 		w.add(inquire)
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "3:status")
 	})
 }
 
-func TestABusThatIsLostIsMadeUpWithinASecond(t *testing.T) {
+func TestDisconnectedBusIsReplacedByPollingWithinASecond(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
-		time.Sleep(20 * time.Second) // backed off
-		w.set(func() { w.silent = true })
+		time.Sleep(20 * time.Second) // the poll interval has grown
+		w.set(func() { w.noBus = true })
 		w.add(inquire)
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ := drain(t, v)
 		want(t, got, "2:status")
 	})
 }
 
-func TestTextWaitsForTheEventsThatAHintHasToldOf(t *testing.T) {
+func TestTextWaitsForTheHintedEvents(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
@@ -640,7 +700,7 @@ func TestTextWaitsForTheEventsThatAHintHasToldOf(t *testing.T) {
 		drain(t, v)
 		gate := make(chan struct{})
 		w.set(func() { w.gate = gate })
-		w.tell(inquire)
+		w.addAndHint(inquire)
 		w.delta(1, 1, 0, "one ")
 		got, _, _ := drain(t, v)
 		want(t, got)
@@ -650,37 +710,37 @@ func TestTextWaitsForTheEventsThatAHintHasToldOf(t *testing.T) {
 	})
 }
 
-func TestAQueryThatFailsHoldsTextBackNoLonger(t *testing.T) {
+func TestFailedQueryReleasesTheTextThatWaitedForIt(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
-		w.set(func() { w.broken = errors.New("busy") })
-		w.tell(inquire)
+		w.set(func() { w.queryErr = errors.New("busy") })
+		w.addAndHint(inquire)
 		w.delta(1, 1, 0, "one ")
 		got, _, _ := drain(t, v)
 		want(t, got, "~one ")
-		w.set(func() { w.broken = nil })
-		time.Sleep(pollLast)
+		w.set(func() { w.queryErr = nil })
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "2:status")
 	})
 }
 
-func TestTextIsHeldForAViewerThatPassesOverWhatCameBefore(t *testing.T) {
+func TestHoldTextWithholdsTextUntilTheEventsBeforeItWereDelivered(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.broken = errors.New("Temporal is away")
+		w.queryErr = errors.New("Temporal is unavailable")
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		v.HoldText(true)
 		w.saveDraft(1, 1, "one ")
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ := drain(t, v)
 		want(t, got)
 		w.add(started, chat.Entry{Type: chat.EventInterrupt}, chat.Entry{Type: chat.EventResumed})
-		w.set(func() { w.broken = nil })
-		time.Sleep(pollLast)
+		w.set(func() { w.queryErr = nil })
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "1:turn_started", "2:interrupt", "3:resumed")
 		v.HoldText(false)
@@ -689,10 +749,10 @@ func TestTextIsHeldForAViewerThatPassesOverWhatCameBefore(t *testing.T) {
 	})
 }
 
-func TestQueryErrorsMeanAskAgain(t *testing.T) {
+func TestFailedQueriesAreRetried(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
-		w.broken = errors.New("no worker")
+		w.queryErr = errors.New("no worker")
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		time.Sleep(time.Hour)
@@ -700,19 +760,19 @@ func TestQueryErrorsMeanAskAgain(t *testing.T) {
 		if len(got) > 0 || err != nil {
 			t.Fatalf("got %q, %v", got, err)
 		}
-		w.set(func() { w.broken = nil })
-		time.Sleep(pollLast)
+		w.set(func() { w.queryErr = nil })
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "1:turn_started")
 	})
 }
 
-// Each query of such a thread replays its whole history: 26 a second for one
-// open page, before it was final.
+// Each query of such a thread replays its whole history. Without the long interval
+// one open page caused 26 queries a second.
 func TestThreadThatCannotBeReplayedIsQueriedTwiceAMinute(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
-		w.broken = fmt.Errorf("query: %w", chat.ErrCannotReplay)
+		w.queryErr = fmt.Errorf("query: %w", chat.ErrCannotReplay)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		time.Sleep(10 * time.Minute)
@@ -720,9 +780,9 @@ func TestThreadThatCannotBeReplayedIsQueriedTwiceAMinute(t *testing.T) {
 			if w.queries > 25 {
 				t.Errorf("%d queries in 10 minutes", w.queries)
 			}
-			w.broken = nil // the right release runs again
+			w.queryErr = nil // the matching release runs again
 		})
-		time.Sleep(pollUnplayable)
+		time.Sleep(unreplayablePoll)
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
 	})
@@ -747,8 +807,8 @@ func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
 	})
 }
 
-// The workflow answers with the turn open; before its texts are read it is settled.
-func TestATurnSettledBeforeItsTextsAreReadIsReadFromItsStoredLog(t *testing.T) {
+// The turn is settled after the workflow answers and before its texts are read.
+func TestTurnSettledBetweenQueryAndTextsIsReadFromItsStoredLog(t *testing.T) {
 	for name, kept := range map[string]int{"entries of the workflow": 0, "entries in rows": 2} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, w *world, h *Hub) {
@@ -767,29 +827,29 @@ func TestATurnSettledBeforeItsTextsAreReadIsReadFromItsStoredLog(t *testing.T) {
 	}
 }
 
-func TestWithoutTheBusTextArrivesInDrafts(t *testing.T) {
+func TestWithoutABusTextComesFromDrafts(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.silent = true
+		w.noBus = true
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
 		w.saveDraft(1, 1, "one ")
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ := drain(t, v)
 		want(t, got, "~one ")
 		w.saveDraft(1, 1, "one two ")
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "~two ")
 		w.add(finished)
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ = drain(t, v)
 		want(t, got, "~three", "2:text")
 	})
 }
 
-func TestATurnSettledMeanwhileIsReadFromItsStoredLog(t *testing.T) {
+func TestTurnWhoseWorkflowHasCompletedIsReadFromItsStoredLog(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
@@ -798,7 +858,7 @@ func TestATurnSettledMeanwhileIsReadFromItsStoredLog(t *testing.T) {
 		w.add(finished)
 		w.settle()
 		w.set(func() { w.unknown = true }) // the workflow has completed
-		time.Sleep(quietLast)
+		time.Sleep(idlePollMax)
 		got, _, err := drain(t, v)
 		want(t, got, "~one two three", "2:text", "3:response")
 		if err != io.EOF {
@@ -811,35 +871,35 @@ func TestATurnSettledMeanwhileIsReadFromItsStoredLog(t *testing.T) {
 	})
 }
 
-func TestASubmitOnItsWayIsWaitedForAndADeletedTurnIsGivenUp(t *testing.T) {
+func TestFollowerWaitsForASubmitInFlightAndGivesUpOnADeletedTurn(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.unknown = true
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
-		time.Sleep(patience / 2)
+		time.Sleep(unknownTimeout / 2)
 		if _, _, err := drain(t, v); err != nil {
-			t.Fatalf("given up too early: %v", err)
+			t.Fatalf("gave up too early: %v", err)
 		}
 		w.set(func() { w.unknown = false })
 		w.add(started)
-		time.Sleep(pollLast)
+		time.Sleep(pollMax)
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
 		w.set(func() { w.unknown = true })
-		time.Sleep(2 * patienceAfterwards)
-		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
+		time.Sleep(2 * deletedTimeout)
+		if _, _, err := drain(t, v); !errors.Is(err, ErrTurnNotFound) {
 			t.Fatalf("got %v", err)
 		}
 	})
 }
 
-func TestATurnThatNeverCameIsGivenUpInTheEnd(t *testing.T) {
+func TestFollowerGivesUpOnATurnThatNeverArrives(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.unknown = true
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
-		time.Sleep(2 * patience)
-		if _, _, err := drain(t, v); !errors.Is(err, ErrGone) {
+		time.Sleep(2 * unknownTimeout)
+		if _, _, err := drain(t, v); !errors.Is(err, ErrTurnNotFound) {
 			t.Fatalf("got %v", err)
 		}
 	})
@@ -879,16 +939,16 @@ func TestReplayOfASettledTurn(t *testing.T) {
 				if err != nil || more != nil {
 					t.Fatal(i, err)
 				}
-				got = append(got, short(i))
+				got = append(got, format(i))
 			}
 			want(t, got, c.want...)
 		})
 	}
 }
 
-// TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt: its workflow is gone, and the
-// log that was rebuilt from the rows is shorter than what was seen live.
-func TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt(t *testing.T) {
+// The workflow no longer exists, and the log that was rebuilt from the rows is
+// shorter than what was seen live.
+func TestLostTurnEndsForViewersThatSawMoreThanItsRebuiltLog(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		lost := []chat.Event{{Type: chat.EventTurnStarted, N: 1}, {Type: chat.EventFailed, N: 2}}
 		h.Check = func(context.Context, Ref) (bool, error) {
@@ -902,7 +962,7 @@ func TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt(t *testing.T) {
 		got, seen, _ := drain(t, v)
 		want(t, got, "1:turn_started", "2:status", "3:status")
 		w.set(func() { w.unknown = true })
-		time.Sleep(quietLast)
+		time.Sleep(idlePollMax)
 		got, at, err := drain(t, v)
 		want(t, got, "2:failed")
 		if err != io.EOF || !v.Done() {
@@ -925,7 +985,7 @@ func TestALostTurnEndsForThoseWhoSawMoreThanIsLeftOfIt(t *testing.T) {
 	})
 }
 
-func TestATurnWhoseRowIsOpenIsNotGivenUp(t *testing.T) {
+func TestFollowerKeepsWaitingWhileTheTurnsRowIsOpen(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		checks := 0
 		h.Check = func(context.Context, Ref) (bool, error) {
@@ -940,20 +1000,20 @@ func TestATurnWhoseRowIsOpenIsNotGivenUp(t *testing.T) {
 		defer v.Close()
 		drain(t, v)
 		w.set(func() { w.unknown = true })
-		time.Sleep(2 * patience)
+		time.Sleep(2 * unknownTimeout)
 		if _, _, err := drain(t, v); err != nil {
 			t.Fatal(err)
 		}
-		w.set(func() { w.unknown = false }) // its submit has come through
+		w.set(func() { w.unknown = false }) // its submit arrived
 		w.settle()
-		time.Sleep(2 * pollLast)
+		time.Sleep(2 * pollMax)
 		if _, _, err := drain(t, v); err != io.EOF {
 			t.Fatalf("got %v", err)
 		}
 	})
 }
 
-func TestTheLastViewerEndsTheFollower(t *testing.T) {
+func TestLastViewerStopsTheFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, h := newWorld()
 		a, b := h.Follow(testRef, Position{}), h.Follow(testRef, Position{})
@@ -961,7 +1021,7 @@ func TestTheLastViewerEndsTheFollower(t *testing.T) {
 		a.Close()
 		a.Close()
 		if h.Viewers("t") != 1 {
-			t.Fatal("closing twice counted twice")
+			t.Fatal("the second Close was counted")
 		}
 		b.Close()
 		synctest.Wait()

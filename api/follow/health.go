@@ -7,59 +7,59 @@ import (
 )
 
 const (
-	// How often the database is asked for a sign of life while turns are followed.
-	pingEvery    = time.Second
-	pingDeadline = time.Second
-	// It counts as away when it has not answered this often.
+	// How often the database is pinged while turns are followed.
+	pingInterval = time.Second
+	pingTimeout  = time.Second
+	// After this many failed pings in a row the database counts as unavailable.
 	pingFailures = 2
-	// How long what was found out holds when nobody asks any more.
-	pingHolds = 5 * time.Second
+	// How long a known outage is assumed to last while nothing pings the database.
+	healthTTL = 5 * time.Second
 )
 
-// health is what a hub knows of the database. People are told when it is away:
-// what they see goes on, and is not saved yet.
+// health is a hub's view of the database. During an outage viewers get a notice
+// that the answer continues but is not saved yet.
 type health struct {
-	current atomic.Int64 // the number of the outage that lasts; 0: none
+	current atomic.Int64 // number of the current outage; 0: none
 
 	// Guarded by hub.mu.
-	outages int64
-	seen    time.Time          // when it was last found to be away
-	stop    context.CancelFunc // of who asks; nil: nobody does
+	outages     int64
+	lastFailure time.Time          // when it last counted as unavailable
+	stop        context.CancelFunc // stops pingDatabase; nil: it is not running
 }
 
-func (h *health) away() bool { return h.current.Load() != 0 }
+func (h *health) unavailable() bool { return h.current.Load() != 0 }
 
-// DatabaseAway notes that the database cannot be reached. The hub finds out by
-// itself while turns are followed, a little later, and also when it is back.
-func (h *Hub) DatabaseAway() {
+// DatabaseUnavailable starts an outage now. While turns are followed, the hub's
+// pings also detect outages, a little later, and when they end.
+func (h *Hub) DatabaseUnavailable() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.setAway(true)
+	h.setUnavailable(true)
 }
 
-// tend asks the database for signs of life until neglect; with mu held.
-func (h *Hub) tend() {
+// startPinging pings the database until stopPinging. The caller holds mu.
+func (h *Hub) startPinging() {
 	if h.health.stop != nil {
 		return
 	}
-	if h.health.away() && time.Since(h.health.seen) > pingHolds {
-		h.setAway(false)
+	if h.health.unavailable() && time.Since(h.health.lastFailure) > healthTTL {
+		h.setUnavailable(false)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	h.health.stop = stop
-	go h.ask(ctx)
+	go h.pingDatabase(ctx)
 }
 
-// neglect ends it; with mu held.
-func (h *Hub) neglect() {
+// stopPinging is called with mu held.
+func (h *Hub) stopPinging() {
 	if h.health.stop != nil {
 		h.health.stop()
 		h.health.stop = nil
 	}
 }
 
-func (h *Hub) ask(ctx context.Context) {
-	ticker := time.NewTicker(pingEvery)
+func (h *Hub) pingDatabase(ctx context.Context) {
+	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
 	for failures := 0; ; {
 		select {
@@ -67,7 +67,7 @@ func (h *Hub) ask(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		ping, cancel := context.WithTimeout(ctx, pingDeadline)
+		ping, cancel := context.WithTimeout(ctx, pingTimeout)
 		err := h.store.Ping(ping)
 		cancel()
 		if failures++; err == nil {
@@ -76,30 +76,30 @@ func (h *Hub) ask(ctx context.Context) {
 		if failures == 0 || failures >= pingFailures {
 			h.mu.Lock()
 			if ctx.Err() == nil {
-				h.setAway(err != nil)
+				h.setUnavailable(err != nil)
 			}
 			h.mu.Unlock()
 		}
 	}
 }
 
-// setAway begins or ends an outage, or notes that it lasts; its beginning wakes
-// every viewer. With mu held.
-func (h *Hub) setAway(away bool) {
-	if away {
-		h.health.seen = time.Now()
+// setUnavailable starts, continues or ends an outage. A start wakes every viewer.
+// The caller holds mu.
+func (h *Hub) setUnavailable(unavailable bool) {
+	if unavailable {
+		h.health.lastFailure = time.Now()
 	}
 	switch {
-	case away == h.health.away():
+	case unavailable == h.health.unavailable():
 		return
-	case !away:
+	case !unavailable:
 		h.health.current.Store(0)
-		h.log.Info("the database is back")
+		h.log.Info("database is available again")
 		return
 	}
 	h.health.outages++
 	h.health.current.Store(h.health.outages)
-	h.log.Warn("the database is away")
+	h.log.Warn("database is unavailable; answers continue and are saved later")
 	for _, f := range h.followers {
 		f.mu.Lock()
 		f.wake()
@@ -107,7 +107,7 @@ func (h *Hub) setAway(away bool) {
 	}
 }
 
-// outage is the number of the outage that a viewer of f should know of.
+// outage returns the number of the current outage, 0 for none.
 func (f *follower) outage() int64 {
 	if f.hub == nil { // a replay
 		return 0

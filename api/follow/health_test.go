@@ -13,27 +13,27 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-func TestTokensFlowWhileTheDatabaseIsAwayAndPeopleAreToldOnce(t *testing.T) {
+func TestTokensFlowDuringADatabaseOutageAndViewersGetOneNotice(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
-		w.set(func() { w.away = db.ErrUnavailable })
+		w.set(func() { w.storeErr = db.ErrUnavailable })
 		w.delta(1, 1, 0, "one ")
 		got, _, _ := drain(t, v)
 		want(t, got, "~one ")
-		time.Sleep(pingFailures*pingEvery + time.Millisecond)
+		time.Sleep(pingFailures*pingInterval + time.Millisecond)
 		synctest.Wait()
 		i, _, err := v.Next()
 		if err != nil || i.Type != chat.EventNotice || i.Code != chat.NoticeNotSaved || i.Message == "" {
 			t.Fatalf("%+v, %v", i, err)
 		}
-		w.tell(inquire) // needs no text
+		w.addAndHint(inquire) // its event needs no text
 		w.delta(1, 1, 4, "two ")
 		got, _, _ = drain(t, v)
 		want(t, got, "2:status", "~two ")
-		w.tell(finished) // its text cannot be read
+		w.addAndHint(finished) // its text cannot be read
 		w.delta(1, 1, 8, "three")
 		got, _, _ = drain(t, v)
 		want(t, got, "~three")
@@ -41,15 +41,15 @@ func TestTokensFlowWhileTheDatabaseIsAwayAndPeopleAreToldOnce(t *testing.T) {
 		got, _, _ = drain(t, v)
 		want(t, got)
 
-		w.set(func() { w.away = nil })
-		time.Sleep(pollLast + pingEvery)
+		w.set(func() { w.storeErr = nil })
+		time.Sleep(pollMax + pingInterval)
 		got, _, _ = drain(t, v)
 		want(t, got, "3:text")
-		w.set(func() { w.away = db.ErrUnavailable })
+		w.set(func() { w.storeErr = db.ErrUnavailable })
 		time.Sleep(time.Minute)
 		got, _, _ = drain(t, v)
-		want(t, got, "!") // another outage is told of, too
-		w.set(func() { w.away = nil })
+		want(t, got, "!") // the notice of a second outage
+		w.set(func() { w.storeErr = nil })
 		w.settle()
 		if i, err := v.Wait(t.Context()); err != nil || i.Type != chat.EventResponse {
 			t.Fatalf("%+v, %v", i, err)
@@ -57,42 +57,42 @@ func TestTokensFlowWhileTheDatabaseIsAwayAndPeopleAreToldOnce(t *testing.T) {
 	})
 }
 
-func TestADatabaseThatStumblesOnceIsNotAway(t *testing.T) {
+func TestSingleFailedPingIsNoOutage(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		for range 5 {
-			w.set(func() { w.away = db.ErrUnavailable })
-			time.Sleep(pingEvery)
-			w.set(func() { w.away = nil })
-			time.Sleep(pingEvery)
+			w.set(func() { w.storeErr = db.ErrUnavailable })
+			time.Sleep(pingInterval)
+			w.set(func() { w.storeErr = nil })
+			time.Sleep(pingInterval)
 		}
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
 	})
 }
 
-func TestWhoeverTakesAMessageWithoutTheDatabaseTellsItsViewersAtOnce(t *testing.T) {
+func TestDatabaseUnavailableNotifiesViewersAtOnce(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
-		w.away = db.ErrUnavailable
-		h.DatabaseAway()
+		w.storeErr = db.ErrUnavailable
+		h.DatabaseUnavailable()
 		v := h.Follow(testRef, Position{})
 		got, _, _ := drain(t, v)
 		want(t, got, "!", "1:turn_started")
 		v.Close()
 
-		w.set(func() { w.away = nil })
+		w.set(func() { w.storeErr = nil })
 		time.Sleep(time.Hour)
 		late := h.Follow(testRef, Position{})
 		defer late.Close()
 		got, _, _ = drain(t, late)
-		want(t, got, "1:turn_started") // what was known an hour ago is not told
+		want(t, got, "1:turn_started") // no notice about the outage of an hour ago
 	})
 }
 
-func TestEveryEventOfAViewerCarriesItsRun(t *testing.T) {
+func TestEveryEventOfAViewerCarriesItsRunID(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v, plain := h.Follow(testRef, Position{}), h.Follow(testRef, Position{})
@@ -118,7 +118,7 @@ func TestEveryEventOfAViewerCarriesItsRun(t *testing.T) {
 	})
 }
 
-func TestSlowReadersHoldNoMemoryOfTheirOwn(t *testing.T) {
+func TestSlowReadersShareOneCopyOfTheText(t *testing.T) {
 	const readers, deltas, size = 200, 1000, 1000
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -132,7 +132,7 @@ func TestSlowReadersHoldNoMemoryOfTheirOwn(t *testing.T) {
 		for i := range deltas {
 			w.delta(1, 1, i*size, text)
 			if i%100 == 0 {
-				synctest.Wait() // the follower keeps up; its viewers read nothing
+				synctest.Wait() // the follower keeps up; its viewers do not read
 			}
 		}
 		synctest.Wait()
@@ -141,7 +141,7 @@ func TestSlowReadersHoldNoMemoryOfTheirOwn(t *testing.T) {
 			t.Errorf("%d MB more for %d readers that do not read", grown>>20, readers)
 		}
 		w.set(func() { w.texts["p1"] = strings.Repeat(text, deltas) })
-		w.tell(finished)
+		w.addAndHint(finished)
 		w.settle()
 		w.signal(stream.Signal{N: 3})
 		for _, v := range viewers {

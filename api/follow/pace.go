@@ -2,88 +2,91 @@ package follow
 
 import "time"
 
-// firstPolls is how often a turn is asked for soon by who comes late: until its
+// quickPolls is how many polls of a new follower keep short intervals: until the
 // draft has been saved once more.
-const firstPolls = 5
+const quickPolls = 5
 
-// pace says when a turn is asked for though nothing says that there is news. The
-// bus delivers what is new, as long as it is connected at both ends; what is lost
-// all the same is found after some seconds.
+// pace schedules a follower's polls. As long as both ends are connected, the bus
+// delivers everything new; polls find the messages that were lost.
 type pace struct {
-	known   bool          // something was known of the turn from the beginning
-	unheard bool          // nothing was delivered yet: what came before the subscription is missing
-	waiting bool          // a person is asked
-	deaf    bool          // what asking found had not been delivered: the other end has no bus
-	stuck   bool          // its worker cannot replay the thread
-	polls   int           // so far
-	pause   time.Duration // until the next poll
-	since   time.Time     // when the pause began
-	quiet   bool          // nothing was delivered since the last poll
+	known           bool          // the first entries were known at the start
+	complete        bool          // the subscription was made before the turn began
+	nothingReceived bool          // nothing was delivered yet, so earlier messages may be missing
+	waiting         bool          // the turn waits for a person
+	workerHasNoBus  bool          // a poll found entries that the bus had not delivered
+	unreplayable    bool          // the worker cannot replay the thread
+	polls           int           // so far
+	pause           time.Duration // until the next poll
+	since           time.Time     // when the pause began
+	idle            bool          // nothing was delivered since the last poll
 }
 
-// left is how much of the pause is left, a second at most: the bus may be lost
-// meanwhile. live: the bus is connected here.
-func (p *pace) left(live bool) time.Duration {
-	if p.since.IsZero() { // nothing was asked yet
+// remaining returns the time until the next poll, capped at a second because the
+// bus may disconnect meanwhile. live means that the bus is connected here.
+func (p *pace) remaining(live bool) time.Duration {
+	if p.since.IsZero() { // first poll
 		if !p.known || !live {
 			return 0
 		}
-		p.pause, p.since, p.unheard = pollFirst, time.Now(), true
+		p.pause, p.since, p.nothingReceived = pollMin, time.Now(), true
+		if p.complete { // the poll only has to detect a worker without a bus
+			p.pause = pollMax
+		}
 	}
 	pause := p.pause
-	if !live && !p.stuck {
-		pause = min(pause, pollLast)
+	if !live && !p.unreplayable {
+		pause = min(pause, pollMax)
 	}
-	return min(max(0, time.Until(p.since.Add(pause))), pollLast)
+	return min(max(0, time.Until(p.since.Add(pause))), pollMax)
 }
 
-// heard notes that the bus delivers.
-func (p *pace) heard() {
-	p.deaf, p.quiet = false, false
-	if !p.since.IsZero() && (p.unheard || p.pause >= quietFirst) && !p.stuck {
-		p.pause, p.since, p.unheard = quietFirst, time.Now(), false
-	}
-}
-
-// hurry has the next poll come soon.
-func (p *pace) hurry() {
-	if !p.stuck {
-		p.pause, p.since = pollFirst, time.Now()
+// received notes that the bus delivered a message.
+func (p *pace) received() {
+	p.workerHasNoBus, p.idle = false, false
+	if !p.since.IsZero() && (p.nothingReceived || p.pause >= idlePollMin) && !p.unreplayable {
+		p.pause, p.since, p.nothingReceived = idlePollMin, time.Now(), false
 	}
 }
 
-// looked sets the next pause by what a look has found. live: the bus is connected
-// here, and nothing that it delivered is missing.
-func (p *pace) looked(r report, fresh, stuck, live bool) {
-	p.stuck = stuck
-	if !r.asked {
+// pollSoon shortens the pause before the next poll.
+func (p *pace) pollSoon() {
+	if !p.unreplayable {
+		p.pause, p.since = pollMin, time.Now()
+	}
+}
+
+// polled sets the next pause from the result of a poll or read. live means that the
+// bus is connected here and no text is missing.
+func (p *pace) polled(r report, fresh, unreplayable, live bool) {
+	p.unreplayable = unreplayable
+	if !r.queried {
 		if r.err != nil {
-			p.hurry()
+			p.pollSoon()
 		}
 		return
 	}
-	p.waiting, p.unheard = r.waiting, false
-	if p.polls++; p.polls > 1 && fresh && p.quiet {
-		p.deaf = true
+	p.waiting, p.nothingReceived = r.waiting, false
+	if p.polls++; p.polls > 1 && fresh && p.idle {
+		p.workerHasNoBus = true
 	}
-	p.quiet = true
+	p.idle = true
 	switch {
-	case stuck:
-		p.pause = pollUnplayable
-	case !live || p.deaf || r.err != nil || r.unknown:
+	case unreplayable:
+		p.pause = unreplayablePoll
+	case !live || p.workerHasNoBus || r.err != nil || r.unknown:
 		if fresh {
-			p.pause = pollFirst
+			p.pause = pollMin
 		} else {
-			p.pause = min(max(2*p.pause, pollFirst), pollLast)
+			p.pause = min(max(2*p.pause, pollMin), pollMax)
 		}
 	case p.waiting:
-		p.pause = quietWaiting
-	case p.polls <= firstPolls: // the text so far may be on its way into the draft
-		p.pause = min(max(2*p.pause, pollFirst), pollLast)
+		p.pause = waitingPoll
+	case p.polls <= quickPolls: // the text so far may not be in the draft yet
+		p.pause = min(max(2*p.pause, pollMin), pollMax)
 	case fresh:
-		p.pause = quietFirst
+		p.pause = idlePollMin
 	default:
-		p.pause = min(max(2*p.pause, quietFirst), quietLast)
+		p.pause = min(max(2*p.pause, idlePollMin), idlePollMax)
 	}
 	p.since = time.Now()
 }

@@ -5,21 +5,21 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// Deltas that arrived too early are kept within these bounds; what does not fit
-// is made up from the draft.
+// Bounds for deltas that arrived before their predecessors. Deltas beyond the bounds
+// are dropped; the draft replaces them.
 const (
 	maxEarly      = 2048
 	maxEarlyRunes = 1 << 18
 )
 
-// piece is the text being written, put together from deltas that may be lost,
-// doubled or late, and from drafts. Offsets count characters.
+// piece is the text being written. It is assembled from drafts and from deltas,
+// which may be lost, duplicated or late. Offsets count characters.
 type piece struct {
-	n       int // which piece of the turn, from 1
-	attempt int // 0: nothing of it has been seen
-	text    []rune
-	early   []stream.Delta // they begin after text, or belong to a later piece
-	held    int            // characters in early
+	n          int // which piece of the turn, from 1
+	attempt    int // 0: no text has arrived
+	text       []rune
+	early      []stream.Delta // deltas that begin after text, or belong to a later piece
+	earlyRunes int            // characters in early
 }
 
 // add takes a delta; grown reports whether text has changed.
@@ -34,7 +34,7 @@ func (p *piece) add(d stream.Delta) (grown bool) {
 	return p.fit(d) && p.retry(true)
 }
 
-// fit puts a delta of this piece where it belongs, or keeps it for later.
+// fit appends a delta of this piece, or keeps it if text before it is missing.
 func (p *piece) fit(d stream.Delta) (grown bool) {
 	if d.Attempt < p.attempt {
 		return false
@@ -58,18 +58,18 @@ func (p *piece) fit(d stream.Delta) (grown bool) {
 
 func (p *piece) keep(d stream.Delta) {
 	size := len([]rune(d.Text))
-	if len(p.early) >= maxEarly || p.held+size > maxEarlyRunes {
+	if len(p.early) >= maxEarly || p.earlyRunes+size > maxEarlyRunes {
 		return
 	}
 	p.early = append(p.early, d)
-	p.held += size
+	p.earlyRunes += size
 }
 
-// retry offers the early deltas again, now that there is more text.
+// retry adds the early deltas that fit now.
 func (p *piece) retry(grown bool) bool {
 	for again := len(p.early) > 0; again; {
 		early := p.early
-		p.early, p.held, again = nil, 0, false
+		p.early, p.earlyRunes, again = nil, 0, false
 		for _, d := range early {
 			switch {
 			case d.Piece > p.n:
@@ -106,7 +106,7 @@ func (p *piece) gap() bool {
 	return false
 }
 
-// next begins the piece after this one with what has arrived of it.
+// next starts piece n with the deltas that have arrived early.
 func (p *piece) next(n int) {
 	p.n, p.attempt, p.text = n, 0, nil
 	p.retry(false)

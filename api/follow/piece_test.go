@@ -8,8 +8,8 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// Whatever arrives in whatever order, text is always a beginning of what the
-// newest attempt has written, and with a draft of all of it, it is all of it.
+// In whatever order deltas and drafts arrive, text is always a prefix of what the
+// newest attempt has written. A complete draft makes it complete.
 func FuzzPieceIsAlwaysAPrefixOfItsAttempt(f *testing.F) {
 	f.Add(uint64(1), 20)
 	f.Add(uint64(7), 300)
@@ -41,7 +41,7 @@ func FuzzPieceIsAlwaysAPrefixOfItsAttempt(f *testing.F) {
 				t.Fatalf("attempt %d after %d was seen", p.attempt, newest)
 			}
 			if len(p.text) > len(texts[newest]) || string(p.text) != string(texts[newest][:len(p.text)]) {
-				t.Fatalf("text %q is no beginning of %q", string(p.text), string(texts[newest]))
+				t.Fatalf("text %q is no prefix of %q", string(p.text), string(texts[newest]))
 			}
 		}
 		p.load(db.Draft{Piece: 1, Attempt: newest, Text: string(texts[newest])})
@@ -51,7 +51,7 @@ func FuzzPieceIsAlwaysAPrefixOfItsAttempt(f *testing.F) {
 	})
 }
 
-func TestTextOfALaterPieceWaitsUntilItsTurn(t *testing.T) {
+func TestTextOfALaterPieceWaitsForTheEarlierPiece(t *testing.T) {
 	p := piece{n: 1}
 	p.add(stream.Delta{Piece: 2, Attempt: 1, Offset: 0, Text: "second"})
 	p.add(stream.Delta{Piece: 1, Attempt: 1, Offset: 0, Text: "first"})

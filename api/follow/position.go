@@ -9,17 +9,17 @@ import (
 )
 
 // Position is a place in a turn's stream: after its N-th durable event and, in
-// the middle of a piece of text, after the piece's first Offset characters as
-// Attempt wrote them. Its string form is the event id that clients send back.
+// the middle of a piece of text, after the first Offset characters that Attempt
+// wrote. Its string form is the event id that clients send back.
 type Position struct {
 	TurnID  string
 	N       int
-	Piece   int // 0: at no piece's text
+	Piece   int // 0: not inside a piece
 	Attempt int
 	Offset  int
 }
 
-// ErrBadPosition is any event id that this server cannot have made.
+// ErrBadPosition means that the server cannot have issued this event id.
 var ErrBadPosition = errors.New("not an event id")
 
 const (
@@ -27,7 +27,7 @@ const (
 	maxNumber = 1 << 30
 )
 
-// String is "<turn>.n", or "<turn>.n.<piece>.<attempt>.<offset>" in the middle
+// String returns "<turn>.n", or "<turn>.n.<piece>.<attempt>.<offset>" in the middle
 // of a piece.
 func (p Position) String() string {
 	b := make([]byte, 0, len(p.TurnID)+24)
@@ -74,11 +74,10 @@ func validTurnID(s string) bool {
 	return true
 }
 
-// Item is an event as a viewer gets it, with the position that it leaves the
-// viewer at.
+// Item is an event with the viewer's position after it.
 type Item struct {
 	chat.Event
 	At Position
-	// Latest: nothing of the turn's log that is known so far follows it.
+	// Latest means that no later entry of the turn's log is known yet.
 	Latest bool
 }

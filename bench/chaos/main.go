@@ -1,15 +1,15 @@
-// Command chaos starts the whole of Palaver, each program in a process of its
-// own, has people talk on many threads in every way there is, and meanwhile
-// kills workers, API processes, Temporal or everything (SIGKILL), freezes them
-// (SIGSTOP), and drops, silences or delays Temporal, NATS and the database, at
-// random. At the end it compares what people saw with what
-// the database holds, what the workflows recorded and what the model was asked,
-// and exits with 1 if a promise was broken (docs/reliability.md lists them).
+// Command chaos starts every program of Palaver in its own process and lets
+// simulated users talk on many threads in all supported ways. Meanwhile, at random,
+// it kills workers, API processes, Temporal or everything (SIGKILL), freezes them
+// (SIGSTOP), and drops, stalls or delays Temporal, NATS and the database. At the end
+// it compares what users saw with the database, the workflows' histories and the
+// requests to the model, and exits with 1 if a promise was broken
+// (docs/reliability.md lists them).
 //
 //	go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both
 //
-// The faults and the ways of talking follow from -seed; what happens in between
-// does not: a run can be repeated, not replayed.
+// -seed determines the faults and the ways of talking, but not their exact timing:
+// a run can be repeated, not replayed.
 package main
 
 import (
@@ -37,16 +37,16 @@ func main() {
 	flag.IntVar(&o.Threads, "threads", 20, "threads that run turns all the time")
 	flag.IntVar(&o.Workers, "workers", 2, "worker processes")
 	flag.IntVar(&o.APIs, "apis", 2, "API processes")
-	flag.Uint64Var(&o.Seed, "seed", 0, "of faults and talk; 0: a new one")
+	flag.Uint64Var(&o.Seed, "seed", 0, "random seed of faults and messages; 0: a new one")
 	flag.DurationVar(&o.ClocksApart, "clocks-apart", 8*time.Second, "span over which the clocks of the API processes are spread")
 	short := flag.Bool("short", false, "fewer threads and faults, none of them long: about a minute per store")
 	only := flag.String("only", "", "names of faults, comma-separated: only these; \"list\" shows them")
-	flag.DurationVar(&o.GoesOn, "goes-on", 10*time.Second, "longest that a turn may stand still after its worker died or fell silent, while another is there")
-	keep := flag.String("keep", "", "folder in which data and logs stay; without it they stay only when something is found")
+	flag.DurationVar(&o.MaxGap, "goes-on", 10*time.Second, "longest that a turn may stall after its worker died or stopped answering, while another worker runs")
+	keep := flag.String("keep", "", "folder for data and logs, which are kept; without it they are kept only after a violation")
 	asJSON := flag.Bool("json", false, "report as JSON on standard output")
 	flag.Parse()
 
-	o.Calm, o.Fault, o.LongFault, o.Patience = 4*time.Second, 8*time.Second, 30*time.Second, 5*time.Minute
+	o.Calm, o.Fault, o.LongFault, o.Timeout = 4*time.Second, 8*time.Second, 30*time.Second, 5*time.Minute
 	o.Freeze, o.Hiccup = 20*time.Second, 2*time.Second
 	if *short {
 		o.Threads, o.Rounds, o.Calm, o.Fault, o.LongFault = min(o.Threads, 8), min(o.Rounds, 6), 2*time.Second, 3*time.Second, 3*time.Second
@@ -73,7 +73,7 @@ func main() {
 	}
 }
 
-// run runs a storm per store; ok when no promise was broken.
+// run runs one storm per store; ok when no promise was broken.
 func run(ctx context.Context, o storm.Options, store, keep string, asJSON bool) (ok bool, _ error) {
 	stores := []string{store}
 	switch store {
@@ -106,7 +106,7 @@ func run(ctx context.Context, o storm.Options, store, keep string, asJSON bool) 
 	return ok, nil
 }
 
-// one runs a storm on one store, in a folder and a database of its own.
+// one runs a storm on one store, in its own folder and database.
 func one(ctx context.Context, o storm.Options, store, keep string) (_ *storm.Report, err error) {
 	if keep == "" {
 		if o.Dir, err = os.MkdirTemp("", "palaver-chaos-"); err != nil {

@@ -1,7 +1,7 @@
 // Command latency measures what people wait for with a model that takes its
 // time: 300 ms for a structured call, 300 ms to its first token and 15 ms a
-// token, at 20 threads. It says whether the targets hold (S1's performance
-// requirements, and the product's own): the documents agent's first token within
+// token, at 20 threads. It says whether the product's
+// targets hold: the documents agent's first token within
 // 1 s, the assistant's within 450 ms, 200 tokens done within 5 s, and a tool's
 // overhead without its own time within 500 ms, all at the 95th percentile.
 //

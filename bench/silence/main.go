@@ -1,6 +1,6 @@
-// Command silence measures how long a turn stands still when its worker falls
-// silent (SIGSTOP: its connections stay open), or with -outage when Temporal is
-// cut off for a moment. Everything runs in processes of its own, on SQLite.
+// Command silence measures how long a turn stalls when its worker freezes (SIGSTOP:
+// its connections stay open), or with -outage when Temporal is unreachable for a
+// moment. Every program runs in its own process, on SQLite.
 //
 //	go run ./bench/silence -server bin/palaver-standalone -palaver bin/palaver -workers 2,4
 package main
@@ -73,7 +73,7 @@ func measure(ctx context.Context, o storm.Options, rounds int) (err error) {
 	return nil
 }
 
-// once measures one turn on a fleet of its own.
+// once measures one turn on a new fleet.
 func once(ctx context.Context, o storm.Options, run func(context.Context, storm.Options) (storm.Silence, error)) (_ storm.Silence, err error) {
 	if o.Dir, err = os.MkdirTemp("", "palaver-silence-"); err != nil {
 		return storm.Silence{}, err

@@ -7,31 +7,31 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-func (b *bundle) conversation(title string) chat.Conversation {
+func (b *fixture) conversation(title string) chat.Conversation {
 	b.t.Helper()
 	c, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, Title: title, CreatedAt: b.now()})
 	b.NoError(err)
 	return c
 }
 
-func (b *bundle) listed(q string) []string {
+func (b *fixture) listed(q string) []string {
 	b.t.Helper()
 	p, err := b.store.ListConversations(b.ctx, b.owner, q, "", 100)
 	b.NoError(err)
 	return ids(p.Items, conversationID)
 }
 
-// title is that of the bundle's thread.
-func (b *bundle) title() string {
+// title is the title of the fixture's thread.
+func (b *fixture) title() string {
 	b.t.Helper()
 	c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 	b.NoError(err)
 	return c.Title
 }
 
-// nothingComesBackOf checks that whatever is still written for a turn of a deleted
-// conversation finds no turn, and that its message, sent again, makes none.
-func (b *bundle) nothingComesBackOf(t chat.Turn) {
+// staysDeleted checks that late writes for a turn of a deleted conversation find no
+// turn, and that its message, sent again, makes none.
+func (b *fixture) staysDeleted(t chat.Turn) {
 	b.t.Helper()
 	again := t
 	again.ID, again.StreamRunID = uuid.NewString(), uuid.NewString()
@@ -59,7 +59,7 @@ func (b *bundle) nothingComesBackOf(t chat.Turn) {
 }
 
 var conversationTests = []test{
-	{"creating twice gives the first one back", func(b *bundle) {
+	{"creating twice gives the first one back", func(b *fixture) {
 		c := b.conversation("First")
 		b.Equal("idle", c.Status)
 		b.Equal(b.clock, c.CreatedAt)
@@ -71,11 +71,11 @@ var conversationTests = []test{
 		b.NoError(err)
 		b.Equal(c, read)
 	}},
-	{"an id that nobody used is not found", func(b *bundle) {
+	{"an unknown id is not found", func(b *fixture) {
 		_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"the newest message is first in the list", func(b *bundle) {
+	{"the newest message is first in the list", func(b *fixture) {
 		one, two := b.conversation("one"), b.conversation("two")
 		b.Equal([]string{two.ID, one.ID}, b.listed(""))
 		b.thread = one.ID
@@ -85,10 +85,10 @@ var conversationTests = []test{
 		b.NoError(err)
 		b.Equal(b.clock, c.LastMessageAt)
 	}},
-	{"pages of the list join without gap or overlap", func(b *bundle) {
+	{"pages of the list join without gap or overlap", func(b *fixture) {
 		var want []string
 		at := b.now()
-		for range 7 { // all at the same time: the id decides
+		for range 7 { // all at the same time: ordered by id
 			c, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, CreatedAt: at})
 			b.NoError(err)
 			want = append(want, c.ID)
@@ -108,7 +108,7 @@ var conversationTests = []test{
 		b.ElementsMatch(want, got)
 		b.Equal(b.listed(""), got)
 	}},
-	{"a list that ends with a full page has no next", func(b *bundle) {
+	{"a list that ends with a full page has no next", func(b *fixture) {
 		b.conversation("one")
 		b.conversation("two")
 		p, err := b.store.ListConversations(b.ctx, b.owner, "", "", 2)
@@ -116,7 +116,7 @@ var conversationTests = []test{
 		b.Len(p.Items, 2)
 		b.Empty(p.Next)
 	}},
-	{"a cursor of somebody's own making is refused", func(b *bundle) {
+	{"a cursor that the store did not create is refused", func(b *fixture) {
 		for _, cursor := range []string{"x", "!!!", "bm90IGpzb24", "' OR 1=1 --"} {
 			_, err := b.store.ListConversations(b.ctx, b.owner, "", cursor, 3)
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
@@ -126,7 +126,7 @@ var conversationTests = []test{
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
 		}
 	}},
-	{"a search finds titles and messages in any case", func(b *bundle) {
+	{"a search finds titles and messages in any case", func(b *fixture) {
 		titled := b.conversation("Capital Überschuss 100%_x")
 		b.thread = b.conversation("other").ID
 		b.exchange("What of LIQUIDITY in İSTANBUL, at ΟΔΟΣ 5 or УЛИЦА ẞ?", "Étage deux", chat.RootCheckpoint)
@@ -138,7 +138,7 @@ var conversationTests = []test{
 			b.ElementsMatch(want, b.listed(q), q)
 		}
 	}},
-	{"a search does not see what no history shows", func(b *bundle) {
+	{"a search does not find messages that no history shows", func(b *fixture) {
 		b.insert(b.newTurn("secret one"))
 		t := b.running("secret two", chat.RootCheckpoint)
 		s := b.ending(t, "secret answer")
@@ -146,7 +146,7 @@ var conversationTests = []test{
 		b.settle(s)
 		b.Empty(b.listed("secret"))
 	}},
-	{"a conversation is listed once its first turn is accepted", func(b *bundle) {
+	{"a conversation is listed once its first turn is accepted", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		b.Empty(b.listed(""))
 		b.Empty(b.listed("hello"))
@@ -154,13 +154,13 @@ var conversationTests = []test{
 		b.Equal([]string{b.thread}, b.listed(""))
 		b.Equal([]string{b.thread}, b.listed("hello"))
 	}},
-	{"a conversation that was created is listed whatever became of its turns", func(b *bundle) {
+	{"a created conversation is listed even if its turn was rolled back or never accepted", func(b *fixture) {
 		b.insert(b.newTurn("hello"))
 		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Mine", CreatedAt: b.now()})
 		b.NoError(err)
 		b.Equal([]string{b.thread}, b.listed("mine"))
 	}},
-	{"its status follows its open turn", func(b *bundle) {
+	{"its status follows its open turn", func(b *fixture) {
 		status := func() string {
 			c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 			b.NoError(err)
@@ -182,7 +182,7 @@ var conversationTests = []test{
 		b.settle(b.ending(t, "hi"))
 		b.Equal("idle", status())
 	}},
-	{"renaming shows everywhere", func(b *bundle) {
+	{"renaming shows everywhere", func(b *fixture) {
 		c := b.conversation("old")
 		renamed, err := b.store.RenameConversation(b.ctx, b.owner, c.ID, "Neu")
 		b.NoError(err)
@@ -190,7 +190,7 @@ var conversationTests = []test{
 		b.Equal([]string{c.ID}, b.listed("neu"))
 		b.Empty(b.listed("old"))
 	}},
-	{"nothing is left of a deleted conversation", func(b *bundle) {
+	{"a deleted conversation is not found by any call", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
 		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Text: "x"}))
@@ -205,10 +205,10 @@ var conversationTests = []test{
 		b.ErrorIs(err, db.ErrNotFound)
 		_, err = b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
 		b.ErrorIs(err, db.ErrNotFound)
-		b.nothingComesBackOf(t)
+		b.staysDeleted(t)
 		b.ErrorIs(b.store.DeleteConversation(b.ctx, b.owner, b.thread), db.ErrNotFound)
 	}},
-	{"the owner of a deleted conversation may use its id again, and nobody else may", func(b *bundle) {
+	{"only its owner may use the id of a deleted conversation again", func(b *fixture) {
 		b.exchange("old", "old answer", chat.RootCheckpoint)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
 		stranger := b.newTurn("mine now")
@@ -224,11 +224,11 @@ var conversationTests = []test{
 		for generation := 2; generation < 5; generation++ {
 			next := b.insert(b.newTurn("new"))
 			b.Equal(generation, next.Generation)
-			b.Equal([]string{}, said(b.history("", "", 10).Messages), "not accepted yet")
+			b.Equal([]string{}, contents(b.history("", "", 10).Messages), "not accepted yet")
 			b.mark(next.ID, chat.TurnRunning, chat.RootCheckpoint)
 			next.Parent = chat.RootCheckpoint
 			b.settle(b.ending(next, "new answer"))
-			b.Equal([]string{"new", "new answer"}, said(b.history("", "", 10).Messages))
+			b.Equal([]string{"new", "new answer"}, contents(b.history("", "", 10).Messages))
 			b.Equal([]string{b.thread}, b.listed(""))
 			b.Empty(b.listed("old"))
 			b.ErrorIs(begin(), db.ErrNotFound)
@@ -241,29 +241,29 @@ var conversationTests = []test{
 		b.Equal("Again", made.Title)
 		b.Empty(b.history("", "", 10).Messages)
 	}},
-	{"what is late of a deleted conversation does not come back in the next one of its id", func(b *bundle) {
+	{"late writes for a deleted conversation do not show up in a new one with its id", func(b *fixture) {
 		first := b.exchange("old", "old answer", chat.RootCheckpoint)
 		open := b.running("older", first)
 		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil)
 		b.NoError(err)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
-		b.nothingComesBackOf(open)
+		b.staysDeleted(open)
 
 		next := b.insert(b.newTurn("new"))
-		b.nothingComesBackOf(open)
+		b.staysDeleted(open)
 		b.mark(next.ID, chat.TurnRunning, chat.RootCheckpoint)
-		b.nothingComesBackOf(open)
-		b.Equal([]string{"new"}, said(b.history("", "", 10).Messages))
+		b.staysDeleted(open)
+		b.Equal([]string{"new"}, contents(b.history("", "", 10).Messages))
 		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, next.ID, chat.TurnRunning, first), db.ErrNotFound, "an old parent")
 		_, err = b.store.Repo(b.ctx, b.owner, b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
 
-		again := open // the same name with other content is another message
+		again := open // the same client_turn_id with other content is another message
 		again.ID, again.Content.Message = uuid.NewString(), "another"
 		again.ContentHash = again.Content.Hash()
 		b.insert(again)
 	}},
-	{"a repo alone does not begin a conversation under a deleted id", func(b *bundle) {
+	{"a repo does not create a conversation under a deleted id", func(b *fixture) {
 		put := func() error {
 			_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil)
 			return err
@@ -274,7 +274,7 @@ var conversationTests = []test{
 		b.insert(b.newTurn("new"))
 		b.NoError(put())
 	}},
-	{"a turn that was taken without the database is saved in the conversation that took it only", func(b *bundle) {
+	{"a turn accepted during a database outage is saved only in the conversation that accepted it", func(b *fixture) {
 		taken := func(generation int) error {
 			t := b.newTurn("unsaved")
 			t.Generation = generation
@@ -292,17 +292,17 @@ var conversationTests = []test{
 		b.ErrorIs(taken(1), db.ErrNotFound)
 		b.NoError(taken(2))
 	}},
-	{"deleting one conversation leaves the others", func(b *bundle) {
+	{"deleting one conversation leaves the others", func(b *fixture) {
 		b.exchange("keep", "kept", chat.RootCheckpoint)
 		keep := b.thread
 		b.thread = uuid.NewString()
 		b.exchange("drop", "dropped", chat.RootCheckpoint)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
 		b.thread = keep
-		b.Equal([]string{"keep", "kept"}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{"keep", "kept"}, contents(b.history("", "", 10).Messages))
 		b.Equal([]string{keep}, b.listed(""))
 	}},
-	{"a profile is empty until it is put, and replaced whole", func(b *bundle) {
+	{"a profile is empty until it is put, and put replaces every field", func(b *fixture) {
 		p, err := b.store.Profile(b.ctx, b.owner)
 		b.NoError(err)
 		b.Zero(p)
@@ -313,7 +313,7 @@ var conversationTests = []test{
 			b.Equal(want, p)
 		}
 	}},
-	{"limits out of range are brought into it", func(b *bundle) {
+	{"limits out of range are clamped", func(b *fixture) {
 		for range 3 {
 			b.conversation("x")
 		}

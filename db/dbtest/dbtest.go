@@ -1,5 +1,5 @@
-// Package dbtest is the conformance suite of db.Store. Every implementation
-// runs it; nothing in it knows which database is behind.
+// Package dbtest is the conformance suite of db.Store. Every implementation runs it;
+// it does not depend on the database.
 package dbtest
 
 import (
@@ -39,7 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {
-				t.Run(test.promise, func(t *testing.T) { test.run(newBundle(t, open)) })
+				t.Run(test.promise, func(t *testing.T) { test.run(newFixture(t, open)) })
 			}
 		})
 	}
@@ -47,12 +47,11 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 
 type test struct {
 	promise string
-	run     func(b *bundle)
+	run     func(b *fixture)
 }
 
-// bundle is a store with what most tests need: an owner, a thread of theirs and
-// short ways to make things.
-type bundle struct {
+// fixture is a store with an owner, one of their threads and helpers for tests.
+type fixture struct {
 	*require.Assertions
 	t             *testing.T
 	ctx           context.Context
@@ -61,8 +60,8 @@ type bundle struct {
 	clock         time.Time
 }
 
-func newBundle(t *testing.T, open func(t *testing.T) db.Store) *bundle {
-	return &bundle{
+func newFixture(t *testing.T, open func(t *testing.T) db.Store) *fixture {
+	return &fixture{
 		Assertions: require.New(t), t: t, ctx: t.Context(), store: open(t),
 		owner: uuid.NewString(), thread: uuid.NewString(),
 		clock: time.Date(2026, 5, 1, 12, 0, 0, 123456000, time.UTC),
@@ -70,13 +69,13 @@ func newBundle(t *testing.T, open func(t *testing.T) db.Store) *bundle {
 }
 
 // now is a second later at each call.
-func (b *bundle) now() time.Time {
+func (b *fixture) now() time.Time {
 	b.clock = b.clock.Add(time.Second)
 	return b.clock
 }
 
-// newTurn is a turn of the bundle's thread, not inserted yet.
-func (b *bundle) newTurn(message string) chat.Turn {
+// newTurn is a turn of the fixture's thread, not inserted yet.
+func (b *fixture) newTurn(message string) chat.Turn {
 	content := chat.Content{Message: message, Agent: chat.AgentDocuments}
 	return chat.Turn{
 		ID: uuid.NewString(), ThreadID: b.thread, Owner: b.owner, ClientTurnID: uuid.NewString(), StreamRunID: uuid.NewString(),
@@ -85,13 +84,13 @@ func (b *bundle) newTurn(message string) chat.Turn {
 }
 
 // sentAt is newTurn at a time.
-func (b *bundle) sentAt(at time.Time) chat.Turn {
+func (b *fixture) sentAt(at time.Time) chat.Turn {
 	t := b.newTurn("hello")
 	t.CreatedAt = at.UTC().Truncate(time.Microsecond)
 	return t
 }
 
-func (b *bundle) insert(t chat.Turn) chat.Turn {
+func (b *fixture) insert(t chat.Turn) chat.Turn {
 	b.t.Helper()
 	stored, created, _, err := b.store.InsertTurn(b.ctx, t)
 	b.NoError(err)
@@ -99,13 +98,13 @@ func (b *bundle) insert(t chat.Turn) chat.Turn {
 	return stored
 }
 
-func (b *bundle) mark(id string, s chat.TurnStatus, parent string) {
+func (b *fixture) mark(id string, s chat.TurnStatus, parent string) {
 	b.t.Helper()
 	b.NoError(b.store.MarkTurn(b.ctx, b.owner, id, s, parent))
 }
 
 // running inserts a turn and starts it under parent.
-func (b *bundle) running(message, parent string) chat.Turn {
+func (b *fixture) running(message, parent string) chat.Turn {
 	b.t.Helper()
 	t := b.insert(b.newTurn(message))
 	b.mark(t.ID, chat.TurnRunning, parent)
@@ -113,8 +112,8 @@ func (b *bundle) running(message, parent string) chat.Turn {
 	return t
 }
 
-// ending is how a turn of the bundle's thread completes.
-func (b *bundle) ending(t chat.Turn, text string) db.Settlement {
+// ending is the settlement that completes a turn of the fixture's thread.
+func (b *fixture) ending(t chat.Turn, text string) db.Settlement {
 	at := b.now()
 	return db.Settlement{
 		Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID, Parent: t.Parent, Status: chat.TurnCompleted, Text: text, At: at,
@@ -123,15 +122,15 @@ func (b *bundle) ending(t chat.Turn, text string) db.Settlement {
 	}
 }
 
-func (b *bundle) settle(s db.Settlement) chat.Event {
+func (b *fixture) settle(s db.Settlement) chat.Event {
 	b.t.Helper()
 	e, err := b.store.Settle(b.ctx, s)
 	b.NoError(err)
 	return e
 }
 
-// exchange is a whole settled turn under parent; it returns the turn's id.
-func (b *bundle) exchange(message, answer, parent string) string {
+// exchange inserts a settled turn under parent and returns its id.
+func (b *fixture) exchange(message, answer, parent string) string {
 	b.t.Helper()
 	t := b.running(message, parent)
 	b.settle(b.ending(t, answer))
@@ -139,7 +138,7 @@ func (b *bundle) exchange(message, answer, parent string) string {
 }
 
 // document stores a ready document of these chunks, one after another.
-func (b *bundle) document(owner, title string, texts ...string) chat.Document {
+func (b *fixture) document(owner, title string, texts ...string) chat.Document {
 	b.t.Helper()
 	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, SourceType: "txt", Bytes: 7, CreatedAt: b.now()}
 	b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
@@ -150,27 +149,27 @@ func (b *bundle) document(owner, title string, texts ...string) chat.Document {
 	return stored
 }
 
-// cut makes chunks of texts and the document that they add up to.
+// cut makes a document's text of texts, and its chunks.
 func cut(docID string, texts ...string) (string, []chat.Chunk) {
-	whole, at := "", 0
+	full, at := "", 0
 	chunks := make([]chat.Chunk, len(texts))
 	for i, text := range texts {
 		end := at + len([]rune(text))
 		chunks[i] = chat.Chunk{ID: chunkID(docID, i), DocID: docID, Ordinal: i, Text: text, Start: at, End: end}
-		whole, at = whole+text+"\n", end+1
+		full, at = full+text+"\n", end+1
 	}
-	return whole, chunks
+	return full, chunks
 }
 
-func (b *bundle) history(head, before string, limit int) db.History {
+func (b *fixture) history(head, before string, limit int) db.History {
 	b.t.Helper()
 	h, err := b.store.History(b.ctx, b.owner, b.thread, head, before, limit)
 	b.NoError(err)
 	return h
 }
 
-// said are the contents of messages.
-func said(messages []chat.Message) []string {
+// contents are the texts of messages.
+func contents(messages []chat.Message) []string {
 	list := []string{}
 	for _, m := range messages {
 		list = append(list, m.Content)

@@ -13,7 +13,7 @@ import (
 func chunkID(docID string, ordinal int) string { return docID + "." + strconv.Itoa(ordinal) }
 
 // upload creates a document that is still processing.
-func (b *bundle) upload(owner, title string, raw []byte) chat.Document {
+func (b *fixture) upload(owner, title string, raw []byte) chat.Document {
 	b.t.Helper()
 	d := chat.Document{
 		ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "pdf",
@@ -24,7 +24,7 @@ func (b *bundle) upload(owner, title string, raw []byte) chat.Document {
 }
 
 var documentTests = []test{
-	{"an upload is kept while it is processed and gone when it is ready", func(b *bundle) {
+	{"an upload is kept while it is processed and deleted when the document is ready", func(b *fixture) {
 		raw := []byte{0, 1, 2, 0xff, 0}
 		d := b.upload(b.owner, "Grüße", raw)
 		got, bytes, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
@@ -48,7 +48,7 @@ var documentTests = []test{
 		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
 		b.Equal(d, got)
 	}},
-	{"creating twice keeps the first", func(b *bundle) {
+	{"creating twice keeps the first", func(b *fixture) {
 		d := b.upload(b.owner, "first", []byte("first"))
 		again := d
 		again.Title = "second"
@@ -58,7 +58,7 @@ var documentTests = []test{
 		b.Equal(d, got)
 		b.Equal("first", string(raw))
 	}},
-	{"a failed document says why, and a ready one does not fail afterwards", func(b *bundle) {
+	{"a failed document has its reason, and a ready one cannot fail", func(b *fixture) {
 		d := b.upload(b.owner, "x", []byte("raw"))
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, d.ID, "It is encrypted."))
 		got, err := b.store.Document(b.ctx, b.owner, d.ID)
@@ -75,7 +75,7 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal(ready, got)
 	}},
-	{"text, chunks and offsets come back verbatim, whatever the script", func(b *bundle) {
+	{"text, chunks and offsets come back verbatim, whatever the script", func(b *fixture) {
 		parts := []string{"Größe und Maß. ", "e\u0301tude \r\n\t", "日本語の文書。", "🌍👩‍👩‍👧 emoji", `quotes "' \ %`}
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", CreatedAt: b.now()}
 		b.NoError(b.store.CreateDocument(b.ctx, d, nil))
@@ -100,7 +100,7 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
 	}},
-	{"a text stored again replaces the old one whole", func(b *bundle) {
+	{"a text stored again replaces the old text and all of its chunks", func(b *fixture) {
 		d := b.document(b.owner, "x", "old apple", "old pear", "old plum")
 		text, chunks := cut(d.ID, "new cherry")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
@@ -112,7 +112,7 @@ var documentTests = []test{
 		_, err = b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, 1))
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"a text of 70,000 words is stored whole", func(b *bundle) {
+	{"a text of 70,000 words is stored completely", func(b *fixture) {
 		words := strings.Repeat("regulation of liquidity applies to every bank ", 20)
 		parts := make([]string, 500)
 		for i := range parts {
@@ -125,7 +125,7 @@ var documentTests = []test{
 		b.Len(hits, 500)
 		b.Equal([]string{chunkID(d.ID, 499)}, b.search("number499"))
 	}},
-	{"a document without text is ready and empty", func(b *bundle) {
+	{"a document without text is ready and empty", func(b *fixture) {
 		d := b.document(b.owner, "empty")
 		b.Equal(chat.DocReady, d.Status)
 		text, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
@@ -135,7 +135,7 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Empty(hits)
 	}},
-	{"as many vectors as chunks, or none", func(b *bundle) {
+	{"as many vectors as chunks, or none", func(b *fixture) {
 		d := b.upload(b.owner, "x", nil)
 		text, chunks := cut(d.ID, "one", "two")
 		b.Error(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1}}))
@@ -143,7 +143,7 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal(chat.DocProcessing, got.Status)
 	}},
-	{"lists are newest first and pages join without gap or overlap", func(b *bundle) {
+	{"lists are newest first and pages join without gap or overlap", func(b *fixture) {
 		var want []string
 		for i := range 7 {
 			owner := b.owner
@@ -170,7 +170,7 @@ var documentTests = []test{
 		b.Equal("6", visible[0].Title)
 		b.Equal(chat.DocReady, visible[0].Status)
 	}},
-	{"documents and chunks by id keep the order asked for and leave out the unknown", func(b *bundle) {
+	{"documents and chunks by id keep the order of ids without unknown ones", func(b *fixture) {
 		one, two := b.document(b.owner, "one", "a", "b"), b.document(b.owner, "two", "c")
 		docs, err := b.store.DocumentsByID(b.ctx, b.owner, []string{two.ID, "x", uuid.NewString(), one.ID, two.ID})
 		b.NoError(err)
@@ -187,7 +187,7 @@ var documentTests = []test{
 		_, err = b.store.Chunk(b.ctx, b.owner, one.ID, chunkID(two.ID, 0))
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"nothing is left of a deleted document", func(b *bundle) {
+	{"a deleted document is not found by any call", func(b *fixture) {
 		d, keep := b.document(b.owner, "x", "apple"), b.document(b.owner, "y", "apple")
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, d.ID))
 		_, err := b.store.Document(b.ctx, b.owner, d.ID)
@@ -203,7 +203,7 @@ var documentTests = []test{
 		b.ErrorIs(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 10), db.ErrNotFound)
 		b.ErrorIs(b.store.FailDocument(b.ctx, b.owner, d.ID, "late"), db.ErrNotFound)
 	}},
-	{"a public document is everybody's to read and its owner's alone to change", func(b *bundle) {
+	{"everybody can read a public document and only PublicOwner can change it", func(b *fixture) {
 		d := b.document(chat.PublicOwner, "Public", "apple")
 		got, err := b.store.Document(b.ctx, b.owner, d.ID)
 		b.NoError(err)
@@ -226,7 +226,7 @@ var documentTests = []test{
 }
 
 var setTests = []test{
-	{"a set keeps its documents in order", func(b *bundle) {
+	{"a set keeps its documents in order", func(b *fixture) {
 		one, two, public := b.document(b.owner, "1", "a"), b.document(b.owner, "2", "b"), b.document(chat.PublicOwner, "3", "c")
 		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Mine", DocIDs: []string{two.ID, public.ID, one.ID}}
 		b.NoError(b.store.CreateSet(b.ctx, set))
@@ -249,7 +249,7 @@ var setTests = []test{
 		b.ErrorIs(b.store.DeleteSet(b.ctx, b.owner, set.ID), db.ErrNotFound)
 		b.ErrorIs(b.store.UpdateSet(b.ctx, set), db.ErrNotFound)
 	}},
-	{"a set takes only documents that its owner may see, or stays as it was", func(b *bundle) {
+	{"a set with a document that its owner cannot see is refused and unchanged", func(b *fixture) {
 		mine, theirs := b.document(b.owner, "1", "a"), b.document(uuid.NewString(), "2", "b")
 		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Mine", DocIDs: []string{mine.ID}}
 		b.NoError(b.store.CreateSet(b.ctx, set))
@@ -264,7 +264,7 @@ var setTests = []test{
 		b.NoError(err)
 		b.Equal([]chat.DocumentSet{set}, p.Items)
 	}},
-	{"lists are newest first, pages join, and ids keep their order", func(b *bundle) {
+	{"lists are newest first, pages join, and ids keep their order", func(b *fixture) {
 		var want []string
 		for i := range 5 {
 			set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: strconv.Itoa(i)}

@@ -11,7 +11,7 @@ import (
 )
 
 // attachment is a picture of owner's that no message uses yet.
-func (b *bundle) attachment(owner, data string) chat.Attachment {
+func (b *fixture) attachment(owner, data string) chat.Attachment {
 	b.t.Helper()
 	a := chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png", Bytes: len(data)}
 	b.NoError(b.store.PutAttachment(b.ctx, a, []byte(data)))
@@ -19,7 +19,7 @@ func (b *bundle) attachment(owner, data string) chat.Attachment {
 }
 
 // stored is an attachment as it reads back; its bytes are checked.
-func (b *bundle) stored(id, data string) chat.Attachment {
+func (b *fixture) stored(id, data string) chat.Attachment {
 	b.t.Helper()
 	a, got, err := b.store.Attachment(b.ctx, b.owner, id)
 	b.NoError(err)
@@ -27,21 +27,21 @@ func (b *bundle) stored(id, data string) chat.Attachment {
 	return a
 }
 
-func (b *bundle) gone(id string) {
+func (b *fixture) assertDeleted(id string) {
 	b.t.Helper()
 	_, _, err := b.store.Attachment(b.ctx, b.owner, id)
 	b.ErrorIs(err, db.ErrNotFound)
 }
 
-func (b *bundle) unused() (int, int64) {
+func (b *fixture) unused() (int, int64) {
 	b.t.Helper()
 	number, bytes, err := b.store.UnusedAttachments(b.ctx, b.owner)
 	b.NoError(err)
 	return number, bytes
 }
 
-// showing is a turn whose message brings pictures.
-func (b *bundle) showing(ids ...string) chat.Turn {
+// showing is a turn whose message has pictures.
+func (b *fixture) showing(ids ...string) chat.Turn {
 	t := b.newTurn("look")
 	t.Content.Attachments = ids
 	t.ContentHash = t.Content.Hash()
@@ -49,7 +49,7 @@ func (b *bundle) showing(ids ...string) chat.Turn {
 }
 
 var fileTests = []test{
-	{"a picture reads back as it was stored, and stays so", func(b *bundle) {
+	{"a picture reads back as stored and cannot be overwritten", func(b *fixture) {
 		data := "\x00\xff\x89PNG" + string(bytes.Repeat([]byte{7}, 300_000))
 		a := b.attachment(b.owner, data)
 		b.Equal(a, b.stored(a.ID, data))
@@ -58,7 +58,7 @@ var fileTests = []test{
 		empty := b.attachment(b.owner, "")
 		b.Equal(empty, b.stored(empty.ID, ""))
 	}},
-	{"pictures by id keep their order, and unknown ones are left out", func(b *bundle) {
+	{"pictures by id keep their order, and unknown ones are left out", func(b *fixture) {
 		one, two := b.attachment(b.owner, "1"), b.attachment(b.owner, "22")
 		list, err := b.store.AttachmentsByID(b.ctx, b.owner, []string{two.ID, "unknown", one.ID})
 		b.NoError(err)
@@ -67,20 +67,20 @@ var fileTests = []test{
 		b.NoError(err)
 		b.Empty(list)
 	}},
-	{"a picture belongs to the conversation whose message brings it, and goes with it", func(b *bundle) {
+	{"a picture belongs to the conversation of its message and is deleted with it", func(b *fixture) {
 		a, other := b.attachment(b.owner, "x"), b.attachment(b.owner, "y")
 		b.insert(b.showing(a.ID))
 		b.Equal(b.thread, b.stored(a.ID, "x").ThreadID)
 		first := b.thread
 		b.thread = uuid.NewString()
 		b.insert(b.showing(a.ID, other.ID))
-		b.Equal(first, b.stored(a.ID, "x").ThreadID, "it stays where it is")
+		b.Equal(first, b.stored(a.ID, "x").ThreadID, "it stays in its conversation")
 		b.Equal(b.thread, b.stored(other.ID, "y").ThreadID)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, first))
-		b.gone(a.ID)
+		b.assertDeleted(a.ID)
 		b.stored(other.ID, "y")
 	}},
-	{"pictures can be tied to a conversation that is there", func(b *bundle) {
+	{"pictures can be assigned to an existing conversation", func(b *fixture) {
 		a := b.attachment(b.owner, "x")
 		b.ErrorIs(b.store.UseAttachments(b.ctx, b.owner, b.thread, []string{a.ID}), db.ErrNotFound)
 		b.thread = b.conversation("").ID
@@ -88,7 +88,7 @@ var fileTests = []test{
 		b.NoError(b.store.UseAttachments(b.ctx, b.owner, b.thread, nil))
 		b.Equal(b.thread, b.stored(a.ID, "x").ThreadID)
 	}},
-	{"a picture made in a conversation is stored once, and not after its end", func(b *bundle) {
+	{"a picture made in a conversation is stored once, and not after the conversation was deleted", func(b *fixture) {
 		b.thread = b.conversation("").ID
 		made := chat.Attachment{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread, MIME: "image/png", Bytes: 1}
 		for range 2 {
@@ -98,11 +98,11 @@ var fileTests = []test{
 		number, _ := b.unused()
 		b.Zero(number)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
-		b.gone(made.ID)
+		b.assertDeleted(made.ID)
 		b.ErrorIs(b.store.PutAttachment(b.ctx, made, []byte("x")), db.ErrNotFound)
-		b.gone(made.ID)
+		b.assertDeleted(made.ID)
 	}},
-	{"an unused picture counts until a message uses it", func(b *bundle) {
+	{"an unused picture counts until a message uses it", func(b *fixture) {
 		a := b.attachment(b.owner, "12345")
 		b.attachment(b.owner, "123")
 		b.attachment(uuid.NewString(), "somebody else's")
@@ -114,12 +114,12 @@ var fileTests = []test{
 		b.Equal(1, number)
 		b.Equal(int64(3), size)
 	}},
-	{"what pictures a person sent is in their message's metadata", func(b *bundle) {
+	{"a user's message has its pictures in its metadata", func(b *fixture) {
 		a := b.attachment(b.owner, "x")
 		b.mark(b.insert(b.showing(a.ID)).ID, chat.TurnRunning, chat.RootCheckpoint)
 		b.Equal([]any{a.ID}, b.history("", "", 10).Messages[0].Metadata["attachments"])
 	}},
-	{"a repo's versions count from one, and the last one stands", func(b *bundle) {
+	{"a repo's versions count from one, and the last one is kept", func(b *fixture) {
 		_, err := b.store.Repo(b.ctx, b.owner, b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
 		for i, data := range []string{"\x1f\x8b\x00one", "two", "three"} {
@@ -131,7 +131,7 @@ var fileTests = []test{
 			b.Equal(db.Repo{Version: i + 1, SHA256: "digest " + strconv.Itoa(i), Gzipped: []byte(data), UpdatedAt: put.UpdatedAt}, got)
 		}
 	}},
-	{"a repo creates its conversation, which keeps what it has", func(b *bundle) {
+	{"a repo creates its conversation, or leaves an existing one unchanged", func(b *fixture) {
 		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
 		b.NoError(err)
 		b.Equal([]string{b.thread}, b.listed(""))
@@ -144,7 +144,7 @@ var fileTests = []test{
 		b.NoError(err)
 		b.Equal(before, after)
 	}},
-	{"a repo is stored only over the version that was expected", func(b *bundle) {
+	{"a repo is stored only over the version that was expected", func(b *fixture) {
 		put := func(match int) error {
 			_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", &match)
 			return err
@@ -160,7 +160,7 @@ var fileTests = []test{
 		b.NoError(err)
 		b.Equal(2, got.Version)
 	}},
-	{"a repo goes with its conversation and does not come back", func(b *bundle) {
+	{"a repo is deleted with its conversation and cannot be stored again", func(b *fixture) {
 		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
 		b.NoError(err)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
@@ -169,7 +169,7 @@ var fileTests = []test{
 		_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"of writers that expect the same version one wins", func(b *bundle) {
+	{"of writers that expect the same version one wins", func(b *fixture) {
 		var errs [5]error
 		none := 0
 		together(len(errs), func(i int) {
@@ -185,7 +185,7 @@ var fileTests = []test{
 		}
 		b.Equal(1, won)
 	}},
-	{"a picture sent at once with its conversation's end is not left behind", func(b *bundle) {
+	{"a picture stored while its conversation is deleted leaves no row", func(b *fixture) {
 		for range 10 {
 			b.thread = b.conversation("").ID
 			a := b.attachment(b.owner, "x")
@@ -199,7 +199,7 @@ var fileTests = []test{
 			})
 			b.NoError(errs[0])
 			if errs[1] == nil {
-				b.gone(a.ID)
+				b.assertDeleted(a.ID)
 			} else {
 				b.ErrorIs(errs[1], db.ErrNotFound)
 				b.Empty(b.stored(a.ID, "x").ThreadID)

@@ -10,7 +10,7 @@ import (
 )
 
 var historyTests = []test{
-	{"a conversation without messages is empty", func(b *bundle) {
+	{"a conversation without messages is empty", func(b *fixture) {
 		b.thread = b.conversation("").ID
 		h := b.history("", "", 10)
 		b.Empty(h.Messages)
@@ -20,7 +20,7 @@ var historyTests = []test{
 		b.NoError(err)
 		b.Equal(chat.RootCheckpoint, head)
 	}},
-	{"a thread nobody knows, or a head that is not in it, is not found", func(b *bundle) {
+	{"an unknown thread, or a head of another thread, is not found", func(b *fixture) {
 		_, err := b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
 		b.ErrorIs(err, db.ErrNotFound)
 		_, err = b.store.Head(b.ctx, b.owner, b.thread)
@@ -38,42 +38,42 @@ var historyTests = []test{
 			b.ErrorIs(err, db.ErrNotFound, head)
 		}
 	}},
-	{"a turn that was never accepted shows nowhere", func(b *bundle) {
+	{"no history shows a turn that was never accepted", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		b.insert(b.newTurn("never"))
 		h := b.history("", "", 10)
-		b.Equal([]string{"one", "1"}, said(h.Messages))
+		b.Equal([]string{"one", "1"}, contents(h.Messages))
 		b.Equal(one, h.Head)
 		b.Equal(map[string][]string{chat.RootCheckpoint: {one}}, h.Branches)
 	}},
-	{"an open turn shows its message under the id it keeps", func(b *bundle) {
+	{"an open turn shows its message under the id it keeps", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", one)
 		open := b.history("", "", 10)
-		b.Equal([]string{"one", "1", "two"}, said(open.Messages))
+		b.Equal([]string{"one", "1", "two"}, contents(open.Messages))
 		b.Equal(t.ID, open.Head)
 		b.Equal([]string{t.ID}, open.Branches[one])
 		b.settle(b.ending(t, "2"))
 		settled := b.history("", "", 10)
-		b.Equal([]string{"one", "1", "two", "2"}, said(settled.Messages))
+		b.Equal([]string{"one", "1", "two", "2"}, contents(settled.Messages))
 		b.Equal(open.Messages, settled.Messages[:3])
 	}},
-	{"a turn that waits its turn shows after the one that runs", func(b *bundle) {
+	{"a queued turn is shown after the running one", func(b *fixture) {
 		running := b.running("running", chat.RootCheckpoint)
 		first, second := b.insert(b.newTurn("first")), b.insert(b.newTurn("second"))
 		b.mark(first.ID, chat.TurnAccepted, "")
 		b.mark(second.ID, chat.TurnAccepted, "")
 		h := b.history("", "", 10)
-		b.Equal([]string{"running", "first", "second"}, said(h.Messages))
+		b.Equal([]string{"running", "first", "second"}, contents(h.Messages))
 		b.Equal(second.ID, h.Head)
 		b.Equal(map[string][]string{chat.RootCheckpoint: {running.ID}}, h.Branches)
-		b.Equal([]string{"running", "first"}, said(b.history(first.ID, "", 10).Messages))
-		b.Equal([]string{"running", "first"}, said(b.history("", h.Messages[2].ID, 10).Messages))
-		b.Equal([]string{"running"}, said(b.history("", h.Messages[1].ID, 10).Messages))
-		b.Equal([]string{"second"}, said(b.history("", "", 1).Messages))
-		b.Equal([]string{"running"}, said(b.history(running.ID, "", 10).Messages))
+		b.Equal([]string{"running", "first"}, contents(b.history(first.ID, "", 10).Messages))
+		b.Equal([]string{"running", "first"}, contents(b.history("", h.Messages[2].ID, 10).Messages))
+		b.Equal([]string{"running"}, contents(b.history("", h.Messages[1].ID, 10).Messages))
+		b.Equal([]string{"second"}, contents(b.history("", "", 1).Messages))
+		b.Equal([]string{"running"}, contents(b.history(running.ID, "", 10).Messages))
 	}},
-	{"the head is what a waiting turn will follow, never itself", func(b *bundle) {
+	{"the head is the turn that a waiting turn will follow, never itself", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.insert(b.newTurn("two"))
 		b.mark(t.ID, chat.TurnAccepted, "")
@@ -85,7 +85,7 @@ var historyTests = []test{
 		b.NoError(err)
 		b.Equal(t.ID, head)
 	}},
-	{"a branch has its own history and the newest turn is the head", func(b *bundle) {
+	{"a branch has its own history and the newest turn is the head", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		two := b.exchange("two", "2", one)
 		edited := b.exchange("two, edited", "2e", one)
@@ -101,7 +101,7 @@ var historyTests = []test{
 			chat.RootCheckpoint:         {},
 		} {
 			h := b.history(head, "", 10)
-			b.Equal(want, said(h.Messages), head)
+			b.Equal(want, contents(h.Messages), head)
 			b.Equal(map[string][]string{
 				chat.RootCheckpoint: {one, other}, one: {two, edited}, two: {back},
 			}, h.Branches)
@@ -116,7 +116,7 @@ var historyTests = []test{
 		b.Equal(chat.RootCheckpoint, m[0].Parent)
 		b.Equal(one, m[2].Parent)
 	}},
-	{"a rolled back turn leaves history, head and branches, and its place is taken", func(b *bundle) {
+	{"a rolled back turn is in no history, head or branch, and another turn replaces it", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("oops", one)
 		s := b.ending(t, "partial")
@@ -124,7 +124,7 @@ var historyTests = []test{
 		b.settle(s)
 		check := func(head string, messages ...string) {
 			h := b.history("", "", 10)
-			b.Equal(messages, said(h.Messages))
+			b.Equal(messages, contents(h.Messages))
 			b.Equal(head, h.Head)
 			b.NotContains(h.Branches[one], t.ID)
 		}
@@ -137,7 +137,7 @@ var historyTests = []test{
 		b.Equal(one, got.Parent)
 		check(next.ID, "one", "1", "instead")
 	}},
-	{"pages of a history join without gap or overlap", func(b *bundle) {
+	{"pages of a history join without gap or overlap", func(b *fixture) {
 		parent, want := chat.RootCheckpoint, []string{}
 		for i := range 5 {
 			q, a := "q"+strconv.Itoa(i), "a"+strconv.Itoa(i)
@@ -154,13 +154,13 @@ var historyTests = []test{
 					break
 				}
 				b.LessOrEqual(len(h.Messages), limit)
-				got = append(said(h.Messages), got...)
+				got = append(contents(h.Messages), got...)
 				before = h.Messages[0].ID
 			}
 			b.Equal(want, got, limit)
 		}
 	}},
-	{"every message of a history names its turn", func(b *bundle) {
+	{"every message of a history names its turn", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", one)
 		s := b.ending(t, "2")
@@ -176,7 +176,7 @@ var historyTests = []test{
 			b.Equal(m.Parent, got.Parent)
 		}
 	}},
-	{"a message that no history shows names no turn", func(b *bundle) {
+	{"a message that no history shows has no turn", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		unaccepted := b.insert(b.newTurn("new")).ID
 		t := b.running("oops", one)
@@ -190,7 +190,7 @@ var historyTests = []test{
 		_, err := b.store.TurnOfMessage(b.ctx, b.owner, uuid.NewString(), one+".m0")
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"a page before a message that is not there is not found", func(b *bundle) {
+	{"a page before an unknown message is not found", func(b *fixture) {
 		elsewhere := func() string {
 			b.exchange("other", "o", chat.RootCheckpoint)
 			return b.history("", "", 1).Messages[0].ID
@@ -202,7 +202,7 @@ var historyTests = []test{
 			b.ErrorIs(err, db.ErrNotFound, before)
 		}
 	}},
-	{"recent messages are those of people and the assistant, up to the turn", func(b *bundle) {
+	{"recent messages are those of user and assistant, up to the turn", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", one)
 		s := b.ending(t, "2")
@@ -212,7 +212,7 @@ var historyTests = []test{
 		recent := func(head string, n int) []string {
 			m, err := b.store.Recent(b.ctx, b.owner, b.thread, head, n)
 			b.NoError(err)
-			return said(m)
+			return contents(m)
 		}
 		b.Equal([]string{"one", "1", "two", "both", "2"}, recent(t.ID, 9))
 		b.Equal([]string{"1", "two", "both", "2"}, recent(t.ID, 4))
@@ -221,7 +221,7 @@ var historyTests = []test{
 		b.Equal([]string{"one", "1"}, recent(one, 9))
 		b.Empty(recent(chat.RootCheckpoint, 9))
 	}},
-	{"a thread of many turns and branches shows each along its branch", func(b *bundle) {
+	{"a thread of many turns and branches shows each along its branch", func(b *fixture) {
 		th := LongThread(b.t, b.store, 200)
 		b.owner, b.thread = th.Owner, th.ID
 		h := b.history(th.Head, "", 50)
@@ -234,7 +234,7 @@ var historyTests = []test{
 			}
 		}
 		b.Equal(19, several, "the last dead end has no sibling")
-		b.Equal([]string{"q199", "a199"}, said(b.history("", "", 2).Messages))
+		b.Equal([]string{"q199", "a199"}, contents(b.history("", "", 2).Messages))
 		for _, use := range th.Uses(b.t, b.store) {
 			b.NoError(use.Call(), use.Name)
 		}

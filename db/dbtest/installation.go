@@ -16,13 +16,13 @@ type Installation struct {
 	owners []belongings
 }
 
-// belongings are one owner's.
+// belongings are what one owner has.
 type belongings struct {
 	owner, thread, deleted string
 	turns, docs, sets      []string
 	pictures               []string
 	pending                chat.Turn // never accepted
-	gone                   chat.Turn // of the deleted conversation
+	deletedTurn            chat.Turn // of the deleted conversation
 }
 
 // Fill writes something of every kind that a store keeps. No accepted turn is
@@ -31,13 +31,13 @@ func Fill(t *testing.T, store db.Store) Installation {
 	t.Helper()
 	var filled Installation
 	for range 2 {
-		b := newBundle(t, func(*testing.T) db.Store { return store })
+		b := newFixture(t, func(*testing.T) db.Store { return store })
 		filled.owners = append(filled.owners, b.belongings())
 	}
 	return filled
 }
 
-func (b *bundle) belongings() belongings {
+func (b *fixture) belongings() belongings {
 	b.t.Helper()
 	all := belongings{owner: b.owner, thread: b.thread, deleted: uuid.NewString()}
 	public := b.document(chat.PublicOwner, "Everybody's", "a public apple", "a public pear")
@@ -82,32 +82,32 @@ func (b *bundle) belongings() belongings {
 	b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: all.pending.ID, Piece: 1, Attempt: 2, Text: "dra"}))
 	b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{StreamRunID: all.pending.StreamRunID}, chat.UserCancelled))
 	b.thread = all.deleted
-	all.gone = b.running("gone", chat.RootCheckpoint)
-	b.settle(b.ending(all.gone, "gone"))
+	all.deletedTurn = b.running("deleted", chat.RootCheckpoint)
+	b.settle(b.ending(all.deletedTurn, "deleted"))
 	b.NoError(b.store.DeleteConversation(b.ctx, b.owner, all.deleted))
 	b.thread = all.thread
 	return all
 }
 
-// Says is all that a store says about the installation, rankings without their
-// scores; what is the same says the same.
-func (i Installation) Says(t *testing.T, store db.Store) []any {
+// Snapshot reads everything that Fill wrote, rankings without their scores. Equal
+// stores give equal snapshots.
+func (i Installation) Snapshot(t *testing.T, store db.Store) []any {
 	t.Helper()
-	var said []any
+	var read []any
 	for _, owner := range i.owners {
-		said = append(said, owner.says(t, store)...)
+		read = append(read, owner.snapshot(t, store)...)
 	}
-	return said
+	return read
 }
 
-func (o belongings) says(t *testing.T, store db.Store) []any {
+func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	t.Helper()
 	ctx := t.Context()
-	var said []any
+	var read []any
 	note := func(v any, err error) {
 		t.Helper()
 		require.NoError(t, err)
-		said = append(said, v)
+		read = append(read, v)
 	}
 	note(store.UserData(ctx, o.owner))
 	note(store.Profile(ctx, o.owner))
@@ -119,7 +119,7 @@ func (o belongings) says(t *testing.T, store db.Store) []any {
 	for _, id := range o.turns {
 		note(store.Turn(ctx, o.owner, id))
 		note(store.Events(ctx, o.owner, id, 0))
-		if id != o.turns[3] { // the rolled back one is in no history
+		if id != o.turns[3] { // a rolled back turn is in no history
 			note(store.History(ctx, o.owner, o.thread, id, "", 100))
 			note(store.Registry(ctx, o.owner, o.thread, id))
 			note(store.Approvals(ctx, o.owner, o.thread, id))
@@ -159,14 +159,14 @@ func (o belongings) says(t *testing.T, store db.Store) []any {
 	note(store.SearchVector(ctx, o.owner, []float32{1, 1}, o.docs, 10))
 	_, err = store.CreateConversation(ctx, chat.Conversation{ID: o.deleted, Owner: uuid.NewString()})
 	note(errors.Is(err, db.ErrNotFound), nil)
-	_, _, _, err = store.InsertTurn(ctx, o.gone)
-	return append(said, errors.Is(err, db.ErrNotFound))
+	_, _, _, err = store.InsertTurn(ctx, o.deletedTurn)
+	return append(read, errors.Is(err, db.ErrNotFound))
 }
 
-// GoesOn checks that what is new comes after what was there.
-func (i Installation) GoesOn(t *testing.T, store db.Store) {
+// AcceptsNewRows checks that new rows are ordered after the existing ones.
+func (i Installation) AcceptsNewRows(t *testing.T, store db.Store) {
 	t.Helper()
-	b := newBundle(t, func(*testing.T) db.Store { return store })
+	b := newFixture(t, func(*testing.T) db.Store { return store })
 	o := i.owners[0]
 	b.owner, b.thread = o.owner, o.thread
 	turn := b.exchange("afterwards", "still there", o.turns[2])

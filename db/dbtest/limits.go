@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-func (b *bundle) count(key string, n int64, now time.Time) db.Window {
+func (b *fixture) count(key string, n int64, now time.Time) db.Window {
 	b.t.Helper()
 	w, err := b.store.Count(b.ctx, key, n, time.Minute, now)
 	b.NoError(err)
@@ -17,7 +17,7 @@ func (b *bundle) count(key string, n int64, now time.Time) db.Window {
 }
 
 var limitTests = []test{
-	{"a window begins with the first act and is over when it was said to be", func(b *bundle) {
+	{"a window begins with the first count and ends at its reset time", func(b *fixture) {
 		key, start := uuid.NewString(), b.now()
 		reset := start.Add(time.Minute)
 		b.Equal(db.Window{Count: 1, Reset: reset}, b.count(key, 1, start))
@@ -25,7 +25,7 @@ var limitTests = []test{
 		b.Equal(db.Window{Count: 7, Reset: reset}, b.count(key, 1, reset.Add(-time.Microsecond)))
 		b.Equal(db.Window{Count: 1, Reset: reset.Add(time.Minute)}, b.count(key, 1, reset))
 	}},
-	{"looking at a count changes nothing", func(b *bundle) {
+	{"reading a count changes nothing", func(b *fixture) {
 		key, start := uuid.NewString(), b.now()
 		counted := func(now time.Time) db.Window {
 			w, err := b.store.Counted(b.ctx, key, time.Minute, now)
@@ -41,7 +41,7 @@ var limitTests = []test{
 		}
 		b.Equal(db.Window{Reset: w.Reset.Add(time.Minute)}, counted(w.Reset))
 	}},
-	{"a count can be forgotten, and others stay", func(b *bundle) {
+	{"a count can be forgotten, and others stay", func(b *fixture) {
 		one, two, now := uuid.NewString(), uuid.NewString(), b.now()
 		b.count(one, 3, now)
 		b.count(two, 3, now)
@@ -50,7 +50,7 @@ var limitTests = []test{
 		b.Equal(int64(1), b.count(one, 1, now).Count)
 		b.Equal(int64(4), b.count(two, 1, now).Count)
 	}},
-	{"taking says how many are left, and refuses what is beyond the limit", func(b *bundle) {
+	{"Take returns how many remain, and refuses beyond the limit", func(b *fixture) {
 		key, now := uuid.NewString(), b.now()
 		for _, want := range []struct {
 			left int64
@@ -66,7 +66,7 @@ var limitTests = []test{
 		b.NoError(err)
 		b.True(ok)
 	}},
-	{"what is done at once is all counted", func(b *bundle) {
+	{"concurrent counts are all added", func(b *fixture) {
 		key, now := uuid.NewString(), b.now()
 		var errs [8]error
 		together(len(errs), func(i int) {
@@ -81,7 +81,7 @@ var limitTests = []test{
 		}
 		b.Equal(int64(81), b.count(key, 1, now).Count)
 	}},
-	{"open turns are counted apart for a thread and the owner's others, but for those that wait for a person", func(b *bundle) {
+	{"open turns are counted for a thread and for the owner's others, without interrupted ones", func(b *fixture) {
 		thread := b.thread
 		counted := func(here, busy int) {
 			h, o, err := b.store.CountOpenTurns(b.ctx, b.owner, thread)
@@ -101,13 +101,13 @@ var limitTests = []test{
 		sent.CreatedAt = time.Now()
 		b.insert(sent)
 		counted(1, 2)
-		b.NoError(b.store.GiveUp(b.ctx, b.owner, sent.ID))
+		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, sent.ID))
 		counted(1, 1)
 		_, created, _, err := b.store.InsertTurn(b.ctx, sent) // it is sent again
 		b.NoError(err)
 		b.False(created)
 		counted(1, 2)
-		b.NoError(b.store.GiveUp(b.ctx, b.owner, running.ID), "it was taken after all")
+		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, running.ID), "it was taken after all")
 		counted(1, 2)
 		b.mark(running.ID, chat.TurnInterrupted, "")
 		counted(0, 2)

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// property is one of everything that an owner can have.
+// property is one row of every kind that an owner can have.
 type property struct {
 	settled, open chat.Turn
 	doc           chat.Document
@@ -19,7 +19,7 @@ type property struct {
 	used, unused  chat.Attachment
 }
 
-func (b *bundle) property() property {
+func (b *fixture) property() property {
 	b.t.Helper()
 	p := property{
 		doc:        b.document(b.owner, "Private", "apple pie"),
@@ -45,305 +45,305 @@ func (b *bundle) property() property {
 	return p
 }
 
-// owned is a new picture that claims to be in somebody else's conversation.
-func owned(thread, owner string) chat.Attachment {
+// pictureIn is a new picture that names another owner's conversation.
+func pictureIn(thread, owner string) chat.Attachment {
 	return chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}
 }
 
-// strangers are calls about somebody else's property that find nothing.
-var strangers = map[string]func(b *bundle, stranger string, p property) error{
-	"CreateConversation": func(b *bundle, stranger string, p property) error {
+// notFoundFor are calls about another owner's rows that must return ErrNotFound.
+var notFoundFor = map[string]func(b *fixture, stranger string, p property) error{
+	"CreateConversation": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: stranger})
 		return err
 	},
-	"Conversation": func(b *bundle, stranger string, p property) error {
+	"Conversation": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Conversation(b.ctx, stranger, b.thread)
 		return err
 	},
-	"RenameConversation": func(b *bundle, stranger string, p property) error {
+	"RenameConversation": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.RenameConversation(b.ctx, stranger, b.thread, "taken")
 		return err
 	},
-	"DeleteConversation": func(b *bundle, stranger string, p property) error {
+	"DeleteConversation": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteConversation(b.ctx, stranger, b.thread)
 	},
-	"InsertTurn into the thread": func(b *bundle, stranger string, p property) error {
+	"InsertTurn into the thread": func(b *fixture, stranger string, p property) error {
 		t := b.newTurn("intrusion")
 		t.Owner = stranger
 		_, _, _, err := b.store.InsertTurn(b.ctx, t)
 		return err
 	},
-	"InsertTurn under the turn's id": func(b *bundle, stranger string, p property) error {
+	"InsertTurn under the turn's id": func(b *fixture, stranger string, p property) error {
 		t := b.newTurn("intrusion")
 		t.ID, t.Owner, t.ThreadID = p.open.ID, stranger, uuid.NewString()
 		_, _, _, err := b.store.InsertTurn(b.ctx, t)
 		return err
 	},
-	"DropTurn": func(b *bundle, stranger string, p property) error {
+	"DropTurn": func(b *fixture, stranger string, p property) error {
 		return b.store.DropTurn(b.ctx, stranger, p.open.ID, time.Now())
 	},
-	"Turn": func(b *bundle, stranger string, p property) error {
+	"Turn": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Turn(b.ctx, stranger, p.open.ID)
 		return err
 	},
-	"FindTurn by id": func(b *bundle, stranger string, p property) error {
+	"FindTurn by id": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{TurnID: p.open.ID})
 		return err
 	},
-	"FindTurn by client id": func(b *bundle, stranger string, p property) error {
+	"FindTurn by client id": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{ClientTurnID: p.open.ClientTurnID})
 		return err
 	},
-	"FindTurn by client id and thread": func(b *bundle, stranger string, p property) error {
+	"FindTurn by client id and thread": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{ThreadID: b.thread, ClientTurnID: p.open.ClientTurnID})
 		return err
 	},
-	"FindTurn by stream run": func(b *bundle, stranger string, p property) error {
+	"FindTurn by stream run": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.FindTurn(b.ctx, stranger, db.CancelRef{StreamRunID: p.open.StreamRunID})
 		return err
 	},
-	"MarkTurn": func(b *bundle, stranger string, p property) error {
+	"MarkTurn": func(b *fixture, stranger string, p property) error {
 		return b.store.MarkTurn(b.ctx, stranger, p.open.ID, chat.TurnInterrupted, "")
 	},
-	"PutText": func(b *bundle, stranger string, p property) error {
+	"PutText": func(b *fixture, stranger string, p property) error {
 		return b.store.PutText(b.ctx, stranger, p.open.ID, "piece:1", "taken")
 	},
-	"PutText of a settled turn": func(b *bundle, stranger string, p property) error {
+	"PutText of a settled turn": func(b *fixture, stranger string, p property) error {
 		return b.store.PutText(b.ctx, stranger, p.settled.ID, "piece:1", "taken")
 	},
-	"Texts": func(b *bundle, stranger string, p property) error {
+	"Texts": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Texts(b.ctx, stranger, p.open.ID)
 		return err
 	},
-	"SaveDraft": func(b *bundle, stranger string, p property) error {
+	"SaveDraft": func(b *fixture, stranger string, p property) error {
 		return b.store.SaveDraft(b.ctx, stranger, db.Draft{TurnID: p.open.ID, Piece: 1, Attempt: 9, Text: "taken"})
 	},
-	"Draft": func(b *bundle, stranger string, p property) error {
+	"Draft": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Draft(b.ctx, stranger, p.open.ID, 1)
 		return err
 	},
-	"Settle": func(b *bundle, stranger string, p property) error {
+	"Settle": func(b *fixture, stranger string, p property) error {
 		s := b.ending(p.open, "taken")
 		s.Owner = stranger
 		_, err := b.store.Settle(b.ctx, s)
 		return err
 	},
-	"Settle of a settled turn": func(b *bundle, stranger string, p property) error {
+	"Settle of a settled turn": func(b *fixture, stranger string, p property) error {
 		s := b.ending(p.settled, "taken")
 		s.Owner = stranger
 		_, err := b.store.Settle(b.ctx, s)
 		return err
 	},
-	"Events": func(b *bundle, stranger string, p property) error {
+	"Events": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Events(b.ctx, stranger, p.settled.ID, 0)
 		return err
 	},
-	"History": func(b *bundle, stranger string, p property) error {
+	"History": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.History(b.ctx, stranger, b.thread, "", "", 10)
 		return err
 	},
-	"History from a head": func(b *bundle, stranger string, p property) error {
+	"History from a head": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.History(b.ctx, stranger, b.thread, p.settled.ID, "", 10)
 		return err
 	},
-	"Head": func(b *bundle, stranger string, p property) error {
+	"Head": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Head(b.ctx, stranger, b.thread)
 		return err
 	},
-	"TurnOfMessage": func(b *bundle, stranger string, p property) error {
+	"TurnOfMessage": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.TurnOfMessage(b.ctx, stranger, b.thread, p.messageID)
 		return err
 	},
-	"Approvals": func(b *bundle, stranger string, p property) error {
+	"Approvals": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Approvals(b.ctx, stranger, b.thread, p.settled.ID)
 		return err
 	},
-	"PutAttachment under the picture's id": func(b *bundle, stranger string, p property) error {
+	"PutAttachment under the picture's id": func(b *fixture, stranger string, p property) error {
 		return b.store.PutAttachment(b.ctx, chat.Attachment{ID: p.used.ID, Owner: stranger, MIME: "image/png"}, []byte("taken"))
 	},
-	"PutAttachment into the thread": func(b *bundle, stranger string, p property) error {
-		return b.store.PutAttachment(b.ctx, owned(b.thread, stranger), []byte("intrusion"))
+	"PutAttachment into the thread": func(b *fixture, stranger string, p property) error {
+		return b.store.PutAttachment(b.ctx, pictureIn(b.thread, stranger), []byte("intrusion"))
 	},
-	"Attachment": func(b *bundle, stranger string, p property) error {
+	"Attachment": func(b *fixture, stranger string, p property) error {
 		_, _, err := b.store.Attachment(b.ctx, stranger, p.used.ID)
 		return err
 	},
-	"UseAttachments": func(b *bundle, stranger string, p property) error {
+	"UseAttachments": func(b *fixture, stranger string, p property) error {
 		return b.store.UseAttachments(b.ctx, stranger, b.thread, []string{p.unused.ID})
 	},
-	"Repo": func(b *bundle, stranger string, p property) error {
+	"Repo": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Repo(b.ctx, stranger, b.thread)
 		return err
 	},
-	"PutRepo": func(b *bundle, stranger string, p property) error {
+	"PutRepo": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.PutRepo(b.ctx, stranger, b.thread, []byte("taken"), "d", nil)
 		return err
 	},
-	"Recent": func(b *bundle, stranger string, p property) error {
+	"Recent": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Recent(b.ctx, stranger, b.thread, p.settled.ID, 10)
 		return err
 	},
-	"Registry": func(b *bundle, stranger string, p property) error {
+	"Registry": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Registry(b.ctx, stranger, b.thread, p.settled.ID)
 		return err
 	},
-	"OpenTurns": func(b *bundle, stranger string, p property) error {
+	"OpenTurns": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.OpenTurns(b.ctx, stranger, b.thread)
 		return err
 	},
-	"CreateDocument": func(b *bundle, stranger string, p property) error {
+	"CreateDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.CreateDocument(b.ctx, chat.Document{ID: p.doc.ID, Owner: stranger, Title: "taken"}, []byte("taken"))
 	},
-	"RawDocument": func(b *bundle, stranger string, p property) error {
+	"RawDocument": func(b *fixture, stranger string, p property) error {
 		_, _, err := b.store.RawDocument(b.ctx, stranger, p.processing.ID)
 		return err
 	},
-	"DocumentProgress": func(b *bundle, stranger string, p property) error {
+	"DocumentProgress": func(b *fixture, stranger string, p property) error {
 		return b.store.DocumentProgress(b.ctx, stranger, p.processing.ID, 50)
 	},
-	"StoreText": func(b *bundle, stranger string, p property) error {
+	"StoreText": func(b *fixture, stranger string, p property) error {
 		text, chunks := cut(p.doc.ID, "taken")
 		return b.store.StoreText(b.ctx, stranger, p.doc.ID, text, chunks, nil)
 	},
-	"FailDocument": func(b *bundle, stranger string, p property) error {
+	"FailDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.FailDocument(b.ctx, stranger, p.processing.ID, "taken")
 	},
-	"Document": func(b *bundle, stranger string, p property) error {
+	"Document": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Document(b.ctx, stranger, p.doc.ID)
 		return err
 	},
-	"DeleteDocument": func(b *bundle, stranger string, p property) error {
+	"DeleteDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteDocument(b.ctx, stranger, p.doc.ID)
 	},
-	"DocumentText": func(b *bundle, stranger string, p property) error {
+	"DocumentText": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.DocumentText(b.ctx, stranger, p.doc.ID)
 		return err
 	},
-	"Chunk": func(b *bundle, stranger string, p property) error {
+	"Chunk": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Chunk(b.ctx, stranger, p.doc.ID, chunkID(p.doc.ID, 0))
 		return err
 	},
-	"DocumentChunks": func(b *bundle, stranger string, p property) error {
+	"DocumentChunks": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.DocumentChunks(b.ctx, stranger, p.doc.ID, 9)
 		return err
 	},
-	"CreateSet under the set's id": func(b *bundle, stranger string, p property) error {
+	"CreateSet under the set's id": func(b *fixture, stranger string, p property) error {
 		return b.store.CreateSet(b.ctx, chat.DocumentSet{ID: p.set.ID, Owner: stranger, Name: "taken"})
 	},
-	"CreateSet of the documents": func(b *bundle, stranger string, p property) error {
+	"CreateSet of the documents": func(b *fixture, stranger string, p property) error {
 		return b.store.CreateSet(b.ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: stranger, DocIDs: []string{p.doc.ID}})
 	},
-	"UpdateSet": func(b *bundle, stranger string, p property) error {
+	"UpdateSet": func(b *fixture, stranger string, p property) error {
 		return b.store.UpdateSet(b.ctx, chat.DocumentSet{ID: p.set.ID, Owner: stranger, Name: "taken"})
 	},
-	"DeleteSet": func(b *bundle, stranger string, p property) error {
+	"DeleteSet": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteSet(b.ctx, stranger, p.set.ID)
 	},
 }
 
-// blind are lists and searches that show a stranger nothing.
-var blind = map[string]func(b *bundle, stranger string, p property) (int, error){
-	"ListConversations": func(b *bundle, stranger string, p property) (int, error) {
+// emptyFor are lists and searches that must be empty for a stranger.
+var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, error){
+	"ListConversations": func(b *fixture, stranger string, p property) (int, error) {
 		page, err := b.store.ListConversations(b.ctx, stranger, "", "", 100)
 		return len(page.Items), err
 	},
-	"ListConversations by text": func(b *bundle, stranger string, p property) (int, error) {
+	"ListConversations by text": func(b *fixture, stranger string, p property) (int, error) {
 		page, err := b.store.ListConversations(b.ctx, stranger, "hello", "", 100)
 		return len(page.Items), err
 	},
-	"ListDocuments": func(b *bundle, stranger string, p property) (int, error) {
+	"ListDocuments": func(b *fixture, stranger string, p property) (int, error) {
 		page, err := b.store.ListDocuments(b.ctx, stranger, "", 100)
 		return len(page.Items), err
 	},
-	"VisibleDocuments": func(b *bundle, stranger string, p property) (int, error) {
+	"VisibleDocuments": func(b *fixture, stranger string, p property) (int, error) {
 		docs, err := b.store.VisibleDocuments(b.ctx, stranger)
 		return len(docs), err
 	},
-	"DocumentsByID": func(b *bundle, stranger string, p property) (int, error) {
+	"DocumentsByID": func(b *fixture, stranger string, p property) (int, error) {
 		docs, err := b.store.DocumentsByID(b.ctx, stranger, []string{p.doc.ID, p.processing.ID})
 		return len(docs), err
 	},
-	"ChunksByID": func(b *bundle, stranger string, p property) (int, error) {
+	"ChunksByID": func(b *fixture, stranger string, p property) (int, error) {
 		hits, err := b.store.ChunksByID(b.ctx, stranger, []string{chunkID(p.doc.ID, 0)})
 		return len(hits), err
 	},
-	"SearchText": func(b *bundle, stranger string, p property) (int, error) {
+	"SearchText": func(b *fixture, stranger string, p property) (int, error) {
 		hits, err := b.store.SearchText(b.ctx, stranger, []string{"apple"}, nil, 10)
 		return len(hits), err
 	},
-	"SearchText in the document": func(b *bundle, stranger string, p property) (int, error) {
+	"SearchText in the document": func(b *fixture, stranger string, p property) (int, error) {
 		hits, err := b.store.SearchText(b.ctx, stranger, []string{"apple"}, []string{p.doc.ID}, 10)
 		return len(hits), err
 	},
-	"WordCounts": func(b *bundle, stranger string, p property) (int, error) {
+	"WordCounts": func(b *fixture, stranger string, p property) (int, error) {
 		counts, total, err := b.store.WordCounts(b.ctx, stranger, []string{"apple"})
 		return counts["apple"] + total, err
 	},
-	"ListSets": func(b *bundle, stranger string, p property) (int, error) {
+	"ListSets": func(b *fixture, stranger string, p property) (int, error) {
 		page, err := b.store.ListSets(b.ctx, stranger, "", 100)
 		return len(page.Items), err
 	},
-	"SetsByID": func(b *bundle, stranger string, p property) (int, error) {
+	"SetsByID": func(b *fixture, stranger string, p property) (int, error) {
 		sets, err := b.store.SetsByID(b.ctx, stranger, []string{p.set.ID})
 		return len(sets), err
 	},
-	"AttachmentsByID": func(b *bundle, stranger string, p property) (int, error) {
+	"AttachmentsByID": func(b *fixture, stranger string, p property) (int, error) {
 		list, err := b.store.AttachmentsByID(b.ctx, stranger, []string{p.used.ID, p.unused.ID})
 		return len(list), err
 	},
-	"UnusedAttachments": func(b *bundle, stranger string, p property) (int, error) {
+	"UnusedAttachments": func(b *fixture, stranger string, p property) (int, error) {
 		number, bytes, err := b.store.UnusedAttachments(b.ctx, stranger)
 		return number + int(bytes), err
 	},
-	"Logs": func(b *bundle, stranger string, p property) (int, error) {
+	"Logs": func(b *fixture, stranger string, p property) (int, error) {
 		logs, err := b.store.Logs(b.ctx, stranger, []string{p.settled.ID, p.open.ID})
 		return len(logs), err
 	},
-	"CountOpenTurns": func(b *bundle, stranger string, p property) (int, error) {
+	"CountOpenTurns": func(b *fixture, stranger string, p property) (int, error) {
 		here, busy, err := b.store.CountOpenTurns(b.ctx, stranger, p.open.ThreadID)
 		return here + busy, err
 	},
-	"HasOpenTurns": func(b *bundle, stranger string, p property) (int, error) {
+	"HasOpenTurns": func(b *fixture, stranger string, p property) (int, error) {
 		open, err := b.store.HasOpenTurns(b.ctx, stranger, p.open.ThreadID)
 		if open {
 			return 1, err
 		}
 		return 0, err
 	},
-	"BusyThreads": func(b *bundle, stranger string, p property) (int, error) {
+	"BusyThreads": func(b *fixture, stranger string, p property) (int, error) {
 		threads, err := b.store.BusyThreads(b.ctx, stranger, 10)
 		return len(threads), err
 	},
-	"Profile": func(b *bundle, stranger string, p property) (int, error) {
+	"Profile": func(b *fixture, stranger string, p property) (int, error) {
 		profile, err := b.store.Profile(b.ctx, stranger)
 		return len(profile.Industry) + len(profile.Location), err
 	},
 }
 
 var ownerTests = []test{
-	{"a stranger finds nothing of somebody else's, and changes nothing", func(b *bundle) {
+	{"another owner's rows are not found and not changed", func(b *fixture) {
 		p := b.property()
-		before := b.picture(p)
+		before := b.view(p)
 		for _, stranger := range []string{uuid.NewString(), "", chat.PublicOwner, "%"} {
-			for name, call := range strangers {
+			for name, call := range notFoundFor {
 				b.ErrorIs(call(b, stranger, p), db.ErrNotFound, "%s as %q", name, stranger)
 			}
-			for name, call := range blind {
+			for name, call := range emptyFor {
 				n, err := call(b, stranger, p)
 				b.NoError(err, "%s as %q", name, stranger)
 				b.Zero(n, "%s as %q", name, stranger)
 			}
 		}
-		b.Equal(before, b.picture(p))
+		b.Equal(before, b.view(p))
 	}},
-	{"a stranger's message does not take somebody's picture into its thread", func(b *bundle) {
+	{"a message cannot assign another owner's picture to its thread", func(b *fixture) {
 		a := b.attachment(b.owner, "x")
 		t := b.showing(a.ID)
 		t.Owner, t.ThreadID = uuid.NewString(), uuid.NewString()
 		b.insert(t)
 		b.Empty(b.stored(a.ID, "x").ThreadID)
 	}},
-	{"a stranger's cancel stops nobody", func(b *bundle) {
+	{"a cancel does not match another owner's turn", func(b *fixture) {
 		t := b.sentAt(time.Now())
 		for _, ref := range []db.CancelRef{{TurnID: t.ID}, {ClientTurnID: t.ClientTurnID}, {ThreadID: b.thread, ClientTurnID: t.ClientTurnID}, {StreamRunID: t.StreamRunID}} {
 			b.NoError(b.store.Cancel(b.ctx, uuid.NewString(), ref, chat.UserCancelled))
@@ -354,8 +354,8 @@ var ownerTests = []test{
 	}},
 }
 
-// picture is all that the owner sees of their property.
-func (b *bundle) picture(p property) []any {
+// view is everything that the owner sees of their property.
+func (b *fixture) view(p property) []any {
 	b.t.Helper()
 	var seen []any
 	see := func(v any, err error) {

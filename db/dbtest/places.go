@@ -9,8 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// made is a new turn as an API process makes it whose clock says at.
-func (b *bundle) made(message string, at time.Time) chat.Turn {
+// made is a new turn as an API process with the clock at makes it.
+func (b *fixture) made(message string, at time.Time) chat.Turn {
 	t := b.newTurn(message)
 	id := uuid.Must(uuid.NewV7())
 	for i := range 6 {
@@ -20,8 +20,8 @@ func (b *bundle) made(message string, at time.Time) chat.Turn {
 	return t
 }
 
-// ran are the ids of the turns after a place, one page of them.
-func (b *bundle) ran(place int) []string {
+// ran is one page of the ids of the turns after a place.
+func (b *fixture) ran(place int) []string {
 	b.t.Helper()
 	turns, err := b.store.TurnsAfter(b.ctx, b.owner, b.thread, place, 100)
 	b.NoError(err)
@@ -32,7 +32,7 @@ func (b *bundle) ran(place int) []string {
 	return ids(turns, turnID)
 }
 
-func (b *bundle) lastPlace() int {
+func (b *fixture) lastPlace() int {
 	b.t.Helper()
 	place, err := b.store.LastPlace(b.ctx, b.owner, b.thread)
 	b.NoError(err)
@@ -40,7 +40,7 @@ func (b *bundle) lastPlace() int {
 }
 
 var placeTests = []test{
-	{"turns are listed as they ran, whatever the clocks say that made their ids", func(b *bundle) {
+	{"turns are listed in the order in which they ran, even if clocks differ", func(b *fixture) {
 		now, parent := b.now(), chat.RootCheckpoint
 		var want []string
 		for i, clock := range []time.Duration{0, -5 * time.Second, 5 * time.Second, -5 * time.Second, 0} {
@@ -59,15 +59,15 @@ var placeTests = []test{
 		head, err := b.store.Head(b.ctx, b.owner, b.thread)
 		b.NoError(err)
 		b.Equal(want[4], head)
-		var told []string
+		var listed []string
 		for _, m := range b.history("", "", 100).Messages {
 			if m.Role == "user" {
-				told = append(told, m.TurnID)
+				listed = append(listed, m.TurnID)
 			}
 		}
-		b.Equal(want, told)
+		b.Equal(want, listed)
 	}},
-	{"a turn is listed when it begins, not while it waits", func(b *bundle) {
+	{"a turn is listed when it begins, not while it waits", func(b *fixture) {
 		running := b.running("running", chat.RootCheckpoint)
 		first, second := b.insert(b.newTurn("first")), b.insert(b.newTurn("second"))
 		b.Equal([]string{running.ID}, b.ran(0))
@@ -87,7 +87,7 @@ var placeTests = []test{
 		b.mark(first.ID, chat.TurnRunning, "")
 		b.Equal([]string{running.ID, second.ID, first.ID}, b.ran(0), "its place is kept")
 	}},
-	{"a rolled back turn is listed among those that ran", func(b *bundle) {
+	{"a rolled back turn is listed among those that ran", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		undone := b.running("oops", one)
 		s := b.ending(undone, "partial")
@@ -97,11 +97,11 @@ var placeTests = []test{
 		next := b.running("instead", undone.ID)
 		b.Equal([]string{one, undone.ID, next.ID}, b.ran(0))
 	}},
-	{"the place of a turn that is taken back is given to no other", func(b *bundle) {
+	{"the place of an unmarked turn is not reused", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		early := b.running("begun too early", one)
-		passed := b.lastPlace() // a viewer has shown it
-		b.NoError(b.store.TakeBack(b.ctx, b.owner, early.ID, chat.TurnAccepted))
+		passed := b.lastPlace() // a client has read it
+		b.NoError(b.store.UnmarkTurn(b.ctx, b.owner, early.ID, chat.TurnAccepted))
 		b.Empty(b.ran(passed))
 		b.Equal([]string{one}, b.ran(0))
 		other := b.running("before it", one)
@@ -109,7 +109,7 @@ var placeTests = []test{
 		b.mark(early.ID, chat.TurnRunning, other.ID)
 		b.Equal([]string{other.ID, early.ID}, b.ran(passed))
 	}},
-	{"places go on in the next conversation of a deleted id", func(b *bundle) {
+	{"places continue in a new conversation with a deleted id", func(b *fixture) {
 		b.exchange("old", "1", chat.RootCheckpoint)
 		open := b.running("older", chat.RootCheckpoint)
 		passed := b.lastPlace()
@@ -120,7 +120,7 @@ var placeTests = []test{
 		b.Equal([]string{next.ID}, b.ran(passed))
 		b.NotContains(b.ran(0), open.ID)
 	}},
-	{"a thread without turns has none after any place, and an unknown one is not found", func(b *bundle) {
+	{"a thread without turns lists none, and an unknown thread is not found", func(b *fixture) {
 		b.thread = b.conversation("").ID
 		b.Empty(b.ran(0))
 		b.Equal(0, b.lastPlace())
@@ -134,7 +134,7 @@ var placeTests = []test{
 			b.ErrorIs(err, db.ErrNotFound)
 		}
 	}},
-	{"who asks again and again while turns begin at once is told of each exactly once", func(b *bundle) {
+	{"polling while turns begin concurrently lists each turn exactly once", func(b *fixture) {
 		const turns = 12
 		var waiting []chat.Turn
 		for range turns {

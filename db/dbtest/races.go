@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// together runs f n times at once.
+// together runs f n times concurrently.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
@@ -27,7 +27,7 @@ func together(n int, f func(i int)) {
 }
 
 var raceTests = []test{
-	{"five submits of one message at once make one turn", func(b *bundle) {
+	{"five concurrent submits of one message make one turn", func(b *fixture) {
 		first := b.newTurn("hello")
 		var turns [5]chat.Turn
 		var created [5]bool
@@ -47,7 +47,7 @@ var raceTests = []test{
 		}
 		b.Equal(1, made)
 	}},
-	{"two settles at once write one set of messages", func(b *bundle) {
+	{"two concurrent settles write one set of messages", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		s := [2]db.Settlement{b.ending(t, "one"), b.ending(t, "two")}
 		var terminals [2]chat.Event
@@ -56,12 +56,12 @@ var raceTests = []test{
 		b.NoError(errs[0])
 		b.NoError(errs[1])
 		b.Equal(terminals[0], terminals[1])
-		b.Equal([]string{"hello", terminals[0].Response.Text}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{"hello", terminals[0].Response.Text}, contents(b.history("", "", 10).Messages))
 		events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
 		b.NoError(err)
 		b.Len(events, 2)
 	}},
-	{"a late text and a settle leave no text behind", func(b *bundle) {
+	{"a late text and a settle leave no text behind", func(b *fixture) {
 		for range 20 {
 			t := b.running("hello", chat.RootCheckpoint)
 			b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
@@ -91,7 +91,7 @@ var raceTests = []test{
 			b.ErrorIs(err, db.ErrSettled)
 		}
 	}},
-	{"a late draft and a settle leave no draft behind", func(b *bundle) {
+	{"a late draft and a settle leave no draft behind", func(b *fixture) {
 		for range 20 {
 			t := b.running("hello", chat.RootCheckpoint)
 			s := b.ending(t, "x")
@@ -111,7 +111,7 @@ var raceTests = []test{
 			b.ErrorIs(err, db.ErrNotFound)
 		}
 	}},
-	{"a cancel and its submit, at once, find each other", func(b *bundle) {
+	{"of a concurrent cancel and submit at least one sees the other", func(b *fixture) {
 		for range 20 {
 			t := b.sentAt(time.Now())
 			ref := db.CancelRef{StreamRunID: t.StreamRunID}
@@ -129,7 +129,7 @@ var raceTests = []test{
 			b.True(cancelled || findErr == nil, "neither saw the other")
 		}
 	}},
-	{"a settle whose caller gives up is done whole or not at all", func(b *bundle) {
+	{"a settle whose caller cancels is done completely or not at all", func(b *fixture) {
 		settled := 0
 		for i := range 60 {
 			b.thread = uuid.NewString()
@@ -146,24 +146,24 @@ var raceTests = []test{
 				}
 				giveUp()
 			})
-			// The commit of a caller that has gone may still be under way: what is
-			// seen first is only bound to be there afterwards, too.
-			messages := said(b.history("", "", 9).Messages)
+			// The commit of a cancelled caller may still be running: a read that
+			// sees it must be followed only by reads that see it.
+			messages := contents(b.history("", "", 9).Messages)
 			events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
 			if err == nil {
 				settled++
 				b.Len(events, 2)
-				messages = said(b.history("", "", 9).Messages)
+				messages = contents(b.history("", "", 9).Messages)
 				b.Equal([]string{"hello", "x"}, messages)
 			} else {
 				b.ErrorIs(err, db.ErrNotFound)
 				b.Equal([]string{"hello"}, messages)
 			}
-			b.Equal(s.Terminal, b.settle(s)) // and can be done afterwards
+			b.Equal(s.Terminal, b.settle(s)) // and can be repeated
 		}
 		b.NotZero(settled)
 	}},
-	{"two strangers at once do not share a thread id", func(b *bundle) {
+	{"two owners that create one thread id concurrently do not share it", func(b *fixture) {
 		for range 10 {
 			b.thread = uuid.NewString()
 			t := [2]chat.Turn{b.newTurn("mine"), b.newTurn("theirs")}
@@ -178,7 +178,7 @@ var raceTests = []test{
 			b.ErrorIs(errs[loser], db.ErrNotFound)
 		}
 	}},
-	{"a delete and an insert, at once, leave nothing, or the insert in the next conversation", func(b *bundle) {
+	{"a concurrent delete and insert leave nothing, or the insert in a new conversation", func(b *fixture) {
 		for range 10 {
 			b.thread = uuid.NewString()
 			b.exchange("hello", "hi", chat.RootCheckpoint)
@@ -194,17 +194,17 @@ var raceTests = []test{
 			b.NoError(errs[0])
 			b.NoError(errs[1])
 			made, err := b.store.Turn(b.ctx, b.owner, t.ID)
-			if err != nil { // it came first and was deleted, too
+			if err != nil { // the insert came first and was deleted, too
 				b.ErrorIs(err, db.ErrNotFound)
-				b.nothingComesBackOf(t)
+				b.staysDeleted(t)
 				continue
 			}
 			b.Equal(2, made.Generation)
 			b.mark(t.ID, chat.TurnAccepted, "")
-			b.Equal([]string{"late"}, said(b.history("", "", 10).Messages))
+			b.Equal([]string{"late"}, contents(b.history("", "", 10).Messages))
 		}
 	}},
-	{"a delete and a retry, at once, leave nothing under the id", func(b *bundle) {
+	{"a concurrent delete and retry leave nothing under the id", func(b *fixture) {
 		for range 10 {
 			b.thread = uuid.NewString()
 			t := b.running("hello", chat.RootCheckpoint)
@@ -229,10 +229,10 @@ var raceTests = []test{
 			}
 			_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 			b.ErrorIs(err, db.ErrNotFound)
-			b.nothingComesBackOf(t)
+			b.staysDeleted(t)
 		}
 	}},
-	{"a reader sees one whole text of a document that is stored anew", func(b *bundle) {
+	{"a reader sees one complete text while a document is stored again", func(b *fixture) {
 		d := b.document(b.owner, "x", "apple v0", "apple v0", "apple v0")
 		var errs [4]error
 		together(4, func(i int) {
@@ -244,7 +244,7 @@ var raceTests = []test{
 				} else {
 					var hits []chat.Hit
 					if hits, errs[i] = b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9); errs[i] == nil {
-						b.whole(hits)
+						b.oneText(hits)
 					}
 				}
 				if errs[i] != nil {
@@ -259,7 +259,7 @@ var raceTests = []test{
 		b.Len(b.search("v19"), 3)
 		b.Empty(b.search("v18"))
 	}},
-	{"a document is deleted while sets take it and its text is stored, and is gone", func(b *bundle) {
+	{"a document that is deleted while sets add it and its text is stored leaves no row", func(b *fixture) {
 		for range 20 {
 			d, other := b.document(b.owner, "x", "apple"), b.document(b.owner, "y", "pear")
 			set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Set", DocIDs: []string{d.ID}}
@@ -292,7 +292,7 @@ var raceTests = []test{
 			b.Empty(b.searchIn([]string{d.ID}, "apple"))
 		}
 	}},
-	{"many readers at once do not wait for each other for ever", func(b *bundle) {
+	{"many concurrent readers do not deadlock", func(b *fixture) {
 		d := b.document(b.owner, "x", "apple", "pear")
 		b.exchange("hello", "hi", chat.RootCheckpoint)
 		ctx, done := context.WithTimeout(b.ctx, 30*time.Second)
@@ -319,7 +319,7 @@ var raceTests = []test{
 			b.NoError(err)
 		}
 	}},
-	{"many threads at once lose nothing", func(b *bundle) {
+	{"concurrent threads lose no write", func(b *fixture) {
 		var errs [8]error
 		threads := [8]string{}
 		for i := range threads {
@@ -351,24 +351,24 @@ var raceTests = []test{
 		for i, thread := range threads {
 			b.NoError(errs[i])
 			b.thread = thread
-			b.Equal([]string{"q0", "a0", "q1", "a1", "q2", "a2", "q3", "a3", "q4", "a4"}, said(b.history("", "", 20).Messages))
+			b.Equal([]string{"q0", "a0", "q1", "a1", "q2", "a2", "q3", "a3", "q4", "a4"}, contents(b.history("", "", 20).Messages))
 		}
 		b.Len(b.listed(""), 8)
 	}},
 }
 
-// whole checks that hits are all three chunks of one text. It runs on any
-// goroutine, so it reports without ending the test.
-func (b *bundle) whole(hits []chat.Hit) {
+// oneText checks that hits are all three chunks of one text. It may run on any
+// goroutine, so it uses Errorf.
+func (b *fixture) oneText(hits []chat.Hit) {
 	if len(hits) != 3 || hits[0].Text != hits[1].Text || hits[1].Text != hits[2].Text {
-		b.t.Errorf("not one whole text: %v", texts(hits))
+		b.t.Errorf("not one complete text: %v", texts(hits))
 	}
 }
 
 func texts(hits []chat.Hit) []string { return ids(hits, func(h chat.Hit) string { return h.Text }) }
 
 var closingTests = []test{
-	{"an open store answers, a closed one is unavailable", func(b *bundle) {
+	{"an open store answers, a closed one is unavailable", func(b *fixture) {
 		b.NoError(b.store.Ping(b.ctx))
 		t := b.running("hello", chat.RootCheckpoint)
 		b.NoError(b.store.Close())

@@ -9,8 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// openThreads reads every page of the open threads that were sent to before a time.
-func (b *bundle) openThreads(before time.Time, limit int) []chat.ThreadRef {
+// openThreads reads all pages of open threads whose turn was sent before a time.
+func (b *fixture) openThreads(before time.Time, limit int) []chat.ThreadRef {
 	b.t.Helper()
 	all := []chat.ThreadRef{}
 	for after := (chat.ThreadRef{}); ; {
@@ -26,7 +26,7 @@ func (b *bundle) openThreads(before time.Time, limit int) []chat.ThreadRef {
 }
 
 var repairTests = []test{
-	{"threads with open turns are listed whoever owns them, page by page, each once", func(b *bundle) {
+	{"threads with open turns are listed for all owners, in pages, each once", func(b *fixture) {
 		var want []chat.ThreadRef
 		for range 5 {
 			b.owner, b.thread = uuid.NewString(), uuid.NewString()
@@ -45,12 +45,12 @@ var repairTests = []test{
 		}
 		b.Empty(b.openThreads(b.clock.Add(-time.Hour), 100), "all of them were sent later")
 	}},
-	{"a turn that is settled, or that no thread has accepted, makes no open thread", func(b *bundle) {
+	{"a thread whose turns are settled or not accepted is not open", func(b *fixture) {
 		b.exchange("one", "answer", chat.RootCheckpoint)
 		b.insert(b.newTurn("never accepted"))
 		b.Empty(b.openThreads(b.now(), 100))
 	}},
-	{"documents that wait for their ingest are listed whoever owns them, page by page", func(b *bundle) {
+	{"documents that wait for their ingest are listed for all owners, in pages", func(b *fixture) {
 		var want []db.DocumentRef
 		for _, owner := range []string{uuid.NewString(), uuid.NewString(), chat.PublicOwner} {
 			d := b.upload(owner, "Later", []byte("raw"))
@@ -72,7 +72,7 @@ var repairTests = []test{
 		}
 		b.ElementsMatch(want, got)
 	}},
-	{"turns that no thread has taken are listed whoever owns them, page by page, and dropped", func(b *bundle) {
+	{"turns that no thread has accepted are listed for all owners, in pages, and dropped", func(b *fixture) {
 		before := b.now()
 		b.clock = before.Add(-time.Hour)
 		var want []db.TurnRef
@@ -86,9 +86,9 @@ var repairTests = []test{
 		again.CreatedAt = before.Add(time.Second)
 		_, _, _, err := b.store.InsertTurn(b.ctx, again)
 		b.NoError(err)
-		untaken := func() (got []db.TurnRef) {
+		unaccepted := func() (got []db.TurnRef) {
 			for after := ""; ; {
-				page, err := b.store.UntakenTurns(b.ctx, before, after, 2)
+				page, err := b.store.UnacceptedTurns(b.ctx, before, after, 2)
 				b.NoError(err)
 				if len(page) == 0 {
 					return got
@@ -96,7 +96,7 @@ var repairTests = []test{
 				got, after = append(got, page...), page[len(page)-1].TurnID
 			}
 		}
-		b.ElementsMatch(want, untaken())
+		b.ElementsMatch(want, unaccepted())
 
 		for _, t := range []string{taken.ID, again.ID} {
 			b.NoError(b.store.DropTurn(b.ctx, b.owner, t, before))
@@ -108,24 +108,24 @@ var repairTests = []test{
 			_, err := b.store.Turn(b.ctx, t.Owner, t.TurnID)
 			b.ErrorIs(err, db.ErrNotFound)
 			_, err = b.store.Conversation(b.ctx, t.Owner, t.ThreadID)
-			if i == 2 { // somebody talks there
+			if i == 2 { // this conversation has another turn
 				b.NoError(err)
 			} else {
 				b.ErrorIs(err, db.ErrNotFound)
 			}
 		}
-		b.Empty(untaken())
+		b.Empty(unaccepted())
 		b.owner, b.thread = want[0].Owner, want[0].ThreadID
 		b.exchange("sent once more", "answer", chat.RootCheckpoint)
-		b.Equal([]string{"sent once more", "answer"}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{"sent once more", "answer"}, contents(b.history("", "", 10).Messages))
 	}},
-	{"a conversation that somebody made stays when its only turn is dropped", func(b *bundle) {
+	{"a created conversation stays when its only turn is dropped", func(b *fixture) {
 		b.thread = b.conversation("Mine").ID
 		t := b.insert(b.newTurn("never taken"))
 		b.NoError(b.store.DropTurn(b.ctx, b.owner, t.ID, b.now()))
 		b.Equal("Mine", b.title())
 	}},
-	{"a thread says whether it has open turns", func(b *bundle) {
+	{"HasOpenTurns reports whether a thread has open turns", func(b *fixture) {
 		has := func(want bool) {
 			open, err := b.store.HasOpenTurns(b.ctx, b.owner, b.thread)
 			b.NoError(err)
@@ -141,7 +141,7 @@ var repairTests = []test{
 		b.settle(b.ending(turn, "answer"))
 		has(false)
 	}},
-	{"the threads of an owner that have work are listed", func(b *bundle) {
+	{"the busy threads of an owner are listed", func(b *fixture) {
 		var want []string
 		for range 3 {
 			b.thread = uuid.NewString()

@@ -9,14 +9,14 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// search finds chunk ids by words in all that the owner may see, and checks
-// what every ranking promises.
-func (b *bundle) search(words ...string) []string {
+// search finds chunk ids by words in all documents that the owner may see, and
+// checks that the ranking is ordered.
+func (b *fixture) search(words ...string) []string {
 	b.t.Helper()
 	return b.searchIn(nil, words...)
 }
 
-func (b *bundle) searchIn(docs []string, words ...string) []string {
+func (b *fixture) searchIn(docs []string, words ...string) []string {
 	b.t.Helper()
 	hits, err := b.store.SearchText(b.ctx, b.owner, words, docs, 100)
 	b.NoError(err)
@@ -30,7 +30,7 @@ func (b *bundle) searchIn(docs []string, words ...string) []string {
 }
 
 var searchTests = []test{
-	{"words are found by their stem, in any case and without accents", func(b *bundle) {
+	{"words are found by their stem, in any case and without accents", func(b *fixture) {
 		d := b.document(b.owner, "x", "The bank REGULATES liquidity.", "Études of cafés", "unrelated filler")
 		for word, want := range map[string][]string{
 			"regulated": {chunkID(d.ID, 0)}, "regulating": {chunkID(d.ID, 0)}, "Liquidity": {chunkID(d.ID, 0)},
@@ -39,12 +39,12 @@ var searchTests = []test{
 			b.Equal(want, b.search(word), word)
 		}
 	}},
-	{"any of the words is enough and more of them rank higher", func(b *bundle) {
+	{"any of the words is enough and more of them rank higher", func(b *fixture) {
 		d := b.document(b.owner, "x", "apple pie recipe", "apple pear plum", "pear tart recipe", "nothing here", "nor here", "or there")
 		b.Equal(chunkID(d.ID, 1), b.search("apple", "pear", "plum")[0])
 		b.ElementsMatch([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple", "pear"))
 	}},
-	{"a heading counts, but less than the text", func(b *bundle) {
+	{"a heading counts, but less than the text", func(b *fixture) {
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", CreatedAt: b.now()}
 		b.NoError(b.store.CreateDocument(b.ctx, d, nil))
 		text, chunks := cut(d.ID, "words about other things", "words about liquidity now", "one more", "two more", "three more")
@@ -52,11 +52,11 @@ var searchTests = []test{
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
 		b.Equal([]string{chunkID(d.ID, 1), chunkID(d.ID, 0)}, b.search("liquidity"))
 	}},
-	{"equal scores come in the order of the text", func(b *bundle) {
+	{"equal scores come in the order of the text", func(b *fixture) {
 		d := b.document(b.owner, "x", "same apple", "same apple", "same apple", "other pear")
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple"))
 	}},
-	{"a hit brings its chunk, title and offsets", func(b *bundle) {
+	{"a hit has its chunk, title and offsets", func(b *fixture) {
 		d := b.document(b.owner, "Title", "Größe", "apple pie")
 		hits, err := b.store.SearchText(b.ctx, b.owner, []string{"apple"}, nil, 5)
 		b.NoError(err)
@@ -64,14 +64,14 @@ var searchTests = []test{
 		b.Equal("Title", hits[0].Title)
 		b.Equal(chat.Chunk{ID: chunkID(d.ID, 1), DocID: d.ID, Ordinal: 1, Text: "apple pie", Start: 6, End: 15}, hits[0].Chunk)
 	}},
-	{"a search may be narrowed to documents, to none too", func(b *bundle) {
+	{"a search may be narrowed to documents, to none too", func(b *fixture) {
 		one, two := b.document(b.owner, "1", "apple"), b.document(b.owner, "2", "apple")
 		b.ElementsMatch([]string{chunkID(one.ID, 0), chunkID(two.ID, 0)}, b.search("apple"))
 		b.Equal([]string{chunkID(two.ID, 0)}, b.searchIn([]string{two.ID}, "apple"))
 		b.Equal([]string{chunkID(two.ID, 0)}, b.searchIn([]string{"x", uuid.NewString(), two.ID, two.ID}, "apple"))
 		b.Empty(b.searchIn([]string{}, "apple"))
 	}},
-	{"at most k are found", func(b *bundle) {
+	{"at most k hits are returned", func(b *fixture) {
 		b.document(b.owner, "x", "apple one", "apple two", "apple three")
 		for k, want := range map[int]int{-1: 0, 0: 0, 1: 1, 2: 2, 9: 3} {
 			hits, err := b.store.SearchText(b.ctx, b.owner, []string{"apple"}, nil, k)
@@ -79,7 +79,7 @@ var searchTests = []test{
 			b.Len(hits, want)
 		}
 	}},
-	{"a word is a word, whatever it looks like", func(b *bundle) {
+	{"operators and quotes are searched for as words", func(b *fixture) {
 		d := b.document(b.owner, "x", `The "near" miss AND the col:umn`, "filler", "filler")
 		for _, words := range [][]string{
 			nil, {""}, {" "}, {`"`}, {`""`}, {`'`}, {"*"}, {"("}, {")"}, {"-"}, {"^"}, {":"}, {"🌍"}, {"\x00"}, {"absent\x00"}, {"%"}, {`\`},
@@ -98,14 +98,14 @@ var searchTests = []test{
 		}
 		b.Equal([]string{chunkID(d.ID, 0)}, b.search(many...))
 	}},
-	{"only ready documents are searched", func(b *bundle) {
+	{"only ready documents are searched", func(b *fixture) {
 		d := b.document(b.owner, "x", "apple")
 		processing := b.upload(b.owner, "y", []byte("apple"))
 		failed := b.upload(b.owner, "z", []byte("apple"))
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "no"))
 		b.Equal([]string{chunkID(d.ID, 0)}, b.searchIn([]string{d.ID, processing.ID, failed.ID}, "apple"))
 	}},
-	{"words are counted by stem in the chunks that the owner may see", func(b *bundle) {
+	{"words are counted by stem in the chunks that the owner may see", func(b *fixture) {
 		b.document(b.owner, "1", "banks and banking bank", "a bank", "nothing")
 		b.document(chat.PublicOwner, "2", "the public bank")
 		b.document(uuid.NewString(), "3", "their bank", "their pear")
@@ -118,7 +118,7 @@ var searchTests = []test{
 		b.Equal(4, total)
 		b.Empty(counts)
 	}},
-	{"vectors rank by the cosine, exactly", func(b *bundle) {
+	{"vectors rank by the cosine, exactly", func(b *fixture) {
 		d := b.upload(b.owner, "x", nil)
 		text, chunks := cut(d.ID, "east", "north", "north-east, far", "west", "nowhere", "not a number")
 		nan := float32(math.NaN())
@@ -141,7 +141,7 @@ var searchTests = []test{
 			b.Empty(hits)
 		}
 	}},
-	{"a vector search may be narrowed to documents and sees no one else's", func(b *bundle) {
+	{"a vector search may be narrowed to documents and does not find other owners'", func(b *fixture) {
 		embedded := func(owner string) string {
 			d := b.upload(owner, "x", nil)
 			text, chunks := cut(d.ID, "text")

@@ -10,21 +10,21 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Thread is a conversation with many turns, every tenth of them a branch that
-// nobody went on with.
+// Thread is a conversation with many turns; every tenth is a branch without a
+// continuation.
 type Thread struct {
 	Owner, ID string
 	Head      string   // the end of the longest branch
 	Turns     []string // in their order
 }
 
-// LongThread makes one of so many settled turns.
+// LongThread makes a thread of that many settled turns.
 func LongThread(t testing.TB, store db.Store, turns int) Thread {
 	t.Helper()
-	b := &bundle{Assertions: require.New(t), ctx: t.Context(), store: store, owner: "owner of " + strconv.Itoa(turns), thread: "thread of " + strconv.Itoa(turns)}
+	b := &fixture{Assertions: require.New(t), ctx: t.Context(), store: store, owner: "owner of " + strconv.Itoa(turns), thread: "thread of " + strconv.Itoa(turns)}
 	thread := Thread{Owner: b.owner, ID: b.thread, Head: chat.RootCheckpoint}
 	for i := range turns {
-		turn := b.insertQuietly(b.newTurn("q" + strconv.Itoa(i)))
+		turn := b.insertOnly(b.newTurn("q" + strconv.Itoa(i)))
 		turn.Parent = thread.Head
 		b.NoError(store.MarkTurn(b.ctx, b.owner, turn.ID, chat.TurnRunning, thread.Head))
 		end := b.ending(turn, "a"+strconv.Itoa(i))
@@ -39,16 +39,16 @@ func LongThread(t testing.TB, store db.Store, turns int) Thread {
 	return thread
 }
 
-func (b *bundle) insertQuietly(t chat.Turn) chat.Turn {
+func (b *fixture) insertOnly(t chat.Turn) chat.Turn {
 	stored, _, _, err := b.store.InsertTurn(b.ctx, t)
 	b.NoError(err)
 	return stored
 }
 
-// Uses are the calls that a person's next turn in the thread needs, by name, in
-// an order in which they can be made.
+// Uses are the calls that the next turn in the thread makes, in an order in which
+// they can be made.
 func (th Thread) Uses(t testing.TB, store db.Store) []Use {
-	b := &bundle{Assertions: require.New(t), ctx: t.Context(), store: store, owner: th.Owner, thread: th.ID}
+	b := &fixture{Assertions: require.New(t), ctx: t.Context(), store: store, owner: th.Owner, thread: th.ID}
 	next := b.newTurn("next")
 	next.Parent = th.Head
 	middle := th.Turns[len(th.Turns)/2]

@@ -11,7 +11,7 @@ import (
 )
 
 var turnTests = []test{
-	{"several texts are written together, and none for a settled turn", func(b *bundle) {
+	{"several texts are written together, and none for a settled turn", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
 		b.NoError(err)
@@ -29,7 +29,7 @@ var turnTests = []test{
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "c"}}), db.ErrSettled)
 	}},
-	{"a text of a later attempt is not overwritten by an earlier one, nor are those beside it", func(b *bundle) {
+	{"an earlier attempt overwrites neither a later attempt's text nor any other in the same call", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		put := func(order int64, text string, keys ...string) error {
 			var texts []db.Text
@@ -52,7 +52,7 @@ var turnTests = []test{
 		b.NoError(err)
 		b.Equal("of no attempt", texts["shared"])
 	}},
-	{"where a turn stands is what the single reads say", func(b *bundle) {
+	{"TurnContext returns what the single reads return", func(b *fixture) {
 		done := b.exchange("one", "1", chat.RootCheckpoint)
 		for _, open := range []bool{false, true} {
 			if open {
@@ -60,7 +60,7 @@ var turnTests = []test{
 			}
 			t := b.insert(b.newTurn("three"))
 			b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{ClientTurnID: t.ClientTurnID}, chat.UserCancelled))
-			now, err := b.store.Standing(b.ctx, b.owner, t.ID)
+			now, err := b.store.TurnContext(b.ctx, b.owner, t.ID)
 			b.NoError(err)
 			b.Equal(t, now.Turn)
 			b.True(now.Cancelled)
@@ -76,12 +76,12 @@ var turnTests = []test{
 			b.True(ok)
 			b.Equal(map[bool]string{false: "one", true: "two"}[open], content.Message)
 		}
-		_, err := b.store.Standing(b.ctx, uuid.NewString(), done)
+		_, err := b.store.TurnContext(b.ctx, uuid.NewString(), done)
 		b.ErrorIs(err, db.ErrNotFound)
 		_, _, err = b.store.HeadContent(b.ctx, uuid.NewString(), b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"a turn reads back as it was written", func(b *bundle) {
+	{"a turn reads back as it was written", func(b *fixture) {
 		t := b.newTurn("Grüße 🌍")
 		t.Content.TipTap = json.RawMessage(`{"type":"doc"}`)
 		t.Content.TaggedDocs, t.Content.TaggedSets = []string{uuid.NewString()}, []string{uuid.NewString()}
@@ -98,7 +98,7 @@ var turnTests = []test{
 		b.Equal(t, read)
 		b.Equal(t.ContentHash, read.Content.Hash())
 	}},
-	{"a retry joins the turn it made the first time", func(b *bundle) {
+	{"a retry returns the turn of the first attempt", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		retry := b.newTurn("hello")
 		retry.ClientTurnID = t.ClientTurnID
@@ -107,27 +107,27 @@ var turnTests = []test{
 		b.False(created)
 		b.Equal(t, stored)
 	}},
-	{"a client_turn_id with other content is a conflict", func(b *bundle) {
+	{"a client_turn_id with other content is a conflict", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		other := b.newTurn("goodbye")
 		other.ClientTurnID = t.ClientTurnID
 		_, _, _, err := b.store.InsertTurn(b.ctx, other)
 		b.ErrorIs(err, db.ErrTurnConflict)
 	}},
-	{"a client_turn_id means something else in another thread", func(b *bundle) {
+	{"a client_turn_id is unique per thread only", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		other := b.newTurn("goodbye")
 		other.ThreadID, other.ClientTurnID = uuid.NewString(), t.ClientTurnID
 		b.insert(other)
 	}},
-	{"a turn id stands for one turn", func(b *bundle) {
+	{"a turn id is never used for two turns", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		other := b.newTurn("hello")
 		other.ID = t.ID
 		_, _, _, err := b.store.InsertTurn(b.ctx, other)
 		b.ErrorIs(err, db.ErrTurnConflict)
 	}},
-	{"a turn taken while the database was away drives out its retry's row, and no other", func(b *bundle) {
+	{"a turn accepted during a database outage replaces its retry's row, and no other", func(b *fixture) {
 		late, retry := b.newTurn("hello"), b.newTurn("hello")
 		retry.ThreadID, retry.ClientTurnID = late.ThreadID, late.ClientTurnID
 		b.insert(retry)
@@ -142,7 +142,7 @@ var turnTests = []test{
 		again, created, _, err := b.store.InsertTurn(b.ctx, retry)
 		b.NoError(err)
 		b.False(created)
-		b.Equal(late.ID, again.ID, "a later retry joins it")
+		b.Equal(late.ID, again.ID, "a later retry returns it")
 		_, err = b.store.Turn(b.ctx, "somebody else", late.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 
@@ -152,9 +152,9 @@ var turnTests = []test{
 		b.NoError(b.store.MarkTurn(b.ctx, b.owner, taken.ID, chat.TurnAccepted, ""))
 		stored, err := b.store.SaveTurn(b.ctx, other)
 		b.NoError(err)
-		b.Equal(taken.ID, stored.ID, "a turn that a thread has taken stays")
+		b.Equal(taken.ID, stored.ID, "an accepted turn is not replaced")
 	}},
-	{"a cancel that overtakes its submit is found, by whichever id", func(b *bundle) {
+	{"a cancel that arrives before its submit is found by any id", func(b *fixture) {
 		for name, ref := range map[string]func(t chat.Turn) db.CancelRef{
 			"turn":      func(t chat.Turn) db.CancelRef { return db.CancelRef{TurnID: t.ID} },
 			"client id": func(t chat.Turn) db.CancelRef { return db.CancelRef{ClientTurnID: t.ClientTurnID} },
@@ -182,7 +182,7 @@ var turnTests = []test{
 			b.Equal(stored, got, name)
 		}
 	}},
-	{"a cancel by a stream run id means turns sent around it, the newest cancel counts", func(b *bundle) {
+	{"a cancel by stream run id matches turns sent around it; the newest cancel counts", func(b *fixture) {
 		const run = "used again and again"
 		cancelled := func(t chat.Turn) bool {
 			t.StreamRunID = run
@@ -203,9 +203,9 @@ var turnTests = []test{
 		b.False(cancelled(b.sentAt(now.Add(2 * time.Minute))))
 		t := b.sentAt(now.Add(2 * time.Minute))
 		cancel(db.CancelRef{ClientTurnID: t.ClientTurnID})
-		b.True(cancelled(t), "any other id is never used again")
+		b.True(cancelled(t), "other ids are never reused, so their cancel has no time limit")
 	}},
-	{"a cancel of one turn leaves the others", func(b *bundle) {
+	{"a cancel of one turn leaves the others", func(b *fixture) {
 		t := b.newTurn("hello")
 		for _, ref := range []db.CancelRef{
 			{TurnID: uuid.NewString()}, {ClientTurnID: t.ID}, {StreamRunID: t.ClientTurnID},
@@ -217,7 +217,7 @@ var turnTests = []test{
 		b.NoError(err)
 		b.False(cancelled)
 	}},
-	{"a retry's stream run id finds and cancels its turn too", func(b *bundle) {
+	{"a retry's stream run id finds and cancels its turn too", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		retry := t
 		retry.ID, retry.StreamRunID, retry.CreatedAt = uuid.NewString(), uuid.NewString(), time.Now()
@@ -232,7 +232,7 @@ var turnTests = []test{
 			b.Equal(t.ID, got.ID)
 		}
 	}},
-	{"a reference names a turn by exactly one id", func(b *bundle) {
+	{"a reference names a turn by exactly one id", func(b *fixture) {
 		for _, ref := range []db.CancelRef{{}, {ThreadID: b.thread}, {TurnID: "a", StreamRunID: "b"}} {
 			b.Error(b.store.Cancel(b.ctx, b.owner, ref, chat.UserCancelled))
 			_, err := b.store.FindTurn(b.ctx, b.owner, ref)
@@ -240,7 +240,7 @@ var turnTests = []test{
 			b.NotErrorIs(err, db.ErrNotFound)
 		}
 	}},
-	{"a turn moves between its open states and keeps its parent", func(b *bundle) {
+	{"a turn moves between its open states and keeps its parent", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.insert(b.newTurn("two"))
 		for _, step := range []struct {
@@ -251,7 +251,7 @@ var turnTests = []test{
 		}{
 			{chat.TurnAccepted, "", chat.TurnAccepted, ""},
 			{chat.TurnRunning, first, chat.TurnRunning, first},
-			{chat.TurnAccepted, "", chat.TurnRunning, first}, // a note that comes late
+			{chat.TurnAccepted, "", chat.TurnRunning, first}, // a late update
 			{chat.TurnInterrupted, "", chat.TurnInterrupted, first},
 			{chat.TurnInterrupted, first, chat.TurnInterrupted, first},
 			{chat.TurnRunning, "", chat.TurnRunning, first},
@@ -263,12 +263,12 @@ var turnTests = []test{
 			b.Equal(step.expectedParent, got.Parent)
 		}
 	}},
-	{"a turn that is taken back has no place, and is new or accepted", func(b *bundle) {
+	{"an unmarked turn has no place, and is new or accepted", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		before := first
 		for _, status := range []chat.TurnStatus{chat.TurnNew, chat.TurnAccepted} {
 			t := b.running("two", before)
-			b.NoError(b.store.TakeBack(b.ctx, b.owner, t.ID, status))
+			b.NoError(b.store.UnmarkTurn(b.ctx, b.owner, t.ID, status))
 			got, err := b.store.Turn(b.ctx, b.owner, t.ID)
 			b.NoError(err)
 			b.Equal(status, got.Status)
@@ -279,24 +279,24 @@ var turnTests = []test{
 			open, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
 			b.NoError(err)
 			b.Equal(status == chat.TurnAccepted, len(open) == 1)
-			b.mark(t.ID, chat.TurnRunning, before) // and begins anew
+			b.mark(t.ID, chat.TurnRunning, before) // and begins again
 			b.settle(b.ending(t, "2"))
 			before = t.ID
 		}
-		b.NoError(b.store.TakeBack(b.ctx, b.owner, first, chat.TurnNew))
+		b.NoError(b.store.UnmarkTurn(b.ctx, b.owner, first, chat.TurnNew))
 		got, err := b.store.Turn(b.ctx, b.owner, first)
 		b.NoError(err)
 		b.Equal(chat.TurnCompleted, got.Status, "a settled turn stays")
-		b.Error(b.store.TakeBack(b.ctx, b.owner, first, chat.TurnRunning))
+		b.Error(b.store.UnmarkTurn(b.ctx, b.owner, first, chat.TurnRunning))
 	}},
-	{"an interrupt as a parent means its turn", func(b *bundle) {
+	{"an interrupt as a parent stands for its turn", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", chat.InterruptID(first, 2))
 		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
 		b.NoError(err)
 		b.Equal(first, got.Parent)
 	}},
-	{"a parent is an earlier turn of the same thread", func(b *bundle) {
+	{"a parent is an earlier turn of the same thread", func(b *fixture) {
 		here := b.exchange("one", "1", chat.RootCheckpoint)
 		mine := b.thread
 		b.thread = uuid.NewString()
@@ -311,13 +311,13 @@ var turnTests = []test{
 		later := b.running("three", t.ID).ID
 		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, t.ID, chat.TurnRunning, later), db.ErrNotFound)
 	}},
-	{"a turn is not marked with a status that only settling gives", func(b *bundle) {
+	{"a turn is not marked with a status that only settling gives", func(b *fixture) {
 		t := b.insert(b.newTurn("one"))
 		for _, s := range []chat.TurnStatus{chat.TurnNew, chat.TurnCompleted, chat.TurnCancelled, chat.TurnFailed, "other"} {
 			b.Error(b.store.MarkTurn(b.ctx, b.owner, t.ID, s, ""))
 		}
 	}},
-	{"open turns are the accepted ones that are not settled, in their order", func(b *bundle) {
+	{"open turns are the accepted ones that are not settled, in their order", func(b *fixture) {
 		done := b.exchange("done", "d", chat.RootCheckpoint)
 		b.insert(b.newTurn("never accepted"))
 		waiting := b.insert(b.newTurn("waiting"))
@@ -329,7 +329,7 @@ var turnTests = []test{
 		b.Equal(chat.TurnRunning, open[0].Status)
 		b.Equal("running", open[0].Content.Message)
 	}},
-	{"texts are kept by key and the last one stands", func(b *bundle) {
+	{"texts are kept by key and the last one wins", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
 		b.NoError(err)
@@ -342,7 +342,7 @@ var turnTests = []test{
 		b.NoError(err)
 		b.Equal(want, texts)
 	}},
-	{"a draft of a lower attempt is ignored", func(b *bundle) {
+	{"a draft of a lower attempt is ignored", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
 		b.ErrorIs(err, db.ErrNotFound)
@@ -364,7 +364,7 @@ var turnTests = []test{
 }
 
 var settleTests = []test{
-	{"the history holds the message, the prompts with their answers and the answer", func(b *bundle) {
+	{"the history holds the message, the prompts with their answers and the answer", func(b *fixture) {
 		t := b.running("compare", chat.RootCheckpoint)
 		s := b.ending(t, "the answer")
 		s.Metadata = map[string]any{"action": "compare", "tokens_used": 12.0, "citations": []any{}}
@@ -375,7 +375,7 @@ var settleTests = []test{
 		}
 		b.settle(s)
 		h := b.history("", "", 10)
-		b.Equal([]string{"compare", "Which?", "both", "Sure?", "the answer"}, said(h.Messages))
+		b.Equal([]string{"compare", "Which?", "both", "Sure?", "the answer"}, contents(h.Messages))
 		b.Equal([]string{"user", "system", "user", "system", "assistant"}, ids(h.Messages, func(m chat.Message) string { return m.Role }))
 		last := h.Messages[4]
 		b.Equal(s.Metadata, last.Metadata)
@@ -388,7 +388,7 @@ var settleTests = []test{
 		b.Equal(t.ClientTurnID, h.Messages[0].Metadata["client_turn_id"])
 		b.Equal(t.StreamRunID, h.Messages[0].Metadata["stream_run_id"])
 	}},
-	{"what a person tagged is in their message's metadata", func(b *bundle) {
+	{"a user's message has its tags in its metadata", func(b *fixture) {
 		t := b.newTurn("hello")
 		t.Content.TaggedDocs, t.Content.TipTap = []string{"d1"}, json.RawMessage(`{"type":"doc"}`)
 		b.mark(b.insert(t).ID, chat.TurnRunning, chat.RootCheckpoint)
@@ -396,18 +396,18 @@ var settleTests = []test{
 		b.Equal([]any{"d1"}, m["tagged_doc_ids"])
 		b.Equal(map[string]any{"type": "doc"}, m["tiptap_json"])
 	}},
-	{"a turn without an answer leaves no assistant message", func(b *bundle) {
+	{"a turn without an answer leaves no assistant message", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		s := b.ending(t, "")
 		s.Status = chat.TurnFailed
 		b.settle(s)
-		b.Equal([]string{"hello"}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{"hello"}, contents(b.history("", "", 10).Messages))
 		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
 		b.NoError(err)
 		b.Equal(chat.TurnFailed, got.Status)
 		b.Equal(s.At, got.SettledAt)
 	}},
-	{"a second settle changes nothing and returns the stored terminal event", func(b *bundle) {
+	{"a second settle changes nothing and returns the stored terminal event", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		first := b.ending(t, "first")
 		b.Equal(first.Terminal, b.settle(first))
@@ -415,7 +415,7 @@ var settleTests = []test{
 		second.Status, second.Title, second.Registry = chat.TurnFailed, "T", []string{"d"}
 		second.Terminal = chat.Event{N: 9, Type: chat.EventFailed}
 		b.Equal(first.Terminal, b.settle(second))
-		b.Equal([]string{"hello", "first"}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{"hello", "first"}, contents(b.history("", "", 10).Messages))
 		events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
 		b.NoError(err)
 		b.Equal(append(first.Events, first.Terminal), events)
@@ -423,7 +423,7 @@ var settleTests = []test{
 		b.NoError(err)
 		b.Equal(chat.TurnCompleted, got.Status)
 	}},
-	{"the logs of several turns come together, in the order asked for; an open one has none, an unknown one is left out", func(b *bundle) {
+	{"the logs of several turns are returned in the order of ids; an open turn has none, an unknown id is left out", func(b *fixture) {
 		over := b.running("over", chat.RootCheckpoint)
 		s := b.ending(over, "x")
 		b.settle(s)
@@ -442,7 +442,7 @@ var settleTests = []test{
 		b.NoError(err)
 		b.Empty(none)
 	}},
-	{"the log can be read from any event on, once the turn is settled", func(b *bundle) {
+	{"the log of a settled turn can be read from any event", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		_, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
 		b.ErrorIs(err, db.ErrNotFound)
@@ -467,7 +467,7 @@ var settleTests = []test{
 			}
 		}
 	}},
-	{"a settled turn takes no text, draft or mark any more, and has no texts", func(b *bundle) {
+	{"a settled turn refuses texts, drafts and marks, and has no texts", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "x"))
 		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "x"}))
@@ -483,7 +483,7 @@ var settleTests = []test{
 		b.NoError(err)
 		b.Equal(chat.TurnCompleted, got.Status)
 	}},
-	{"an unknown turn, or one of another thread, is not settled", func(b *bundle) {
+	{"an unknown turn, or one of another thread, is not settled", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		unknown := b.ending(t, "x")
 		unknown.TurnID = uuid.NewString()
@@ -497,19 +497,19 @@ var settleTests = []test{
 		open.Status = chat.TurnRunning
 		_, err = b.store.Settle(b.ctx, open)
 		b.Error(err)
-		b.Equal([]string{"hello"}, said(b.history("", "", 10).Messages))
+		b.Equal([]string{"hello"}, contents(b.history("", "", 10).Messages))
 	}},
-	{"a turn that never began still gets its place", func(b *bundle) {
+	{"a turn that never began still gets its place", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.insert(b.newTurn("two"))
 		s := b.ending(t, "")
 		s.Status, s.Parent = chat.TurnCancelled, ""
 		b.settle(s)
 		h := b.history("", "", 10)
-		b.Equal([]string{"one", "1", "two"}, said(h.Messages))
+		b.Equal([]string{"one", "1", "two"}, contents(h.Messages))
 		b.Equal(map[string][]string{chat.RootCheckpoint: {first}, first: {t.ID}}, h.Branches)
 	}},
-	{"a conversation is named after its first message once that is accepted, and the first title stands", func(b *bundle) {
+	{"an accepted first message gives the conversation its title, and the first title is kept", func(b *fixture) {
 		t := b.insert(b.newTurn("hello"))
 		b.Empty(b.title())
 		b.mark(t.ID, chat.TurnAccepted, "")
@@ -522,13 +522,13 @@ var settleTests = []test{
 		b.Equal("hello", b.title())
 		b.Equal([]string{b.thread}, b.listed("HELLO"))
 	}},
-	{"a turn that was never marked names its conversation when it ends", func(b *bundle) {
+	{"a turn that was never marked gives its conversation a title when it ends", func(b *fixture) {
 		s := b.ending(b.insert(b.newTurn("hello")), "x")
 		s.Title = "Title"
 		b.settle(s)
 		b.Equal("Title", b.title())
 	}},
-	{"a conversation keeps the name it was given", func(b *bundle) {
+	{"a conversation keeps the title it was given", func(b *fixture) {
 		b.thread = b.conversation("Mine").ID
 		t := b.running("hello", chat.RootCheckpoint)
 		b.Equal("Mine", b.title())
@@ -537,7 +537,7 @@ var settleTests = []test{
 		b.settle(s)
 		b.Equal("Mine", b.title())
 	}},
-	{"a rolled back turn takes the name it gave with it, and no other", func(b *bundle) {
+	{"a rolled back turn removes the title it gave, and no other", func(b *fixture) {
 		rollBack := func(t chat.Turn) {
 			s := b.ending(t, "")
 			s.Status, s.Hidden, s.Title = chat.TurnCancelled, true, "hello"
@@ -550,7 +550,7 @@ var settleTests = []test{
 		rollBack(b.running("hello", first))
 		b.Equal("hello", b.title())
 	}},
-	{"the registry grows along a branch and is never cleared", func(b *bundle) {
+	{"the registry grows along a branch and never shrinks", func(b *fixture) {
 		var doc [4]chat.Document
 		for i := range doc {
 			doc[i] = b.document(b.owner, "same title", "text")
@@ -581,7 +581,7 @@ var settleTests = []test{
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, doc[1].ID))
 		b.Equal([]string{doc[0].ID, doc[2].ID}, known(three))
 	}},
-	{"tools approved for good are known along a branch, and on no other", func(b *bundle) {
+	{"remembered approvals hold along a branch, and on no other", func(b *fixture) {
 		approved := func(head string) []string {
 			tools, err := b.store.Approvals(b.ctx, b.owner, b.thread, head)
 			b.NoError(err)
@@ -610,7 +610,7 @@ var settleTests = []test{
 		_, err := b.store.Approvals(b.ctx, b.owner, uuid.NewString(), one)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"what a rolled back turn was allowed is forgotten with it", func(b *bundle) {
+	{"the approvals of a rolled back turn are forgotten", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("oops", one)
 		s := b.ending(t, "")
@@ -622,11 +622,11 @@ var settleTests = []test{
 		b.NoError(err)
 		b.Empty(tools)
 	}},
-	{"a turn that ran while the database was away is saved late, in its place", func(b *bundle) {
+	{"a turn that ran during a database outage is saved later, in its place", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		late, later := b.newTurn("two"), b.newTurn("three")
-		late.Status, later.Status = chat.TurnRunning, chat.TurnCompleted // what its workflow knows of it
-		next := b.insert(b.newTurn("four"))                              // sent when the database was back
+		late.Status, later.Status = chat.TurnRunning, chat.TurnCompleted // as its workflow knows them
+		next := b.insert(b.newTurn("four"))                              // sent when the database was available again
 		b.mark(next.ID, chat.TurnAccepted, "")
 		before, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 		b.NoError(err)
@@ -640,18 +640,18 @@ var settleTests = []test{
 			b.False(created)
 			b.Equal(stored, again)
 		}
-		// What follows a turn is not saved before it.
+		// A turn cannot be saved before its parent.
 		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, later.ID, chat.TurnRunning, late.ID), db.ErrNotFound)
 		b.mark(late.ID, chat.TurnRunning, first)
 		b.NoError(b.store.PutText(b.ctx, b.owner, late.ID, "piece:1", "2"))
 		late.Parent = first
 		b.settle(b.ending(late, "2"))
-		later.Parent = late.ID // it ends without having been marked
+		later.Parent = late.ID // it settles without having been marked
 		b.settle(b.ending(later, "3"))
 		b.mark(next.ID, chat.TurnRunning, later.ID)
 
 		h := b.history("", "", 10)
-		b.Equal([]string{"one", "1", "two", "2", "three", "3", "four"}, said(h.Messages))
+		b.Equal([]string{"one", "1", "two", "2", "three", "3", "four"}, contents(h.Messages))
 		b.Equal(late.CreatedAt, h.Messages[2].CreatedAt)
 		b.Equal(next.ID, h.Head)
 		after, err := b.store.Conversation(b.ctx, b.owner, b.thread)
@@ -659,7 +659,7 @@ var settleTests = []test{
 		b.False(after.LastMessageAt.Before(before.LastMessageAt))
 		b.Equal("one", after.Title)
 	}},
-	{"the registry shows only ready documents that the owner may see", func(b *bundle) {
+	{"the registry shows only ready documents that the owner may see", func(b *fixture) {
 		mine, public := b.document(b.owner, "Mine", "text"), b.document(chat.PublicOwner, "Public", "text")
 		theirs := b.document(uuid.NewString(), "Theirs", "text")
 		processing := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Later", CreatedAt: b.now()}

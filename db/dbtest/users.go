@@ -7,9 +7,9 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// everything is a property with what else the store keeps of an owner: a
-// conversation that is not listed and cancels of every kind.
-func (b *bundle) everything() property {
+// everything is a property with all else that the store keeps of an owner: an
+// unlisted conversation and cancels of every kind.
+func (b *fixture) everything() property {
 	b.t.Helper()
 	p := b.property()
 	unlisted := b.newTurn("never accepted")
@@ -23,7 +23,7 @@ func (b *bundle) everything() property {
 	return p
 }
 
-func (b *bundle) userData(owner string) db.UserData {
+func (b *fixture) userData(owner string) db.UserData {
 	b.t.Helper()
 	d, err := b.store.UserData(b.ctx, owner)
 	b.NoError(err)
@@ -31,7 +31,7 @@ func (b *bundle) userData(owner string) db.UserData {
 }
 
 var userTests = []test{
-	{"a user's data is counted, and that of nobody is nothing", func(b *bundle) {
+	{"a user's data is counted, and an unknown user has none", func(b *fixture) {
 		p := b.everything()
 		d := b.userData(b.owner)
 		b.Len(d.Threads, 2)
@@ -45,18 +45,18 @@ var userTests = []test{
 		b.Equal(1, d.Repos)
 		b.GreaterOrEqual(d.Messages, 3)
 		b.False(d.Empty())
-		for _, nobody := range []string{uuid.NewString(), "", "%"} {
-			b.True(b.userData(nobody).Empty(), nobody)
+		for _, unknown := range []string{uuid.NewString(), "", "%"} {
+			b.True(b.userData(unknown).Empty(), unknown)
 		}
 	}},
-	{"a deleted user leaves nothing, and others keep theirs", func(b *bundle) {
+	{"deleting a user removes all of their rows and none of others", func(b *fixture) {
 		deleted, thread := b.owner, b.thread
 		p := b.everything()
 		unlisted := b.userData(deleted).Threads
 		b.owner, b.thread = uuid.NewString(), uuid.NewString()
 		others := b.everything()
 		b.document(chat.PublicOwner, "Everybody's", "apple tart")
-		before := b.picture(others)
+		before := b.view(others)
 		counted := b.userData(b.owner)
 
 		had := b.userData(deleted)
@@ -64,7 +64,7 @@ var userTests = []test{
 		b.NoError(err)
 		b.Equal(had, removed)
 		b.True(b.userData(deleted).Empty())
-		b.Equal(before, b.picture(others))
+		b.Equal(before, b.view(others))
 		b.Equal(counted, b.userData(b.owner))
 		hits, err := b.store.SearchText(b.ctx, deleted, []string{"apple"}, nil, 10)
 		b.NoError(err)
@@ -75,7 +75,7 @@ var userTests = []test{
 			b.ErrorIs(err, db.ErrNotFound)
 		}
 
-		// What still runs finds no place to write to, not even the user's own.
+		// Workflows that still run cannot write, not even as the user.
 		for _, id := range unlisted {
 			t := b.newTurn("late")
 			t.Owner, t.ThreadID = deleted, id
@@ -92,7 +92,7 @@ var userTests = []test{
 		b.ErrorIs(b.store.FailDocument(b.ctx, deleted, p.processing.ID, "late"), db.ErrNotFound)
 		b.True(b.userData(deleted).Empty())
 	}},
-	{"deleting a user again, or nobody, removes nothing", func(b *bundle) {
+	{"deleting an unknown or deleted user removes nothing", func(b *fixture) {
 		b.everything()
 		_, err := b.store.DeleteUser(b.ctx, b.owner)
 		b.NoError(err)
@@ -102,7 +102,7 @@ var userTests = []test{
 			b.True(removed.Empty(), owner)
 		}
 	}},
-	{"a deleted user may begin anew", func(b *bundle) {
+	{"a deleted user may start again", func(b *fixture) {
 		b.everything()
 		_, err := b.store.DeleteUser(b.ctx, b.owner)
 		b.NoError(err)
@@ -110,14 +110,14 @@ var userTests = []test{
 		b.exchange("hello again", "hi", chat.RootCheckpoint)
 		b.Len(b.userData(b.owner).Threads, 1)
 	}},
-	{"the public owner is no user", func(b *bundle) {
+	{"PublicOwner cannot be deleted", func(b *fixture) {
 		d := b.document(chat.PublicOwner, "Everybody's", "apple tart")
 		_, err := b.store.DeleteUser(b.ctx, chat.PublicOwner)
 		b.ErrorIs(err, db.ErrForbidden)
 		_, err = b.store.Document(b.ctx, b.owner, d.ID)
 		b.NoError(err)
 	}},
-	{"the cancels of a deleted conversation go with it, however they named its turns", func(b *bundle) {
+	{"the cancels of a deleted conversation are deleted with it, by any id", func(b *fixture) {
 		p := b.property()
 		for _, ref := range []db.CancelRef{
 			{TurnID: p.open.ID}, {ClientTurnID: p.open.ClientTurnID}, {ThreadID: b.thread, ClientTurnID: p.open.ClientTurnID},

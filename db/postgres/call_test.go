@@ -13,17 +13,16 @@ import (
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 )
 
-// soon is less patience than anybody has, for tests.
-var soon = patience{few: 300 * time.Millisecond, large: 300 * time.Millisecond, whole: 300 * time.Millisecond, silent: 50 * time.Millisecond, idle: 300 * time.Millisecond}
+var shortTimeouts = timeouts{short: 300 * time.Millisecond, long: 300 * time.Millisecond, bulk: 300 * time.Millisecond, unresponsive: 50 * time.Millisecond, idle: 300 * time.Millisecond}
 
-// answers waits until the database does: a connection that went silent may be
-// in the way for a call or two.
+// answers waits until the database answers: the pool may still hold a dead
+// connection for a call or two.
 func answers(t *testing.T, s *Store) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.Ping(t.Context()) == nil }, time.Minute, time.Millisecond)
 }
 
-// calls is one of every kind, none of which gives up by itself.
+// calls has one call of every kind, without deadlines of their own.
 func calls(t *testing.T, s *Store) map[string]func() error {
 	ctx := t.Context()
 	return map[string]func() error{
@@ -41,74 +40,74 @@ func calls(t *testing.T, s *Store) map[string]func() error {
 	}
 }
 
-func TestAServerThatGoesSilentIsUnavailableAndAnswersAgainWhenItIsBack(t *testing.T) {
-	wire := pgtest.NewWire(t, pgtest.Database(t))
-	s := openStore(t, wire.URL)
+func TestUnresponsiveServerIsUnavailableUntilItAnswersAgain(t *testing.T) {
+	proxy := pgtest.NewProxy(t, pgtest.Database(t))
+	s := openStore(t, proxy.URL)
 	require.NoError(t, s.Ping(t.Context()))
-	usual := s.patience
+	usual := s.timeouts
 	for range 2 {
-		wire.Hold()
-		s.patience = soon
+		proxy.Stall()
+		s.timeouts = shortTimeouts
 		for range 2 { // the connections that were open, then new ones
 			for name, call := range calls(t, s) {
 				err := call()
 				require.ErrorIs(t, err, db.ErrUnavailable, name)
-				require.NotErrorIs(t, err, context.DeadlineExceeded, "%s: the caller had all the time", name)
+				require.NotErrorIs(t, err, context.DeadlineExceeded, "%s: the caller has no deadline", name)
 			}
 		}
-		require.True(t, s.silent.Load())
-		s.patience = usual
-		wire.Release()
+		require.True(t, s.unresponsive.Load())
+		s.timeouts = usual
+		proxy.Resume()
 		answers(t, s)
-		require.False(t, s.silent.Load())
+		require.False(t, s.unresponsive.Load())
 	}
 }
 
-func TestConnectionsThatWereCutAreReplacedWithoutARestart(t *testing.T) {
-	wire := pgtest.NewWire(t, pgtest.Database(t))
-	s := openStore(t, wire.URL)
+func TestCutConnectionsAreReplaced(t *testing.T) {
+	proxy := pgtest.NewProxy(t, pgtest.Database(t))
+	s := openStore(t, proxy.URL)
 	for range 3 {
 		for name, call := range calls(t, s) {
 			if err := call(); err != nil {
 				require.ErrorIs(t, err, db.ErrNotFound, name)
 			}
 		}
-		wire.Cut()
+		proxy.Cut()
 		answers(t, s)
 	}
 }
 
-func TestACallerWithLessPatienceIsToldOfItsOwnTime(t *testing.T) {
-	wire := pgtest.NewWire(t, pgtest.Database(t))
-	s := openStore(t, wire.URL)
-	wire.Hold()
-	defer wire.Release()
+func TestCallerGetsItsOwnDeadlineOrCancellation(t *testing.T) {
+	proxy := pgtest.NewProxy(t, pgtest.Database(t))
+	s := openStore(t, proxy.URL)
+	proxy.Stall()
+	defer proxy.Resume()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	err := s.Ping(ctx)
 	require.ErrorIs(t, err, db.ErrUnavailable)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	cancelled, giveUp := context.WithCancel(t.Context())
-	giveUp()
+	cancelled, cancelNow := context.WithCancel(t.Context())
+	cancelNow()
 	err = s.Ping(cancelled)
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, db.ErrUnavailable)
 }
 
-func TestALockThatIsHeldTooLongIsUnavailable(t *testing.T) {
+func TestLockTimeoutIsUnavailable(t *testing.T) {
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)
-	usual := s.patience
+	usual := s.timeouts
 	require.NoError(t, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE conversations SET title = 'held'")
 		require.NoError(t, err)
-		s.patience = soon
+		s.timeouts = shortTimeouts
 		_, err = s.RenameConversation(ctx, "o", "c", "new")
 		require.ErrorIs(t, err, db.ErrUnavailable)
 		return nil
 	}))
-	s.patience = usual
+	s.timeouts = usual
 	_, err = s.RenameConversation(ctx, "o", "c", "new")
 	require.NoError(t, err)
 }

@@ -17,7 +17,7 @@ const storeBatch = 200
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	ctx, end := s.whole(ctx, "store text")
+	ctx, end := s.bulkCall(ctx, "store text")
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
@@ -45,7 +45,7 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 	})
 }
 
-// replaceText puts a text in the place of all that is stored of a document.
+// replaceText deletes what is stored of a document and writes its new text.
 func replaceText(ctx context.Context, q *sqlcgen.Queries, id, text string) error {
 	if err := q.DeleteRaw(ctx, id); err != nil {
 		return err
@@ -56,8 +56,8 @@ func replaceText(ctx context.Context, q *sqlcgen.Queries, id, text string) error
 	return q.PutDocumentText(ctx, sqlcgen.PutDocumentTextParams{DocID: id, Text: text})
 }
 
-// insertChunks writes a document's chunks with their index and those of their
-// vectors that are not nil, and counts the words indexed.
+// insertChunks writes and indexes a document's chunks with their vectors (nil: none),
+// and returns the number of words indexed.
 func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
@@ -94,7 +94,7 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 }
 
 func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
-	ctx, end := s.few(ctx, "read chunk")
+	ctx, end := s.shortCall(ctx, "read chunk")
 	defer end(&err)
 	if doc, _, ok := record.ParseChunkID(chunkID); !ok || doc != docID {
 		return chat.Chunk{}, db.ErrNotFound
@@ -110,7 +110,7 @@ func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat
 }
 
 func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
-	ctx, end := s.few(ctx, "read chunks")
+	ctx, end := s.shortCall(ctx, "read chunks")
 	defer end(&err)
 	keys := sqlcgen.ChunksByKeyParams{Owner: owner}
 	for _, id := range ids {
@@ -123,7 +123,7 @@ func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ [
 }
 
 func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
-	ctx, end := s.large(ctx, "read document chunks")
+	ctx, end := s.longCall(ctx, "read document chunks")
 	defer end(&err)
 	rows, err := s.q.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
 	if err != nil {

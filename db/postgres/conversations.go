@@ -14,7 +14,7 @@ import (
 )
 
 func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
-	ctx, end := s.few(ctx, "create conversation")
+	ctx, end := s.shortCall(ctx, "create conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -27,17 +27,17 @@ func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ 
 	return conversation(row), err
 }
 
-// making is how ensureConversation makes a conversation.
-type making int
+// creation has flags of ensureConversation.
+type creation int
 
 const (
-	listed making = 1 << iota // it shows in lists, also one that was made without
-	reused                    // under the id of one that its owner has deleted, too
+	listed creation = 1 << iota // show it in lists, even if it was created without this flag
+	reused                      // allow an id whose conversation the same owner has deleted
 )
 
-// ensureConversation makes c unless its owner has it already, and returns its
-// generation. One that is not listed was made by a turn nobody accepted yet.
-func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, how making) (generation int64, err error) {
+// ensureConversation creates c unless its owner has it already, and returns its
+// generation. It is not listed while its only turn is not accepted yet.
+func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, how creation) (generation int64, err error) {
 	if err := q.LockThread(ctx, c.ID); err != nil {
 		return 0, err
 	}
@@ -48,10 +48,10 @@ func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversa
 	return ensureLocked(ctx, q, c, there, nil, how)
 }
 
-// ensureLocked is ensureConversation under the thread's lock; there is whose c's
-// id is now, nobody's where it has no generation; before is whose it was last, nil
-// where that is not known yet.
-func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, there sqlcgen.ConversationOwnerRow, before *sqlcgen.DeletedConversationRow, how making) (generation int64, err error) {
+// ensureLocked is ensureConversation under the thread's lock. there is the current
+// owner of c's id (generation 0: none); before is the last owner who deleted it,
+// nil if not read yet.
+func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, there sqlcgen.ConversationOwnerRow, before *sqlcgen.DeletedConversationRow, how creation) (generation int64, err error) {
 	switch known := there.Generation > 0; {
 	case known && there.Owner != c.Owner:
 		return 0, db.ErrNotFound
@@ -82,14 +82,14 @@ func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, 
 }
 
 func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {
-	ctx, end := s.few(ctx, "read conversation")
+	ctx, end := s.shortCall(ctx, "read conversation")
 	defer end(&err)
 	row, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
 	return conversation(row), err
 }
 
 func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
-	ctx, end := s.large(ctx, "list conversations")
+	ctx, end := s.longCall(ctx, "list conversations")
 	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, lim
 }
 
 func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {
-	ctx, end := s.few(ctx, "rename conversation")
+	ctx, end := s.shortCall(ctx, "rename conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -137,7 +137,7 @@ func (s *Store) RenameConversation(ctx context.Context, owner, id, title string)
 }
 
 func (s *Store) DeleteConversation(ctx context.Context, owner, id string) (err error) {
-	ctx, end := s.large(ctx, "delete conversation")
+	ctx, end := s.longCall(ctx, "delete conversation")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error { return deleteConversation(ctx, q, owner, id) })
 }
@@ -178,7 +178,7 @@ func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id strin
 }
 
 func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err error) {
-	ctx, end := s.few(ctx, "read profile")
+	ctx, end := s.shortCall(ctx, "read profile")
 	defer end(&err)
 	row, err := s.q.Profile(ctx, owner)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -188,7 +188,7 @@ func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err 
 }
 
 func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (err error) {
-	ctx, end := s.few(ctx, "write profile")
+	ctx, end := s.shortCall(ctx, "write profile")
 	defer end(&err)
 	return s.q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// storable replaces in texts what Postgres refuses, NUL and what is not UTF-8,
-// by U+FFFD. The number of characters stays, and with it every offset.
+// storable replaces NUL and invalid UTF-8, which Postgres refuses, by U+FFFD. The
+// number of characters does not change, so offsets stay valid.
 func storable(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -39,9 +39,9 @@ func storableText(s string) string {
 	}, s)
 }
 
-// terms are the words of a text without accents, blanks between them: cut as
-// SQLite cuts them, not by Postgres's parser, which takes host names, paths and
-// hyphenated words whole.
+// terms returns the words of a text without accents, separated by blanks. It splits
+// like SQLite, not like Postgres's parser, which keeps host names, paths and
+// hyphenated words in one piece.
 func terms(text string) (string, int) {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -66,12 +66,12 @@ func terms(text string) (string, int) {
 	return b.String(), count
 }
 
-// maxTerms bounds what is indexed of one chunk, in bytes; Postgres refuses a
+// maxTerms limits the bytes of one chunk that are indexed; Postgres refuses a
 // tsvector of a megabyte.
 const maxTerms = 256 << 10
 
-// inOrder arranges rows as ids asks for them, as often as it does, and leaves
-// out ids without a row.
+// inOrder returns the rows in the order of ids, repeated like them, without ids
+// that have no row.
 func inOrder[ID comparable, Row, Item any](ids []ID, rows []Row, id func(Row) ID, convert func(Row) Item) []Item {
 	byID := make(map[ID]Row, len(rows))
 	for _, row := range rows {

@@ -11,7 +11,7 @@ import (
 
 // CreateDocument is idempotent for one owner and id.
 func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte) (err error) {
-	ctx, end := s.large(ctx, "create document")
+	ctx, end := s.longCall(ctx, "create document")
 	defer end(&err)
 	if raw == nil {
 		raw = []byte{}
@@ -31,8 +31,8 @@ func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	})
 }
 
-// ownDocument keeps a document from being changed by others until the
-// transaction ends. ErrForbidden for a public one of which owner is a reader only.
+// ownDocument locks a document until the transaction ends. ErrForbidden for a
+// public one that owner may only read.
 func ownDocument(ctx context.Context, q *sqlcgen.Queries, owner, id string) error {
 	row, err := q.DocumentForChange(ctx, sqlcgen.DocumentForChangeParams{Owner: owner, ID: id})
 	return changeable(row, owner, err)
@@ -46,7 +46,7 @@ func changeable(row sqlcgen.Document, owner string, err error) error {
 }
 
 func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Document, _ []byte, err error) {
-	ctx, end := s.large(ctx, "read upload")
+	ctx, end := s.longCall(ctx, "read upload")
 	defer end(&err)
 	var row sqlcgen.Document
 	var raw []byte
@@ -64,7 +64,7 @@ func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Docum
 }
 
 func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent int) (err error) {
-	ctx, end := s.few(ctx, "note progress")
+	ctx, end := s.shortCall(ctx, "note progress")
 	defer end(&err)
 	rows, err := s.q.DocumentProgress(ctx, sqlcgen.DocumentProgressParams{
 		Owner: owner, ID: id, Progress: int64(min(max(percent, 0), 100))})
@@ -72,12 +72,12 @@ func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent 
 		return err
 	}
 	row, err := s.q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
-	return changeable(row, owner, err) // nil: no longer processing, nothing to note
+	return changeable(row, owner, err) // nil: no longer processing, so there is no progress to save
 }
 
 // FailDocument leaves a document that is ready as it is.
 func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) (err error) {
-	ctx, end := s.few(ctx, "fail document")
+	ctx, end := s.shortCall(ctx, "fail document")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := ownDocument(ctx, q, owner, id); err != nil {
@@ -92,14 +92,14 @@ func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) (err
 }
 
 func (s *Store) Document(ctx context.Context, owner, id string) (_ chat.Document, err error) {
-	ctx, end := s.few(ctx, "read document")
+	ctx, end := s.shortCall(ctx, "read document")
 	defer end(&err)
 	row, err := s.q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
 	return document(row), err
 }
 
 func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Document], err error) {
-	ctx, end := s.few(ctx, "list documents")
+	ctx, end := s.shortCall(ctx, "list documents")
 	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int)
 }
 
 func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error) {
-	ctx, end := s.large(ctx, "delete document")
+	ctx, end := s.longCall(ctx, "delete document")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := ownDocument(ctx, q, owner, id); err != nil {
@@ -127,13 +127,13 @@ func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error
 
 // DocumentText is ErrNotFound until the document is ready.
 func (s *Store) DocumentText(ctx context.Context, owner, id string) (_ string, err error) {
-	ctx, end := s.large(ctx, "read document text")
+	ctx, end := s.longCall(ctx, "read document text")
 	defer end(&err)
 	return s.q.DocumentText(ctx, sqlcgen.DocumentTextParams{Owner: owner, ID: id})
 }
 
 func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Document, err error) {
-	ctx, end := s.few(ctx, "list visible documents")
+	ctx, end := s.shortCall(ctx, "list visible documents")
 	defer end(&err)
 	rows, err := s.q.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, MaxRows: record.MaxVisible})
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Do
 }
 
 func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Document, err error) {
-	ctx, end := s.few(ctx, "read documents")
+	ctx, end := s.shortCall(ctx, "read documents")
 	defer end(&err)
 	rows, err := s.q.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owner: owner, Ids: ids})
 	return inOrder(ids, rows, func(r sqlcgen.Document) string { return r.ID }, document), err

@@ -30,9 +30,9 @@ func (s *Store) wrap(ctx context.Context, operation string, err *error) {
 	}
 }
 
-// classify marks what trying again later can help. A caller who gave up says
-// so, whatever that broke; one whose time ran out has a database that did not
-// answer in it, as a pooler keeps calls waiting while its server is away.
+// classify marks errors that a retry may cure as ErrUnavailable. A cancelled
+// caller gets its cancellation. A deadline that passed counts as unavailable: a
+// pooler keeps calls waiting while its server is down.
 func classify(ctx context.Context, err error) error {
 	switch cause := ctx.Err(); {
 	case errors.Is(cause, context.Canceled) && !errors.Is(err, cause):
@@ -47,7 +47,7 @@ func classify(ctx context.Context, err error) error {
 	return err
 }
 
-// openFailed says in one line why a store could not be opened.
+// openFailed explains in one line why a store could not be opened.
 func openFailed(ctx context.Context, err error) error {
 	var refused *pgconn.ConnectError
 	if ctx.Err() == nil && errors.As(err, &refused) {
@@ -56,8 +56,8 @@ func openFailed(ctx context.Context, err error) error {
 	return classify(ctx, err)
 }
 
-// connectError is a server that could not be reached or did not let us in. The
-// driver's own words take several lines.
+// connectError is a failed connection or login in one line; the driver's text has
+// several.
 type connectError struct {
 	config *pgconn.Config
 	cause  error
@@ -88,7 +88,7 @@ func (e *connectError) Unwrap() []error {
 	return []error{e.cause}
 }
 
-// unavailable reports whether trying again later can help.
+// unavailable reports whether a retry may succeed.
 func unavailable(err error) bool {
 	var refused *pgconn.ConnectError
 	var network net.Error
@@ -97,7 +97,7 @@ func unavailable(err error) bool {
 			return true
 		}
 	}
-	// Before the server's own code: a connection is also refused with one.
+	// Checked before the SQLSTATE: a refused login has one, too.
 	if errors.As(err, &refused) && sqlState(err) == "" || errors.As(err, &network) {
 		return true
 	}
@@ -123,7 +123,7 @@ func unavailable(err error) bool {
 	return strings.Contains(err.Error(), "conn closed")
 }
 
-// sqlState is the server's code, "" when err is none of its.
+// sqlState is the server's error code, "" when err is not from the server.
 func sqlState(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

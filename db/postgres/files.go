@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byte) (err error) {
-	ctx, end := s.large(ctx, "store attachment")
+	ctx, end := s.longCall(ctx, "store attachment")
 	defer end(&err)
 	now := time.Now()
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -38,7 +38,7 @@ func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byt
 }
 
 func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attachment, _ []byte, err error) {
-	ctx, end := s.large(ctx, "read attachment")
+	ctx, end := s.longCall(ctx, "read attachment")
 	defer end(&err)
 	row, err := s.q.Attachment(ctx, sqlcgen.AttachmentParams{Owner: owner, ID: id})
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attach
 }
 
 func (s *Store) AttachmentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Attachment, err error) {
-	ctx, end := s.few(ctx, "read attachments")
+	ctx, end := s.shortCall(ctx, "read attachments")
 	defer end(&err)
 	rows, err := s.q.AttachmentsByID(ctx, sqlcgen.AttachmentsByIDParams{Owner: owner, Ids: ids})
 	return inOrder(ids, rows, func(r sqlcgen.AttachmentsByIDRow) string { return r.ID },
@@ -61,7 +61,7 @@ func (s *Store) AttachmentsByID(ctx context.Context, owner string, ids []string)
 }
 
 func (s *Store) UseAttachments(ctx context.Context, owner, threadID string, ids []string) (err error) {
-	ctx, end := s.few(ctx, "use attachments")
+	ctx, end := s.shortCall(ctx, "use attachments")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := q.LockThread(ctx, threadID); err != nil {
@@ -82,14 +82,14 @@ func useAttachments(ctx context.Context, q *sqlcgen.Queries, owner, threadID str
 }
 
 func (s *Store) UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error) {
-	ctx, end := s.few(ctx, "count unused attachments")
+	ctx, end := s.shortCall(ctx, "count unused attachments")
 	defer end(&err)
 	row, err := s.q.UnusedAttachments(ctx, owner)
 	return int(row.Number), row.Bytes, err
 }
 
 func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, err error) {
-	ctx, end := s.large(ctx, "read repo")
+	ctx, end := s.longCall(ctx, "read repo")
 	defer end(&err)
 	row, err := s.q.Repo(ctx, sqlcgen.RepoParams{Owner: owner, ThreadID: threadID})
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, er
 }
 
 func (s *Store) PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (repo db.Repo, err error) {
-	ctx, end := s.large(ctx, "store repo")
+	ctx, end := s.longCall(ctx, "store repo")
 	defer end(&err)
 	now := time.Now()
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Store) History(ctx context.Context, owner, threadID, head, before string, limit int) (h db.History, err error) {
-	ctx, end := s.few(ctx, "read history")
+	ctx, end := s.shortCall(ctx, "read history")
 	defer end(&err)
 	limit = record.Clamp(limit, record.MaxHistory)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
@@ -43,7 +43,7 @@ func (s *Store) History(ctx context.Context, owner, threadID, head, before strin
 }
 
 func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
-	ctx, end := s.few(ctx, "find the turn of a message")
+	ctx, end := s.shortCall(ctx, "find the turn of a message")
 	defer end(&err)
 	id, n, ok := record.ParseMessageID(messageID)
 	if !ok {
@@ -57,7 +57,7 @@ func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID st
 }
 
 func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
-	ctx, end := s.few(ctx, "read head")
+	ctx, end := s.shortCall(ctx, "read head")
 	defer end(&err)
 	head, err = s.q.HeadOfConversation(ctx, sqlcgen.HeadOfConversationParams{Owner: owner, ThreadID: threadID})
 	if err == nil && head == "" {
@@ -67,9 +67,9 @@ func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, 
 }
 
 func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
-	ctx, end := s.few(ctx, "read recent messages")
+	ctx, end := s.shortCall(ctx, "read recent messages")
 	defer end(&err)
-	if head = chat.TurnOf(head); head != "" && head != chat.RootCheckpoint && n > 0 { // as a rule one statement does
+	if head = chat.TurnOf(head); head != "" && head != chat.RootCheckpoint && n > 0 { // usually one statement is enough
 		messages, err = branch{owner: owner, threadID: threadID, unchecked: true}.placed(ctx, s.q, head, math.MaxInt64, min(n, record.MaxHistory), false)
 		if err != nil || len(messages) > 0 {
 			return messages, err
@@ -91,9 +91,9 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 }
 
 func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
-	ctx, end := s.few(ctx, "read registry")
+	ctx, end := s.shortCall(ctx, "read registry")
 	defer end(&err)
-	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // as a rule one statement does
+	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // usually one statement is enough
 		rows, err := s.q.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
 		for _, row := range rows {
 			if row.ID != "" {
@@ -121,7 +121,7 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 }
 
 func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {
-	ctx, end := s.few(ctx, "read approvals")
+	ctx, end := s.shortCall(ctx, "read approvals")
 	defer end(&err)
 	t, err := s.snapshot(ctx, owner, threadID, head)
 	if err != nil || t.ID == "" {
@@ -137,15 +137,15 @@ func approvals(turnID, stored string) (tools []string, err error) {
 	return tools, nil
 }
 
-// snapshot is what was known at the end of a branch. A settled turn never
-// changes, so that what follows from it need not be read in one transaction.
+// snapshot reads the registry and approvals at the end of a branch. A settled turn
+// never changes, so the caller's next reads need no transaction.
 func (s *Store) snapshot(ctx context.Context, owner, threadID, head string) (t sqlcgen.SnapshotRow, err error) {
 	switch head = chat.TurnOf(head); head {
 	case chat.RootCheckpoint:
 		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
 		return t, err
 	case "":
-	default: // as a rule one statement does
+	default: // usually one statement is enough
 		t, err = s.q.Snapshot(ctx, sqlcgen.SnapshotParams{Owner: owner, ThreadID: threadID, Head: head})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return t, err
@@ -159,8 +159,8 @@ func (s *Store) snapshot(ctx context.Context, owner, threadID, head string) (t s
 	return t, err
 }
 
-// snapshot is the newest settled turn of the branch that ends at head: an open
-// one has added nothing yet. The zero Turn when there is none.
+// snapshot is the newest settled turn of the branch that ends at head; an open
+// turn has added nothing yet. It is the zero Turn when there is none.
 func snapshot(ctx context.Context, q *sqlcgen.Queries, owner, threadID, head string) (sqlcgen.Turn, error) {
 	b, err := findBranch(ctx, q, owner, threadID, head)
 	if err != nil {
@@ -176,15 +176,16 @@ func snapshot(ctx context.Context, q *sqlcgen.Queries, owner, threadID, head str
 	return sqlcgen.Turn{}, nil
 }
 
-// branch is the way from a thread's beginning to head, and what waits after it.
+// branch is the path from a thread's first turn to head, and the turns that wait
+// after it.
 type branch struct {
 	owner, threadID string
 	head            string         // a placed turn or RootCheckpoint
 	waiting         []chat.Message // of accepted turns that have no parent yet, oldest first
-	unchecked       bool           // nobody knows yet whether a turn is one of the thread's tree
+	unchecked       bool           // head was not checked to be in the thread's tree
 }
 
-// findBranch resolves a checkpoint; "" is the thread's head with all that waits.
+// findBranch resolves a checkpoint; "" is the thread's head with all waiting turns.
 func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkpoint string) (branch, error) {
 	b := branch{owner: owner, threadID: threadID, head: chat.TurnOf(checkpoint)}
 	if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
@@ -193,9 +194,9 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 	if b.head == chat.RootCheckpoint {
 		return b, nil
 	}
-	asked := b.head
-	if asked != "" {
-		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: asked})
+	wanted := b.head
+	if wanted != "" {
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: wanted})
 		if err != nil {
 			return branch{}, err
 		}
@@ -224,7 +225,7 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 		}
 		b.waiting = append(b.waiting, m)
 		parent = row.TurnID
-		if row.TurnID == asked {
+		if row.TurnID == wanted {
 			break
 		}
 	}
@@ -232,7 +233,7 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 }
 
 // threadHead is the newest turn of the thread's tree. Turns that wait for their
-// parent are not in it: the head is what they will follow.
+// parent are not in the tree: they will follow the head.
 func threadHead(ctx context.Context, q *sqlcgen.Queries, owner, threadID string) (string, error) {
 	head, err := q.Head(ctx, sqlcgen.HeadParams{Owner: owner, ThreadID: threadID})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -259,7 +260,7 @@ func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string,
 			if !ok {
 				return nil, db.ErrNotFound
 			}
-			// The way from there to the beginning is the same as from head.
+			// The path from there to the first turn is the same as from head.
 			t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: b.owner, ID: turnID})
 			if err != nil {
 				return nil, err
@@ -277,13 +278,13 @@ func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string,
 	return append(placed, waiting...), err
 }
 
-// placed reads the newest limit messages from head backwards, of head itself
-// only those numbered below beforeN, and returns them oldest first.
+// placed reads the newest limit messages from head backwards and returns them
+// oldest first; of head itself only those numbered below beforeN.
 func (b branch) placed(ctx context.Context, q *sqlcgen.Queries, head string, beforeN int64, limit int, prompts bool) ([]chat.Message, error) {
 	rows, err := q.BranchMessages(ctx, sqlcgen.BranchMessagesParams{
 		Owner: b.owner, ThreadID: b.threadID, Head: head, OfTree: b.unchecked, BeforeN: beforeN, Prompts: prompts,
 		MaxRows:  int64(limit),
-		MaxTurns: int64(limit) + 1, // every turn but the first has a message to give
+		MaxTurns: int64(limit) + 1, // every turn but the first adds at least one message
 	})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 
 // Reasons why Import refuses.
 var (
-	ErrOpenTurns = errors.New("turns are open; let them end, or stop them, and then the processes")
+	ErrOpenTurns = errors.New("turns are open; wait for them or stop them, then stop the processes")
 	ErrNotEmpty  = errors.New("the target is not empty")
 )
 
@@ -25,11 +25,11 @@ type Moved struct {
 	Rows  int64
 }
 
-// Import writes all that a SQLite store of the present schema holds, read through
-// from, into s, which must be empty, in one transaction: after an error s is
-// empty still. The rows of every table are counted on both sides before it ends.
+// Import copies a SQLite store of the current schema, read through from, into s,
+// which must be empty. It is one transaction: after an error s is still empty.
+// Before it commits it compares the row counts of every table.
 func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err error) {
-	defer s.wrap(ctx, "import", &err) // however long it takes
+	defer s.wrap(ctx, "import", &err) // no timeout: large stores take long
 	var open int64
 	if err := from.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE settled_at = 0 AND status <> 'new'").Scan(&open); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err er
 	return moved, err
 }
 
-// refuseUnlessEmpty also keeps others from writing until the transaction ends.
+// refuseUnlessEmpty also locks all tables against writes until the transaction ends.
 func refuseUnlessEmpty(ctx context.Context, tx pgx.Tx) error {
 	var names []string
 	for _, t := range all() {
@@ -76,17 +76,17 @@ func refuseUnlessEmpty(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// table is one of ours with the rows of SQLite that it gets.
+// table is a table of Postgres and where its rows come from in SQLite.
 type table struct {
 	name    string
-	columns string // ours, in the order of source's
+	columns string // of Postgres, in the order of source's
 	source  string // what follows SELECT; columns FROM name if empty
 	flags   string // columns that are 0 or 1 in SQLite and boolean here
-	serial  string // column that goes on counting
+	serial  string // column whose sequence continues after the copied rows
 }
 
-// moving are copied as they are, parents first. The counters of limits begin
-// anew.
+// moving are copied as they are, parents first. Rate-limit counters are not
+// copied: they start at zero.
 var moving = []table{
 	{name: "profiles", columns: "owner, industry, location"},
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places", flags: "listed"},
@@ -109,7 +109,7 @@ var moving = []table{
 	{name: "set_documents", columns: "set_id, position, doc_id"},
 }
 
-// indexed are made by importChunks.
+// indexed are written by importChunks.
 var indexed = []table{
 	{name: "chunks", source: "* FROM chunks c JOIN documents d ON d.edition = c.edition"},
 	{name: "chunk_vectors", source: "* FROM chunk_vectors v JOIN chunks c ON c.id = v.id JOIN documents d ON d.edition = c.edition"},
@@ -160,8 +160,8 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 	return storable(row), nil
 }
 
-// importChunks writes the chunks of every document with their vectors, indexed
-// anew.
+// importChunks copies the chunks and vectors of every document and indexes them
+// for Postgres.
 func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 	documents, err := from.QueryContext(ctx, "SELECT id, edition FROM documents WHERE edition > 0")
 	if err != nil {

@@ -36,7 +36,7 @@ func move(t *testing.T, from *sqlite.Store, to *Store) (map[string]int64, error)
 	})
 }
 
-func TestAMovedInstallationSaysTheSame(t *testing.T) {
+func TestImportedStoreReadsTheSame(t *testing.T) {
 	direct := pgtest.Database(t)
 	for name, url := range map[string]string{"directly": direct, "through a transaction pooler": pgtest.Pooler(t, direct)} {
 		t.Run(name, func(t *testing.T) {
@@ -49,13 +49,13 @@ func TestAMovedInstallationSaysTheSame(t *testing.T) {
 			for table, n := range rows {
 				require.NotZero(t, n, table)
 			}
-			require.Equal(t, filled.Says(t, from), filled.Says(t, to))
-			filled.GoesOn(t, to)
+			require.Equal(t, filled.Snapshot(t, from), filled.Snapshot(t, to))
+			filled.AcceptsNewRows(t, to)
 		})
 	}
 }
 
-func TestNothingIsMovedWhileATurnIsOpenOrIntoWhatIsNotEmpty(t *testing.T) {
+func TestImportRefusesOpenTurnsAndANonEmptyTarget(t *testing.T) {
 	from, to, ctx := openSQLite(t), openStore(t, pgtest.Database(t)), t.Context()
 	dbtest.Fill(t, from)
 	turn := chat.Turn{ID: uuid.NewString(), Owner: "o", ThreadID: uuid.NewString(), Content: chat.Content{Message: "hello"}}
@@ -79,5 +79,5 @@ func TestNothingIsMovedWhileATurnIsOpenOrIntoWhatIsNotEmpty(t *testing.T) {
 	_, err = move(t, from, to)
 	require.NoError(t, err)
 	_, err = move(t, from, to)
-	require.ErrorIs(t, err, ErrNotEmpty, "moved once")
+	require.ErrorIs(t, err, ErrNotEmpty, "a second import")
 }

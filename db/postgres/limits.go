@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Store) Count(ctx context.Context, key string, n int64, window time.Duration, now time.Time) (_ db.Window, err error) {
-	ctx, end := s.few(ctx, "count")
+	ctx, end := s.shortCall(ctx, "count")
 	defer end(&err)
 	if s.pruned.Due(now) {
 		if err := s.q.PruneCounts(ctx, record.Micros(now.Add(-record.PruneCountsAfter))); err != nil {
@@ -26,7 +26,7 @@ func (s *Store) Count(ctx context.Context, key string, n int64, window time.Dura
 }
 
 func (s *Store) Counted(ctx context.Context, key string, window time.Duration, now time.Time) (_ db.Window, err error) {
-	ctx, end := s.few(ctx, "read a count")
+	ctx, end := s.shortCall(ctx, "read a count")
 	defer end(&err)
 	row, err := s.q.Counted(ctx, sqlcgen.CountedParams{Key: record.Digest(key), Now: record.Micros(now)})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -36,7 +36,7 @@ func (s *Store) Counted(ctx context.Context, key string, window time.Duration, n
 }
 
 func (s *Store) ForgetCount(ctx context.Context, key string) (err error) {
-	ctx, end := s.few(ctx, "forget a count")
+	ctx, end := s.shortCall(ctx, "forget a count")
 	defer end(&err)
 	return s.q.ForgetCount(ctx, record.Digest(key))
 }

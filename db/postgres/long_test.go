@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
-// statements notes what a store sends.
+// statements records what a store sends.
 type statements struct {
 	mu   sync.Mutex
 	sent []pgx.TraceQueryStartData
@@ -51,7 +51,7 @@ func (s *statements) take() []pgx.TraceQueryStartData {
 	return sent
 }
 
-// work is how many rows a query touches, those counted that it throws away.
+// work counts the rows that a query touches, also those that it filters out.
 func work(t *testing.T, conn *pgx.Conn, q pgx.TraceQueryStartData) (rows int, plan string) {
 	t.Helper()
 	require.NoError(t, conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+q.SQL, q.Args...).Scan(&plan))
@@ -76,7 +76,7 @@ func (n node) work() float64 {
 	return sum
 }
 
-func TestAThreadOf2000TurnsAnd200BranchesCostsNoMoreThanAShortOne(t *testing.T) {
+func TestQueriesOfAThreadOf2000TurnsReadNoMoreRowsThanThoseOfAShortOne(t *testing.T) {
 	url := pgtest.Database(t)
 	filler := openStore(t, url)
 	const turns = 2000
@@ -90,7 +90,7 @@ func TestAThreadOf2000TurnsAnd200BranchesCostsNoMoreThanAShortOne(t *testing.T) 
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), patience: patient}
+	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts}
 	conn, err := pgx.Connect(t.Context(), url+"&default_query_exec_mode=exec")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
@@ -108,7 +108,7 @@ func TestAThreadOf2000TurnsAnd200BranchesCostsNoMoreThanAShortOne(t *testing.T) 
 				}
 				queries++
 				n, plan := work(t, conn, q)
-				if strings.Contains(q.SQL, "name: Tree ") { // all branches are asked for
+				if strings.Contains(q.SQL, "name: Tree ") { // reads all branches
 					require.LessOrEqual(t, n, 4*len(thread.Turns), plan)
 					continue
 				}
@@ -117,9 +117,9 @@ func TestAThreadOf2000TurnsAnd200BranchesCostsNoMoreThanAShortOne(t *testing.T) 
 		}
 		return rows
 	}
-	few, many := measure(short), measure(long)
+	base, many := measure(short), measure(long)
 	require.Greater(t, queries, 50)
 	for name, n := range many {
-		require.LessOrEqual(t, n, few[name]+300, "%s reads of the whole thread", name)
+		require.LessOrEqual(t, n, base[name]+300, "%s reads of the whole thread", name)
 	}
 }

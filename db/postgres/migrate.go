@@ -23,7 +23,7 @@ const migrationLock = 0x70616c61766572 // "palaver"
 //
 // goose's own advisory lock belongs to a session, which a transaction pooler
 // does not keep; the lock here belongs to a transaction, held on a connection of
-// its own, and is gone at once should the process die.
+// its own, and is released at once if the process dies.
 func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	locked, unlock, err := lock(ctx, config)
 	if err != nil {
@@ -50,8 +50,8 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	return nil
 }
 
-// lock waits by asking again, so that those who wait take no connection of a
-// pooler away from the one who works.
+// lock polls, so that waiting processes do not hold the pooler connections that
+// the migrating process needs.
 func lock(ctx context.Context, config *pgx.ConnConfig) (_ pgx.Tx, unlock func() error, err error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -80,8 +80,8 @@ func lock(ctx context.Context, config *pgx.ConnConfig) (_ pgx.Tx, unlock func() 
 	}
 }
 
-// checkOwnership refuses a role that row-level security binds: it would find
-// nothing, and say nothing of it.
+// checkOwnership refuses a role that row-level security applies to: it would
+// silently see no rows.
 func checkOwnership(ctx context.Context, tx pgx.Tx) error {
 	var bound bool
 	err := tx.QueryRow(ctx, `SELECT coalesce(bool_or(row_security_active(c.oid)), false)

@@ -23,21 +23,21 @@ import (
 
 // Store is a db.Store in one Postgres database.
 type Store struct {
-	pool     *pgxpool.Pool
-	q        *sqlcgen.Queries
-	closed   atomic.Bool
-	silent   atomic.Bool // the last call that waited for an answer got none
-	patience patience
-	pruned   record.Pruned
+	pool         *pgxpool.Pool
+	q            *sqlcgen.Queries
+	closed       atomic.Bool
+	unresponsive atomic.Bool // the last call timed out
+	timeouts     timeouts
+	pruned       record.Pruned
 }
 
 var _ db.Store = (*Store)(nil)
 
 const (
-	// connectPatience is how long one connection may take to come up, unless
-	// the URL has a connect_timeout.
-	connectPatience = 3 * time.Second
-	// poolSize is the most connections of one process, unless the URL has
+	// connectTimeout limits each new connection, unless the URL has a
+	// connect_timeout.
+	connectTimeout = 3 * time.Second
+	// poolSize limits the connections of one process, unless the URL has
 	// pool_max_conns.
 	poolSize = 10
 )
@@ -57,7 +57,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
-	return &Store{pool: pool, q: sqlcgen.New(plain{pool}), patience: patient}, nil
+	return &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts}, nil
 }
 
 func parse(url string) (*pgxpool.Config, error) {
@@ -65,13 +65,13 @@ func parse(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("not a Postgres URL; use one like postgres://USER:PASSWORD@HOST:5432/DATABASE")
 	}
-	// No prepared statements: behind a transaction pooler the next statement
-	// may be another connection's.
+	// No prepared statements: a transaction pooler may run the next statement
+	// on another connection.
 	if !strings.Contains(url, "default_query_exec_mode") {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectPatience
+		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = poolSize
@@ -83,33 +83,33 @@ func parse(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// quietFor is how long a connection is taken for as good as it was.
-const quietFor = time.Second
+// checkIdleAfter is how long a connection may be idle before it is checked.
+const checkIdleAfter = time.Second
 
-// mayBeLost asks for a ping of a connection that was idle for a while and of
-// which the network says that it has ended. To ping each would cost a round trip.
+// mayBeLost lets the pool ping only idle connections whose socket has ended.
+// A ping of every connection would cost a round trip.
 func mayBeLost(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	//lint:ignore SA1019 Ping, which is recommended instead, is the round trip that this saves
-	return p.IdleDuration > quietFor && p.Conn.PgConn().CheckConn() != nil
+	return p.IdleDuration > checkIdleAfter && p.Conn.PgConn().CheckConn() != nil
 }
 
 // Ping reads from the database.
 func (s *Store) Ping(ctx context.Context) (err error) {
-	ctx, end := s.few(ctx, "ping")
+	ctx, end := s.shortCall(ctx, "ping")
 	defer end(&err)
 	_, err = s.q.ConversationDeleted(ctx, "")
 	return err
 }
 
-// Close ends all connections once the calls under way are done. Later calls end
-// with ErrUnavailable.
+// Close ends all connections once the running calls are done. Later calls return
+// ErrUnavailable.
 func (s *Store) Close() error {
 	s.closed.Store(true)
 	s.pool.Close()
 	return nil
 }
 
-// plain hands on statements with texts that Postgres can store.
+// plain replaces what Postgres cannot store in the arguments of statements.
 type plain struct{ sqlcgen.DBTX }
 
 func (p plain) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {

@@ -40,7 +40,7 @@ func TestStoreKeepsTheContractThroughATransactionPooler(t *testing.T) {
 	keepsTheContract(t, pgtest.Pooler(t, direct), direct)
 }
 
-// keepsTheContract runs the suite at url; direct leads to the same database.
+// keepsTheContract runs the suite at url; direct is the same database without a pooler.
 func keepsTheContract(t *testing.T, url, direct string) {
 	openStore(t, url)
 	dbtest.Run(t, func(t *testing.T) db.Store {

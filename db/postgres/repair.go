@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Store) OpenThreads(ctx context.Context, before time.Time, after chat.ThreadRef, limit int) (_ []chat.ThreadRef, err error) {
-	ctx, end := s.few(ctx, "list open threads")
+	ctx, end := s.shortCall(ctx, "list open threads")
 	defer end(&err)
 	rows, err := s.q.OpenThreads(ctx, sqlcgen.OpenThreadsParams{
 		BeforeAt: record.Micros(before), AfterOwner: after.Owner, AfterThread: after.ThreadID, MaxRows: int32(limit)})
@@ -26,7 +26,7 @@ func (s *Store) OpenThreads(ctx context.Context, before time.Time, after chat.Th
 }
 
 func (s *Store) ProcessingDocuments(ctx context.Context, before time.Time, after string, limit int) (_ []db.DocumentRef, err error) {
-	ctx, end := s.few(ctx, "list processing documents")
+	ctx, end := s.shortCall(ctx, "list processing documents")
 	defer end(&err)
 	rows, err := s.q.ProcessingDocuments(ctx, sqlcgen.ProcessingDocumentsParams{BeforeAt: record.Micros(before), AfterID: after, MaxRows: int32(limit)})
 	if err != nil {
@@ -40,19 +40,19 @@ func (s *Store) ProcessingDocuments(ctx context.Context, before time.Time, after
 }
 
 func (s *Store) BusyThreads(ctx context.Context, owner string, limit int) (_ []string, err error) {
-	ctx, end := s.few(ctx, "list busy threads")
+	ctx, end := s.shortCall(ctx, "list busy threads")
 	defer end(&err)
 	return s.q.BusyThreads(ctx, sqlcgen.BusyThreadsParams{Owner: owner, MaxRows: int32(limit)})
 }
 
 func (s *Store) HasOpenTurns(ctx context.Context, owner, threadID string) (_ bool, err error) {
-	ctx, end := s.few(ctx, "look for open turns")
+	ctx, end := s.shortCall(ctx, "look for open turns")
 	defer end(&err)
 	return s.q.HasOpenTurns(ctx, sqlcgen.HasOpenTurnsParams{Owner: owner, ThreadID: threadID})
 }
 
-func (s *Store) UntakenTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
-	ctx, end := s.few(ctx, "list turns that were not taken")
+func (s *Store) UnacceptedTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
+	ctx, end := s.shortCall(ctx, "list turns that were not taken")
 	defer end(&err)
 	rows, err := s.q.UntakenTurns(ctx, sqlcgen.UntakenTurnsParams{BeforeAt: record.Micros(before), AfterID: after, MaxRows: int32(limit)})
 	if err != nil {

@@ -33,8 +33,8 @@ func reader(t *testing.T, database string) (_ *pgx.Conn, address string) {
 	return conn, address
 }
 
-// belongs writes a row into every table for owner, who may be the public one.
-func belongs(t *testing.T, s *Store, owner, name string) {
+// fillTables writes a row into every table for owner, who may be PublicOwner.
+func fillTables(t *testing.T, s *Store, owner, name string) {
 	t.Helper()
 	ctx := t.Context()
 	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: name}))
@@ -62,12 +62,12 @@ func belongs(t *testing.T, s *Store, owner, name string) {
 	require.NoError(t, s.DeleteConversation(ctx, owner, "x-"+name))
 }
 
-func TestARoleThatDoesNotOwnTheTablesSeesItsOwnAndPublicRowsOnly(t *testing.T) {
+func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	database := pgtest.Database(t)
 	s := openStore(t, database)
-	belongs(t, s, "ann", "Marzipan")
-	belongs(t, s, "bob", "Nougat")
-	belongs(t, s, chat.PublicOwner, "Everybodys")
+	fillTables(t, s, "ann", "Marzipan")
+	fillTables(t, s, "bob", "Nougat")
+	fillTables(t, s, chat.PublicOwner, "Everybodys")
 	conn, _ := reader(t, database)
 	public := map[string]bool{"documents": true, "raw_documents": true, "document_texts": true, "chunks": true, "chunk_vectors": true}
 
@@ -99,7 +99,7 @@ func TestARoleThatDoesNotOwnTheTablesSeesItsOwnAndPublicRowsOnly(t *testing.T) {
 	}
 	for _, table := range append(tables(), "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "goose_db_version"}, table) { // nobody's business
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}
@@ -108,10 +108,10 @@ func TestARoleThatDoesNotOwnTheTablesSeesItsOwnAndPublicRowsOnly(t *testing.T) {
 			require.Equal(t, public[table], rows(tx, table, "Everybodys") > 0, table)
 			require.Equal(t, rows(tx, table, ""), rows(tx, table, "Marzipan")+rows(tx, table, "Everybodys"), table)
 		})
-		for _, nobody := range []string{"", "carol", "%"} {
-			as(nobody, func(tx pgx.Tx) {
-				require.Equal(t, public[table], rows(tx, table, "") > 0, "%s as %q", table, nobody)
-				require.Equal(t, rows(tx, table, ""), rows(tx, table, "Everybodys")*btoi(public[table]), "%s as %q", table, nobody)
+		for _, stranger := range []string{"", "carol", "%"} {
+			as(stranger, func(tx pgx.Tx) {
+				require.Equal(t, public[table], rows(tx, table, "") > 0, "%s as %q", table, stranger)
+				require.Equal(t, rows(tx, table, ""), rows(tx, table, "Everybodys")*btoi(public[table]), "%s as %q", table, stranger)
 			})
 		}
 		as("ann", func(tx pgx.Tx) {
@@ -127,7 +127,7 @@ func TestARoleThatDoesNotOwnTheTablesSeesItsOwnAndPublicRowsOnly(t *testing.T) {
 	require.NoError(t, s.Ping(t.Context()))
 	turn, err := s.Turn(t.Context(), "bob", "Nougat")
 	require.NoError(t, err)
-	require.Equal(t, "Nougat", turn.Content.Message, "the owner of the tables is not bound")
+	require.Equal(t, "Nougat", turn.Content.Message, "row-level security does not apply to the owner of the tables")
 }
 
 func btoi(b bool) int {
@@ -137,7 +137,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-func TestARoleThatRowLevelSecurityBindsIsRefused(t *testing.T) {
+func TestOpenRefusesARoleThatDoesNotOwnTheTables(t *testing.T) {
 	database := pgtest.Database(t)
 	openStore(t, database)
 	_, address := reader(t, database)

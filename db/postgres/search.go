@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -18,64 +19,104 @@ import (
 // the vectors of many documents should not be.
 
 // visible are the ready documents that $1 may see, all ($2 NULL) or those listed
-// in $2.
-const visible = `visible AS (SELECT d.id, d.chunks, d.words FROM documents d
-	WHERE d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[])))`
-
-// few are the chunks of visible documents, where these are few; else none, for
-// then the index is faster. The index knows words, not owners: it finds the chunks
-// of all owners that have a word.
-const few = `few AS MATERIALIZED (SELECT c.id, c.words, c.search, c.frequencies
-	FROM visible v JOIN chunks c ON c.doc_id = v.id WHERE (SELECT sum(chunks) FROM visible) <= 5000)`
-
+// in $2. Their ids get the collation of chunks.doc_id: documents.id has another, in
+// which the index of chunks.doc_id cannot be used.
 const (
-	// ts_rank does not know how rare a word is and recalls less (bench/recall: .907
-	// against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
-	// k1 * (1 - b) and k1 * b), its statistics those of what is visible. Ties: older
-	// text first, then by place in it; rounded, because a sum depends on its order.
-	rankText = `WITH ` + visible + `,
-		corpus AS (SELECT sum(chunks)::float8 AS chunks, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
-		asked AS (SELECT t.lexeme, quote_literal(t.lexeme)::tsquery AS query FROM unnest(to_tsvector('palaver', $3)) t),
-		` + few + `,
+	visible = `visible AS (SELECT d.id COLLATE "default" AS id, d.chunks, d.words FROM documents d WHERE ` + isVisible + `)`
+
+	isVisible = `d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))`
+)
+
+// smallCorpus is the most visible chunks that a search reads one by one. If there
+// are more, it asks the index for those with a word. The index knows words, not
+// owners: it returns the chunks of all owners that have the word.
+const smallCorpus = 5000
+
+// readSmall and readLarge pair the visible chunks c with the words a of asked that
+// they have. OFFSET 0 keeps the joins in the order in which they are written. The
+// planner would order them by statistics, which are out of date after many uploads,
+// and could scan the index once per document (TestSearchScansTheIndexOncePerWord).
+var (
+	// readSmall returns nothing if there are more chunks than smallCorpus. setweight
+	// changes nothing here: its result is decompressed once, c.search once per word.
+	readSmall = `visible v
+		CROSS JOIN LATERAL (SELECT c.id, c.words, c.frequencies, setweight(c.search, 'A', '{}') AS search
+			FROM chunks c WHERE c.doc_id = v.id OFFSET 0) c
+		CROSS JOIN LATERAL (SELECT a.* FROM asked a WHERE c.search @@ a.query OFFSET 0) a
+		WHERE (SELECT sum(chunks) FROM visible) <= ` + strconv.Itoa(smallCorpus)
+
+	readLarge = `asked a
+		CROSS JOIN LATERAL (SELECT c.id, c.words, c.frequencies, c.doc_id FROM chunks c WHERE c.search @@ a.query OFFSET 0) c
+		CROSS JOIN LATERAL (SELECT FROM documents d WHERE d.id = c.doc_id AND ` + isVisible + ` OFFSET 0) d`
+)
+
+// rankText returns a row with the number of visible chunks as its score, then the
+// hits.
+//
+// ts_rank does not know how rare a word is and recalls less (bench/recall: .907
+// against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
+// k1 * (1 - b) and k1 * b), its statistics those of what is visible. Ties: older
+// text first, then by place in it; rounded, because a sum depends on its order.
+func rankText(read string) string {
+	return `WITH ` + visible + `,
+		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
+		asked AS MATERIALIZED (SELECT t.lexeme, quote_literal(t.lexeme)::tsquery AS query FROM unnest(to_tsvector('palaver', $3)) t),
 		found AS MATERIALIZED (
-			SELECT f.id, f.words::float8 AS words, a.lexeme, (f.frequencies -> a.lexeme)::float8 AS frequency
-			FROM few f JOIN asked a ON f.search @@ a.query
-			UNION ALL
-			SELECT c.id, c.words::float8, a.lexeme, (c.frequencies -> a.lexeme)::float8
-			FROM asked a JOIN chunks c ON c.search @@ a.query JOIN visible v ON v.id = c.doc_id
-			WHERE (SELECT sum(chunks) FROM visible) > 5000),
+			SELECT c.id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency FROM ` + read + `),
 		weights AS (
 			SELECT f.lexeme, ln(1 + (max(corpus.chunks) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-			FROM found f CROSS JOIN corpus GROUP BY f.lexeme)
-		, ranked AS (SELECT f.id, round(sum(w.weight * f.frequency * 2.2::float8
+			FROM found f CROSS JOIN corpus GROUP BY f.lexeme),
+		ranked AS (SELECT f.id, round(sum(w.weight * f.frequency * 2.2::float8
 			/ (f.frequency + 0.3::float8 + 0.9::float8 * f.words / corpus.average))::numeric, 9)::float8 AS score
 		FROM found f JOIN weights w ON w.lexeme = f.lexeme CROSS JOIN corpus
 		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
+		SELECT '', '', 0, '', 0, 0, '', 0, corpus.chunks FROM corpus
+		UNION ALL (
 		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, r.score
 		FROM ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id
-		ORDER BY r.score DESC, r.id`
+		ORDER BY r.score DESC, r.id)`
+}
 
-	countWords = `WITH ` + visible + `, ` + few + `
+// countWords returns the number of visible chunks, then the number of those with
+// each word.
+func countWords(read string) string {
+	return `WITH ` + visible + `,
+		asked AS MATERIALIZED (SELECT w.n, phraseto_tsquery('palaver', w.word) AS query FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n)),
+		found AS MATERIALIZED (SELECT a.n FROM ` + read + `)
 		SELECT coalesce(sum(v.chunks), 0)::bigint FROM visible v
-		UNION ALL (
-		SELECT (SELECT count(*) FROM few f WHERE f.search @@ phraseto_tsquery('palaver', w.word))
-			+ (SELECT count(*) FROM chunks c JOIN visible v ON v.id = c.doc_id
-				WHERE c.search @@ phraseto_tsquery('palaver', w.word) AND (SELECT sum(chunks) FROM visible) > 5000)
-		FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n) ORDER BY w.n)`
+		UNION ALL (SELECT count(f.n) FROM asked a LEFT JOIN found f ON f.n = a.n GROUP BY a.n ORDER BY a.n)`
+}
 
+var (
+	rankSmall, rankLarge   = rankText(readSmall), rankText(readLarge)
+	countSmall, countLarge = countWords(readSmall), countWords(readLarge)
+)
+
+const (
 	readVectors = `WITH ` + visible + `
 		SELECT v.id, v.vector FROM visible d JOIN chunks c ON c.doc_id = d.id JOIN chunk_vectors v ON v.id = c.id
 		WHERE length(v.vector) = $3`
 )
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.large(ctx, "search text")
+	ctx, end := s.longCall(ctx, "search text")
 	defer end(&err)
 	query, n := terms(strings.Join(record.Words(words), " "))
 	if n == 0 || k < 1 {
 		return nil, nil
 	}
-	rows, err := s.query(ctx, rankText, owner, docIDs, query, k)
+	hits, err := s.rank(ctx, rankSmall, owner, docIDs, query, k)
+	if err == nil && hits[0].Score > smallCorpus {
+		hits, err = s.rank(ctx, rankLarge, owner, docIDs, query, k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return hits[1:], nil
+}
+
+func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, error) {
+	rows, err := s.query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,18 +131,17 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []string, do
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
-	ctx, end := s.large(ctx, "count words")
+	ctx, end := s.longCall(ctx, "count words")
 	defer end(&err)
 	words = record.Words(words)
 	asked := make([]string, len(words))
 	for i, w := range words {
 		asked[i], _ = terms(w)
 	}
-	rows, err := s.query(ctx, countWords, owner, []string(nil), asked)
-	if err != nil {
-		return nil, 0, err
+	list, err := s.count(ctx, countSmall, owner, []string(nil), asked)
+	if err == nil && list[0] > smallCorpus {
+		list, err = s.count(ctx, countLarge, owner, []string(nil), asked)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	if err != nil {
 		return nil, 0, err
 	}
@@ -112,8 +152,16 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 	return counts, list[0], nil
 }
 
+func (s *Store) count(ctx context.Context, sql string, args ...any) ([]int, error) {
+	rows, err := s.query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int])
+}
+
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.large(ctx, "search vectors")
+	ctx, end := s.longCall(ctx, "search vectors")
 	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {

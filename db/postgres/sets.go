@@ -10,9 +10,9 @@ import (
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
-// CreateSet is idempotent for one owner and id: the last call stands.
+// CreateSet is idempotent for one owner and id: the last call wins.
 func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	ctx, end := s.few(ctx, "create set")
+	ctx, end := s.shortCall(ctx, "create set")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		err := record.Found(q.InsertSet(ctx, sqlcgen.InsertSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
@@ -24,7 +24,7 @@ func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error)
 }
 
 func (s *Store) UpdateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	ctx, end := s.few(ctx, "update set")
+	ctx, end := s.shortCall(ctx, "update set")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		err := record.Found(q.UpdateSet(ctx, sqlcgen.UpdateSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
@@ -35,11 +35,11 @@ func (s *Store) UpdateSet(ctx context.Context, set chat.DocumentSet) (err error)
 	})
 }
 
-// fillSet replaces a set's documents; ErrNotFound when its owner may not see
-// one of them.
+// fillSet replaces a set's documents; ErrNotFound when its owner cannot see one of
+// them.
 func fillSet(ctx context.Context, q *sqlcgen.Queries, set chat.DocumentSet) error {
-	// Kept before the set's own rows are touched: a delete of a document goes the
-	// same way, so that neither waits for the other for ever.
+	// Lock the documents before the set's rows, in the same order as a delete of a
+	// document does, so that the two cannot deadlock.
 	visible, err := q.KeepDocuments(ctx, sqlcgen.KeepDocumentsParams{Owner: set.Owner, Ids: set.DocIDs})
 	if err != nil {
 		return err
@@ -58,14 +58,14 @@ func fillSet(ctx context.Context, q *sqlcgen.Queries, set chat.DocumentSet) erro
 }
 
 func (s *Store) DeleteSet(ctx context.Context, owner, id string) (err error) {
-	ctx, end := s.few(ctx, "delete set")
+	ctx, end := s.shortCall(ctx, "delete set")
 	defer end(&err)
 	return record.Found(s.q.DeleteSet(ctx, sqlcgen.DeleteSetParams{Owner: owner, ID: id}))
 }
 
 // ListSets are newest first.
 func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p db.Page[chat.DocumentSet], err error) {
-	ctx, end := s.few(ctx, "list sets")
+	ctx, end := s.shortCall(ctx, "list sets")
 	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p d
 }
 
 func (s *Store) SetsByID(ctx context.Context, owner string, ids []string) (sets []chat.DocumentSet, err error) {
-	ctx, end := s.few(ctx, "read sets")
+	ctx, end := s.shortCall(ctx, "read sets")
 	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		rows, err := q.SetsByID(ctx, sqlcgen.SetsByIDParams{Owner: owner, Ids: ids})

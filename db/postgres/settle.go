@@ -15,10 +15,10 @@ import (
 )
 
 func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
-	ctx, end := s.few(ctx, "settle turn")
+	ctx, end := s.shortCall(ctx, "settle turn")
 	defer end(&err)
 	if !e.Status.Settled() {
-		return chat.Event{}, fmt.Errorf("%q is not the status of a settled turn", e.Status)
+		return chat.Event{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
 	}
 	e.At = record.OrNow(e.At)
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -48,7 +48,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 }
 
 func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {
-	if row.Place == 0 { // it never began, or only in a workflow that could not say so
+	if row.Place == 0 { // it never began, or its workflow could not save that it did
 		if err := placeAnywhere(ctx, q, known, &row, e.Parent); err != nil {
 			return err
 		}
@@ -79,14 +79,14 @@ func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcge
 	return nil
 }
 
-// turnsForSettle are the turn that ends and its parent.
+// turnsForSettle reads the turn that ends and its parent.
 func turnsForSettle(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) (turnsByID, error) {
 	rows, err := q.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: e.Owner, Ids: []string{e.TurnID, chat.TurnOf(e.Parent)}})
 	return byID(rows), err
 }
 
-// unname takes a title back that was made from a turn which was rolled back: a
-// thread where nothing else is seen has no name.
+// unname removes a title that was made from a rolled back turn: a thread that
+// shows no other turn has no title.
 func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 	head, err := threadHead(ctx, q, row.Owner, row.ThreadID)
 	if err != nil || head != chat.RootCheckpoint {
@@ -100,8 +100,8 @@ func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 		Owner: t.Owner, ID: t.ThreadID, Title: chat.TitleFrom(t.Content.Message)})
 }
 
-// placeAnywhere gives a turn its place when it ends without one: under the
-// parent it names, else under the thread's head. A turn must be able to end.
+// placeAnywhere places a turn that ends without a place: under the parent it
+// names, else under the thread's head. So every turn can end.
 func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
 	for _, candidate := range []string{parent, row.Parent} {
 		if candidate == "" {
@@ -119,8 +119,7 @@ func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row
 	return place(ctx, q, known, row, head)
 }
 
-// inherited is what the parent knew at its end: documents, and tools that need
-// not ask.
+// inherited is the parent's registry of documents and its approved tools.
 func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn) (registry, tools []string, err error) {
 	if row.Parent == chat.RootCheckpoint {
 		return nil, nil, nil
@@ -136,8 +135,7 @@ func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sql
 	return registry, tools, err
 }
 
-// addMessages adds what follows the user's message, which stands since the turn
-// was inserted.
+// addMessages adds the messages after the user's, which InsertTurn has written.
 func addMessages(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
 	for i, m := range record.FurtherMessages(e) {
 		metadata, err := storedMetadata(m)
@@ -176,7 +174,7 @@ func storedMetadata(m chat.Message) (string, error) {
 }
 
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
-	ctx, end := s.few(ctx, "read events")
+	ctx, end := s.shortCall(ctx, "read events")
 	defer end(&err)
 	read := sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)}
 	rows, err := s.q.EventsAfter(ctx, read)
@@ -191,7 +189,7 @@ func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ 
 		if err != nil {
 			return nil, err
 		}
-		if rows, err = s.q.EventsAfter(ctx, read); err != nil { // it may have settled in between
+		if rows, err = s.q.EventsAfter(ctx, read); err != nil { // the turn may have settled between the reads
 			return nil, err
 		}
 	}
@@ -205,7 +203,7 @@ func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ 
 }
 
 func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.TurnLog, err error) {
-	ctx, end := s.few(ctx, "read logs")
+	ctx, end := s.shortCall(ctx, "read logs")
 	defer end(&err)
 	if len(ids) == 0 {
 		return nil, nil
@@ -214,7 +212,7 @@ func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.Tu
 	if err != nil {
 		return nil, err
 	}
-	// Read after the turns: what has settled in between only has its events already.
+	// Read after the turns, so that a turn that was read as settled has its events.
 	logged, err := s.q.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: ids})
 	if err != nil {
 		return nil, err

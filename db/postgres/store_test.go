@@ -68,7 +68,7 @@ func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForTheMigrationLockMayGiveUp(t *testing.T) {
+func TestWaitForTheMigrationLockEndsAtTheDeadline(t *testing.T) {
 	url := pgtest.Database(t)
 	config, err := parse(url)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestWhoWaitsForTheMigrationLockMayGiveUp(t *testing.T) {
 	openStore(t, url)
 }
 
-func TestADatabaseOutOfReachIsOneClearLine(t *testing.T) {
+func TestOpenErrorIsOneLineWithoutThePassword(t *testing.T) {
 	server := pgtest.Server(t)
 	port, err := pgtest.FreePort()
 	require.NoError(t, err)
@@ -91,10 +91,10 @@ func TestADatabaseOutOfReachIsOneClearLine(t *testing.T) {
 		unavailable bool
 		says        string
 	}{
-		"nobody listens":   {fmt.Sprintf("postgres://u:geheim@127.0.0.1:%d/d", port), true, fmt.Sprintf("cannot connect to 127.0.0.1:%d: connect: connection refused", port)},
-		"no such database": {pgtest.With(server, func(u *url.URL) { u.Path = "/palaver_absent" }), false, `database "palaver_absent" does not exist`},
-		"no such host":     {"postgres://u:geheim@palaver.invalid/d", true, "cannot connect to palaver.invalid:5432: "},
-		"no URL":           {"postgres://u:geheim@h:port/d", false, "not a Postgres URL"},
+		"connection refused": {fmt.Sprintf("postgres://u:geheim@127.0.0.1:%d/d", port), true, fmt.Sprintf("cannot connect to 127.0.0.1:%d: connect: connection refused", port)},
+		"no such database":   {pgtest.With(server, func(u *url.URL) { u.Path = "/palaver_absent" }), false, `database "palaver_absent" does not exist`},
+		"no such host":       {"postgres://u:geheim@palaver.invalid/d", true, "cannot connect to palaver.invalid:5432: "},
+		"no URL":             {"postgres://u:geheim@h:port/d", false, "not a Postgres URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(t.Context(), c.url)
@@ -106,7 +106,7 @@ func TestADatabaseOutOfReachIsOneClearLine(t *testing.T) {
 	}
 }
 
-func TestALostConnectionIsUnavailableAndTheNextCallHasANewOne(t *testing.T) {
+func TestLostConnectionIsUnavailableAndTheNextCallReconnects(t *testing.T) {
 	url := pgtest.Database(t)
 	s := openStore(t, url)
 	require.NoError(t, s.Ping(t.Context()))
@@ -130,7 +130,7 @@ func TestALostConnectionIsUnavailableAndTheNextCallHasANewOne(t *testing.T) {
 	require.NoError(t, s.Ping(t.Context()))
 }
 
-func TestAServerThatIsGoneIsUnavailable(t *testing.T) {
+func TestStoppedServerIsUnavailable(t *testing.T) {
 	for _, name := range []string{"directly", "through a transaction pooler"} {
 		t.Run(name, func(t *testing.T) {
 			url, stop := pgtest.Private(t)
@@ -154,7 +154,7 @@ func TestAServerThatIsGoneIsUnavailable(t *testing.T) {
 						return err
 					},
 				} {
-					ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // a pooler keeps them waiting
+					ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // a pooler keeps calls waiting
 					require.ErrorIs(t, call(ctx), db.ErrUnavailable, name)
 					cancel()
 				}
@@ -163,7 +163,7 @@ func TestAServerThatIsGoneIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestWaitingForALockEndsAsTheServerSaysOrTheCaller(t *testing.T) {
+func TestLockWaitEndsAtStatementTimeoutOrDeadline(t *testing.T) {
 	url := pgtest.Database(t)
 	other := openStore(t, url)
 	limited := openStore(t, url+"&statement_timeout=200")
@@ -179,14 +179,14 @@ func TestWaitingForALockEndsAsTheServerSaysOrTheCaller(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, err = other.RenameConversation(ctx, "o", "c", "new")
-	require.ErrorIs(t, err, db.ErrUnavailable, "no lock in the time that the caller has")
+	require.ErrorIs(t, err, db.ErrUnavailable, "no lock before the caller's deadline")
 	require.NoError(t, ctx.Err(), "the server gives up before the caller does")
 	require.NoError(t, tx.Rollback(t.Context()))
 	_, err = other.RenameConversation(t.Context(), "o", "c", "new")
 	require.NoError(t, err)
 }
 
-func TestACancelledCallSaysSo(t *testing.T) {
+func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 	s := openStore(t, pgtest.Database(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -222,7 +222,7 @@ func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
 	require.Equal(t, map[string]any{"note": "\x00"}, h.Messages[1].Metadata)
 }
 
-func TestAChunkLargerThanAnIndexTakesIsStoredAll(t *testing.T) {
+func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	var b strings.Builder
 	for i := range 400_000 {
@@ -250,7 +250,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 	require.Equal(t, []string{"new"}, kept)
 }
 
-func TestPicturesThatNoMessageUsedForADayArePruned(t *testing.T) {
+func TestPicturesUnusedForADayArePruned(t *testing.T) {
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)
@@ -269,7 +269,7 @@ func TestPicturesThatNoMessageUsedForADayArePruned(t *testing.T) {
 	require.Equal(t, []string{"new", "newer", "old, used"}, kept)
 }
 
-func TestCountsAreKeptUnderADigestAndPrunedWhenTheyAreOver(t *testing.T) {
+func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	now := time.Now()
 	keys := func() (list []string) {
@@ -289,7 +289,7 @@ func TestCountsAreKeptUnderADigestAndPrunedWhenTheyAreOver(t *testing.T) {
 	require.ElementsMatch(t, []string{record.Digest("192.0.2.2"), record.Digest("192.0.2.3")}, keys())
 }
 
-// tables are all of ours.
+// tables are the names of all imported tables.
 func tables() []string {
 	var names []string
 	for _, t := range all() {
@@ -299,14 +299,14 @@ func tables() []string {
 	return names
 }
 
-func TestEveryTableIsKnownToAMove(t *testing.T) {
+func TestImportCoversEveryTable(t *testing.T) {
 	s := openStore(t, pgtest.Database(t))
 	rows, err := s.pool.Query(t.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version' ORDER BY 1")
 	require.NoError(t, err)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	slices.Sort(names)
-	require.Equal(t, tables(), slices.DeleteFunc(names, func(name string) bool { return name == "limits" }), "counts begin anew")
+	require.Equal(t, tables(), slices.DeleteFunc(names, func(name string) bool { return name == "limits" }), "counts are not copied")
 }
 
 func FuzzTerms(f *testing.F) {

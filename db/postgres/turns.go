@@ -25,10 +25,10 @@ func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	return row, err
 }
 
-// insertTurn inserts a turn; one that was taken before its row could be written
-// drives out a row that was not.
+// insertTurn inserts a turn. If taken, its thread accepted it before the row could
+// be written; it then replaces a row of the same message that no thread accepted.
 func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat.Turn, created, cancelled bool, err error) {
-	ctx, end := s.few(ctx, "insert turn")
+	ctx, end := s.shortCall(ctx, "insert turn")
 	defer end(&err)
 	t.CreatedAt = record.OrNow(t.CreatedAt)
 	if t.ClientTurnID == "" {
@@ -90,12 +90,12 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 	return stored, created, cancelled, err
 }
 
-// admitTurn makes the turn's conversation if need be and returns its generation.
-// ErrNotFound for a turn of a conversation that was deleted, and for a message of
-// one that is sent again: neither comes back in the next conversation of that id.
+// admitTurn creates the turn's conversation if needed and returns its generation.
+// ErrNotFound for a turn, or a retried message, of a conversation that was deleted:
+// neither may show up in a new conversation with the same id.
 func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen.AdmissionRow, taken bool) (generation int64, err error) {
 	how := reused
-	if taken { // its conversation was there before
+	if taken { // its conversation must exist already
 		how = 0
 	}
 	there := sqlcgen.ConversationOwnerRow{Owner: now.Owner, Generation: now.Generation}
@@ -119,9 +119,9 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen
 	return generation, err
 }
 
-// insertTurn writes the turn with its user message, which shows once the turn is
-// accepted, and with the run's name. It ties the pictures that came with it to the
-// conversation. Where the message has made a turn already, that one comes back.
+// insertTurn writes the turn with its user message, which is shown once the turn is
+// accepted, and its stream run id. It assigns the message's pictures to the
+// conversation. If the message has a turn already, it returns that one.
 func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
@@ -138,8 +138,8 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcg
 		Generation: int64(t.Generation), Role: said.Role, SaidAt: record.Micros(said.CreatedAt), Message: said.Content,
 		Metadata: metadata})
 	switch {
-	case errors.Is(err, pgx.ErrNoRows): // one of its ids is taken
-		row, err = takenBy(ctx, q, t)
+	case errors.Is(err, pgx.ErrNoRows): // one of its ids is in use
+		row, err = existingTurn(ctx, q, t)
 		return row, false, err
 	case err != nil:
 		return row, false, err
@@ -147,9 +147,9 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcg
 	return sqlcgen.Turn(made), true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)
 }
 
-// takenBy is the turn that the message of t has made before. ErrTurnConflict when
-// one of t's ids stands for something else.
-func takenBy(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn, error) {
+// existingTurn is the turn that the same message made before. ErrTurnConflict when
+// one of t's ids belongs to another turn or other content.
+func existingTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn, error) {
 	row, err := q.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
@@ -163,14 +163,14 @@ func takenBy(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn
 	return row, err
 }
 
-func (s *Store) GiveUp(ctx context.Context, owner, id string) (err error) {
-	ctx, end := s.few(ctx, "give up turn")
+func (s *Store) AbandonTurn(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.shortCall(ctx, "abandon turn")
 	defer end(&err)
 	return s.q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
 }
 
 func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time) (err error) {
-	ctx, end := s.few(ctx, "drop turn")
+	ctx, end := s.shortCall(ctx, "drop turn")
 	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
@@ -189,7 +189,7 @@ func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
-	ctx, end := s.few(ctx, "read turn")
+	ctx, end := s.shortCall(ctx, "read turn")
 	defer end(&err)
 	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 }
 
 func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
-	ctx, end := s.few(ctx, "read the newest message")
+	ctx, end := s.shortCall(ctx, "read the newest message")
 	defer end(&err)
 	row, err := s.q.HeadTurn(ctx, sqlcgen.HeadTurnParams{Owner: owner, ThreadID: threadID})
 	if err != nil || row.ID == "" {
@@ -210,7 +210,7 @@ func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (conten
 }
 
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
-	ctx, end := s.few(ctx, "find turn")
+	ctx, end := s.shortCall(ctx, "find turn")
 	defer end(&err)
 	kind, id, err := record.CancelKind(ref)
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_
 }
 
 func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) (err error) {
-	ctx, end := s.few(ctx, "cancel")
+	ctx, end := s.shortCall(ctx, "cancel")
 	defer end(&err)
 	kind, id, err := record.CancelKind(ref)
 	if err != nil {
@@ -256,7 +256,7 @@ func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reas
 }
 
 func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled bool, err error) {
-	ctx, end := s.few(ctx, "look for a cancel")
+	ctx, end := s.shortCall(ctx, "look for a cancel")
 	defer end(&err)
 	t, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 	if err != nil {
@@ -267,18 +267,18 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		Since: t.CreatedAt - record.RunCancelReach.Microseconds(), Until: t.CreatedAt + record.RunCancelReach.Microseconds()})
 }
 
-func (s *Store) Standing(ctx context.Context, owner, turnID string) (standing db.Standing, err error) {
-	ctx, end := s.few(ctx, "read where a turn stands")
+func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (standing db.TurnContext, err error) {
+	ctx, end := s.shortCall(ctx, "read turn context")
 	defer end(&err)
 	rows, err := s.q.Standing(ctx, sqlcgen.StandingParams{Owner: owner, ID: turnID, Reach: record.RunCancelReach.Microseconds()})
 	if err != nil {
-		return db.Standing{}, err
+		return db.TurnContext{}, err
 	}
 	found, head := false, sqlcgen.Turn{ID: chat.RootCheckpoint, Approvals: "[]", SettledAt: 1}
 	for _, row := range rows {
 		t, err := turn(row.Turn)
 		if err != nil {
-			return db.Standing{}, err
+			return db.TurnContext{}, err
 		}
 		if t.ID == turnID {
 			found, standing.Turn, standing.Cancelled = true, t, row.Cancelled
@@ -291,7 +291,7 @@ func (s *Store) Standing(ctx context.Context, owner, turnID string) (standing db
 		}
 	}
 	if !found {
-		return db.Standing{}, db.ErrNotFound
+		return db.TurnContext{}, db.ErrNotFound
 	}
 	standing.Head = head.ID
 	if head.SettledAt == 0 {
@@ -303,14 +303,14 @@ func (s *Store) Standing(ctx context.Context, owner, turnID string) (standing db
 }
 
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
-	ctx, end := s.few(ctx, "mark turn")
+	ctx, end := s.shortCall(ctx, "mark turn")
 	defer end(&err)
 	switch status {
 	case chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted:
 	default:
 		return fmt.Errorf("a turn cannot be marked %q", status)
 	}
-	if status == chat.TurnAccepted && parent == "" { // as a rule it has begun by now, and nothing is to be noted
+	if status == chat.TurnAccepted && parent == "" { // usually it has begun by now, and there is nothing to write
 		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
 		if err != nil || row.Status != string(chat.TurnNew) && row.Place > 0 {
 			return err
@@ -336,7 +336,7 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 			}
 			shown.TitleFolded = record.Fold(shown.Title)
 		}
-		// A note that the turn was accepted may come after it has begun.
+		// The status accepted may be written after the turn has begun.
 		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
 			row.Status = string(status)
 		}
@@ -362,11 +362,11 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
-func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
-	ctx, end := s.few(ctx, "take a turn back")
+func (s *Store) UnmarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
+	ctx, end := s.shortCall(ctx, "unmark turn")
 	defer end(&err)
 	if status != chat.TurnNew && status != chat.TurnAccepted {
-		return fmt.Errorf("a turn cannot be taken back to %q", status)
+		return fmt.Errorf("a turn cannot be unmarked to %q", status)
 	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
@@ -376,13 +376,13 @@ func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
-// titleAfter is a title made from a turn's message.
+// titleAfter makes a title from a turn's message.
 func titleAfter(row sqlcgen.Turn) (string, error) {
 	t, err := turn(row)
 	return chat.TitleFrom(t.Content.Message), err
 }
 
-// turnsByID are turns that were read in a transaction already.
+// turnsByID are turns that the transaction has read already.
 type turnsByID map[string]sqlcgen.Turn
 
 // knownTurns reads turns by their ids or checkpoints, in one statement.
@@ -402,7 +402,7 @@ func byID(rows []sqlcgen.Turn) turnsByID {
 	return known
 }
 
-// turn is a known turn or, where it is not known, one that is read now.
+// turn returns a known turn or reads it.
 func (known turnsByID) turn(ctx context.Context, q *sqlcgen.Queries, owner, id string) (sqlcgen.Turn, error) {
 	if row, ok := known[id]; ok {
 		return row, nil
@@ -417,8 +417,8 @@ func found(ok bool) error {
 	return nil
 }
 
-// place puts a turn under parent in its thread's tree, and at the end of the
-// tree's order unless it has a place there. ErrNotFound as for placedUnder.
+// place puts a turn under parent in its thread's tree; a turn without a place gets
+// the last one. ErrNotFound as for placedUnder.
 func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) (err error) {
 	if row.Parent, err = placedUnder(ctx, q, known, *row, parent); err != nil || row.Place > 0 {
 		return err
@@ -427,9 +427,9 @@ func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcge
 	return err
 }
 
-// placedUnder is the parent that a turn gets. It comes earlier in the tree's
-// order, so that there are no cycles, and is not a rolled back turn: then that
-// turn's own parent is taken. ErrNotFound when there is no such parent.
+// placedUnder is the parent that a turn gets. It must have an earlier place, so that
+// there are no cycles; a rolled back turn is replaced by its own parent. ErrNotFound
+// when there is no such parent.
 func placedUnder(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, parent string) (string, error) {
 	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
 		p, err := known.turn(ctx, q, row.Owner, parent)
@@ -452,12 +452,12 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) er
 }
 
 func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
-	ctx, end := s.few(ctx, "put texts")
+	ctx, end := s.shortCall(ctx, "put texts")
 	defer end(&err)
 	put := sqlcgen.PutTextsParams{Owner: owner, TurnID: turnID}
 	for i, t := range texts {
 		if slices.ContainsFunc(texts[i+1:], func(later db.Text) bool { return later.Key == t.Key }) {
-			continue // one statement writes a row once
+			continue // one statement cannot write a row twice
 		}
 		put.Keys, put.Texts, put.WrittenBy = append(put.Keys, t.Key), append(put.Texts, t.Text), append(put.WrittenBy, t.Order)
 	}
@@ -472,7 +472,7 @@ func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.T
 }
 
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
-	ctx, end := s.few(ctx, "read texts")
+	ctx, end := s.shortCall(ctx, "read texts")
 	defer end(&err)
 	rows, err := s.q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
 	if err == nil && len(rows) == 0 {
@@ -491,7 +491,7 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 }
 
 func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {
-	ctx, end := s.few(ctx, "save draft")
+	ctx, end := s.shortCall(ctx, "save draft")
 	defer end(&err)
 	rows, err := s.q.SaveDraft(ctx, sqlcgen.SaveDraftParams{
 		Owner: owner, TurnID: d.TurnID, Piece: int64(d.Piece), Attempt: int64(d.Attempt), Text: d.Text})
@@ -501,8 +501,8 @@ func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err er
 	return s.whyClosed(ctx, owner, d.TurnID)
 }
 
-// whyClosed says why a write to a turn changed nothing; nil when the turn is
-// open after all (a draft of a lower attempt).
+// whyClosed explains why a write to a turn changed nothing; nil when the turn is
+// open (a draft of a lower attempt).
 func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
 	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 	if err == nil && row.SettledAt != 0 {
@@ -512,7 +512,7 @@ func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
 }
 
 func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ db.Draft, err error) {
-	ctx, end := s.few(ctx, "read draft")
+	ctx, end := s.shortCall(ctx, "read draft")
 	defer end(&err)
 	row, err := s.q.Draft(ctx, sqlcgen.DraftParams{Owner: owner, TurnID: turnID, Piece: int64(piece)})
 	if err != nil {
@@ -522,7 +522,7 @@ func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ d
 }
 
 func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat.Turn, err error) {
-	ctx, end := s.few(ctx, "list open turns")
+	ctx, end := s.shortCall(ctx, "list open turns")
 	defer end(&err)
 	rows, err := s.q.OpenTurns(ctx, sqlcgen.OpenTurnsParams{Owner: owner, ThreadID: threadID})
 	if err != nil {
@@ -537,7 +537,7 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 }
 
 func (s *Store) TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) (_ []chat.Turn, err error) {
-	ctx, end := s.few(ctx, "read the next turns")
+	ctx, end := s.shortCall(ctx, "read the next turns")
 	defer end(&err)
 	rows, err := s.q.TurnsAfter(ctx, sqlcgen.TurnsAfterParams{
 		Owner: owner, ThreadID: threadID, Place: int64(place), MaxRows: int64(record.Clamp(limit, record.MaxHistory))})
@@ -553,7 +553,7 @@ func (s *Store) TurnsAfter(ctx context.Context, owner, threadID string, place, l
 }
 
 func (s *Store) LastPlace(ctx context.Context, owner, threadID string) (place int, err error) {
-	ctx, end := s.few(ctx, "read the last place")
+	ctx, end := s.shortCall(ctx, "read the last place")
 	defer end(&err)
 	last, err := s.q.LastPlace(ctx, sqlcgen.LastPlaceParams{Owner: owner, ThreadID: threadID})
 	if err == nil && last == 0 {

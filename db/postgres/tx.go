@@ -13,28 +13,28 @@ import (
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
-// A database may be far away, so a transaction waits for it as seldom as it can:
-// its begin goes with the first statement, and a statement that returns nothing
-// with the next one that does, or with the commit.
+// Round trips to the database may be slow, so a transaction saves them: it sends
+// BEGIN with the first statement, and a statement that returns no rows with the
+// next one that does, or with COMMIT.
 
 const (
 	beginUpdate = "BEGIN"
 	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	// A peer that died keeps its locks for as long as TCP takes to notice, unless
-	// the server ends its transaction. Set within it, so that a transaction pooler
-	// passes the settings on and nobody inherits them.
+	// A client that died keeps its locks until TCP notices, unless the server ends
+	// the transaction. Both settings are local to the transaction, so that they
+	// work through a transaction pooler and do not outlive it.
 	limitTransaction = `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', $2, true)`
 	opening          = 2 // statements of every transaction: its begin and its limits
-	// maxUnsent bounds the texts that wait to be sent, in bytes.
+	// maxUnsent limits the bytes of texts that wait to be sent.
 	maxUnsent = 1 << 20
 )
 
-// update runs f in a transaction whose statements each see what is committed.
+// update runs f in a read-committed transaction.
 func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
 	return s.inTx(ctx, beginUpdate, f)
 }
 
-// view runs f on one unchanging state of the database.
+// view runs f in a read-only transaction on one snapshot.
 func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
 	return s.inTx(ctx, beginView, f)
 }
@@ -47,7 +47,7 @@ func (s *Store) inTx(ctx context.Context, begin string, f func(q *sqlcgen.Querie
 	defer conn.Release() // which closes one that is still in a transaction
 	tx := &transaction{conn: conn.Conn()}
 	tx.unsent.Queue(begin)
-	tx.unsent.Queue(limitTransaction, millis(s.patience.idle), millis(lockPatience(ctx)))
+	tx.unsent.Queue(limitTransaction, millis(s.timeouts.idle), millis(lockTimeout(ctx)))
 	defer func() {
 		if tx.begun && !tx.over {
 			tx.abandon(ctx)
@@ -59,20 +59,20 @@ func (s *Store) inTx(ctx context.Context, begin string, f func(q *sqlcgen.Querie
 	return tx.commit(ctx)
 }
 
-// lockPatience is how long a statement of a call waits for a lock: less than the
-// caller for the answer, so that the server gives up first and says why.
-func lockPatience(ctx context.Context) time.Duration {
+// lockTimeout is how long a statement waits for a lock: less than the caller's
+// deadline, so that the server gives up first and reports why.
+func lockTimeout(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok { // every call has one
-		return patient.few
+		return defaultTimeouts.short
 	}
 	return max(time.Until(deadline)*4/5, time.Millisecond)
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// transaction sends what is executed for its effect alone with the next statement
-// whose answer is needed. An error of such a statement comes from that one.
+// transaction batches statements that return no rows with the next one that does.
+// An error of a batched statement is returned by that next one.
 type transaction struct {
 	conn   *pgx.Conn
 	unsent pgx.Batch
@@ -118,7 +118,7 @@ func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx
 
 func (t *transaction) commit(ctx context.Context) error {
 	if !t.begun && t.unsent.Len() == opening {
-		return nil // nothing was asked
+		return nil // no statement was queued
 	}
 	t.unsent.Queue("COMMIT")
 	results, err := t.send(ctx)
@@ -134,17 +134,17 @@ func (t *transaction) commit(ctx context.Context) error {
 	return err
 }
 
-// abandon rolls back. A connection that cannot is closed, which does it as well.
+// abandon rolls back. If that fails, it closes the connection, which rolls back too.
 func (t *transaction) abandon(ctx context.Context) {
 	if t.conn.IsClosed() {
 		return
 	}
 	if _, err := t.conn.Exec(ctx, "ROLLBACK"); err != nil {
-		_ = t.conn.Close(context.WithoutCancel(ctx)) // it was of no use any more
+		_ = t.conn.Close(context.WithoutCancel(ctx)) // the connection is lost anyway
 	}
 }
 
-// send sends all that is unsent, and reads the answers to all but the last.
+// send sends all queued statements, and reads the results of all but the last.
 func (t *transaction) send(ctx context.Context) (pgx.BatchResults, error) {
 	batch := t.unsent
 	t.unsent, t.size, t.begun = pgx.Batch{}, 0, true
@@ -158,7 +158,7 @@ func (t *transaction) send(ctx context.Context) (pgx.BatchResults, error) {
 	return results, nil
 }
 
-// closed closes results; an error that is known is not repeated.
+// closed closes results; it returns nil if the error is known already.
 func closed(known error, results pgx.BatchResults) error {
 	if err := results.Close(); known == nil {
 		return err
@@ -166,7 +166,7 @@ func closed(known error, results pgx.BatchResults) error {
 	return nil
 }
 
-// answer is the rows of a batch's last statement, and ends the batch with them.
+// answer is the rows of a batch's last statement; closing them closes the batch.
 type answer struct {
 	pgx.Rows
 	results pgx.BatchResults

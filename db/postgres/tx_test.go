@@ -12,15 +12,15 @@ import (
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
-func TestAPeerThatDiesWithAThreadsLockFreesIt(t *testing.T) {
+func TestLockOfADeadClientIsReleased(t *testing.T) {
 	direct := pgtest.Database(t)
 	for name, url := range map[string]string{"directly": direct, "through a transaction pooler": pgtest.Pooler(t, direct)} {
 		t.Run(name, func(t *testing.T) {
 			openStore(t, direct)
 			pgtest.Exec(t, direct, everything)
-			wire := pgtest.NewWire(t, url)
-			dead, other := openStore(t, wire.URL), openStore(t, url)
-			dead.patience.idle = 500 * time.Millisecond
+			proxy := pgtest.NewProxy(t, url)
+			dead, other := openStore(t, proxy.URL), openStore(t, url)
+			dead.timeouts.idle = 500 * time.Millisecond
 			turn := chat.Turn{ID: "t", Owner: "o", ThreadID: "c", Content: chat.Content{Message: "Hello"}}
 			_, _, _, err := other.InsertTurn(t.Context(), turn)
 			require.NoError(t, err)
@@ -33,24 +33,24 @@ func TestAPeerThatDiesWithAThreadsLockFreesIt(t *testing.T) {
 				if _, err := q.ConversationOwner(t.Context(), "c"); err != nil { // the lock was sent along
 					return err
 				}
-				wire.Hold() // as a machine that is gone: its connection stays open
-				other.patience.few = 250 * time.Millisecond
+				proxy.Stall() // like a machine that lost power: its connection stays open
+				other.timeouts.short = 250 * time.Millisecond
 				err := other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint)
 				require.ErrorIs(t, err, db.ErrUnavailable, "the lock is held")
-				other.patience.few = patient.few
+				other.timeouts.short = defaultTimeouts.short
 				require.NoError(t, other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint))
-				wire.Release()
+				proxy.Resume()
 				_, lost = q.ConversationOwner(t.Context(), "c")
 				return nil
 			}), "the server has rolled it back")
 			dead.wrap(t.Context(), "go on", &lost)
-			require.ErrorIs(t, lost, db.ErrUnavailable, "who comes back is told to try again")
+			require.ErrorIs(t, lost, db.ErrUnavailable, "the lost transaction is a retryable error")
 			answers(t, dead)
 		})
 	}
 }
 
-func TestATransactionSendsWhatItCanTogether(t *testing.T) {
+func TestTransactionBatchesStatementsWithoutRows(t *testing.T) {
 	meter := pgtest.NewMeter(t, pgtest.Database(t), 0)
 	s, ctx := openStore(t, meter.URL), t.Context()
 	require.NoError(t, s.Ping(ctx))
@@ -74,7 +74,7 @@ func TestATransactionSendsWhatItCanTogether(t *testing.T) {
 		}
 		return db.ErrForbidden
 	}), db.ErrForbidden)
-	require.Empty(t, meter.Trips(), "it never began")
+	require.Empty(t, meter.Trips(), "BEGIN was not sent")
 	p, err = s.Profile(ctx, "o")
 	require.NoError(t, err)
 	require.Equal(t, "x", p.Industry)

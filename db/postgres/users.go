@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Store) UserData(ctx context.Context, owner string) (d db.UserData, err error) {
-	ctx, end := s.large(ctx, "count a user's data")
+	ctx, end := s.longCall(ctx, "count a user's data")
 	defer end(&err)
 	err = s.view(ctx, func(q *sqlcgen.Queries) error {
 		d, err = userData(ctx, q, owner)
@@ -37,10 +37,10 @@ func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserDat
 	}, err
 }
 
-// DeleteUser takes large things one by one, each in a transaction of its own, so
-// that it never holds up other writers for long, and the rest at one stroke.
+// DeleteUser deletes conversations and documents one by one, each in its own
+// transaction, so that it never blocks other writers for long, and the rest in one.
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
-	ctx, end := s.whole(ctx, "delete user")
+	ctx, end := s.bulkCall(ctx, "delete user")
 	defer end(&err)
 	if owner == chat.PublicOwner {
 		return db.UserData{}, db.ErrForbidden
@@ -59,7 +59,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 	}
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		late, err := userData(ctx, q, owner) // came meanwhile
+		late, err := userData(ctx, q, owner) // inserted meanwhile
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 )
 
-// traces are the tables with a row that holds the word, in any case.
+// traces lists the tables with a row that contains the word, in any case.
 func traces(t *testing.T, s *Store, word string) []string {
 	t.Helper()
 	found := []string{}
@@ -26,10 +26,10 @@ func traces(t *testing.T, s *Store, word string) []string {
 	return found
 }
 
-func TestADeletedThreadAndADeletedUserAreInNoTableAnyMore(t *testing.T) {
+func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
-	belongs(t, s, "ann", "Marzipan")
-	belongs(t, s, "bob", "Nougat")
+	fillTables(t, s, "ann", "Marzipan")
+	fillTables(t, s, "bob", "Nougat")
 	others := traces(t, s, "Nougat")
 	require.Equal(t, others, traces(t, s, "Marzipan"))
 	require.Len(t, others, len(tables())-2, "all but chunk_vectors and deleted_turns, which hold no text")
@@ -40,10 +40,10 @@ func TestADeletedThreadAndADeletedUserAreInNoTableAnyMore(t *testing.T) {
 	}
 	_, err := s.DeleteUser(ctx, "ann")
 	require.NoError(t, err)
-	require.Equal(t, []string{"deleted_conversations"}, traces(t, s, "Marzipan"), "bare ids, so that nothing is written under them again")
+	require.Equal(t, []string{"deleted_conversations"}, traces(t, s, "Marzipan"), "only ids, so that nothing is written under them again")
 	require.Empty(t, traces(t, s, "ann"))
 	var vectors int
 	require.NoError(t, s.pool.QueryRow(ctx, "SELECT count(*) FROM chunk_vectors").Scan(&vectors))
-	require.Equal(t, 1, vectors, "the other's")
+	require.Equal(t, 1, vectors, "the other user's")
 	require.Equal(t, others, traces(t, s, "Nougat"))
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	ordinalBits = 20 // of a chunk's internal id, edition << ordinalBits | ordinal; record.MaxChunks fit
-	// storeBatch bounds how long storing a text holds the write lock: about 20 ms.
+	// storeBatch limits how long storing a text holds the write lock: about 20 ms.
 	storeBatch = 64
 )
 
@@ -35,7 +35,7 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
 		err := s.storeChunks(ctx, edition, from, chunks[from:to], vectorsBetween(vectors, from, to))
-		if isForeignKey(err) { // the document was deleted, or stored anew by somebody else
+		if isForeignKey(err) { // the document was deleted, or another process stored it again
 			return db.ErrNotFound
 		}
 		if err != nil {
@@ -55,7 +55,8 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 	})
 }
 
-// beginEdition writes the text, unseen, and clears what an earlier try left.
+// beginEdition writes the text of a new edition, which no reader sees yet, and
+// deletes what a failed attempt left.
 func (s *Store) beginEdition(ctx context.Context, owner, id, text string) (edition int64, err error) {
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
 		row, err := ownDocument(ctx, q, owner, id)

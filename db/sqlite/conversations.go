@@ -25,17 +25,17 @@ func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ 
 	return conversation(row), err
 }
 
-// making is how ensureConversation makes a conversation.
-type making int
+// creation has flags of ensureConversation.
+type creation int
 
 const (
-	listed making = 1 << iota // it shows in lists, also one that was made without
-	reused                    // under the id of one that its owner has deleted, too
+	listed creation = 1 << iota // show it in lists, even if it was created without this flag
+	reused                      // allow an id whose conversation the same owner has deleted
 )
 
-// ensureConversation makes c unless its owner has it already, and returns its
-// generation. One that is not listed was made by a turn nobody accepted yet.
-func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, how making) (generation int64, err error) {
+// ensureConversation creates c unless its owner has it already, and returns its
+// generation. It is not listed while its only turn is not accepted yet.
+func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, how creation) (generation int64, err error) {
 	there, err := q.ConversationOwner(ctx, c.ID)
 	switch {
 	case err == nil && there.Owner != c.Owner:

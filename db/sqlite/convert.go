@@ -1,6 +1,6 @@
 package sqlite
 
-// number is a flag as it is stored.
+// number is how a flag is stored.
 func number(b bool) int64 {
 	if b {
 		return 1

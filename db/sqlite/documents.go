@@ -30,7 +30,7 @@ func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	})
 }
 
-// ownDocument is ErrForbidden for a public document of which owner is a reader only.
+// ownDocument returns ErrForbidden for a public document that owner may only read.
 func ownDocument(ctx context.Context, q *sqlcgen.Queries, owner, id string) (sqlcgen.Document, error) {
 	row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
 	if err == nil && row.Owner != owner {
@@ -63,7 +63,7 @@ func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent 
 	if err != nil || rows > 0 {
 		return err
 	}
-	_, err = ownDocument(ctx, s.write, owner, id) // nil: no longer processing, nothing to note
+	_, err = ownDocument(ctx, s.write, owner, id) // nil: no longer processing, so there is no progress to save
 	return err
 }
 

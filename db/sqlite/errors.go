@@ -30,9 +30,9 @@ func (s *Store) wrap(operation string, err *error) {
 	}
 }
 
-// unavailable reports whether trying again later can help.
+// unavailable reports whether a retry may succeed.
 func unavailable(err error) bool {
-	// Whose time ran out has a database that did not answer in it.
+	// The database did not answer before the deadline.
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
@@ -44,7 +44,7 @@ func unavailable(err error) bool {
 	return false
 }
 
-// code is SQLite's extended result code, 0 when err is none of its.
+// code is SQLite's extended result code, 0 when err is not from SQLite.
 func code(err error) int {
 	var e *sqlitedriver.Error
 	if errors.As(err, &e) {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// Freeze runs f while nobody else can write to the file. f reads only.
+// Freeze runs f, which must only read, while the file is locked against writes.
 func (s *Store) Freeze(ctx context.Context, f func(tx *sql.Tx) error) error {
 	return inTx(ctx, s.writer, f)
 }

@@ -111,8 +111,8 @@ func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (to
 	return tools, err
 }
 
-// snapshot is the newest settled turn of the branch that ends at head: an open
-// one has added nothing yet. The zero Turn when there is none.
+// snapshot is the newest settled turn of the branch that ends at head; an open
+// turn has added nothing yet. It is the zero Turn when there is none.
 func snapshot(ctx context.Context, q *sqlcgen.Queries, owner, threadID, head string) (sqlcgen.Turn, error) {
 	b, err := findBranch(ctx, q, owner, threadID, head)
 	if err != nil {
@@ -128,14 +128,15 @@ func snapshot(ctx context.Context, q *sqlcgen.Queries, owner, threadID, head str
 	return sqlcgen.Turn{}, nil
 }
 
-// branch is the way from a thread's beginning to head, and what waits after it.
+// branch is the path from a thread's first turn to head, and the turns that wait
+// after it.
 type branch struct {
 	owner, threadID string
 	head            string         // a placed turn or RootCheckpoint
 	waiting         []chat.Message // of accepted turns that have no parent yet, oldest first
 }
 
-// findBranch resolves a checkpoint; "" is the thread's head with all that waits.
+// findBranch resolves a checkpoint; "" is the thread's head with all waiting turns.
 func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkpoint string) (branch, error) {
 	b := branch{owner: owner, threadID: threadID, head: chat.TurnOf(checkpoint)}
 	if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
@@ -144,9 +145,9 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 	if b.head == chat.RootCheckpoint {
 		return b, nil
 	}
-	asked := b.head
-	if asked != "" {
-		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: asked})
+	wanted := b.head
+	if wanted != "" {
+		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: wanted})
 		if err != nil {
 			return branch{}, err
 		}
@@ -175,7 +176,7 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 		}
 		b.waiting = append(b.waiting, m)
 		parent = row.TurnID
-		if row.TurnID == asked {
+		if row.TurnID == wanted {
 			break
 		}
 	}
@@ -183,7 +184,7 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 }
 
 // threadHead is the newest turn of the thread's tree. Turns that wait for their
-// parent are not in it: the head is what they will follow.
+// parent are not in the tree: they will follow the head.
 func threadHead(ctx context.Context, q *sqlcgen.Queries, owner, threadID string) (string, error) {
 	head, err := q.Head(ctx, sqlcgen.HeadParams{Owner: owner, ThreadID: threadID})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -210,7 +211,7 @@ func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string,
 			if !ok {
 				return nil, db.ErrNotFound
 			}
-			// The way from there to the beginning is the same as from head.
+			// The path from there to the first turn is the same as from head.
 			t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: b.owner, ID: turnID})
 			if err != nil {
 				return nil, err
@@ -228,13 +229,13 @@ func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string,
 	return append(placed, waiting...), err
 }
 
-// placed reads the newest limit messages from head backwards, of head itself
-// only those numbered below beforeN, and returns them oldest first.
+// placed reads the newest limit messages from head backwards and returns them
+// oldest first; of head itself only those numbered below beforeN.
 func (b branch) placed(ctx context.Context, q *sqlcgen.Queries, head string, beforeN int64, limit int, prompts bool) ([]chat.Message, error) {
 	rows, err := q.BranchMessages(ctx, sqlcgen.BranchMessagesParams{
 		Owner: b.owner, ThreadID: b.threadID, Head: head, BeforeN: beforeN, Prompts: number(prompts),
 		MaxRows:  int64(limit),
-		MaxTurns: int64(limit) + 1, // every turn but the first has a message to give
+		MaxTurns: int64(limit) + 1, // every turn but the first adds at least one message
 	})
 	if err != nil {
 		return nil, err

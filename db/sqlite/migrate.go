@@ -17,14 +17,13 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrating orders the goroutines of this process: closing a file drops the
-// locks that its process has on it, so only one may be creating files.
+// migrating serializes migrations in this process: closing a file drops all locks
+// of its process on it, so only one goroutine may create files.
 var migrating sync.Mutex
 
-// migrate makes the file and brings its schema up to date, one process at a
-// time. goose has no lock for SQLite, and switching to WAL does not wait for
-// other connections; so all of it happens under a lock of ours, which the
-// system lets go should the process die.
+// migrate creates the file and brings its schema up to date, one process at a
+// time. goose has no lock for SQLite, and switching to WAL does not wait for other
+// connections; so it takes a lock, which the system releases if the process dies.
 func migrate(ctx context.Context, path string) error {
 	migrating.Lock()
 	defer migrating.Unlock()
@@ -67,7 +66,7 @@ func migrate(ctx context.Context, path string) error {
 }
 
 // lock holds an exclusive transaction on an empty database file: a lock between
-// processes on every system that SQLite knows.
+// processes on every system that SQLite supports.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	pool, err := sql.Open("sqlite", dsn(path, "_txlock", "exclusive", "_pragma", "busy_timeout(60000)"))
 	if err != nil {
@@ -83,8 +82,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	}, nil
 }
 
-// create makes a new file that only its user can read; one that is there is not
-// touched.
+// create makes a file that only its user can read, unless it exists.
 func create(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {

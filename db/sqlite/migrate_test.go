@@ -28,7 +28,7 @@ INSERT INTO deleted_conversations (id, deleted_at) VALUES ('gone', 1)`
 
 const leftovers = `SELECT (SELECT count(*) FROM turn_texts) + (SELECT count(*) FROM messages WHERE folded <> '')`
 
-func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
+func TestMigrationKeepsTheDataOfTheFirstRelease(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
 	pool, err := sql.Open("sqlite", dsn(path))
 	require.NoError(t, err)
@@ -49,13 +49,13 @@ func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
 	require.Len(t, h.Messages, 2)
 	found, err := s.ListConversations(ctx, "o", "ÉTAGE", "", 10)
 	require.NoError(t, err)
-	require.Len(t, found.Items, 1, "messages are found without their copies")
+	require.Len(t, found.Items, 1, "search finds messages without their folded copies")
 	texts, err := s.Texts(ctx, "o", "open")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"piece:1": "Then"}, texts)
 	var left int
 	require.NoError(t, s.reader.QueryRowContext(ctx, leftovers).Scan(&left))
-	require.Equal(t, 1, left, "of texts and copies only those of the open turn are there")
+	require.Equal(t, 1, left, "only the open turn keeps texts and folded copies")
 	tools, err := s.Approvals(ctx, "o", "c", "t")
 	require.NoError(t, err)
 	require.Empty(t, tools)
@@ -71,8 +71,8 @@ func TestADatabaseOfTheFirstVersionKeepsWhatItHas(t *testing.T) {
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a", Owner: "o", ThreadID: "c"}, nil))
 	later, err := s.TurnsAfter(ctx, "o", "c", 1, 10)
 	require.NoError(t, err)
-	require.Len(t, later, 1, "places go on where they were")
+	require.Len(t, later, 1, "places continue after the migrated ones")
 	require.Equal(t, "t2", later[0].ID)
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "gone", Owner: "o"})
-	require.ErrorIs(t, err, db.ErrNotFound, "whose it was is not known")
+	require.ErrorIs(t, err, db.ErrNotFound, "the former owner is not known")
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Whatever a person types is words to look for, never a query of its own.
+// FuzzSearchWords checks that user input is searched for as words and never parsed as
+// an FTS5 query.
 func FuzzSearchWords(f *testing.F) {
 	s, err := Open(f.Context(), filepath.Join(f.TempDir(), "palaver.db"))
 	require.NoError(f, err)

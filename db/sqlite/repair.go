@@ -47,7 +47,7 @@ func (s *Store) HasOpenTurns(ctx context.Context, owner, threadID string) (_ boo
 	return s.read.HasOpenTurns(ctx, sqlcgen.HasOpenTurnsParams{Owner: owner, ThreadID: threadID})
 }
 
-func (s *Store) UntakenTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
+func (s *Store) UnacceptedTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
 	defer s.wrap("list turns that were not taken", &err)
 	rows, err := s.read.UntakenTurns(ctx, sqlcgen.UntakenTurnsParams{BeforeAt: record.Micros(before), AfterID: after, MaxRows: int64(limit)})
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
-// The SQL below is not in queries/ because sqlc does not know the hidden rowid
-// column and rank function of a virtual FTS5 table, and because its methods
-// read all rows into memory, which the vectors of many documents should not be.
+// The SQL below is not in queries/ because sqlc does not support the hidden rowid
+// column and rank function of an FTS5 table, and because its methods read all rows
+// into memory, which is too much for the vectors of many documents.
 
-// visibleEditions are the editions that ?1 may see, all (?2 NULL) or those of
-// the documents listed in ?2.
+// visibleEditions are the editions that owner ?1 may see, all (?2 NULL) or those
+// of the documents listed in ?2.
 const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (?1, '*') AND d.status = 'ready' AND d.edition > 0
 	AND (?2 IS NULL OR d.id IN (SELECT j.value FROM json_each(?2) j)))`
 
@@ -28,7 +28,7 @@ const (
 	// first, then by place in it.
 	rankText = `SELECT rowid, -bm25(chunk_index, 1.0, 0.5) AS score FROM chunk_index
 		WHERE chunk_index MATCH ?3 AND (rowid >> 20) IN ` + visibleEditions + `
-		ORDER BY score DESC, rowid LIMIT ?4`
+		ORDER BY score DESC, rowid LIMIT CAST(?4 AS INTEGER)`
 
 	countWords = `SELECT (SELECT count(*) FROM chunk_index
 			WHERE chunk_index MATCH w.value AND (rowid >> 20) IN ` + visibleEditions + `)
@@ -138,7 +138,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	return s.hits(ctx, owner, best.Ranking())
 }
 
-// hits reads the chunks of a ranking. One deleted since is left out.
+// hits reads the chunks of a ranking, without those deleted meanwhile.
 func (s *Store) hits(ctx context.Context, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
 	ids := make([]int64, len(ranking))
 	scores := make(map[int64]float64, len(ranking))
@@ -173,8 +173,8 @@ func anyOf(words []string) string {
 	return strings.Join(quoted, " OR ")
 }
 
-// quote makes a word an FTS5 string, in which nothing has a meaning of its own.
-// A NUL would end the query.
+// quote makes a word an FTS5 string, which has no operators. A NUL would end the
+// query.
 func quote(word string) string {
 	return `"` + strings.NewReplacer(`"`, `""`, "\x00", " ").Replace(word) + `"`
 }

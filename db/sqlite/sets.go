@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
-// CreateSet is idempotent for one owner and id: the last call stands.
+// CreateSet is idempotent for one owner and id: the last call wins.
 func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
 	defer s.wrap("create set", &err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -32,8 +32,8 @@ func (s *Store) UpdateSet(ctx context.Context, set chat.DocumentSet) (err error)
 	})
 }
 
-// fillSet replaces a set's documents; ErrNotFound when its owner may not see
-// one of them.
+// fillSet replaces a set's documents; ErrNotFound when its owner cannot see one of
+// them.
 func fillSet(ctx context.Context, q *sqlcgen.Queries, set chat.DocumentSet) error {
 	if err := q.ClearSet(ctx, set.ID); err != nil {
 		return err

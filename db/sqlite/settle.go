@@ -16,7 +16,7 @@ import (
 func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
 	defer s.wrap("settle turn", &err)
 	if !e.Status.Settled() {
-		return chat.Event{}, fmt.Errorf("%q is not the status of a settled turn", e.Status)
+		return chat.Event{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
 	}
 	e.At = record.OrNow(e.At)
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -42,7 +42,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 }
 
 func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Settlement) error {
-	if row.Place == 0 { // it never began, or only in a workflow that could not say so
+	if row.Place == 0 { // it never began, or its workflow could not save that it did
 		if err := placeAnywhere(ctx, q, &row, e.Parent); err != nil {
 			return err
 		}
@@ -92,8 +92,8 @@ func settle(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn, e db.Sett
 	return q.DeleteDrafts(ctx, e.TurnID)
 }
 
-// unname takes a title back that was made from a turn which was rolled back: a
-// thread where nothing else is seen has no name.
+// unname removes a title that was made from a rolled back turn: a thread that
+// shows no other turn has no title.
 func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 	head, err := threadHead(ctx, q, row.Owner, row.ThreadID)
 	if err != nil || head != chat.RootCheckpoint {
@@ -107,8 +107,8 @@ func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
 		Owner: t.Owner, ID: t.ThreadID, Title: chat.TitleFrom(t.Content.Message)})
 }
 
-// placeAnywhere gives a turn its place when it ends without one: under the
-// parent it names, else under the thread's head. A turn must be able to end.
+// placeAnywhere places a turn that ends without a place: under the parent it
+// names, else under the thread's head. So every turn can end.
 func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
 	for _, candidate := range []string{parent, row.Parent} {
 		if candidate == "" {
@@ -126,8 +126,7 @@ func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, p
 	return place(ctx, q, row, head)
 }
 
-// inherited is what the parent knew at its end: documents, and tools that need
-// not ask.
+// inherited is the parent's registry of documents and its approved tools.
 func inherited(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) (registry, approvals []string, err error) {
 	if row.Parent == chat.RootCheckpoint {
 		return nil, nil, nil
@@ -145,8 +144,7 @@ func inherited(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) (regis
 	return registry, approvals, nil
 }
 
-// insertMessages writes what follows the user's message, which stands since
-// the turn was inserted.
+// insertMessages writes the messages after the user's, which InsertTurn has written.
 func insertMessages(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) error {
 	for i, m := range record.FurtherMessages(e) {
 		if err := insertMessage(ctx, q, e.TurnID, i+1, m); err != nil {
@@ -201,7 +199,7 @@ func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.Tu
 	if err != nil {
 		return nil, err
 	}
-	// Read after the turns: what has settled in between only has its events already.
+	// Read after the turns, so that a turn that was read as settled has its events.
 	logged, err := s.read.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: record.Strings(ids)})
 	if err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ type Store struct {
 
 var _ db.Store = (*Store)(nil)
 
-// Open opens the database file at path, with its folder made and its schema
-// brought up to date first. It waits while another process does the same.
+// Open opens the database file at path; it creates its folder and updates its
+// schema first. It waits while another process does the same.
 func Open(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, 5*time.Second)
 }
@@ -59,8 +59,8 @@ func open(ctx context.Context, path string, busy time.Duration) (*Store, error) 
 }
 
 func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (err error) {
-	// IMMEDIATE: a transaction that read first could not wait for the write
-	// lock when another process has it.
+	// IMMEDIATE: a transaction that began with a read cannot wait for the write
+	// lock of another process.
 	if s.writer, err = openPool(path, busy, 1, "_txlock", "immediate", "_pragma", "cache_size(-16000)", "_pragma", "journal_size_limit(67108864)"); err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (e
 	return err
 }
 
-// openPool opens a pool whose connections stay, because each holds its
-// prepared statements.
+// openPool opens a pool that never closes idle connections, because each holds
+// its prepared statements.
 func openPool(path string, busy time.Duration, connections int, options ...string) (*sql.DB, error) {
 	pool, err := sql.Open("sqlite", dsn(path, append(options,
 		"_pragma", fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()),
@@ -111,7 +111,7 @@ func (s *Store) Ping(ctx context.Context) (err error) {
 	return err
 }
 
-// Close ends all connections. Calls still under way end with ErrUnavailable.
+// Close ends all connections. Running calls return ErrUnavailable.
 func (s *Store) Close() error {
 	s.closed.Store(true)
 	if s.stopSync != nil {
@@ -131,7 +131,7 @@ func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) er
 	return inTx(ctx, s.writer, func(tx *sql.Tx) error { return f(s.write.WithTx(tx)) })
 }
 
-// view runs f on one unchanging state of the database.
+// view runs f in a read-only transaction on one snapshot.
 func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
 	return inTx(ctx, s.reader, func(tx *sql.Tx) error { return f(s.read.WithTx(tx)) })
 }

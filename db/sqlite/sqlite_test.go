@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"sync"
 	"testing"
@@ -33,7 +34,7 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	dbtest.Run(t, func(t *testing.T) db.Store { return openStore(t, filepath.Join(t.TempDir(), "palaver.db")) })
 }
 
-func TestAnEmptyFolderBecomesADatabaseThatOnlyItsUserReads(t *testing.T) {
+func TestOpenCreatesAFileThatOnlyItsUserCanRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "a b?#%20", "palaver.db")
 	s := openStore(t, path)
 	info, err := os.Stat(path)
@@ -119,7 +120,7 @@ func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
 	require.Len(t, p.Items, len(outputs))
 }
 
-func TestAnIngestThatDiedHalfWayLeavesNothingBehind(t *testing.T) {
+func TestAbortedIngestLeavesNoRows(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	for name, end := range map[string]func(id string) error{
 		"stored again": func(id string) error {
@@ -134,7 +135,7 @@ func TestAnIngestThatDiedHalfWayLeavesNothingBehind(t *testing.T) {
 		require.NoError(t, s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}}))
 		hits, err := s.SearchText(t.Context(), "o", []string{"half"}, nil, 9)
 		require.NoError(t, err)
-		require.Empty(t, hits, "half a text is not seen")
+		require.Empty(t, hits, "a partly stored text is invisible")
 		require.NoError(t, end(name))
 		for _, table := range []string{
 			"editions WHERE text = 'half'", "chunks WHERE text = 'half'", "chunk_vectors", "chunk_index WHERE chunk_index MATCH 'half'",
@@ -146,7 +147,7 @@ func TestAnIngestThatDiedHalfWayLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestDeletingAConversationEmptiesEveryTableOfIt(t *testing.T) {
+func TestDeletingAConversationDeletesItsRowsInEveryTable(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx := t.Context()
 	turn := chat.Turn{ID: "t", Owner: "o", ThreadID: "c", ClientTurnID: "ct", StreamRunID: "r", Content: chat.Content{Message: "hello"}}
@@ -193,7 +194,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 	require.Equal(t, "new", kept)
 }
 
-func TestPicturesThatNoMessageUsedForADayArePruned(t *testing.T) {
+func TestPicturesUnusedForADayArePruned(t *testing.T) {
 	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)
@@ -212,7 +213,7 @@ func TestPicturesThatNoMessageUsedForADayArePruned(t *testing.T) {
 	require.Equal(t, "new;newer;old, used", kept)
 }
 
-func TestCountsAreKeptUnderADigestAndPrunedWhenTheyAreOver(t *testing.T) {
+func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
 	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
 	now := time.Now()
 	keys := func() (list []string) {
@@ -239,7 +240,7 @@ func TestCountsAreKeptUnderADigestAndPrunedWhenTheyAreOver(t *testing.T) {
 	require.ElementsMatch(t, []string{record.Digest("192.0.2.2"), record.Digest("192.0.2.3")}, keys())
 }
 
-func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
+func TestWritesSurviveReopening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	s := openStore(t, path)
 	want, err := s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o", Title: "T"})
@@ -283,12 +284,12 @@ func TestALockedDatabaseIsUnavailable(t *testing.T) {
 	_, err = s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
 	require.ErrorIs(t, err, db.ErrUnavailable)
 	require.ErrorIs(t, s.PutProfile(t.Context(), "o", chat.Profile{}), db.ErrUnavailable)
-	require.NoError(t, s.Ping(t.Context()), "readers go on")
+	require.NoError(t, s.Ping(t.Context()), "reads still work")
 	require.NoError(t, tx.Rollback())
 	require.NoError(t, s.PutProfile(t.Context(), "o", chat.Profile{}))
 }
 
-func TestADatabaseThatDoesNotAnswerInTimeIsUnavailable(t *testing.T) {
+func TestDeadlineExceededIsUnavailable(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
@@ -297,7 +298,7 @@ func TestADatabaseThatDoesNotAnswerInTimeIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestACancelledCallSaysSo(t *testing.T) {
+func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -306,16 +307,30 @@ func TestACancelledCallSaysSo(t *testing.T) {
 	require.NotErrorIs(t, err, db.ErrUnavailable)
 }
 
-func TestAFolderThatCannotBeMadeIsAnError(t *testing.T) {
+func TestOpenFailsWhenTheFolderCannotBeCreated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err := Open(t.Context(), filepath.Join(file, "palaver.db"))
 	require.ErrorContains(t, err, file)
 }
 
-func TestAFileThatIsNoDatabaseIsAnError(t *testing.T) {
+func TestOpenFailsForAFileThatIsNotADatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	require.NoError(t, os.WriteFile(path, []byte("this is no database, however long it may be"), 0o600))
 	_, err := Open(t.Context(), path)
 	require.ErrorContains(t, err, "not a database")
+}
+
+// SQLite plans with the value of a bare parameter after LIMIT, so it parses the
+// statement again each time it is bound: 3 % of a turn's CPU.
+func TestLimitParametersAreCastSoThatStatementsAreNotReparsed(t *testing.T) {
+	files, err := filepath.Glob("queries/*.sql")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	alone := regexp.MustCompile(`(?i)(LIMIT|OFFSET)\s+[@?:$]`)
+	for _, file := range append(files, "search.go") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Empty(t, alone.FindString(string(text)), "%s: write LIMIT CAST(@max_rows AS INTEGER)", file)
+	}
 }

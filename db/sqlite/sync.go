@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// syncEvery is how much of what was committed a power cut may take.
+// syncEvery limits how much committed data a power failure may lose.
 const syncEvery = time.Second
 
-// Sync makes sure, until stop is called, that what is committed to the SQLite
-// file at path, in WAL mode, is on disk a second later: a checkpoint writes the
-// log through to the disk. With synchronous=normal SQLite itself does so only
-// when the log has grown to 4 MB, and synchronous=full, at every commit, costs
-// more than a fifth of the turns per second (docs/reliability.md).
+// Sync checkpoints the SQLite file at path, which is in WAL mode, every second until
+// stop is called, so that commits reach the disk. With synchronous=normal SQLite
+// does so only when the log has grown to 4 MB; synchronous=full, which syncs every
+// commit, costs more than a fifth of the turns per second (docs/reliability.md).
 func Sync(path string) (stop func(), err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -37,7 +36,7 @@ func Sync(path string) (stop func(), err error) {
 				return
 			case <-ticker.C:
 			}
-			// Somebody else's checkpoint under way is as good.
+			// Another connection's running checkpoint is as good.
 			_, _ = pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 		}
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// TestWhatIsCommittedIsSyncedSoon looks at the database file without its
-// write-ahead log: what it holds has been written through to the disk.
-func TestWhatIsCommittedIsSyncedSoon(t *testing.T) {
+// TestCommitsAreSyncedWithinASecond reads the database file without its write-ahead
+// log: it contains only what was synced.
+func TestCommitsAreSyncedWithinASecond(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	s, err := Open(t.Context(), path)
 	require.NoError(t, err)

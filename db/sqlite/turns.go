@@ -23,8 +23,8 @@ func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	return row, err
 }
 
-// insertTurn inserts a turn; one that was taken before its row could be written
-// drives out a row that was not.
+// insertTurn inserts a turn. If taken, its thread accepted it before the row could
+// be written; it then replaces a row of the same message that no thread accepted.
 func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat.Turn, created, cancelled bool, err error) {
 	defer s.wrap("insert turn", &err)
 	t.CreatedAt = record.OrNow(t.CreatedAt)
@@ -87,12 +87,12 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 	return stored, created, cancelled, err
 }
 
-// admitTurn makes the turn's conversation if need be and returns its generation.
-// ErrNotFound for a turn of a conversation that was deleted, and for a message of
-// one that is sent again: neither comes back in the next conversation of that id.
+// admitTurn creates the turn's conversation if needed and returns its generation.
+// ErrNotFound for a turn, or a retried message, of a conversation that was deleted:
+// neither may show up in a new conversation with the same id.
 func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool) (generation int64, err error) {
 	how := reused
-	if taken { // its conversation was there before
+	if taken { // its conversation must exist already
 		how = 0
 	}
 	generation, err = ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, how)
@@ -114,8 +114,8 @@ func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, taken bool)
 	return generation, err
 }
 
-// insertTurn writes the turn with its user message, which shows once the turn
-// is accepted, and ties the pictures that came with it to the conversation.
+// insertTurn writes the turn with its user message, which is shown once the turn
+// is accepted, and assigns the message's pictures to the conversation.
 func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 	content, err := record.JSON(t.Content)
 	if err != nil {
@@ -128,7 +128,7 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 	if err != nil {
 		return err
 	}
-	if rows == 0 { // the turn id stands for another turn
+	if rows == 0 { // the turn id belongs to another turn
 		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
 			return err
 		}
@@ -140,8 +140,8 @@ func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) error {
 	return insertMessage(ctx, q, t.ID, 0, record.FirstMessage(t))
 }
 
-func (s *Store) GiveUp(ctx context.Context, owner, id string) (err error) {
-	defer s.wrap("give up turn", &err)
+func (s *Store) AbandonTurn(ctx context.Context, owner, id string) (err error) {
+	defer s.wrap("abandon turn", &err)
 	return s.write.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
 }
 
@@ -231,8 +231,8 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 		Since: t.CreatedAt - record.RunCancelReach.Microseconds(), Until: t.CreatedAt + record.RunCancelReach.Microseconds()})
 }
 
-func (s *Store) Standing(ctx context.Context, owner, id string) (standing db.Standing, err error) {
-	defer s.wrap("read where a turn stands", &err)
+func (s *Store) TurnContext(ctx context.Context, owner, id string) (standing db.TurnContext, err error) {
+	defer s.wrap("read turn context", &err)
 	if standing.Turn, err = s.Turn(ctx, owner, id); err != nil {
 		return standing, err
 	}
@@ -271,7 +271,7 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 				return err
 			}
 		}
-		// A note that the turn was accepted may come after it has begun.
+		// The status accepted may be written after the turn has begun.
 		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
 			row.Status = string(status)
 		}
@@ -287,10 +287,10 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 	})
 }
 
-func (s *Store) TakeBack(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
-	defer s.wrap("take a turn back", &err)
+func (s *Store) UnmarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
+	defer s.wrap("unmark turn", &err)
 	if status != chat.TurnNew && status != chat.TurnAccepted {
-		return fmt.Errorf("a turn cannot be taken back to %q", status)
+		return fmt.Errorf("a turn cannot be unmarked to %q", status)
 	}
 	return s.write.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: string(status)})
 }
@@ -306,10 +306,10 @@ func nameAfter(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error 
 		Owner: t.Owner, ID: t.ThreadID, Title: title, TitleFolded: record.Fold(title)})
 }
 
-// place puts a turn under parent in its thread's tree, and at the end of the
-// tree's order unless it has a place there. A parent comes earlier in that
-// order, so that there are no cycles, and is not a rolled back turn: then that
-// turn's own parent is taken. ErrNotFound when there is no such parent.
+// place puts a turn under parent in its thread's tree; a turn without a place gets
+// the last one. A parent must have an earlier place, so that there are no cycles; a
+// rolled back parent is replaced by its own parent. ErrNotFound when there is no
+// such parent.
 func place(ctx context.Context, q *sqlcgen.Queries, row *sqlcgen.Turn, parent string) error {
 	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
 		p, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: row.Owner, ID: parent})
@@ -390,8 +390,8 @@ func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err er
 	return s.whyClosed(ctx, owner, d.TurnID)
 }
 
-// whyClosed says why a write to a turn changed nothing; nil when the turn is
-// open after all (a draft of a lower attempt).
+// whyClosed explains why a write to a turn changed nothing; nil when the turn is
+// open (a draft of a lower attempt).
 func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
 	row, err := s.write.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 	if err == nil && row.SettledAt != 0 {

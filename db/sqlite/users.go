@@ -36,8 +36,8 @@ func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserDat
 	}, err
 }
 
-// DeleteUser takes large things one by one, each in a transaction of its own, so
-// that it never holds up other writers for long, and the rest at one stroke.
+// DeleteUser deletes conversations and documents one by one, each in its own
+// transaction, so that it never blocks other writers for long, and the rest in one.
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
 	defer s.wrap("delete user", &err)
 	if owner == chat.PublicOwner {
@@ -57,7 +57,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 	}
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		late, err := userData(ctx, q, owner) // came meanwhile
+		late, err := userData(ctx, q, owner) // inserted meanwhile
 		if err != nil {
 			return err
 		}

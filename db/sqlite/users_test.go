@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// traces are the tables in which any cell holds one of the words, but for
+// traces lists the tables with a cell that contains one of the words, without
 // those of the search index, whose contents are not text.
 func traces(t *testing.T, s *Store, words ...string) []string {
 	t.Helper()
@@ -55,7 +55,7 @@ func traces(t *testing.T, s *Store, words ...string) []string {
 	return slices.Compact(found)
 }
 
-func TestADeletedThreadAndADeletedUserAreInNoTableAnyMore(t *testing.T) {
+func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
 	const word, docWord = "Marzipan", "Nougat"
 	owner, thread := uuid.NewString(), uuid.NewString()
@@ -110,7 +110,7 @@ func TestADeletedThreadAndADeletedUserAreInNoTableAnyMore(t *testing.T) {
 	}
 
 	require.NoError(t, s.DeleteConversation(ctx, owner, thread))
-	require.Equal(t, []string{"deleted_conversations.id"}, traces(t, s, ofThread...), "its bare id, so that nothing is written under it again")
+	require.Equal(t, []string{"deleted_conversations.id"}, traces(t, s, ofThread...), "only its id, so that nothing is written under it again")
 
 	_, err = s.DeleteUser(ctx, owner)
 	require.NoError(t, err)

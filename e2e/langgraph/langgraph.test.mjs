@@ -1,4 +1,4 @@
-// S3's own kind of client, assistant-ui's external-store runtime, in a real
+// A LangGraph client, assistant-ui's external-store runtime, in a real
 // browser against the running product: what a person sees and may do.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

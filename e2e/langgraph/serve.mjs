@@ -1,5 +1,5 @@
-// The page at /chat/…, and everything under /api from Palaver: as S3's front end
-// has it, one origin for both.
+// The page at /chat/…, and everything under /api from Palaver: one
+// origin for both.
 import { readFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import path from "node:path";

@@ -103,8 +103,8 @@ func TestPaceSetsTheLengthOfAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	n := 0
-	if _, err := client(s).Stream(t.Context(), ask("", "x"), func(string) error { n++; return nil }); err != nil || n != 40 {
+	reply, err := client(s).Stream(t.Context(), ask("", "x"), func(string) error { return nil })
+	if n := reply.Usage.TokensOut; err != nil || n != 40 {
 		t.Errorf("%d tokens, %v", n, err)
 	}
 }

@@ -32,7 +32,8 @@ type call struct {
 	cancel context.CancelCauseFunc
 	stop   context.CancelFunc // of the time limit
 
-	limit          int64  // of the body
+	limit          int64 // of the body
+	gather         *gather
 	quiet          bool   // silence before the first byte is as it should be
 	sign           bool   // calls in the request need a signature
 	idempotencyKey string // sent along when set
@@ -116,9 +117,13 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left {
 		p = p[:b.left]
 	}
+	if err := b.call.gather.before(b.call.ctx); err != nil {
+		return 0, err
+	}
 	stop := b.call.watch()
 	n, err := b.body.Read(p)
 	stop()
+	b.call.gather.after(n == len(p))
 	b.left -= int64(n)
 	return n, err
 }

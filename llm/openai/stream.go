@@ -28,12 +28,14 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 		if !t.noStreamUsage {
 			req.StreamOptions = &api.StreamOptions{IncludeUsage: true}
 		}
+		out := answer{emit: emit, calls: newCalls(tools)}
+		k.gather = &out.gather
+		out.gather.flush = out.flush
 		stream, err := k.client().CreateChatCompletionStream(k.ctx, req)
 		if err != nil {
 			return err
 		}
 		defer stream.Close()
-		out := answer{emit: emit, calls: newCalls(tools)}
 		err = out.read(stream)
 		in, written := llm.EstimatePrompt(r.Messages)+llm.EstimateTools(tools), llm.EstimateTokens(out.text.String())+out.other
 		if out.usage != nil {
@@ -98,8 +100,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 
 // answer gathers what a stream brings.
 type answer struct {
+	gather   gather
 	emit     func(string) error
+	refused  error // emit's
 	text     strings.Builder
+	emitted  int // bytes of text
 	calls    *calls
 	made     []llm.ToolCall
 	other    int // estimated tokens of the calls
@@ -107,7 +112,16 @@ type answer struct {
 	finished string
 }
 
+// read takes the stream to its end. Whatever ends it, all that came is emitted.
 func (a *answer) read(stream *api.ChatCompletionStream) error {
+	err := a.receive(stream)
+	if refused := a.flush(); refused != nil {
+		return refused
+	}
+	return err
+}
+
+func (a *answer) receive(stream *api.ChatCompletionStream) error {
 	for {
 		raw, err := stream.RecvRaw()
 		if err != nil {
@@ -128,16 +142,26 @@ func (a *answer) read(stream *api.ChatCompletionStream) error {
 				a.other += (len(f.Function.Name) + len(a.calls.add(f)) + 3) / 4
 			}
 			if s := string(choice.Delta.Content + choice.Delta.Refusal); s != "" {
+				a.gather.began()
 				a.text.WriteString(s)
-				if err := a.emit(s); err != nil {
-					return &emitError{err}
-				}
 			}
 			if choice.FinishReason != "" && choice.FinishReason != string(api.FinishReasonNull) {
 				a.finished = choice.FinishReason
 			}
 		}
 	}
+}
+
+// flush emits what came since the last time.
+func (a *answer) flush() error {
+	if a.refused == nil && a.emitted < a.text.Len() {
+		fresh := a.text.String()[a.emitted:]
+		a.emitted = a.text.Len()
+		if err := a.emit(fresh); err != nil {
+			a.refused = &emitError{err}
+		}
+	}
+	return a.refused
 }
 
 // end judges how the stream ended. After a finish reason the answer is whole,

@@ -91,6 +91,14 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// A turn compares thousands of words with its question.
+func TestPlainWordsAreNotCopied(t *testing.T) {
+	text := strings.Repeat("capital buffers of banks ", 1000)
+	if n := testing.AllocsPerRun(10, func() { Words(text) }); n > 100 {
+		t.Errorf("%.0f allocations for 4000 words", n)
+	}
+}
+
 func TestStemsMeet(t *testing.T) {
 	for _, pair := range [][2]string{{"buffers", "buffer"}, {"reporting", "reported"}, {"outsourced", "outsourcing"}, {"policies", "policy"}} {
 		if Stem(pair[0]) != Stem(pair[1]) {

@@ -37,7 +37,7 @@ func bare(w string) string {
 			w = head
 		}
 	}
-	return strings.NewReplacer("'", "", "’", "").Replace(w)
+	return strings.ReplaceAll(strings.ReplaceAll(w, "'", ""), "’", "")
 }
 
 func separates(r rune) bool {

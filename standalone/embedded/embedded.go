@@ -1,6 +1,6 @@
 // Package embedded runs what Palaver needs around it inside one process: a
-// Temporal server on SQLite with its Web UI, and a NATS server. Everything
-// listens on the loopback interface only.
+// Temporal server on SQLite with its Web UI, and a NATS server where other
+// processes are to join. Everything listens on the loopback interface only.
 package embedded
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"github.com/palaver-chat/palaver/stream"
 )
 
 // Namespace is the Temporal namespace that is there from the start.
@@ -25,7 +25,7 @@ type Options struct {
 	TemporalPort int    // gRPC; 0: any free port
 	UI           bool   // serve the Web UI
 	UIPort       int    // 0: any free port
-	NATSPort     int    // 0: NATS serves this process only
+	NATSPort     int    // 0: no NATS
 	// ServerDefaults leaves Temporal's limits as they are shipped, as a
 	// production server may have them.
 	ServerDefaults bool
@@ -36,7 +36,7 @@ type Options struct {
 type Server struct {
 	temporal *temporalServer
 	ui       *uiServer
-	nats     *natsServer
+	nats     *natsServer // nil: none
 }
 
 // Start starts the servers and returns when they answer, well within ctx. On an
@@ -65,8 +65,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 func (s *Server) start(ctx context.Context, o Options) (err error) {
-	if s.nats, err = startNATS(o); err != nil {
-		return err
+	if o.NATSPort != 0 {
+		if s.nats, err = startNATS(o); err != nil {
+			return err
+		}
 	}
 	if s.temporal, err = startTemporal(ctx, o); err != nil {
 		return err
@@ -88,11 +90,26 @@ func (s *Server) UIAddress() string {
 	return s.ui.address
 }
 
-// NATSURL is where other processes reach NATS; empty without a port.
-func (s *Server) NATSURL() string { return s.nats.url }
+// NATSURL is where other processes reach NATS; empty without it.
+func (s *Server) NATSURL() string {
+	if s.nats == nil {
+		return ""
+	}
+	return s.nats.server.ClientURL()
+}
 
-// NATSConn opens a connection to NATS inside the process.
-func (s *Server) NATSConn() (*nats.Conn, error) { return s.nats.connect() }
+// Bus is how this process speaks to those that share its turns: over NATS, or in
+// memory when it is alone.
+func (s *Server) Bus() (stream.Bus, error) {
+	if s.nats == nil {
+		return stream.NewLocal(), nil
+	}
+	nc, err := s.nats.connect()
+	if err != nil {
+		return nil, err
+	}
+	return stream.FromConn(nc), nil
+}
 
 // Stop stops the servers, the last started first. What Temporal has
 // acknowledged is on disk; running workflows go on after the next Start.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/operatorservice/v1"
@@ -20,6 +21,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/standalone/embedded"
+	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -108,16 +110,26 @@ func TestTheWebUISeesTheNamespace(t *testing.T) {
 	assert.Equal(t, embedded.Namespace, body.NamespaceInfo.Name)
 }
 
-func TestNATSServesThisProcessAndOthersOnlyWithAPort(t *testing.T) {
-	quiet := start(t, embedded.Options{})
-	assert.Empty(t, quiet.NATSURL())
-	nc, err := quiet.NATSConn()
+func TestNATSIsThereForOtherProcessesOnly(t *testing.T) {
+	alone := start(t, embedded.Options{})
+	assert.Empty(t, alone.NATSURL())
+	bus, err := alone.Bus()
 	require.NoError(t, err)
-	defer nc.Close()
-	assert.True(t, nc.IsConnected())
+	assert.IsType(t, &stream.Local{}, bus)
 
-	open := start(t, embedded.Options{NATSPort: freePort(t)})
-	require.NotEmpty(t, open.NATSURL())
+	shared := start(t, embedded.Options{NATSPort: freePort(t)})
+	require.NotEmpty(t, shared.NATSURL())
+	bus, err = shared.Bus()
+	require.NoError(t, err)
+	defer bus.Close()
+	other, err := stream.Connect(shared.NATSURL())
+	require.NoError(t, err)
+	defer other.Close()
+	turn := uuid.NewString()
+	signals, err := bus.Subscribe(t.Context(), turn)
+	require.NoError(t, err)
+	other.Hint(turn, 1)
+	assert.Equal(t, stream.Signal{N: 1}, <-signals)
 }
 
 func TestATakenPortIsOneLineThatNamesItsVariable(t *testing.T) {

@@ -13,7 +13,6 @@ const natsPatience = 10 * time.Second
 
 type natsServer struct {
 	server *server.Server
-	url    string // for other processes
 }
 
 func startNATS(o Options) (*natsServer, error) {
@@ -21,7 +20,6 @@ func startNATS(o Options) (*natsServer, error) {
 		ServerName: "palaver",
 		Host:       loopback,
 		Port:       o.NATSPort,
-		DontListen: o.NATSPort == 0,
 		NoSigs:     true,
 		NoLog:      true,
 	})
@@ -33,9 +31,6 @@ func startNATS(o Options) (*natsServer, error) {
 	if !ns.ReadyForConnections(natsPatience) {
 		s.stop()
 		return nil, errors.New("start NATS: it does not answer")
-	}
-	if o.NATSPort != 0 {
-		s.url = ns.ClientURL()
 	}
 	return s, nil
 }

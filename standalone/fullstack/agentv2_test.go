@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// The five tests of S2's section 7, in the dialect it asks for: the agent's
+// The five promises of a follow-on, in the agent v2 dialect: the agent's
 // stream is the orchestrator and the route, and what a page shows follows from
 // its events.
 

@@ -42,7 +42,7 @@ func TestAShortStormBreaksNoPromise(t *testing.T) {
 				// A frozen worker's attempts are given up after 4 s. On a busy machine an
 				// outage of 2 s and a heartbeat that is late make 4 s.
 				Freeze: 6 * time.Second, Hiccup: 1200 * time.Millisecond, ClocksApart: 6 * time.Second,
-				GoesOn: time.Minute, Patience: 3 * time.Minute, Progress: t.Output(),
+				MaxGap: time.Minute, Timeout: 3 * time.Minute, Progress: t.Output(),
 			})
 			if err != nil || !report.OK() {
 				showLogs(t, filepath.Join(dir, "logs"))

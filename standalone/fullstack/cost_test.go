@@ -6,9 +6,13 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
+
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
 // progressQueries is how often followers asked workflows so far.
@@ -25,6 +29,26 @@ func progressQueries(t *testing.T, c *talk) int {
 	return n
 }
 
+// turnCost counts what a turn costs Temporal.
+func turnCost(t *testing.T, s *stacktest.Stack, c *talk, message string, extra object) (tasks, activities int) {
+	t.Helper()
+	before := len(historiesOf(t, s.Temporal(), threadOf(c))[0].Events)
+	answered(t, c.ask(message, extra))
+	events := historiesOf(t, s.Temporal(), threadOf(c))[0].Events[before:]
+	for _, e := range events {
+		switch e.EventType {
+		case enums.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+			tasks++
+		case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+			activities++
+		case enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
+			require.Fail(t, "a search attribute is written")
+		}
+	}
+	t.Logf("%q: %d events, %d workflow tasks, %d activities", message, len(events), tasks, activities)
+	return tasks, activities
+}
+
 // TestAPlainTurnCostsThreeWorkflowTasksAndAtMostOneQuery counts what a turn costs
 // Temporal: of the documents agent with a tagged document, first with an action
 // that a model finds out, then with an explicit one.
@@ -39,22 +63,32 @@ func TestAPlainTurnCostsThreeWorkflowTasksAndAtMostOneQuery(t *testing.T) {
 		{tags(doc), 3, 2},
 		{with(tags(doc), object{"action": "inquire"}), 2, 1},
 	} {
-		before, queries := len(historiesOf(t, s.Temporal(), threadOf(c))[0].Events), progressQueries(t, c)
-		answered(t, c.ask("What is the ratio?", turn.extra))
-		var tasks, activities int
-		history := historiesOf(t, s.Temporal(), threadOf(c))[0]
-		for _, e := range history.Events[before:] {
-			switch e.EventType {
-			case enums.EVENT_TYPE_WORKFLOW_TASK_STARTED:
-				tasks++
-			case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-				activities++
-			case enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
-				require.Fail(t, "a search attribute is written")
-			}
-		}
+		queries := progressQueries(t, c)
+		tasks, activities := turnCost(t, s, c, "What is the ratio?", turn.extra)
 		require.LessOrEqual(t, tasks, turn.tasks)
 		require.Equal(t, turn.activities, activities)
 		require.LessOrEqual(t, progressQueries(t, c)-queries, 1)
+	}
+}
+
+// TestFindingOutActionAndDocumentsCostsThreeWorkflowTasks counts it where two
+// models are asked before the one that answers.
+func TestFindingOutActionAndDocumentsCostsThreeWorkflowTasks(t *testing.T) {
+	s, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	late := llmtest.JSON(object{"resolved_uuids": []string{doc, c.upload("Leave policy", circular)}, "unresolved_names": []string{},
+		"inference_confidence": "high", "has_implicit_refs": false, "reasoning": ""})
+	late.Delay = 200 * time.Millisecond // so that the two do not end together
+	model.On(docsCall, late)
+	answered(t, c.ask("What is the ratio?", tags(doc)))
+	for message, extra := range map[string]object{
+		"What is the ratio?": nil,
+		"What is the ratio, and what does the Leave policy say?": tags(doc),
+	} {
+		before := model.Count(intentCall) + model.Count(docsCall)
+		tasks, activities := turnCost(t, s, c, message, extra)
+		require.Equal(t, 2, model.Count(intentCall)+model.Count(docsCall)-before, message)
+		require.LessOrEqual(t, tasks, 3, message)
+		require.Equal(t, 2, activities, message)
 	}
 }

@@ -32,3 +32,21 @@ func TestAModelsFailureIsPlainToItsClientAndWholeInTheLogUnderTheSameRequest(t *
 	again := last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "client_turn_id": "c2"}))
 	require.Equal(t, "response", again.Type, "another client_turn_id tries again")
 }
+
+func TestARetryOfOneOfTwoCallsDoesNotRepeatTheOther(t *testing.T) {
+	for name, calls := range map[string]struct{ fails, succeeds llmtest.Match }{
+		"the action failed":    {intentCall, docsCall},
+		"the documents failed": {docsCall, intentCall},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, model, c := scripted(t)
+			doc := c.upload("Liquidity circular", circular)
+			model.On(calls.fails, llmtest.Status(http.StatusServiceUnavailable, ""), llmtest.Status(http.StatusServiceUnavailable, ""), llmtest.Default())
+			end := last(c.ask("What does the Liquidity circular say of the ratio?", nil))
+			require.Equal(t, "response", end.Type)
+			require.Equal(t, []string{doc}, docsOf(end))
+			require.Equal(t, 3, model.Count(calls.fails))
+			require.Equal(t, 1, model.Count(calls.succeeds))
+		})
+	}
+}

@@ -98,6 +98,20 @@ var ways = map[string]way{
 		answered(t, c.resume(chat.DocChoice, two))
 		return s.Temporal(), []string{threadOf(c)}
 	},
+	"resolved-again": func(t *testing.T) (client.Client, []string) {
+		s, model, c := scripted(t)
+		one, two := c.upload("Leave policy 2024", circular), c.upload("Leave policy 2025", circular)
+		model.On(intentCall, llmtest.JSON(object{"action": "compare", "confidence": "high", "enable_web_search": false,
+			"multi_action_detected": false, "actions": []string{"compare"}, "reasoning": ""}))
+		found := func(ids ...string) llmtest.Answer {
+			return llmtest.JSON(object{"resolved_uuids": ids, "unresolved_names": []string{},
+				"inference_confidence": "high", "has_implicit_refs": false, "reasoning": ""})
+		}
+		model.On(docsCall, found(one), found(one, two))
+		answered(t, c.ask("How does the liquidity coverage ratio of the leave policy differ?", nil))
+		require.Equal(t, 2, model.Count(docsCall))
+		return s.Temporal(), []string{threadOf(c)}
+	},
 	"asked-unknown-name": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t)
 		doc := c.upload("Liquidity circular", circular)

@@ -1,5 +1,5 @@
 // Package fullstack tests whole turns over HTTP against the real thing:
-// embedded Temporal, NATS, SQLite, worker and API.
+// embedded Temporal, SQLite, worker and API.
 package fullstack
 
 import (

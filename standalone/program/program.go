@@ -42,7 +42,7 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-const description = "Palaver in one process: page, API and worker with an embedded Temporal, its Web UI, NATS and SQLite. " +
+const description = "Palaver in one process: page, API and worker with an embedded Temporal, its Web UI and SQLite. " +
 	"Settings come from flags, the environment or a file .env in the working folder."
 
 // Parse reads the settings from .env, the environment and args.

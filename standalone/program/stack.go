@@ -14,7 +14,6 @@ import (
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/standalone/embedded"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 const lockFile = "lock"
@@ -92,11 +91,9 @@ func (s *Stack) open(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	s.onStop(func() { _ = p.Store.Close() })
-	nc, err := s.Servers.NATSConn()
-	if err != nil {
+	if p.Bus, err = s.Servers.Bus(); err != nil {
 		return err
 	}
-	p.Bus = stream.FromConn(nc)
 	s.onStop(p.Bus.Close)
 	p.Temporal, err = service.TemporalClient(client.Options{HostPort: s.Servers.TemporalAddress(), Namespace: embedded.Namespace}, serverLog(s.settings, log))
 	if err != nil {

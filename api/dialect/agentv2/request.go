@@ -1,5 +1,5 @@
-// Package agentv2 is the agent v2 dialect, /api/agent/v2 (part 6 of the
-// contract): S2's bodies become commands and turn events become its JSON.
+// Package agentv2 is the agent v2 dialect, /api/agent/v2
+// (docs/contract.md): request bodies become commands and turn events become its JSON.
 package agentv2
 
 import (
@@ -15,9 +15,8 @@ type streamBody struct {
 	dialect.Fields
 }
 
-// ParseStream reads the body of POST /api/agent/v2/stream. Its ThreadAlias is
-// the session as the client calls it, empty when it names none: then
-// client_turn_id does, so that a retried first message never forks a session.
+// ParseStream reads the body of POST /api/agent/v2/stream. Its ThreadAlias is the client's session id.
+// If that is empty, client_turn_id names the session, so that a retried first message never forks it.
 // The error is dialect.Problems.
 func ParseStream(body []byte) (dialect.Submit, error) {
 	var b streamBody
@@ -86,9 +85,8 @@ type stopBody struct {
 	Reason       string `json:"reason"`
 }
 
-// ParseStop reads the body of POST /api/agent/v2/stop. Its ThreadID is the
-// session as the client calls it, which is still to be looked up. The error is
-// dialect.Problems.
+// ParseStop reads the body of POST /api/agent/v2/stop. Its ThreadID is the client's session id, which the
+// caller converts. The error is dialect.Problems.
 func ParseStop(body []byte) (dialect.Cancel, error) {
 	var b stopBody
 	if err := dialect.Decode(body, &b); err != nil {

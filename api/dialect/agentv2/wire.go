@@ -76,7 +76,7 @@ const (
 // Wire writes a stream of this dialect (dialect.Wire).
 type Wire struct {
 	session, run string
-	said         dialect.Said
+	sent         dialect.SentText
 	done         doneJSON
 }
 
@@ -91,11 +91,10 @@ func (*Wire) Header() map[string]string { return nil }
 
 func (w *Wire) Begin(b []byte) []byte { return line(b, sessionJSON{"session", w.session, w.run}) }
 
-// Before notes the text that stands before the part of a turn that this stream
-// shows (dialect.Historian).
+// Before records the text that earlier streams of the turn have sent (dialect.Historian).
 func (w *Wire) Before(e chat.Event) {
 	if e.Type == chat.EventText {
-		w.said.Piece(e)
+		w.sent.Piece(e)
 	}
 }
 
@@ -103,17 +102,17 @@ func (w *Wire) Before(e chat.Event) {
 func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	switch e.Type {
 	case chat.EventToken:
-		w.said.Token(e.Text)
+		w.sent.Token(e.Text)
 		return w.text(b, e.Text)
 	case chat.EventText:
-		return w.text(b, w.said.Piece(e))
+		return w.text(b, w.sent.Piece(e))
 	case chat.EventToolCall:
 		return line(b, toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, object(e.Arguments), w.run})
 	case chat.EventToolResult:
 		return line(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, w.run})
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted {
-			w.said.Restart()
+			w.sent.Restart()
 		}
 		return line(b, noticeJSON{"notice", e.Code, e.Message, w.run})
 	case chat.EventInterrupt:
@@ -136,11 +135,10 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	return b
 }
 
-// early is the end of a turn that was cut short: the client gets what there is
-// of its text.
+// early ends a turn that was cut short: the client gets the text that it lacks.
 func (w *Wire) early(b []byte, e chat.Event) []byte {
 	w.used(e.Usage)
-	return w.text(b, w.said.Rest(e.Partial))
+	return w.text(b, w.sent.Rest(e.Partial))
 }
 
 func (w *Wire) used(u *chat.Usage) {
@@ -158,7 +156,7 @@ func (w *Wire) text(b []byte, text string) []byte {
 	return line(b, textJSON{"text", text, w.run})
 }
 
-// object keeps a tool call's arguments an object, whatever a model wrote.
+// object returns a tool call's arguments, or {} if the model wrote no valid object.
 func object(s string) json.RawMessage {
 	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
 		return json.RawMessage("{}")

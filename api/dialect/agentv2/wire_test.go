@@ -72,8 +72,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// Whatever a model, a tool or a client wrote, a request is read or refused and
-// an event stays one line.
+// For any text from a model, a tool or a client, a request is read or refused, and an event is one line.
 func FuzzAgent(f *testing.F) {
 	f.Add(`{"message":"x","session_id":"s","client_turn_id":"c","stream_run_id":"r"}`, "a\r\nb\u2028")
 	f.Add(`{"session_id":"s","resume_value":{"type":"cancel","value":null}}`, `{"a":1}`)

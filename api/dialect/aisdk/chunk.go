@@ -1,14 +1,13 @@
-// Package aisdk is the AI SDK dialect, /api/ui/chat (part 4 of the contract):
+// Package aisdk is the AI SDK dialect, /api/ui/chat (docs/contract.md):
 // the bodies of DefaultChatTransport become commands and turn events become a
-// UI message stream, version 1, of chunks that the clients of ai 6 and ai 7
-// both know.
+// UI message stream, version 1, of chunks that clients of ai 6 and ai 7 support.
 package aisdk
 
 import "encoding/json"
 
-// chunk is one chunk of the stream. The clients refuse a chunk type they do not
-// know and a null where a field is optional, so what is empty is left out; input,
-// output and data are interfaces or raw JSON, so that an empty one stays.
+// chunk is one chunk of the stream. Clients refuse unknown chunk types and null in optional
+// fields, so empty fields are left out; input, output and data are interfaces or raw JSON, so
+// that empty values are kept.
 type chunk struct {
 	Type             string          `json:"type"`
 	MessageID        string          `json:"messageId,omitempty"`
@@ -30,15 +29,15 @@ type chunk struct {
 	FinishReason     string          `json:"finishReason,omitempty"`
 	ErrorText        string          `json:"errorText,omitempty"`
 
-	verdict *verdict // of a person, for messages of the history; not on the wire
+	verdict *verdict // a person's decision, for messages of the history; not sent
 }
 
-// provider carries what is ours where the format has no field for it.
+// provider carries our own fields where the format has none.
 type provider struct {
 	Palaver map[string]any `json:"palaver"`
 }
 
-// The chunk types in use: those of ai 6 and ai 7 alike.
+// The chunk types in use; ai 6 and ai 7 support all of them.
 const (
 	typeStart           = "start"
 	typeStartStep       = "start-step"
@@ -64,7 +63,7 @@ const (
 	dataNotice    = "data-notice"
 )
 
-// Values of finishReason. "interrupted" is known to ai 7 only.
+// Values of finishReason. "interrupted" exists in ai 7 only.
 const (
 	finishStop      = "stop"
 	finishToolCalls = "tool-calls"

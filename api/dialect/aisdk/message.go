@@ -38,15 +38,15 @@ type Part struct {
 	Data             any             `json:"data,omitempty"`
 }
 
-// Approval is what a tool part says of a person's decision.
+// Approval is a person's decision in a tool part.
 type Approval struct {
 	ID       string `json:"id"`
 	Approved *bool  `json:"approved,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// UserMessage is what a person wrote, under the id that the history gives it. Of
-// its metadata, tiptap_json is as the client sent it.
+// UserMessage returns a person's message with its id in the history. tiptap_json in its metadata
+// is as the client sent it.
 func UserMessage(m chat.Message, pictures []chat.Attachment) Message {
 	out := Message{ID: m.ID, Role: "user", Parts: []Part{}, Metadata: map[string]any{
 		"turn_id": m.TurnID, "created_at": m.CreatedAt.UTC().Format(time.RFC3339Nano)}}
@@ -67,8 +67,7 @@ func UserMessage(m chat.Message, pictures []chat.Attachment) Message {
 	return out
 }
 
-// AssistantMessage is what came of a turn: the message that a client has put
-// together once it has read the stream of these events.
+// AssistantMessage returns the message that a client assembles from the stream of these events.
 func AssistantMessage(s dialect.Stream, events []chat.Event) Message {
 	t := newTranslation(s, nil)
 	m := Message{ID: t.messageID, Role: "assistant", Metadata: map[string]any{}, Parts: []Part{}}
@@ -87,8 +86,8 @@ func AssistantMessage(s dialect.Stream, events []chat.Event) Message {
 	return m
 }
 
-// neverBegan reports whether a turn was cancelled while it still waited for the
-// one before it: nothing is in its log but its place in the tree and its end.
+// neverBegan reports whether a turn was cancelled while it waited for an earlier one: its log has only
+// its start and its end.
 func neverBegan(events []chat.Event) bool {
 	if n := len(events); n == 0 || events[n-1].Type != chat.EventCancelled {
 		return false
@@ -98,10 +97,10 @@ func neverBegan(events []chat.Event) bool {
 	})
 }
 
-// folding puts a message together from chunks, as the client does.
+// folding assembles a message from chunks, as clients do.
 type folding struct {
 	message *Message
-	texts   map[string]int // places of parts, by id
+	texts   map[string]int // indexes of parts, by id
 	calls   map[string]int
 	data    map[string]int
 }
@@ -152,7 +151,7 @@ func (f *folding) result(c chunk, state string) {
 	if v := c.verdict; v != nil {
 		p.Approval = &Approval{ID: v.approvalID, Approved: &v.approved, Reason: v.reason}
 		if v.approved && len(v.arguments) > 0 {
-			p.Input = v.arguments // what it ran with
+			p.Input = v.arguments // the arguments it ran with
 		}
 	}
 }

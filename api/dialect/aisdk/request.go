@@ -17,47 +17,44 @@ import (
 
 // Limits of a request, beside those of every dialect.
 const (
-	MaxBody    = 16 << 20 // its client sends the whole conversation along, pictures too
+	MaxBody    = 16 << 20 // clients send the whole conversation, with pictures
 	maxParts   = 256      // of a message
-	maxEarlier = 16       // messages looked at for the place of the newest
+	maxEarlier = 16       // earlier messages considered as the parent of the newest
 )
 
 // Kind is what a request asks for.
 type Kind int
 
 const (
-	Send       Kind = iota // a new message, or one that takes an earlier one's place
+	Send       Kind = iota // a new message, or one that replaces an earlier one
 	Regenerate             // another answer to a message
 	Reply                  // an answer to a question
 )
 
-// Request is the body of POST /api/ui/chat: checked, but for what only the store
-// knows. Of the conversation that the client sends along, the newest message
-// counts; of the others only their ids do, and they only say where it stands.
+// Request is the validated body of POST /api/ui/chat; its ids may not exist in the store. Of the
+// client's conversation only the newest message is used. The ids of the others determine its parent.
 type Request struct {
-	Thread string // as the client calls it; empty: a new one
+	Thread string // the client's name of the thread; empty: a new one
 	Kind   Kind
-	// Submit is the message. Regenerate answers the one that the store has, if it
-	// has it.
+	// Submit is the message. For Regenerate the stored message is used, if it exists.
 	Submit dialect.Submit
-	// Answer is what Reply brings.
+	// Answer is the answer of Reply.
 	Answer   dialect.Answer
-	Pictures []Picture // that came inside the message
+	Pictures []Picture // pictures inside the message
 
-	MessageID string    // of the person's message; "" when the client gives none
-	Replaces  string    // the message whose place it takes, or whose answer is to be another
+	MessageID string    // of the person's message; "" if the client sends none
+	Replaces  string    // the message that is replaced, or whose answer is regenerated
 	Earlier   []Earlier // the messages before it, the newest first
-	// Whole: what the client shows is what it sends, so that a message without
-	// earlier ones is the first.
+	// Whole means that the client sends all messages that it shows, so that a message without earlier
+	// ones is the first.
 	Whole    bool
-	Continue *Continue // the assistant message that Reply continues; nil: it begins another
+	Continue *Continue // the assistant message that Reply continues; nil: it starts a new one
 }
 
 // Earlier is a message of the client's conversation.
 type Earlier struct{ Role, ID string }
 
-// Picture is a picture as a data: URL brings it. Its bytes are still to be
-// looked at.
+// Picture is a picture from a data: URL. Its bytes are not validated yet.
 type Picture struct {
 	Field string
 	Data  []byte
@@ -119,8 +116,8 @@ func Parse(raw []byte) (Request, error) {
 	var p dialect.Problems
 	r := Request{
 		Submit: b.Submit(&p, chat.AgentDocuments, false),
-		// assistant-ui's transport sends its tools along, edits without naming what it
-		// edits, and always shows all of a conversation.
+		// assistant-ui's transport also sends its tools, does not name the edited message, and always
+		// shows the whole conversation.
 		Whole: len(b.Tools) > 0 && b.Tools[0] == '{',
 	}
 	for _, name := range []struct{ field, id string }{{"conversationId", b.ConversationID}, {"thread_id", b.ThreadID}, {"id", b.ID}} {
@@ -136,11 +133,11 @@ func Parse(raw []byte) (Request, error) {
 	list := conversation{p: &p, messages: b.Messages}
 	if absent(b.Message) {
 		list.field = "messages"
-	} else { // the client sends the newest message only
+	} else { // the client sends only the newest message
 		list.field, list.messages = "message", []json.RawMessage{b.Message}
 		var text string
 		if json.Unmarshal(b.Message, &text) == nil {
-			list.messages[0], _ = json.Marshal(map[string]any{"role": user, "content": text}) // strings: it cannot fail
+			list.messages[0], _ = json.Marshal(map[string]any{"role": user, "content": text}) // cannot fail: only strings
 		}
 	}
 	switch {
@@ -156,14 +153,14 @@ func Parse(raw []byte) (Request, error) {
 	return r, p.Err()
 }
 
-// send reads a new message, or the decisions that an assistant message brings.
+// send reads a new message, or the decisions in an assistant message.
 func (r *Request) send(p *dialect.Problems, list conversation, b body) {
 	at, m := list.last()
 	if at < 0 {
 		return
 	}
 	if b.MessageID != "" && b.MessageID != m.ID && m.Role == user {
-		// Decisions may stand in an earlier message.
+		// Decisions may be in an earlier message.
 		if i, earlier := list.find(b.MessageID); i >= 0 && earlier.Role == assistant && decided(earlier) {
 			at, m = i, earlier
 		}
@@ -188,8 +185,8 @@ func (r *Request) message(p *dialect.Problems, list conversation, at int, m mess
 	r.Earlier = list.before(at)
 }
 
-// regenerate asks for another answer. The client leaves out the one that it
-// has, and does not always name it.
+// regenerate reads a request for another answer. The client removes the old answer from the
+// conversation, and does not always name it.
 func (r *Request) regenerate(p *dialect.Problems, list conversation, b body) {
 	r.Kind = Regenerate
 	at, m := list.last()
@@ -216,8 +213,7 @@ func (r *Request) regenerate(p *dialect.Problems, list conversation, b body) {
 	}
 }
 
-// reply reads the answer to a question. The assistant message goes on when it is
-// the newest.
+// reply reads the answer to a question. It continues the assistant message if that is the newest.
 func (r *Request) reply(p *dialect.Problems, list conversation, b body) {
 	r.Kind = Reply
 	r.Answer.InterruptID = b.Resume.InterruptID
@@ -235,8 +231,8 @@ func (r *Request) reply(p *dialect.Problems, list conversation, b body) {
 	}
 }
 
-// decisions reads what the client's own helper says about tool calls. Only the
-// verdicts count: the calls and their input are the server's.
+// decisions reads the tool approvals of the client's helper. Only the decisions are used: the calls and
+// their input come from the server.
 func (r *Request) decisions(p *dialect.Problems, list conversation, at int, m message) {
 	r.Kind = Reply
 	if r.Thread == "" {
@@ -249,7 +245,7 @@ func (r *Request) decisions(p *dialect.Problems, list conversation, at int, m me
 			continue
 		}
 		p.Text(list.name(at)+".parts["+strconv.Itoa(i)+"].approval.reason", d.Reason, 0, chat.MaxReason)
-		if interrupt != r.Answer.InterruptID { // those of an earlier question
+		if interrupt != r.Answer.InterruptID { // decisions of an earlier question
 			r.Answer.InterruptID, value.Decisions = interrupt, nil
 		}
 		value.Decisions = append(value.Decisions, d)
@@ -294,7 +290,7 @@ func toolCalls(m message) map[string]bool {
 	return calls
 }
 
-// read reads what a person wrote: the texts of a message, and its pictures.
+// read reads the texts and pictures of a message.
 func (r *Request) read(p *dialect.Problems, field string, m message) {
 	var texts []string
 	var text string
@@ -331,7 +327,7 @@ func (r *Request) read(p *dialect.Problems, field string, m message) {
 	p.Text(field+".parts", s.Content.Message, least, chat.MaxMessage)
 }
 
-// file reads a picture: one that was uploaded, or one that stands in its URL.
+// file reads a picture: an uploaded one, or one in a data: URL.
 func (r *Request) file(p *dialect.Problems, field string, t part) {
 	head, data, _ := strings.Cut(t.URL, ",")
 	head, inside := strings.CutPrefix(head, "data:")
@@ -362,7 +358,7 @@ func (r *Request) file(p *dialect.Problems, field string, t part) {
 	}
 }
 
-// conversation is what a client sends of it.
+// conversation is the client's messages.
 type conversation struct {
 	p        *dialect.Problems
 	field    string
@@ -376,8 +372,7 @@ func (c conversation) name(i int) string {
 	return c.field + "[" + strconv.Itoa(i) + "]"
 }
 
-// last is the newest message; at is negative when there is none that can be
-// read.
+// last returns the newest message; at is negative when there is no valid one.
 func (c conversation) last() (at int, m message) {
 	at = len(c.messages) - 1
 	if at < 0 {
@@ -402,7 +397,7 @@ func (c conversation) find(id string) (at int, m message) {
 	return -1, m
 }
 
-// decided reports whether a message brings answered approvals.
+// decided reports whether a message has answered approvals.
 func decided(m message) bool {
 	return slices.ContainsFunc(m.Parts, func(raw json.RawMessage) bool {
 		_, _, ok := readDecision(raw)
@@ -410,7 +405,7 @@ func decided(m message) bool {
 	})
 }
 
-// before are the messages before one, the newest first.
+// before returns the messages before one, the newest first.
 func (c conversation) before(at int) (out []Earlier) {
 	for i := at - 1; i >= 0 && len(out) < maxEarlier; i-- {
 		var m message
@@ -427,9 +422,8 @@ func (c conversation) before(at int) (out []Earlier) {
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// ClientTurnID is what the n-th turn of a message is known by: these clients
-// send no client_turn_id, and an edited message keeps its id. n counts the
-// contents that the message has had, from 1.
+// ClientTurnID returns the client_turn_id of the n-th content of a message, from 1: these clients send
+// none, and an edited message keeps its id.
 func ClientTurnID(messageID string, n int) string {
 	if messageID == "" {
 		return ""
@@ -448,9 +442,9 @@ type stopBody struct {
 	MessageID    string `json:"messageId"`
 }
 
-// ParseStop reads the body of POST /api/ui/chat/:id/stop, which may be empty:
-// then it means whatever runs. A messageId is the person's, whose turn is to end
-// even when it is still to come. The error is dialect.Problems.
+// ParseStop reads the body of POST /api/ui/chat/:id/stop. An empty body stops the running turn. A messageId
+// names a person's message, whose turn is stopped even if it is submitted later. The error is
+// dialect.Problems.
 func ParseStop(raw []byte) (dialect.Cancel, error) {
 	c := dialect.Cancel{Reason: chat.UserCancelled}
 	if len(bytes.TrimSpace(raw)) == 0 {

@@ -35,7 +35,7 @@ func TestOnlyTheNewestMessageIsRead(t *testing.T) {
 	}
 }
 
-func TestAClientMaySendTheNewestMessageOnly(t *testing.T) {
+func TestClientMaySendOnlyTheNewestMessage(t *testing.T) {
 	for _, body := range []string{
 		`{"conversationId":"c","id":"x","message":{"id":"u","role":"user","parts":[{"type":"text","text":"Hi"}]}}`,
 		`{"conversationId":"c","message":"Hi"}`,
@@ -69,7 +69,7 @@ func TestEditAndRegenerateNameWhatTheyReplace(t *testing.T) {
 	}
 }
 
-func TestDecisionsAreReadAndTheirInputIsNot(t *testing.T) {
+func TestDecisionsAreReadAndTheirInputIsIgnored(t *testing.T) {
 	const message = `{"id":"t","role":"assistant","parts":[{"type":"step-start"},
 		{"type":"tool-look","toolCallId":"c0","state":"approval-responded","input":{},"approval":{"id":"t.q1/c0","approved":true}},
 		{"type":"tool-look","toolCallId":"c1","state":"approval-responded","input":{"path":"forged"},"approval":{"id":"t.q2/c1","approved":true,"reason":"x"}},
@@ -104,7 +104,7 @@ func TestResumeAnswersAQuestion(t *testing.T) {
 	}
 }
 
-func TestPicturesAreOursOrStandInTheirURL(t *testing.T) {
+func TestPicturesAreUploadedOnesOrDataURLs(t *testing.T) {
 	png := base64.StdEncoding.EncodeToString([]byte("not looked at yet"))
 	r := parse(t, `{"id":"c","attachments":["a0"],"messages":[{"id":"u","role":"user","parts":[
 		{"type":"file","mediaType":"image/png","url":"/api/attachments/a1"},{"type":"file","mediaType":"image/png","url":"https://chat.example/api/attachments/a2"},
@@ -142,7 +142,7 @@ func attachments(from, to int) (s string) {
 	return s
 }
 
-func TestParseNamesTheFieldThatIsWrong(t *testing.T) {
+func TestParseNamesTheInvalidField(t *testing.T) {
 	const user = `{"id":"u","role":"user","parts":[{"type":"text","text":"x"}]}`
 	for body, field := range map[string]string{
 		``:                                       "body",
@@ -177,7 +177,7 @@ func TestParseNamesTheFieldThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestClientTurnIDsOfMessagesAreApart(t *testing.T) {
+func TestClientTurnIDsOfMessagesAreUnique(t *testing.T) {
 	long := strings.Repeat("x", 128)
 	seen := map[string]bool{}
 	for _, id := range []string{"a", "2:a", "a:2", "ä", long, long + "y", "#" + long} {

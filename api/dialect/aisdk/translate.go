@@ -12,45 +12,44 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// translation turns the events of one turn into the chunks of one assistant
-// message.
+// translation converts the events of one turn to the chunks of one assistant message.
 type translation struct {
 	thread, run string
 	turn        chat.Turn
 	messageID   string
-	joined      bool // the client has the message's beginning
+	started     bool // the client has the message's start
 
-	out     []chunk
-	step    bool // a step is open
-	results bool // a tool call of it has its result
-	text    string
-	texts   int // text parts so far
-	said    dialect.Said
-	held    []chunk          // tool calls on which a person may be asked
-	calls   map[string]*call // by id
-	order   []string         // of calls
-	asked   map[string]question
-	end     ending
+	out       []chunk
+	step      bool // a step is open
+	results   bool // a tool call of the step has its result
+	text      string
+	texts     int // text parts so far
+	sent      dialect.SentText
+	heldCalls []chunk          // tool calls that may need an approval
+	calls     map[string]*call // by id
+	order     []string         // of calls
+	asked     map[string]question
+	end       ending
 }
 
-// call is a tool call on its way.
+// call is the state of a tool call.
 type call struct {
 	name    string
 	input   json.RawMessage
 	shown   bool // the client has its input
-	done    bool // and its result
+	done    bool // the client has its result
 	verdict *verdict
 }
 
-// verdict is what a person said to a call.
+// verdict is a person's decision about a call.
 type verdict struct {
 	approvalID string
 	approved   bool
 	reason     string
-	arguments  json.RawMessage // a person's, instead of the model's
+	arguments  json.RawMessage // edited by a person, instead of the model's
 }
 
-// question is an interrupt as data-interrupt shows it.
+// question is the JSON of data-interrupt.
 type question struct {
 	chat.Interrupt
 	ThreadID     string            `json:"thread_id"`
@@ -60,19 +59,18 @@ type question struct {
 	Answer       *chat.ResumeValue `json:"answer,omitempty"`
 }
 
-// ending is how the stream ends; the zero value is that of a question.
+// ending says how the stream ends; the zero value means with a question.
 type ending struct {
 	reason   string
 	metadata map[string]any
 	error    string
 }
 
-// Continue says what the client has of the assistant message that a stream
-// continues; nil: nothing, a new message begins. One that begins with an answer
-// has the question's id, so that it is still known to be of the turn.
+// Continue describes the assistant message that a stream continues; nil: the stream starts a new message. A
+// message that starts with an answer has the question's id, which names the turn too.
 type Continue struct {
 	MessageID string          // the client's
-	Calls     map[string]bool // ids of tool calls that stand in it
+	Calls     map[string]bool // ids of tool calls in it
 }
 
 func newTranslation(s dialect.Stream, c *Continue) *translation {
@@ -84,7 +82,7 @@ func newTranslation(s dialect.Stream, c *Continue) *translation {
 		t.messageID = s.After
 	}
 	if c != nil {
-		t.joined, t.messageID = true, s.Turn.ID
+		t.started, t.messageID = true, s.Turn.ID
 		if chat.TurnOf(c.MessageID) == s.Turn.ID {
 			t.messageID = c.MessageID
 		}
@@ -98,7 +96,7 @@ func newTranslation(s dialect.Stream, c *Continue) *translation {
 
 func (t *translation) add(c ...chunk) { t.out = append(t.out, c...) }
 
-// take empties out.
+// take returns the pending chunks and clears them.
 func (t *translation) take() []chunk {
 	out := t.out
 	t.out = nil
@@ -111,16 +109,16 @@ func (t *translation) begin() {
 		m["created_at"] = at.UTC().Format(time.RFC3339Nano)
 	}
 	t.add(chunk{Type: typeStart, MessageID: t.messageID, MessageMetadata: m})
-	if !t.joined {
+	if !t.started {
 		t.openStep()
 	}
 }
 
-// before notes an event that the stream does not show.
+// before records an event from before the stream.
 func (t *translation) before(e chat.Event) {
 	switch e.Type {
 	case chat.EventText:
-		t.said.Piece(e)
+		t.sent.Piece(e)
 	case chat.EventToolCall:
 		t.know(e.ToolCallID, e.ToolName, object(e.Arguments))
 	case chat.EventToolResult:
@@ -134,7 +132,7 @@ func (t *translation) before(e chat.Event) {
 	}
 }
 
-// event shows an event. id is its place in the stream.
+// event adds an event's chunks. id is its position in the stream.
 func (t *translation) event(e chat.Event, id string) {
 	if e.Type != chat.EventToolCall && e.Type != chat.EventInterrupt {
 		t.release()
@@ -143,10 +141,10 @@ func (t *translation) event(e chat.Event, id string) {
 	case chat.EventStatus:
 		t.status(e, id)
 	case chat.EventToken:
-		t.said.Token(e.Text)
+		t.sent.Token(e.Text)
 		t.write(e.Text)
 	case chat.EventText:
-		t.write(t.said.Piece(e))
+		t.write(t.sent.Piece(e))
 		t.closeText(nil)
 	case chat.EventToolCall:
 		t.closeText(nil)
@@ -181,14 +179,14 @@ func (t *translation) event(e chat.Event, id string) {
 	}
 }
 
-// used says what a turn that ended early has consumed, where that is known.
+// used adds the usage of a turn that ended early, if it is known.
 func (t *translation) used(u *chat.Usage) {
 	if u != nil {
 		t.end.metadata["tokens_used"], t.end.metadata["cost_usd"] = u.Tokens(), u.CostUSD
 	}
 }
 
-// written is when an answer was given, or while it is not, when it was asked for.
+// written returns when the answer was completed, or, before that, when the turn was created.
 func written(t chat.Turn) time.Time {
 	if t.SettledAt.IsZero() {
 		return t.CreatedAt
@@ -196,7 +194,7 @@ func written(t chat.Turn) time.Time {
 	return t.SettledAt
 }
 
-// finish closes the message.
+// finish ends the message.
 func (t *translation) finish() {
 	t.release()
 	t.closeText(nil)
@@ -222,9 +220,8 @@ func (t *translation) closeStep() {
 	}
 }
 
-// say makes sure that a step is open in which a model may say something: one
-// with results of tools is over.
-func (t *translation) say() {
+// modelStep opens a step for a model's output. A step with tool results is over.
+func (t *translation) modelStep() {
 	if t.results {
 		t.closeStep()
 	}
@@ -236,7 +233,7 @@ func (t *translation) write(text string) {
 		return
 	}
 	if t.text == "" {
-		t.say()
+		t.modelStep()
 		t.texts++
 		t.text = "text-" + strconv.Itoa(t.texts)
 		t.add(chunk{Type: typeTextStart, ID: t.text})
@@ -260,8 +257,8 @@ func (t *translation) status(e chat.Event, id string) {
 
 func (t *translation) notice(e chat.Event, id string) {
 	if e.Code == chat.NoticeRestarted {
-		// What was written stands in the message for good; a page may leave it out.
-		t.said.Restart()
+		// The text so far stays in the message; a page may hide it.
+		t.sent.Restart()
 		t.closeText(&provider{map[string]any{"superseded": true}})
 	}
 	t.add(chunk{Type: dataNotice, ID: id, Data: noticeData{e.Code, e.Message}})
@@ -283,34 +280,33 @@ func (t *translation) know(id, name string, input json.RawMessage) *call {
 	return c
 }
 
-// hold keeps a tool call until it is known whether a person is asked about it:
-// the client's own helper wants all the calls that a person decides, and no
-// other open ones, in the message's last step.
+// hold keeps a tool call until it is known whether it needs an approval: the client's helper needs all calls
+// that need one, and no other open ones, in the message's last step.
 func (t *translation) hold(e chat.Event) {
 	c := t.know(e.ToolCallID, e.ToolName, object(e.Arguments))
-	t.held = append(t.held, input(e.ToolCallID, c))
+	t.heldCalls = append(t.heldCalls, input(e.ToolCallID, c))
 }
 
 func input(id string, c *call) chunk {
 	return chunk{Type: typeToolInput, ToolCallID: id, ToolName: named(c.name), Input: object(string(c.input))}
 }
 
-// release shows the calls that were held.
+// release adds the held calls.
 func (t *translation) release() {
-	held := t.held
-	t.held = nil
-	for _, c := range held {
+	heldCalls := t.heldCalls
+	t.heldCalls = nil
+	for _, c := range heldCalls {
 		t.show(c)
 	}
 }
 
 func (t *translation) show(c chunk) {
-	t.say()
+	t.modelStep()
 	t.calls[c.ToolCallID].shown = true
 	t.add(c)
 }
 
-// result shows what came of a call; the client must have its input.
+// result adds the result of a call; the client must have its input.
 func (t *translation) result(e chat.Event) {
 	c := t.know(e.ToolCallID, e.ToolName, nil)
 	if !c.shown {
@@ -335,7 +331,7 @@ func (t *translation) fail(id, text string) {
 	t.add(chunk{Type: typeToolError, ToolCallID: id, ErrorText: text, verdict: t.calls[id].verdict})
 }
 
-// A picture that a tool has made stands in its result as markdown.
+// Results contain a tool's pictures as markdown.
 var picture = regexp.MustCompile(`\]\((/api/attachments/[A-Za-z0-9_.:-]{1,128})\)`)
 
 func (t *translation) pictures(text string) {
@@ -344,7 +340,7 @@ func (t *translation) pictures(text string) {
 	}
 }
 
-// remember keeps a question, and the calls it asks about.
+// remember records a question and the calls that it asks about.
 func (t *translation) remember(e chat.Event) {
 	if e.Interrupt == nil {
 		return
@@ -358,8 +354,7 @@ func (t *translation) remember(e chat.Event) {
 	t.asked[q.ID] = q
 }
 
-// interrupt shows a question. A tool_approval is also shown in the client's own
-// way.
+// interrupt adds a question. A tool_approval is also sent in the client's own format.
 func (t *translation) interrupt(e chat.Event) {
 	t.closeText(nil)
 	if e.Interrupt == nil {
@@ -378,13 +373,12 @@ func (t *translation) interrupt(e chat.Event) {
 	}
 }
 
-// propose shows the calls that a question asks about, in a step that has no
-// other open ones.
+// propose adds the calls that a question asks about, in a step without other open calls.
 func (t *translation) propose(q question) {
 	asks := func(id string) bool {
 		return slices.ContainsFunc(q.Calls, func(c chat.ToolCall) bool { return c.ID == id })
 	}
-	t.held = slices.DeleteFunc(t.held, func(c chunk) bool { return asks(c.ToolCallID) })
+	t.heldCalls = slices.DeleteFunc(t.heldCalls, func(c chunk) bool { return asks(c.ToolCallID) })
 	t.release()
 	for _, id := range t.order {
 		if c := t.calls[id]; c.shown && !c.done && !asks(id) {
@@ -401,7 +395,7 @@ func (t *translation) propose(q question) {
 	}
 }
 
-// decide notes the answer to a question.
+// decide records the answer to a question.
 func (t *translation) decide(e chat.Event) {
 	q, known := t.asked[answers(e)]
 	if !known || e.Resume == nil {
@@ -416,7 +410,7 @@ func (t *translation) decide(e chat.Event) {
 	}
 }
 
-// answers is the question that an answer was given to.
+// answers returns the question that an answer belongs to.
 func answers(e chat.Event) string {
 	if e.Interrupt == nil {
 		return ""
@@ -443,7 +437,7 @@ func (t *translation) response(e chat.Event) {
 	t.end = ending{reason: finishStop, metadata: m}
 }
 
-// source shows a citation; what the format has no field for is ours.
+// source adds a citation; fields that the format lacks are in providerMetadata.
 func (t *translation) source(c chat.Citation) {
 	ours := map[string]any{"n": c.N, "quote": c.Quote}
 	out := chunk{SourceID: "source-" + strconv.Itoa(c.N), Title: c.Title, ProviderMetadata: &provider{ours}}
@@ -465,11 +459,10 @@ func (t *translation) source(c chat.Citation) {
 	t.add(out)
 }
 
-// early closes what a turn that was cut short leaves open: its text, and the
-// calls without a result. The message must not end with a step that has tool
-// calls, or the client's helpers send it back at once.
+// early closes the text and the calls of a turn that was cut short. The message must not end with a step that
+// has tool calls, because the client's helper would send it again at once.
 func (t *translation) early(e chat.Event) {
-	t.write(t.said.Rest(e.Partial))
+	t.write(t.sent.Rest(e.Partial))
 	t.closeText(nil)
 	for _, id := range t.order {
 		if c := t.calls[id]; c.shown && !c.done {
@@ -482,7 +475,7 @@ func (t *translation) early(e chat.Event) {
 			t.results = true
 		}
 	}
-	if t.results || t.joined && !t.step {
+	if t.results || t.started && !t.step {
 		t.closeStep()
 		t.openStep()
 	}
@@ -491,7 +484,7 @@ func (t *translation) early(e chat.Event) {
 // ApprovalID names the decision about one call of a question.
 func ApprovalID(interruptID, callID string) string { return interruptID + "/" + callID }
 
-// object keeps a tool call's arguments an object, whatever a model wrote.
+// object returns a tool call's arguments, or {} if the model wrote no valid object.
 func object(s string) json.RawMessage {
 	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
 		return json.RawMessage("{}")
@@ -499,7 +492,7 @@ func object(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-// named is a tool's name as a part's type can carry it; it is required.
+// named returns a tool's name, or a placeholder: the format requires a name.
 func named(s string) string {
 	if s == "" {
 		return "tool"

@@ -10,8 +10,7 @@ import (
 // Wire writes a stream of this dialect (dialect.Wire).
 type Wire struct{ t *translation }
 
-// NewWire makes the wire of a stream that begins an assistant message, or
-// continues one.
+// NewWire makes the wire of a stream that starts or continues an assistant message.
 func NewWire(s dialect.Stream, c *Continue) *Wire { return &Wire{newTranslation(s, c)} }
 
 func (*Wire) Name() string { return "ai_sdk" }
@@ -20,15 +19,14 @@ func (*Wire) Header() map[string]string {
 	return map[string]string{"X-Vercel-Ai-Ui-Message-Stream": "v1"}
 }
 
-// Abrupt: a stream that just ends is a success to these clients (dialect.Abrupt).
+// Abrupt implements dialect.Abrupt: these clients treat a stream that just ends as a success.
 func (*Wire) Abrupt() {}
 
-// Before notes what stands before the part of a turn that this stream shows
-// (dialect.Historian).
+// Before records events from before this stream (dialect.Historian).
 func (w *Wire) Before(e chat.Event) { w.t.before(e) }
 
-// Answered shows a question that has been answered since: the client rebuilds
-// the whole message (dialect.Replayer).
+// Answered sends a question that was answered meanwhile: the client rebuilds the whole message
+// (dialect.Replayer).
 func (w *Wire) Answered(b []byte, e chat.Event, id string) []byte { return w.Event(b, e, id) }
 
 func (w *Wire) Begin(b []byte) []byte {

@@ -157,7 +157,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-func TestAMessageOfTheHistoryIsWhatAClientHasPutTogether(t *testing.T) {
+func TestMessageOfTheHistoryEqualsTheOneAClientAssembled(t *testing.T) {
 	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
 	events := []chat.Event{
 		{Type: chat.EventTurnStarted}, status(chat.NodeModel), toolCall("1"), toolCall("2"), approval(asked),
@@ -194,7 +194,7 @@ func TestAMessageOfTheHistoryIsWhatAClientHasPutTogether(t *testing.T) {
 	}
 }
 
-func TestACallOfTheHistorySaysWithWhatItRan(t *testing.T) {
+func TestToolCallOfTheHistoryHasTheArgumentsItRanWith(t *testing.T) {
 	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
 	for want, d := range map[string]chat.Decision{
 		`{"a":2}`: {ID: "2", Decision: chat.Approved, Arguments: json.RawMessage(`{"a":2}`)},
@@ -207,7 +207,7 @@ func TestACallOfTheHistorySaysWithWhatItRan(t *testing.T) {
 	}
 }
 
-func TestAMessageThatWasTakenBackWhileItWaitedSaysSo(t *testing.T) {
+func TestMessageWithdrawnWhileItWaitedIsMarked(t *testing.T) {
 	started, cancelled := chat.Event{Type: chat.EventTurnStarted}, chat.Event{Type: chat.EventCancelled, Reason: chat.UserCancelled}
 	for want, events := range map[string][]chat.Event{
 		"taken back": {started, cancelled},
@@ -220,8 +220,8 @@ func TestAMessageThatWasTakenBackWhileItWaitedSaysSo(t *testing.T) {
 	}
 }
 
-// Whatever happens in a turn, a stream keeps the rules that its clients enforce:
-// known types, no null, parts that are begun before they go on, and one finish.
+// For any events of a turn, a stream keeps the rules that its clients enforce: known types, no null, parts
+// that start before their deltas, and one finish.
 func FuzzWire(f *testing.F) {
 	f.Add("tcicrRTXn", "text")
 	f.Add("cciRrXF", "a\r\n\u2028\xff")

@@ -22,8 +22,8 @@ type partBody struct {
 	Image *string `json:"image"`
 }
 
-// readMessage finds the new message, the one called so or the last of the
-// conversation, and the field in which its content stands.
+// readMessage finds the new message, in the field message or the last of messages, and the name of the
+// field with its content.
 func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []string, field string) {
 	field, raw := "message", b.Message
 	if last := len(b.Messages) - 1; absent(raw) && last >= 0 {
@@ -46,8 +46,7 @@ func readMessage(p *dialect.Problems, b streamBody) (message string, pictures []
 	return message, pictures, field
 }
 
-// readContent reads a text, or a list of texts and pictures. There may be
-// pictures without a text.
+// readContent reads a text, or a list of texts and pictures. Pictures need no text.
 func readContent(p *dialect.Problems, field string, raw json.RawMessage) (message string, pictures []string) {
 	if absent(raw) || json.Unmarshal(raw, &message) != nil {
 		var parts []json.RawMessage

@@ -1,5 +1,5 @@
-// Package langgraph is the LangGraph dialect, /api/v1/chat (part 5 of the
-// contract): S3's bodies become commands and turn events become its JSON.
+// Package langgraph is the LangGraph dialect, /api/v1/chat
+// (docs/contract.md): request bodies become commands and turn events become its JSON.
 package langgraph
 
 import (
@@ -9,8 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// MaxBody is the size of a message's request: its client sends the whole
-// conversation along.
+// MaxBody limits a message's request, in which clients send the whole conversation.
 const MaxBody = 8 << 20
 
 type streamBody struct {
@@ -21,9 +20,8 @@ type streamBody struct {
 	dialect.Fields
 }
 
-// ParseStream reads the body of POST /api/v1/chat/stream. Its ThreadAlias is the
-// thread as the client calls it, empty when it names none; which thread of which
-// owner that is remains to be found out. The error is dialect.Problems.
+// ParseStream reads the body of POST /api/v1/chat/stream. Its ThreadAlias is the client's name of the
+// thread, which the caller converts. The error is dialect.Problems.
 func ParseStream(body []byte) (dialect.Submit, error) {
 	var b streamBody
 	if err := dialect.Decode(body, &b); err != nil {
@@ -52,12 +50,11 @@ type feedbackBody struct {
 	StreamTokens *bool                `json:"stream_tokens"`
 }
 
-// answerType answers a question of any kind but an approval.
+// answerType is the type of an answer to any question except an approval.
 const answerType = "answer"
 
-// ParseFeedback reads the body of POST /api/v1/chat/feedback. Its value has no
-// type when it answers whatever question is open; the thread remains to be found
-// out. The error is dialect.Problems.
+// ParseFeedback reads the body of POST /api/v1/chat/feedback. Its value has no type if it answers any open
+// question. The caller converts the thread's name. The error is dialect.Problems.
 func ParseFeedback(body []byte) (dialect.Answer, error) {
 	var b feedbackBody
 	if err := dialect.Decode(body, &b); err != nil {
@@ -84,8 +81,7 @@ func ParseFeedback(body []byte) (dialect.Answer, error) {
 	return a, p.Err()
 }
 
-// withoutEmpty takes empty arguments for none edited: S3's client sends them
-// along with every approval.
+// withoutEmpty treats empty arguments as not edited: LangGraph clients send them with every approval.
 func withoutEmpty(decisions []chat.Decision) {
 	for i, d := range decisions {
 		var keys map[string]json.RawMessage

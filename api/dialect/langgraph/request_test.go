@@ -14,12 +14,12 @@ import (
 
 const docID = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f12"
 
-func TestParseStreamReadsTheBodyOfS3(t *testing.T) {
+func TestParseStreamReadsTheLangGraphBody(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"my-thread","checkpoint_id":null,
 		"message":{"role":"human","content":" Draw a cat "},
 		"messages":[{"role":"human","content":5},{"role":"ai"},"whatever"]}`))
 	if err != nil || s.ThreadAlias != "my-thread" || s.ThreadID != "" || s.Content.Message != "Draw a cat" ||
-		s.Content.Agent != chat.AgentAssistant || s.Content.ParentRequest != "" || s.OnBusy != chat.Supersede || s.CancelOnDisconnect || !s.AgentFree {
+		s.Content.Agent != chat.AgentAssistant || s.Content.ParentRequest != "" || s.OnBusy != chat.Supersede || s.CancelOnDisconnect || !s.AgentUnset {
 		t.Errorf("%+v %v", s, err)
 	}
 	s, err = ParseStream([]byte(`{"thread_id":"` + docID + `","checkpoint_id":"t0","message":{"role":"human","content":[
@@ -30,25 +30,25 @@ func TestParseStreamReadsTheBodyOfS3(t *testing.T) {
 	}
 }
 
-func TestWithoutANewMessageTheLastOfTheConversationIsIt(t *testing.T) {
+func TestLastOfMessagesIsUsedWithoutAMessage(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"t","message":null,"messages":[{"role":"human","content":"one"},{"role":"ai","content":"two"},{"role":"user","content":"three"}]}`))
 	if err != nil || s.Content.Message != "three" {
 		t.Errorf("%+v %v", s, err)
 	}
 }
 
-func TestAPictureNeedsNoText(t *testing.T) {
+func TestPictureNeedsNoText(t *testing.T) {
 	s, err := ParseStream([]byte(`{"message":{"role":"human","content":[{"type":"text","text":" "},{"type":"image","image":"chatbot://a1"}]}}`))
 	if err != nil || s.Content.Message != "" || len(s.Content.Attachments) != 1 || s.ThreadAlias != "" {
 		t.Errorf("%+v %v", s, err)
 	}
 }
 
-func TestParseStreamTakesNativeExtras(t *testing.T) {
+func TestParseStreamAcceptsNativeFields(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"t","message":{"content":"x"},"client_turn_id":"c","stream_run_id":"r",
 		"on_busy":"reject","agent":"documents","stream_mode":"messages","stream_tokens":false}`))
 	if err != nil || s.ClientTurnID != "c" || s.StreamRunID != "r" || s.OnBusy != chat.Reject ||
-		s.Content.Agent != chat.AgentDocuments || s.AgentFree || s.View != (dialect.View{Messages: true, NoTokens: true}) {
+		s.Content.Agent != chat.AgentDocuments || s.AgentUnset || s.View != (dialect.View{Messages: true, NoTokens: true}) {
 		t.Errorf("%+v %v", s, err)
 	}
 }
@@ -109,7 +109,7 @@ func firstField(err error) string {
 	return p[0].Field
 }
 
-func TestParseFeedbackReadsTheBodyOfS3(t *testing.T) {
+func TestParseFeedbackReadsTheLangGraphBody(t *testing.T) {
 	f, err := ParseFeedback([]byte(`{"thread_id":"my-thread","checkpoint_id":"t.q1","approval_data":{"type":"tool_approval","decisions":[
 		{"id":"c1","decision":"approved","arguments":{"prompt":"a dog"}},{"id":"c2","decision":"rejected"},
 		{"id":"c3","decision":"approved","arguments":{}},{"id":"c4","decision":"approved","arguments":null,"remember":true},
@@ -124,7 +124,7 @@ func TestParseFeedbackReadsTheBodyOfS3(t *testing.T) {
 	}
 }
 
-func TestAnAnswerFitsWhateverQuestionIsOpen(t *testing.T) {
+func TestAnswerFitsAnyOpenQuestion(t *testing.T) {
 	f, err := ParseFeedback([]byte(`{"thread_id":"t","approval_data":{"type":"answer","value":"tag_docs","tagged_doc_ids":["` + docID + `"]}}`))
 	if err != nil || f.InterruptID != "" || f.Value.Type != "" || f.Value.Text() != "tag_docs" || len(f.Value.TaggedDocs) != 1 {
 		t.Errorf("%+v %v", f, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// The JSON of each event, with S3's keys and no others.
+// The JSON of each event, with the dialect's keys and no others.
 type (
 	startJSON struct {
 		Type         string  `json:"type"`
@@ -81,21 +81,20 @@ func Payload(q chat.Interrupt) any {
 	return out
 }
 
-// paragraph parts the pieces of an answer, which S3's tokens cannot tell apart.
+// paragraph separates the pieces of an answer; the dialect's tokens do not name their piece.
 const paragraph = "\n\n"
 
 // Wire writes a stream of this dialect (dialect.Wire).
 type Wire struct {
 	thread string
 	parent *string
-	whole  bool            // no tokens: a piece comes when it is finished
-	piece  int             // the one whose text was written last; 0: none
+	whole  bool            // no tokens: each piece is sent when it is finished
+	piece  int             // the piece whose text was sent last; 0: none
 	calls  map[string]bool // tool calls that were shown
 	failed bool
 }
 
-// NewWire makes the wire of a stream. checkpoint is the one that the request
-// begins from, "" for the newest.
+// NewWire makes the wire of a stream. checkpoint is the request's parent checkpoint, "" for the newest.
 func NewWire(s dialect.Stream, checkpoint string) *Wire {
 	w := &Wire{thread: s.Thread, whole: s.View.Messages || s.View.NoTokens, calls: map[string]bool{}}
 	if checkpoint != "" {
@@ -111,7 +110,7 @@ func (w *Wire) Begin(b []byte) []byte {
 	return line(b, startJSON{"meta", "start", w.thread, w.parent})
 }
 
-// Event leaves out statuses and notices, for which S3 has no shape.
+// Event leaves out statuses and notices, for which the dialect has no shape.
 func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	switch e.Type {
 	case chat.EventToken:
@@ -141,7 +140,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	return b
 }
 
-// Before notes what an earlier stream of the turn has shown (dialect.Historian).
+// Before records what earlier streams of the turn have sent (dialect.Historian).
 func (w *Wire) Before(e chat.Event) {
 	switch {
 	case e.Type == chat.EventText && e.Text != "":
@@ -151,7 +150,7 @@ func (w *Wire) Before(e chat.Event) {
 	}
 }
 
-// text writes of a piece; the first of a later piece begins a paragraph.
+// text writes text of a piece; a later piece begins with a paragraph break.
 func (w *Wire) text(b []byte, e chat.Event) []byte {
 	if e.Text == "" {
 		return b
@@ -169,8 +168,8 @@ func (w *Wire) call(b []byte, id, name string, arguments json.RawMessage) []byte
 	return line(b, toolCallJSON{"tool_call", id, name, object(arguments)})
 }
 
-// interrupt shows the calls that it asks about first, where the stream has not
-// shown them: a person decides on what they can see.
+// interrupt first sends the calls that it asks about, unless the stream has sent them: a person must see
+// what they approve.
 func (w *Wire) interrupt(b []byte, q chat.Interrupt) []byte {
 	for _, c := range q.Calls {
 		if !w.calls[c.ID] {
@@ -188,7 +187,7 @@ func (w *Wire) End(b []byte) []byte {
 	return append(b, "data: [DONE]\n\n"...)
 }
 
-// object keeps arguments an object, whatever a model wrote.
+// object returns the arguments, or {} if the model wrote no valid object.
 func object(raw json.RawMessage) json.RawMessage {
 	if s := strings.TrimSpace(string(raw)); strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
 		return json.RawMessage(s)

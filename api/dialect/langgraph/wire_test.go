@@ -19,7 +19,7 @@ func approval() chat.Event {
 	}}
 }
 
-// write is a whole stream of events as a client reads it, without "data: ".
+// write returns a stream of events as a client reads it, without "data: ".
 func write(t *testing.T, w *Wire, events ...chat.Event) []string {
 	t.Helper()
 	b := w.Begin(nil)
@@ -48,8 +48,8 @@ func wire(view dialect.View) *Wire {
 	return NewWire(dialect.Stream{Thread: "my-thread", Turn: chat.Turn{ID: "t", ThreadID: "u"}, View: view}, "")
 }
 
-// The shapes of S3, to the letter.
-func TestEveryEventHasTheShapeAndKeysOfS3(t *testing.T) {
+// The exact shapes that LangGraph clients read.
+func TestEveryEventHasTheLangGraphShapeAndKeys(t *testing.T) {
 	same(t, "a turn with a tool", write(t, wire(dialect.View{}),
 		chat.Event{Type: chat.EventTurnStarted, N: 1},
 		chat.Event{Type: chat.EventStatus, N: 2, Node: chat.NodeModel, Message: "Thinking..."},
@@ -99,7 +99,7 @@ func TestEveryEventHasTheShapeAndKeysOfS3(t *testing.T) {
 		`[DONE]`)
 }
 
-func TestARestartIsAParagraphBreak(t *testing.T) {
+func TestRestartIsAParagraphBreak(t *testing.T) {
 	same(t, "restarted", write(t, wire(dialect.View{}),
 		chat.Event{Type: chat.EventToken, Piece: 1, Attempt: 1, Text: "The ans"},
 		chat.Event{Type: chat.EventNotice, Code: chat.NoticeRestarted},
@@ -108,7 +108,7 @@ func TestARestartIsAParagraphBreak(t *testing.T) {
 		`{"type":"token","content":"The ans"}`, `{"type":"token","content":"\n\n"}`, `{"type":"token","content":"The answer"}`)
 }
 
-func TestAStreamThatGoesOnAfterAnAnswerBeginsAParagraph(t *testing.T) {
+func TestStreamAfterAnAnswerBeginsAParagraph(t *testing.T) {
 	w := wire(dialect.View{})
 	for _, e := range []chat.Event{
 		{Type: chat.EventText, N: 2, Piece: 1, Text: "One moment."},
@@ -122,7 +122,7 @@ func TestAStreamThatGoesOnAfterAnAnswerBeginsAParagraph(t *testing.T) {
 	same(t, "after no text", write(t, silent, chat.Event{Type: chat.EventToken, Piece: 2, Attempt: 1, Text: "Done."})[1:2], `{"type":"token","content":"Done."}`)
 }
 
-func TestAStreamOfMessagesHasFinishedTextAndTheCallsThatAPersonIsAskedAbout(t *testing.T) {
+func TestMessagesModeHasFinishedTextAndTheCallsOfAnApproval(t *testing.T) {
 	for _, view := range []dialect.View{{Messages: true}, {NoTokens: true}} {
 		w := wire(view)
 		var shown []chat.Event
@@ -155,7 +155,7 @@ func TestPayloadHasNoNulls(t *testing.T) {
 	}
 }
 
-// Whatever a model or a tool wrote, a stream stays lines of valid JSON.
+// For any text of a model or a tool, a stream is lines of valid JSON.
 func FuzzStreamIsLinesOfJSON(f *testing.F) {
 	f.Add("text", "a\r\nb\u2028c")
 	f.Add("\xff\x00\n\ndata: [DONE]", `{"a":1}`)

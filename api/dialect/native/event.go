@@ -97,9 +97,8 @@ type (
 	}
 )
 
-// Encode is an event as one line of JSON, nil for events that this dialect does
-// not show: the beginning of a turn, a finished piece of text (its tokens and
-// the response carry it) and an answer given to a question.
+// Encode returns an event as one line of JSON, nil for events that this dialect does not send: the start of
+// a turn, a finished piece of text (tokens and the response have it) and the answer to a question.
 func Encode(e chat.Event, id string) []byte {
 	switch e.Type {
 	case chat.EventStatus:
@@ -135,13 +134,12 @@ func Encode(e chat.Event, id string) []byte {
 	return nil
 }
 
-// Interrupt is a question as streams and the history show it; its id is also
-// its checkpoint.
+// Interrupt returns the JSON of a question for streams and the history; its id is also its checkpoint.
 func Interrupt(e chat.Event, id string) []byte {
 	return line(interruptJSON{"interrupt", *e.Interrupt, e.ThreadID, e.TurnID, e.Interrupt.ID, run{e.StreamRunID}, id})
 }
 
-// arguments keeps a tool call's arguments an object, whatever a model wrote.
+// arguments returns a tool call's arguments, or {} if the model wrote no valid object.
 func arguments(s string) json.RawMessage {
 	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
 		return json.RawMessage("{}")

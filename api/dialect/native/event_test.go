@@ -53,7 +53,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// Whatever a model or a document wrote, an event stays one line of valid JSON.
+// For any text of a model or a document, an event is one line of valid JSON.
 func FuzzEncodeIsOneLineOfJSON(f *testing.F) {
 	f.Add("text", "a\r\nb\u2028c")
 	f.Add("\xff\x00", `{"a":1}`)

@@ -1,4 +1,4 @@
-// Package native is the native dialect, /api/chat (part 3 of the contract): its
+// Package native is the native dialect, /api/chat (docs/contract.md): its
 // bodies become commands and turn events become its JSON.
 package native
 

@@ -41,14 +41,14 @@ func TestParseChatReadsEveryField(t *testing.T) {
 func TestParseChatDefaults(t *testing.T) {
 	got, err := ParseChat([]byte(`{"message":"x","thread_id":null,"action":null,"tiptap_json":null,"tagged_doc_ids":null,
 		"agent":null,"on_busy":null,"stream_tokens":null,"parent_checkpoint_id":null,"attachments":null}`))
-	want := dialect.Submit{Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}, AgentFree: true, OnBusy: chat.Supersede,
+	want := dialect.Submit{Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}, AgentUnset: true, OnBusy: chat.Supersede,
 		View: dialect.View{ByServer: true}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-func TestParseChatNamesTheFieldThatIsWrong(t *testing.T) {
+func TestParseChatNamesTheInvalidField(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
 	for body, field := range map[string]string{
 		``:                       "body",

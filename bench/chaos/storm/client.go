@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// event is one event of the native dialect, as far as a storm looks at it.
+// event has the fields of a native dialect's event that a storm checks.
 type event struct {
 	Type        string `json:"type"`
 	EventID     string `json:"event_id"`
@@ -39,13 +39,13 @@ func (e event) terminal() bool {
 	return e.Type == "response" || e.Type == "cancelled" || e.Type == "error"
 }
 
-// passing reports whether a notice is about what goes on now: it is no part of
-// the turn's log and has no place of its own.
+// passing reports whether a notice is about the current state only: it is not in
+// the turn's log and has no number.
 func (e event) passing() bool {
 	return e.Type == "notice" && (e.Code == "restarted" || e.Code == "not_saved_yet")
 }
 
-// durable reports whether the event is of the turn's log.
+// durable reports whether the event is in the turn's log.
 func (e event) durable() bool { return e.Type != "token" && !e.passing() }
 
 // number is the event's place in its turn's log; 0 when its id has none.
@@ -59,8 +59,7 @@ func (e event) number() int {
 	return n
 }
 
-// refusal is an answer that is no stream and no sign of a process on its way
-// down.
+// refusal is an HTTP error other than 503.
 type refusal struct {
 	status int
 	code   string
@@ -74,15 +73,15 @@ func refused(err error, status int, code string) bool {
 	return errors.As(err, &r) && r.status == status && (code == "" || r.code == code)
 }
 
-// user is one anonymous caller, whom every API process knows as the same one.
+// user is one anonymous caller; its cookie is valid at every API process.
 type user struct {
 	fleet  *fleet
 	client *http.Client
-	doc    string // a document of theirs
+	doc    string // id of their document
 
-	mu   sync.Mutex
-	next int // which API process is asked next
-	away int // answers that said "not now"
+	mu          sync.Mutex
+	next        int // API process of the next request
+	unavailable int // responses with 503
 }
 
 func newUser(f *fleet) (*user, error) {
@@ -92,12 +91,12 @@ func newUser(f *fleet) (*user, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 50
-	transport.ResponseHeaderTimeout = silentFor
+	transport.ResponseHeaderTimeout = silenceTimeout
 	return &user{fleet: f, client: &http.Client{Jar: jar, Transport: transport}}, nil
 }
 
-// once sends one request to one API process. A nil response without an error
-// means: not now, try again.
+// once sends one request to one API process. It returns a nil response without an
+// error if the request should be retried.
 func (u *user) once(ctx context.Context, method, path string, body any, lastSeen string) (*http.Response, error) {
 	u.mu.Lock()
 	n := u.next
@@ -121,49 +120,49 @@ func (u *user) once(ctx context.Context, method, path string, body any, lastSeen
 	}
 	resp, err := u.client.Do(req)
 	if err != nil {
-		return nil, ctx.Err() // the process died, or was just dying
+		return nil, ctx.Err() // the process has died or is dying
 	}
 	if resp.StatusCode < 300 {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var said struct {
+	var problem struct {
 		Error struct{ Code, Message string }
 	}
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(resp.Body); err != nil {
 		return nil, ctx.Err()
 	}
-	_ = json.Unmarshal(text.Bytes(), &said)
+	_ = json.Unmarshal(text.Bytes(), &problem)
 	if resp.StatusCode == http.StatusServiceUnavailable {
 		u.mu.Lock()
-		u.away++
+		u.unavailable++
 		u.mu.Unlock()
 		return nil, nil
 	}
-	return nil, &refusal{resp.StatusCode, said.Error.Code, strings.TrimSpace(text.String())}
+	return nil, &refusal{resp.StatusCode, problem.Error.Code, strings.TrimSpace(text.String())}
 }
 
-// try is once, again and again until there is an answer.
+// try retries once until there is a response.
 func (u *user) try(ctx context.Context, method, path string, body any, lastSeen string) (*http.Response, error) {
 	for {
 		resp, err := u.once(ctx, method, path, body, lastSeen)
 		if resp != nil || err != nil {
 			return resp, err
 		}
-		if pause(ctx, tryPause); ctx.Err() != nil {
+		if pause(ctx, retryInterval); ctx.Err() != nil {
 			return nil, fmt.Errorf("%s %s got no answer: %w", method, path, ctx.Err())
 		}
 	}
 }
 
-const tryPause = 150 * time.Millisecond
+const retryInterval = 150 * time.Millisecond
 
-// silentFor is how long a process may say nothing before a client tries another
-// one: every stream has a comment line at least every 15 s.
-const silentFor = 16 * time.Second
+// silenceTimeout is how long a client waits for data before it tries another process:
+// every stream has a comment line at least every 15 s.
+const silenceTimeout = 16 * time.Second
 
-// read gets JSON; a connection that breaks in mid-answer is tried again.
+// read gets JSON and retries when the connection breaks.
 func (u *user) read(ctx context.Context, method, path string, body, out any) error {
 	for {
 		resp, err := u.try(ctx, method, path, body, "")
@@ -175,13 +174,13 @@ func (u *user) read(ctx context.Context, method, path string, body, out any) err
 		if err == nil {
 			return nil
 		}
-		if pause(ctx, tryPause); ctx.Err() != nil {
+		if pause(ctx, retryInterval); ctx.Err() != nil {
 			return fmt.Errorf("%s %s: %w", method, path, err)
 		}
 	}
 }
 
-// upload stores a document and waits until it can be asked.
+// upload stores a document and waits until it is ready.
 func (u *user) upload(ctx context.Context) error {
 	var doc struct{ ID, Status, Error string }
 	if err := u.read(ctx, http.MethodPost, "/api/documents", map[string]any{"title": "Circular on liquidity", "text": circular}, &doc); err != nil {
@@ -211,9 +210,10 @@ A bank must hold a liquidity coverage ratio of at least 100 percent at the end o
 A bank must run a stress test of its funding at least once a quarter and report the result to its board.
 `
 
-// events reads a stream until show says enough, or the stream ends or is silent.
+// events reads a stream until show returns enough, the stream ends, or no data comes
+// for silenceTimeout.
 func events(resp *http.Response, show func(event) (enough bool, _ error)) error {
-	return eventsWithin(resp, silentFor, show)
+	return eventsWithin(resp, silenceTimeout, show)
 }
 
 func eventsWithin(resp *http.Response, timeout time.Duration, show func(event) (enough bool, _ error)) error {
@@ -229,7 +229,7 @@ func eventsWithin(resp *http.Response, timeout time.Duration, show func(event) (
 		}
 		var e event
 		if json.Unmarshal([]byte(data), &e) != nil {
-			return nil // cut in mid-event
+			return nil // the connection broke within an event
 		}
 		if enough, err := show(e); enough || err != nil {
 			return err

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// desk is an MCP server (JSON-RPC over POST) with one tool that has a side
-// effect: it makes a note, and keeps a book of who made it, and when. It offers
-// it twice: as "desk", where it may be called, and as "vault", where a person is
-// asked first.
+// desk is an MCP server (JSON-RPC over POST) with one tool that has a side effect:
+// it makes a note and records its tool call and time. Palaver sees it as two
+// servers: "desk", which needs no approval, and "vault", which does.
 type desk struct {
 	url  string
 	http *http.Server
@@ -61,18 +60,18 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}}}
 	case "tools/call":
 		var call string
-		_ = json.Unmarshal(in.ID, &call) // another id is none of ours
+		_ = json.Unmarshal(in.ID, &call) // any other id has no tool call
 		d.mu.Lock()
 		d.notes[call] = append(d.notes[call], time.Now())
 		d.mu.Unlock()
-		pause(r.Context(), noteTakes) // a caller that goes away changes nothing
+		pause(r.Context(), noteTakes) // a caller that disconnects changes nothing
 		result = map[string]any{"content": []any{map[string]any{"type": "text", "text": "Noted " + in.Params.Arguments.Mark}}}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": in.ID, "result": result})
 }
 
-// book is every note made so far.
+// book is every note made so far, by tool call id.
 func (d *desk) book() map[string][]time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,43 +10,44 @@ import (
 	"github.com/palaver-chat/palaver/db/dbtest/litetest"
 )
 
-// fault is one thing that goes wrong, and is mended.
+// fault is one failure and its repair.
 type fault struct {
 	Name  string
-	Which int           // of the processes it may hit
+	Which int           // index among the processes that it may hit
 	Wait  time.Duration // before it
 	Lasts time.Duration
 
 	At     time.Time
 	Mended time.Time
-	// There is, after workers died, since when one is there; zero when none died.
-	There  time.Time
-	Silent string // the worker that fell silent, if one did
-	kind   faultKind
+	// WorkerSince is since when a worker runs, after a fault that kills workers; zero
+	// for others.
+	WorkerSince   time.Time
+	StalledWorker string // the worker that stopped answering, if one did
+	kind          faultKind
 }
 
 type faultKind struct {
 	name   string
-	strike func(ctx context.Context, f *fleet, which int) (mend func(ctx context.Context) error, _ error)
+	inject func(ctx context.Context, f *fleet, which int) (mend func(ctx context.Context) error, _ error)
 	hits   target
-	lasts  func(o Options) time.Duration // nil: as it is drawn
+	lasts  func(o Options) time.Duration // nil: random
 }
 
-// target is what a fault hits, as far as the promises differ.
+// target is what a fault hits, as far as the checks depend on it.
 type target int
 
 const (
 	hitsOther target = iota
 	hitsWorkers
 	hitsDatabase
-	silencesAWorker
-	hitsNothing // so short that no work under way may be cut
+	stallsWorker
+	hitsNothing // too short to affect running work
 )
 
 func freezeTime(o Options) time.Duration { return o.Freeze }
 func hiccupTime(o Options) time.Duration { return o.Hiccup }
 
-// killing has the processes killed; what does not run is started to mend it.
+// killing kills processes; the repair starts all that do not run.
 func killing(which func(f *fleet, n int) []*process) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
 		killAll(which(f, n)...)
@@ -61,7 +62,7 @@ func mended(mend func()) func(context.Context) error {
 	}
 }
 
-// freezing stops a process without a word, and lets it go on to mend it.
+// freezing stops a process with SIGSTOP; the repair continues it.
 func freezing(which func(f *fleet, n int) *process) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
 		p := which(f, n)
@@ -69,7 +70,7 @@ func freezing(which func(f *fleet, n int) *process) func(context.Context, *fleet
 	}
 }
 
-// linking does something to every link on the way to one server.
+// linking does something to every link to one server.
 func linking(which func(f *fleet) *network, do func(*stack.Link)) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		n := which(f)
@@ -78,7 +79,7 @@ func linking(which func(f *fleet) *network, do func(*stack.Link)) func(context.C
 	}
 }
 
-// silencing has one worker's links swallow everything.
+// silencing stalls one worker's links.
 func silencing(which func(f *fleet) []*network) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
 		for _, way := range which(f) {
@@ -92,63 +93,63 @@ func silencing(which func(f *fleet) []*network) func(context.Context, *fleet, in
 	}
 }
 
-func aWorker(f *fleet, n int) *process { return f.workers[n%len(f.workers)] }
-func anAPI(f *fleet, n int) *process   { return f.apis[n%len(f.apis)] }
+func pickWorker(f *fleet, n int) *process { return f.workers[n%len(f.workers)] }
+func pickAPI(f *fleet, n int) *process    { return f.apis[n%len(f.apis)] }
 
 func toTemporal(f *fleet) *network { return f.temporal }
 func toNATS(f *fleet) *network     { return f.nats }
 func toDatabase(f *fleet) *network { return f.database }
 
 var faultKinds = []faultKind{
-	{name: "kill a worker", strike: killing(func(f *fleet, n int) []*process { return []*process{aWorker(f, n)} }), hits: hitsWorkers},
-	{name: "kill an API process", strike: killing(func(f *fleet, n int) []*process { return []*process{anAPI(f, n)} })},
-	{name: "kill all workers and APIs", strike: killing(func(f *fleet, _ int) []*process {
+	{name: "kill a worker", inject: killing(func(f *fleet, n int) []*process { return []*process{pickWorker(f, n)} }), hits: hitsWorkers},
+	{name: "kill an API process", inject: killing(func(f *fleet, n int) []*process { return []*process{pickAPI(f, n)} })},
+	{name: "kill all workers and APIs", inject: killing(func(f *fleet, _ int) []*process {
 		return append(f.workers[:len(f.workers):len(f.workers)], f.apis...)
 	}), hits: hitsWorkers},
-	{name: "kill Temporal and NATS", strike: killing(func(f *fleet, _ int) []*process { return []*process{f.infra} })},
-	{name: "kill everything", strike: killing(func(f *fleet, _ int) []*process {
+	{name: "kill Temporal and NATS", inject: killing(func(f *fleet, _ int) []*process { return []*process{f.infra} })},
+	{name: "kill everything", inject: killing(func(f *fleet, _ int) []*process {
 		return append(append(f.workers[:len(f.workers):len(f.workers)], f.apis...), f.infra)
 	}), hits: hitsWorkers},
-	{name: "freeze a worker", strike: freezing(aWorker), hits: silencesAWorker, lasts: freezeTime},
-	{name: "freeze an API process", strike: freezing(anAPI), lasts: freezeTime},
-	{name: "silence Temporal for a worker", strike: silencing(func(f *fleet) []*network { return []*network{f.temporal} }),
-		hits: silencesAWorker, lasts: freezeTime},
-	{name: "silence everything for a worker", strike: silencing(func(f *fleet) []*network {
+	{name: "freeze a worker", inject: freezing(pickWorker), hits: stallsWorker, lasts: freezeTime},
+	{name: "freeze an API process", inject: freezing(pickAPI), lasts: freezeTime},
+	{name: "silence Temporal for a worker", inject: silencing(func(f *fleet) []*network { return []*network{f.temporal} }),
+		hits: stallsWorker, lasts: freezeTime},
+	{name: "silence everything for a worker", inject: silencing(func(f *fleet) []*network {
 		all := []*network{f.temporal, f.nats}
 		if f.database != nil {
 			all = append(all, f.database)
 		}
 		return all
-	}), hits: silencesAWorker, lasts: freezeTime},
-	{name: "cut Temporal off", strike: linking(toTemporal, (*stack.Link).Cut)},
-	{name: "cut Temporal off for a moment", strike: linking(toTemporal, (*stack.Link).Cut), hits: hitsNothing, lasts: hiccupTime},
-	{name: "silence Temporal for a moment", strike: linking(toTemporal, (*stack.Link).Silence), hits: hitsNothing, lasts: hiccupTime},
-	{name: "cut NATS off", strike: linking(toNATS, (*stack.Link).Cut)},
-	{name: "silence NATS", strike: linking(toNATS, (*stack.Link).Silence)},
+	}), hits: stallsWorker, lasts: freezeTime},
+	{name: "cut Temporal off", inject: linking(toTemporal, (*stack.Link).Cut)},
+	{name: "cut Temporal off for a moment", inject: linking(toTemporal, (*stack.Link).Cut), hits: hitsNothing, lasts: hiccupTime},
+	{name: "silence Temporal for a moment", inject: linking(toTemporal, (*stack.Link).Silence), hits: hitsNothing, lasts: hiccupTime},
+	{name: "cut NATS off", inject: linking(toNATS, (*stack.Link).Cut)},
+	{name: "silence NATS", inject: linking(toNATS, (*stack.Link).Silence)},
 }
 
 var sqliteFaults = []faultKind{
-	{name: "hold the database's write lock", strike: func(ctx context.Context, f *fleet, _ int) (func(context.Context) error, error) {
+	{name: "hold the database's write lock", inject: func(ctx context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		release, err := litetest.Hold(ctx, f.sqlite)
 		return func(context.Context) error { return release() }, err
 	}, hits: hitsDatabase},
 }
 
-// far is how much longer a round trip takes to a database that is far away.
-const far = 30 * time.Millisecond
+// addedLatency is the added round-trip time to a distant database.
+const addedLatency = 30 * time.Millisecond
 
 var postgresFaults = []faultKind{
-	{name: "cut the database off", strike: linking(toDatabase, (*stack.Link).Cut), hits: hitsDatabase},
-	{name: "silence the database", strike: linking(toDatabase, (*stack.Link).Silence), hits: hitsDatabase},
-	{name: "drop the database's connections", strike: linking(toDatabase, (*stack.Link).Reset), hits: hitsDatabase},
-	{name: "move the database far away", strike: func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
-		f.database.each(func(l *stack.Link) { l.Delay(far) })
+	{name: "cut the database off", inject: linking(toDatabase, (*stack.Link).Cut), hits: hitsDatabase},
+	{name: "silence the database", inject: linking(toDatabase, (*stack.Link).Silence), hits: hitsDatabase},
+	{name: "drop the database's connections", inject: linking(toDatabase, (*stack.Link).Reset), hits: hitsDatabase},
+	{name: "move the database far away", inject: func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
+		f.database.each(func(l *stack.Link) { l.Delay(addedLatency) })
 		return mended(func() { f.database.each(func(l *stack.Link) { l.Delay(0) }) }), nil
 	}},
 }
 
-// plan draws the faults of a storm: every kind before any comes again. One in
-// four lasts long.
+// plan picks the faults of a storm at random: every kind before any is repeated. One
+// in four is long.
 func plan(o Options) []*fault {
 	random := rand.New(rand.NewPCG(o.Seed, 0))
 	kinds := append(faultKinds[:len(faultKinds):len(faultKinds)], sqliteFaults...)
@@ -188,35 +189,34 @@ func chosen(kinds []faultKind, names []string) (some []faultKind) {
 	return some
 }
 
-// strike plays a fault from its beginning to the recovery.
-func (s *storm) strike(ctx context.Context, n int, f *fault) error {
+// inject runs a fault from its beginning to the repair.
+func (s *storm) inject(ctx context.Context, n int, f *fault) error {
 	pause(ctx, f.Wait)
 	f.At = time.Now()
-	s.say("fault %2d: %s (%d) for %v", n, f.Name, f.Which, f.Lasts)
-	mend, err := f.kind.strike(ctx, s.fleet, f.Which)
+	s.logf("fault %2d: %s (%d) for %v", n, f.Name, f.Which, f.Lasts)
+	mend, err := f.kind.inject(ctx, s.fleet, f.Which)
 	if err != nil {
 		return fmt.Errorf("fault %d, %s: %w", n, f.Name, err)
 	}
 	switch f.kind.hits {
 	case hitsWorkers:
-		f.There = s.workerThere()
-	case silencesAWorker:
-		f.Silent = aWorker(s.fleet, f.Which).name
+		f.WorkerSince = s.workerSince()
+	case stallsWorker:
+		f.StalledWorker = pickWorker(s.fleet, f.Which).name
 	}
 	pause(ctx, f.Lasts)
 	if err := mend(ctx); err != nil {
 		return fmt.Errorf("mend fault %d, %s: %w", n, f.Name, err)
 	}
 	f.Mended = time.Now()
-	if f.kind.hits == hitsWorkers && f.There.IsZero() {
-		f.There = s.workerThere()
+	if f.kind.hits == hitsWorkers && f.WorkerSince.IsZero() {
+		f.WorkerSince = s.workerSince()
 	}
 	return ctx.Err()
 }
 
-// workerThere is since when, in this calm or fault, a worker is there; zero when
-// none is.
-func (s *storm) workerThere() (first time.Time) {
+// workerSince is since when at least one worker runs; zero when none does.
+func (s *storm) workerSince() (first time.Time) {
 	for _, w := range s.fleet.workers {
 		if since, ok := w.runs(); ok && (first.IsZero() || since.Before(first)) {
 			first = since

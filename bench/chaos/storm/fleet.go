@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// fleet is the whole of Palaver as in production, each program in a process of
-// its own: Temporal and NATS, workers and APIs, before a database and a model.
-// Between them run links that can be cut.
+// fleet is Palaver as in production, each program in its own process: Temporal and
+// NATS, workers and APIs, with a database and a model. They connect through links
+// that can be cut.
 type fleet struct {
 	model    *ledger
 	desk     *desk
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// openFleet starts everything; close it, whatever comes back.
+// openFleet starts everything. Close it even after an error.
 func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	f := &fleet{}
 	var err error
@@ -88,18 +88,18 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 		}
 		f.apis = append(f.apis, p)
 	}
-	// One first: it makes the database's schema.
+	// Start one first: it creates the database's schema.
 	if err := f.workers[0].start(ctx); err != nil {
 		return f, err
 	}
 	return f, startAll(ctx, append(f.workers[1:len(f.workers):len(f.workers)], f.apis...))
 }
 
-// continueAfter is a length of history that a thread reaches every few turns.
+// continueAfter is a history length that a thread reaches every few turns.
 const continueAfter = 150
 
-// clockOffset spreads the clocks of n processes evenly over a span, around the
-// true time.
+// clockOffset spreads the clocks of n processes evenly over a span around the true
+// time.
 func clockOffset(span time.Duration, i, n int) time.Duration {
 	if n < 2 {
 		return 0
@@ -107,7 +107,7 @@ func clockOffset(span time.Duration, i, n int) time.Duration {
 	return span*time.Duration(i)/time.Duration(n-1) - span/2
 }
 
-// environment is what a process is told; worker is its number, or -1.
+// environment is a process's environment; worker is its number, or -1.
 func (f *fleet) environment(o Options, data, name string, worker int) []string {
 	env := []string{
 		"HOST=127.0.0.1", "PORT=0", "PALAVER_DATA_DIR=" + data, "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes",
@@ -125,7 +125,7 @@ func (f *fleet) environment(o Options, data, name string, worker int) []string {
 	return env
 }
 
-// openDatabase finds the SQLite file, or leads links to Postgres.
+// openDatabase finds the SQLite file, or opens links to Postgres.
 func (f *fleet) openDatabase(o Options, data string) (err error) {
 	if o.DatabaseURL == "" {
 		f.sqlite = filepath.Join(data, "palaver.db")
@@ -142,7 +142,7 @@ func (f *fleet) openDatabase(o Options, data string) (err error) {
 	return err
 }
 
-// startInfra starts Temporal and NATS on new ports and leads the links there.
+// startInfra starts Temporal and NATS on new ports and points the links there.
 func (f *fleet) startInfra(ctx context.Context, workers int) (err error) {
 	port, err := freePort()
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *fleet) startInfra(ctx context.Context, workers int) (err error) {
 	return nil
 }
 
-// api is an API process that is there, n counting around them; "" when none is.
+// api is the address of a running API process, chosen by n; "" when none runs.
 func (f *fleet) api(n int) string {
 	for i := range f.apis {
 		p := f.apis[(n+i)%len(f.apis)]
@@ -177,7 +177,7 @@ func (f *fleet) api(n int) string {
 	return ""
 }
 
-// mend starts whatever does not run.
+// mend starts all processes that do not run.
 func (f *fleet) mend(ctx context.Context) error {
 	if _, ok := f.infra.runs(); !ok {
 		if err := f.startInfra(ctx, len(f.workers)); err != nil {
@@ -187,7 +187,7 @@ func (f *fleet) mend(ctx context.Context) error {
 	return startAll(ctx, append(f.workers[:len(f.workers):len(f.workers)], f.apis...))
 }
 
-// startAll starts, side by side, those that do not run.
+// startAll starts, concurrently, those that do not run.
 func startAll(ctx context.Context, all []*process) error {
 	failures := make([]error, len(all))
 	var wg sync.WaitGroup
@@ -233,5 +233,5 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// idleTimeout is short, so that threads complete and begin anew in the storm.
+// idleTimeout is short, so that threads complete and start again during the storm.
 const idleTimeout = 5 * time.Second

@@ -20,19 +20,18 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// journal is what a thread's workflow says of itself: Temporal's histories of
-// all its runs.
+// journal is what Temporal's histories recorded of a thread's workflow, over all runs.
 type journal struct {
-	submitted []string           // turn ids in the order in which they were taken
+	submitted []string           // turn ids in the order in which they were accepted
 	settled   []ending           // in the order in which turns ended
 	work      map[string][]*work // activities by turn id
 	runs      int
-	carried   int      // runs that went on from the one before (continue-as-new)
-	broken    []string // workflow tasks that failed for good reason
+	continued int      // runs that continued the one before (continue-as-new)
+	broken    []string // workflow tasks that failed because of a bug
 
-	// remembered are the turns that the run, and those it goes on from, have taken,
-	// and what their senders call them: one that is submitted again, be it as
-	// another turn because no row could tell, is not taken again.
+	// remembered are the turn ids and client turn ids that the run, and those before
+	// it, have accepted: a second submit of either is not accepted again. A retry may
+	// have a new turn id if the database was unavailable.
 	remembered map[string]bool
 }
 
@@ -73,8 +72,8 @@ func readJournal(ctx context.Context, c client.Client, thread string) (*journal,
 	return j, nil
 }
 
-// runsOf lists a workflow's runs. The list follows the truth a moment later: it
-// is complete when it holds the newest run as it is now.
+// runsOf lists a workflow's runs. Temporal's list is eventually consistent: it is
+// complete when it contains the newest run in its current state.
 func runsOf(ctx context.Context, c client.Client, id string) ([]*workflowpb.WorkflowExecutionInfo, error) {
 	for {
 		newest, err := c.DescribeWorkflowExecution(ctx, id, "")
@@ -140,7 +139,7 @@ func (j *journal) read(ctx context.Context, c client.Client, run *commonpb.Workf
 		switch {
 		case e.EventType == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
 			if e.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId() != "" {
-				j.carried++
+				j.continued++
 			} else {
 				j.remembered = map[string]bool{}
 			}
@@ -172,7 +171,7 @@ func (j *journal) read(ctx context.Context, c client.Client, run *commonpb.Workf
 	return nil
 }
 
-// submit notes the turn of a submit that the workflow accepted.
+// submit records the turn of a submit that the workflow accepted.
 func (j *journal) submit(a *historypb.WorkflowExecutionUpdateAcceptedEventAttributes) {
 	in := a.GetAcceptedRequest().GetInput()
 	var submit struct{ Turn, Client string }
@@ -185,7 +184,7 @@ func (j *journal) submit(a *historypb.WorkflowExecutionUpdateAcceptedEventAttrib
 	}
 }
 
-// local notes the result of a local activity, which is recorded as a marker.
+// local records the result of a local activity, which is a marker in the history.
 func (j *journal) local(a *historypb.MarkerRecordedEventAttributes) {
 	var about struct{ ActivityType string }
 	if a.MarkerName != "LocalActivity" || a.Failure != nil || !decode(a.Details["data"], &about) || about.ActivityType != "Settle" {
@@ -201,8 +200,8 @@ func (j *journal) settle(result *commonpb.Payloads) {
 	}
 }
 
-// failed notes workflow tasks that failed for a reason of ours; a worker's death
-// and the like is none.
+// failed records workflow tasks that failed because of a bug, not because a worker
+// died.
 func (j *journal) failed(e *historypb.HistoryEvent) {
 	a := e.GetWorkflowTaskFailedEventAttributes()
 	switch a.Cause {

@@ -21,8 +21,8 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// ledger is the model server of a storm: the scripted one behind a counter that
-// notes each call with its turn. A turn is known by the mark in its message.
+// ledger is the model server of a storm: a proxy to the scripted model that records
+// each call with its turn, which it finds by the mark in the message.
 type ledger struct {
 	*llmtest.Server
 	url  string
@@ -36,11 +36,11 @@ type ledger struct {
 type call struct {
 	Mark     string // of the turn
 	Kind     string // name of the schema asked for, or "stream"
-	Caller   string // the process that asked, where it was given a URL of its own
+	Caller   string // the process that called, if it has its own URL
 	Body     [sha256.Size]byte
 	Arrived  time.Time
 	Ended    time.Time // zero while it runs
-	Finished bool      // the caller took all of the answer
+	Finished bool      // the caller read the whole answer
 }
 
 func openLedger() (*ledger, error) {
@@ -60,8 +60,8 @@ func openLedger() (*ledger, error) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
 		FlushInterval: -1,
 		ModifyResponse: func(r *http.Response) error {
-			// A caller that has all of a stream may be gone before it is closed.
-			r.Body = &answer{r.Body, r.Request.Context().Value(whole{}).(*atomic.Bool)}
+			// A caller that has read the whole stream may disconnect before it is closed.
+			r.Body = &answer{r.Body, r.Request.Context().Value(readToEndKey{}).(*atomic.Bool)}
 			return nil
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -69,34 +69,34 @@ func openLedger() (*ledger, error) {
 	l.http = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the caller died while it asked
+			return // the caller died during the request
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		caller := ""
 		if from, path, is := strings.Cut(r.URL.Path, callerSeparator); is {
 			caller, r.URL.Path = strings.TrimPrefix(from, "/"), path
 		}
-		done := l.enter(caller, body)
+		done := l.begin(caller, body)
 		var all atomic.Bool
 		defer func() { done(all.Load()) }()
-		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whole{}, &all)))
+		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), readToEndKey{}, &all)))
 	})}
 	go func() { _ = l.http.Serve(listener) }()
 	return l, nil
 }
 
-// callerSeparator ends the caller's name in a URL of its own.
+// callerSeparator ends the caller's name in the URL of urlFor.
 const callerSeparator = "/calls"
 
-// urlFor is the base URL for one process, by which its calls are known.
+// urlFor is the base URL for one process, which identifies its calls.
 func (l *ledger) urlFor(caller string) string {
 	return strings.TrimSuffix(l.url, "/v1") + "/" + caller + callerSeparator + "/v1"
 }
 
-// whole is the context's key for whether the answer was read to its end.
-type whole struct{}
+// readToEndKey is the context's key for whether the answer was read to its end.
+type readToEndKey struct{}
 
-// answer notes its end.
+// answer records whether it was read to its end.
 type answer struct {
 	io.ReadCloser
 	all *atomic.Bool
@@ -115,8 +115,8 @@ func (l *ledger) close() {
 	l.Server.Close()
 }
 
-// enter opens a call in the book; the caller closes it.
-func (l *ledger) enter(caller string, body []byte) (done func(finished bool)) {
+// begin records a call; done records its end.
+func (l *ledger) begin(caller string, body []byte) (done func(finished bool)) {
 	c := &call{Caller: caller, Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
 	l.mu.Lock()
 	l.calls = append(l.calls, c)
@@ -128,7 +128,7 @@ func (l *ledger) enter(caller string, body []byte) (done func(finished bool)) {
 	}
 }
 
-// book is every call so far, in order of arrival.
+// book is a copy of all calls so far, in order of arrival.
 func (l *ledger) book() []call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +140,7 @@ func (l *ledger) book() []call {
 	return all
 }
 
-// waitIdle waits until no call is under way.
+// waitIdle waits until no call is running.
 func (l *ledger) waitIdle(ctx context.Context) {
 	for ctx.Err() == nil {
 		if !slices.ContainsFunc(l.book(), func(c call) bool { return c.Ended.IsZero() }) {
@@ -161,7 +161,7 @@ func kindOf(body []byte) string {
 			} `json:"json_schema"`
 		} `json:"response_format"`
 	}
-	_ = json.Unmarshal(body, &request) // what is no request has no kind
+	_ = json.Unmarshal(body, &request) // an invalid request has no kind
 	if request.Stream {
 		return streamKind
 	}
@@ -189,8 +189,8 @@ var markPattern = regexp.MustCompile(`\bT\d{2}x\d{4}\b`)
 
 func mark(thread, n int) string { return fmt.Sprintf("T%02dx%04d", thread, n) }
 
-// markOf is the mark of the turn that a text belongs to: the last one, as a
-// prompt may repeat earlier messages before it.
+// markOf is the mark of the turn that a text belongs to: the last one, because a
+// prompt may repeat earlier messages first.
 func markOf(text string) string {
 	all := markPattern.FindAllString(text, -1)
 	if len(all) == 0 {
@@ -199,7 +199,7 @@ func markOf(text string) string {
 	return all[len(all)-1]
 }
 
-// script has the model answer the turn of a mark in words of its own, slowly.
+// script makes the model answer the turn with that mark with so many words, slowly.
 func (l *ledger) script(mark string, words int, each time.Duration) {
 	chunks := []string{"About ", mark, ": "}
 	for i := range words {
@@ -208,13 +208,13 @@ func (l *ledger) script(mark string, words int, each time.Duration) {
 	l.On(llmtest.Match{Kind: llmtest.Stream, Contains: mark}, llmtest.Answer{Chunks: append(chunks, "done."), Each: each})
 }
 
-// note has the model call a tool first, and then answer.
+// note makes the model call a tool before it answers.
 func (l *ledger) note(mark, tool string) {
 	l.On(llmtest.Match{Kind: llmtest.Stream, Contains: mark, Func: func(r llmtest.Request) bool { return r.LastResult == "" }},
 		llmtest.Calls(llmtest.Call(tool, map[string]any{"mark": mark})))
 }
 
-// unsure has the model ask which action is meant.
+// unsure makes the model ask which action is meant.
 func (l *ledger) unsure(mark string) {
 	l.On(llmtest.Match{Schema: "intent_classification", Contains: mark}, llmtest.JSON(map[string]any{
 		"action": "inquire", "confidence": "low", "enable_web_search": false,
@@ -222,7 +222,7 @@ func (l *ledger) unsure(mark string) {
 	}))
 }
 
-// pause waits, or until ctx ends.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

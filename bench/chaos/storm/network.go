@@ -2,8 +2,8 @@ package storm
 
 import "github.com/palaver-chat/palaver/bench/stack"
 
-// network is the way to one server: each worker has a link of its own, and
-// everybody else shares one.
+// network has the links to one server: one per worker, and one for all other
+// processes.
 type network struct {
 	shared  *stack.Link
 	workers []*stack.Link
@@ -26,7 +26,7 @@ func openNetwork(target string, workers int) (*network, error) {
 	return n, nil
 }
 
-// of is the link of the worker with that number, or with -1 everybody else's.
+// of is the link of the worker with that number; -1: of all other processes.
 func (n *network) of(worker int) *stack.Link {
 	if worker < 0 {
 		return n.shared
@@ -34,7 +34,7 @@ func (n *network) of(worker int) *stack.Link {
 	return n.workers[worker]
 }
 
-// each does something to every link; on a nil network there is none.
+// each calls do with every link; a nil network has none.
 func (n *network) each(do func(*stack.Link)) {
 	if n == nil {
 		return

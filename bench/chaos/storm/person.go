@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// person talks on one thread, one way after another, until told to stop.
+// person is a simulated user who talks on one thread, one way after another.
 type person struct {
 	*user
 	storm  *storm
@@ -32,7 +32,7 @@ func newPerson(s *storm, u *user, index int) *person {
 		random: rand.New(rand.NewPCG(s.options.Seed, uint64(index)))}
 }
 
-// way is one way of talking.
+// way is one kind of exchange.
 type way struct {
 	name string
 	talk func(p *person, ctx context.Context) error
@@ -59,7 +59,7 @@ var ways = []way{
 	{"gave up", (*person).gaveUp},
 }
 
-// talk goes through the ways in an order of its own, again and again.
+// talk repeats all ways in random order until enough is closed.
 func (p *person) talk(ctx context.Context, enough <-chan struct{}) error {
 	for {
 		for _, i := range p.random.Perm(len(ways)) {
@@ -75,8 +75,8 @@ func (p *person) talk(ctx context.Context, enough <-chan struct{}) error {
 	}
 }
 
-// message is what a message brings beside its words: the action is given, so
-// that the documents agent makes as few calls as the assistant.
+// message has a request's fields beside its text. It names the action, so that the
+// documents agent makes only one model call, like the assistant.
 func (p *person) message(more map[string]any) map[string]any {
 	all := map[string]any{"agent": p.agent}
 	if p.agent == "documents" {
@@ -89,25 +89,24 @@ func (p *person) message(more map[string]any) map[string]any {
 }
 
 func (p *person) plain(ctx context.Context) error {
-	return p.newTurn("plain", p.message(nil)).tell(ctx)
+	return p.newTurn("plain", p.message(nil)).run(ctx)
 }
 
-// longer is a turn of several model calls: the action is found out, or a tool
-// with a side effect is called.
+// longer is a turn with several model calls: the action is inferred, or a tool with
+// a side effect is called.
 func (p *person) longer(ctx context.Context) error {
 	if p.agent == "documents" {
-		return p.newTurn("action inferred", p.message(map[string]any{"action": nil})).tell(ctx)
+		return p.newTurn("action inferred", p.message(map[string]any{"action": nil})).run(ctx)
 	}
 	t := p.newTurn("tool called", p.message(nil))
 	p.storm.model.note(t.Mark, "desk__note")
-	return t.tell(ctx)
+	return t.run(ctx)
 }
 
-// last is the turn that each thread must be able to complete in the end.
-func (p *person) last(ctx context.Context) error { return p.newTurn("last", p.message(nil)).tell(ctx) }
+// last is a final turn, which each thread must complete.
+func (p *person) last(ctx context.Context) error { return p.newTurn("last", p.message(nil)).run(ctx) }
 
-// question is a turn that asks: which action is meant, or whether a tool may be
-// called.
+// question is a turn that asks which action is meant, or whether it may call a tool.
 func (p *person) question(kind string) *turn {
 	if p.agent == "documents" {
 		t := p.newTurn(kind, p.message(map[string]any{"action": nil}))
@@ -119,26 +118,26 @@ func (p *person) question(kind string) *turn {
 	return t
 }
 
-func (p *person) asked(ctx context.Context) error { return p.question("asked").tell(ctx) }
+func (p *person) asked(ctx context.Context) error { return p.question("asked").run(ctx) }
 
-// refused has a tool call rejected; of the documents agent's question there is
-// nothing to refuse.
+// refused rejects a tool call; it answers the documents agent's question, which has
+// nothing to reject.
 func (p *person) refused(ctx context.Context) error {
 	t := p.question("asked, and refused")
 	t.reject = true
-	return t.tell(ctx)
+	return t.run(ctx)
 }
 
 func (p *person) questionCancelled(ctx context.Context) error {
 	t := p.question("question cancelled")
 	t.cancel = true
-	return t.tell(ctx)
+	return t.run(ctx)
 }
 
 func (p *person) stopped(ctx context.Context) error {
 	t := p.newTurn("stopped", p.message(nil))
 	return together(
-		func() error { return t.tell(ctx) },
+		func() error { return t.run(ctx) },
 		func() error {
 			t.writing(ctx)
 			return t.stop(ctx)
@@ -150,18 +149,18 @@ func (p *person) stoppedEarly(ctx context.Context) error {
 	if err := t.stop(ctx); err != nil {
 		return err
 	}
-	return t.tell(ctx)
+	return t.run(ctx)
 }
 
-// over sends one message and, once its answer is being written, another.
+// over sends one message and another while the first is being answered.
 func (p *person) over(ctx context.Context, kind, onBusy string, then func(first, second *turn) error) error {
 	first := p.newTurn(kind+", the first", p.message(nil))
 	second := p.newTurn(kind, p.message(map[string]any{"on_busy": onBusy}))
 	return together(
-		func() error { return first.tell(ctx) },
+		func() error { return first.run(ctx) },
 		func() error {
 			first.writing(ctx)
-			return second.tell(ctx)
+			return second.run(ctx)
 		},
 		func() error { return then(first, second) })
 }
@@ -197,58 +196,58 @@ func (p *person) stoppedInQueue(ctx context.Context) error {
 
 func (p *person) questionSuperseded(ctx context.Context) error {
 	first := p.question("question superseded")
-	first.ignored = true // it is watched, and talked over
+	first.ignored = true // the second message supersedes it
 	second := p.newTurn("superseding a question", p.message(nil))
 	return together(
-		func() error { return first.tell(ctx) },
+		func() error { return first.run(ctx) },
 		func() error {
 			select {
 			case <-first.asked:
 			case <-first.over:
 			case <-ctx.Done():
 			}
-			return second.tell(ctx)
+			return second.run(ctx)
 		})
 }
 
-// sentThrice sends one message three times at once: one turn, seen by all.
+// sentThrice sends one message three times concurrently: all must see one turn.
 func (p *person) sentThrice(ctx context.Context) error {
 	t := p.newTurn("sent thrice", p.message(nil))
-	return t.alike(ctx, []*turn{t.twin(), t.twin()}, false)
+	return t.sameForAll(ctx, []*turn{t.viewer(), t.viewer()}, false)
 }
 
-// watched has two more viewers attach while the answer is written.
+// watched attaches two more viewers while the answer is written.
 func (p *person) watched(ctx context.Context) error {
 	t := p.newTurn("watched by three", p.message(nil))
-	return t.alike(ctx, []*turn{t.twin(), t.twin()}, true)
+	return t.sameForAll(ctx, []*turn{t.viewer(), t.viewer()}, true)
 }
 
-// alike tells a turn to several viewers, who must see the same.
-func (t *turn) alike(ctx context.Context, twins []*turn, late bool) error {
-	all := []func() error{func() error { return t.tell(ctx) }}
-	for _, twin := range twins {
+// sameForAll runs a turn with several viewers, who must see the same.
+func (t *turn) sameForAll(ctx context.Context, viewers []*turn, late bool) error {
+	all := []func() error{func() error { return t.run(ctx) }}
+	for _, viewer := range viewers {
 		all = append(all, func() error {
 			if late {
 				t.writing(ctx)
 				t.mu.Lock()
-				twin.id = t.id
+				viewer.id = t.id
 				t.mu.Unlock()
-				if twin.id == "" {
-					return nil // the turn failed to come about; t says why
+				if viewer.id == "" {
+					return nil // the turn was not accepted; t returns the error
 				}
 			}
-			return twin.tell(ctx)
+			return viewer.run(ctx)
 		})
 	}
 	if err := together(all...); err != nil {
 		return err
 	}
-	for _, twin := range twins {
-		if twin.id != t.id || !reflect.DeepEqual(twin.end, t.end) {
-			return fmt.Errorf("%s: two viewers saw different ends: %+v and %+v", t.Mark, t.end, twin.end)
+	for _, viewer := range viewers {
+		if viewer.id != t.id || !reflect.DeepEqual(viewer.end, t.end) {
+			return fmt.Errorf("%s: two viewers saw different ends: %+v and %+v", t.Mark, t.end, viewer.end)
 		}
-		if !slices.Equal(ids(twin.log), ids(t.log)) {
-			return fmt.Errorf("%s: two viewers saw different events: %v and %v", t.Mark, ids(t.log), ids(twin.log))
+		if !slices.Equal(ids(viewer.log), ids(t.log)) {
+			return fmt.Errorf("%s: two viewers saw different events: %v and %v", t.Mark, ids(t.log), ids(viewer.log))
 		}
 	}
 	return nil
@@ -261,30 +260,30 @@ func ids(log []event) (all []string) {
 	return all
 }
 
-// twin is another viewer of the same message.
-func (t *turn) twin() *turn {
+// viewer is another client that sends or follows the same message.
+func (t *turn) viewer() *turn {
 	return &turn{Mark: t.Mark, Kind: t.Kind, Thread: t.Thread, user: t.user, body: t.body, seen: map[string]bool{}, again: map[string]int{},
 		token: make(chan struct{}), asked: make(chan struct{}), over: make(chan struct{}), accepted: make(chan struct{})}
 }
 
-// reattached goes away in mid-answer and comes back, at another process.
+// reattached disconnects during the answer and reconnects at another process.
 func (p *person) reattached(ctx context.Context) error {
 	t := p.newTurn("re-attached", p.message(nil))
-	t.leave = 3
-	return t.tell(ctx)
+	t.reconnects = 3
+	return t.run(ctx)
 }
 
-// rested lets the thread complete for want of talk.
+// rested waits until the idle thread's workflow completes.
 func (p *person) rested(ctx context.Context) error {
 	pause(ctx, idleTimeout+time.Second)
-	return p.newTurn("after a rest", p.message(nil)).tell(ctx)
+	return p.newTurn("after a rest", p.message(nil)).run(ctx)
 }
 
-// gaveUp sends a message once, and does not stay to hear what became of it: in
-// the end it was taken, or was not. It waits its turn, whenever that comes.
+// gaveUp sends a message once and disconnects without waiting for the response, so
+// the message may have been accepted or not.
 func (p *person) gaveUp(ctx context.Context) error {
 	t := p.newTurn("gave up", p.message(map[string]any{"on_busy": "enqueue"}))
-	t.gone = true
+	t.abandoned = true
 	brief, cancel := context.WithTimeout(ctx, time.Duration(p.random.IntN(60))*time.Millisecond)
 	defer cancel()
 	resp, err := p.once(brief, http.MethodPost, "/api/chat", t.body, "")
@@ -297,31 +296,31 @@ func (p *person) gaveUp(ctx context.Context) error {
 	return nil
 }
 
-// find looks, in the history, for a message whose sender gave up, and reads how
-// its turn ended.
+// find looks in the history for a message whose sender gave up, and reads its turn's
+// end.
 func (t *turn) find(ctx context.Context, said []message) error {
 	for _, m := range said {
 		if m.Role != "user" || !strings.Contains(m.Content, t.Mark) {
 			continue
 		}
 		t.id, t.question = m.TurnID, event{}
-		return t.tell(ctx)
+		return t.run(ctx)
 	}
 	return nil
 }
 
-// rest waits until the thread has nothing to do: what somebody sent and gave up
-// may come late.
-func (p *person) rest(ctx context.Context, patience time.Duration) error {
-	for until := time.Now().Add(patience); time.Now().Before(until); pause(ctx, tryPause) {
+// rest waits until the thread has no open turn: an abandoned message may be accepted
+// late.
+func (p *person) rest(ctx context.Context, timeout time.Duration) error {
+	for until := time.Now().Add(timeout); time.Now().Before(until); pause(ctx, retryInterval) {
 		if _, active, err := p.messages(ctx); err != nil || active == "" {
 			return err
 		}
 	}
-	return nil // check finds it
+	return nil // check reports it
 }
 
-// messages is the thread's history, all of it; active is the turn that is open.
+// messages is the thread's complete history; active is the open turn's id.
 func (p *person) messages(ctx context.Context) (all []message, active string, _ error) {
 	for before := ""; ; {
 		var page struct {
@@ -354,7 +353,7 @@ type message struct {
 	Metadata          map[string]any `json:"metadata"`
 }
 
-// together runs all at once.
+// together runs all concurrently.
 func together(all ...func() error) error {
 	failures := make([]error, len(all))
 	var wg sync.WaitGroup

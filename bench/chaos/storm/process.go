@@ -15,32 +15,31 @@ import (
 	"time"
 )
 
-// Program is how a program of Palaver's is started.
+// Program is a program of Palaver and its extra environment.
 type Program struct {
 	Path string
-	Env  []string // beside the environment that the storm makes
+	Env  []string // added to the storm's environment
 }
 
-// process is one program in a process of its own, which may be killed and
-// started again.
+// process runs one program, which may be killed and started again.
 type process struct {
 	name    string
 	program Program
 	args    []string
 	env     []string
 	log     *os.File
-	// ready finds, in a line of output, that the program is ready, and what it says
-	// of its addresses: capture groups by name.
+	// ready matches the lines of output that show that the program is ready; each has
+	// a capture group with an address, by name.
 	ready map[string]*regexp.Regexp
 
-	mu      sync.Mutex
-	said    map[string]string // of the last start
-	command *exec.Cmd
-	exited  chan struct{} // closed at the end of the last start
-	since   time.Time     // it is there since then; zero when it is not
+	mu       sync.Mutex
+	captured map[string]string // what ready captured since the last start
+	command  *exec.Cmd
+	exited   chan struct{} // closed at the end of the last start
+	since    time.Time     // when it became ready; zero when it does not run
 }
 
-const startPatience = 2 * time.Minute
+const startTimeout = 2 * time.Minute
 
 func newProcess(name string, p Program, args, env []string, logs string, ready map[string]*regexp.Regexp) (*process, error) {
 	log, err := os.Create(filepath.Join(logs, name+".log"))
@@ -50,7 +49,7 @@ func newProcess(name string, p Program, args, env []string, logs string, ready m
 	return &process{name: name, program: p, args: args, env: env, log: log, ready: ready}, nil
 }
 
-// start starts the program and waits until it says that it is ready.
+// start starts the program and waits until it is ready.
 func (p *process) start(ctx context.Context) error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -58,7 +57,7 @@ func (p *process) start(ctx context.Context) error {
 	}
 	command := exec.Command(p.program.Path, p.args...)
 	command.Env = append(append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, p.env...), p.program.Env...)
-	command.Dir = filepath.Dir(p.log.Name()) // no .env of whoever runs this
+	command.Dir = filepath.Dir(p.log.Name()) // not the current folder, which may have a .env
 	command.Stdout, command.Stderr = writer, writer
 	err = command.Start()
 	_ = writer.Close()
@@ -78,18 +77,18 @@ func (p *process) start(ctx context.Context) error {
 	p.command, p.exited = command, exited
 	p.mu.Unlock()
 
-	patience := time.NewTimer(startPatience)
-	defer patience.Stop()
+	timeout := time.NewTimer(startTimeout)
+	defer timeout.Stop()
 	select {
-	case said := <-ready:
+	case captured := <-ready:
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.said, p.since = said, time.Now()
+		p.captured, p.since = captured, time.Now()
 		return nil
 	case <-exited:
-		err = errors.New("it ended; see its log")
-	case <-patience.C:
-		err = errors.New("it did not become ready; see its log")
+		err = errors.New("the process exited; see its log")
+	case <-timeout.C:
+		err = errors.New("not ready before the timeout; see its log")
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -97,21 +96,21 @@ func (p *process) start(ctx context.Context) error {
 	return fmt.Errorf("start %s: %w", p.name, err)
 }
 
-// read copies what the program says to its log until it ends, and hands over
-// what it said by the time it was ready.
+// read copies the program's output to its log until it ends, and sends what ready
+// captured once all patterns have matched.
 func (p *process) read(r io.Reader, ready chan<- map[string]string) {
-	said := map[string]string{}
+	captured := map[string]string{}
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
 		_, _ = p.log.WriteString(line)
 		for name, pattern := range p.ready {
-			if m := pattern.FindStringSubmatch(line); m != nil && said[name] == "" {
-				said[name] = m[len(m)-1]
+			if m := pattern.FindStringSubmatch(line); m != nil && captured[name] == "" {
+				captured[name] = m[len(m)-1]
 			}
 		}
-		if said["ready"] != "" && ready != nil {
-			ready <- said
+		if captured["ready"] != "" && ready != nil {
+			ready <- captured
 			ready = nil
 		}
 		if err != nil {
@@ -120,7 +119,7 @@ func (p *process) read(r io.Reader, ready chan<- map[string]string) {
 	}
 }
 
-// kill ends it with SIGKILL and waits for its end.
+// kill sends SIGKILL and waits for the process's end.
 func (p *process) kill() {
 	p.mu.Lock()
 	command, exited := p.command, p.exited
@@ -133,8 +132,8 @@ func (p *process) kill() {
 	<-exited
 }
 
-// freeze stops it (SIGSTOP) and returns when it stands still: its connections
-// stay open and nothing answers on them.
+// freeze sends SIGSTOP and returns when the process is stopped: its connections stay
+// open, but do not answer.
 func (p *process) freeze() error {
 	pid, err := p.signal(syscall.SIGSTOP)
 	if err != nil {
@@ -146,7 +145,7 @@ func (p *process) freeze() error {
 	return nil
 }
 
-// thaw lets a frozen process go on.
+// thaw continues a frozen process.
 func (p *process) thaw() error {
 	_, err := p.signal(syscall.SIGCONT)
 	return err
@@ -157,7 +156,7 @@ func (p *process) signal(s os.Signal) (pid int, err error) {
 	command := p.command
 	p.mu.Unlock()
 	if command == nil {
-		return 0, fmt.Errorf("signal %s: it does not run", p.name)
+		return 0, fmt.Errorf("signal %s: not running", p.name)
 	}
 	if err := command.Process.Signal(s); err != nil {
 		return 0, fmt.Errorf("signal %s: %w", p.name, err)
@@ -172,9 +171,9 @@ func (p *process) runs() (since time.Time, ok bool) {
 	return p.since, !p.since.IsZero()
 }
 
-// address is what the program said of one of its addresses.
+// address is an address from the program's output, by name.
 func (p *process) address(name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.said[name]
+	return p.captured[name]
 }

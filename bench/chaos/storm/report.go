@@ -10,43 +10,43 @@ import (
 	"time"
 )
 
-// Report is what a storm found.
+// Report is the result of a storm.
 type Report struct {
-	Store    string         `json:"store"`
-	Seed     uint64         `json:"seed"`
-	Threads  int            `json:"threads"`
-	Rounds   int            `json:"rounds"`
-	Faults   map[string]int `json:"faults"`
-	Took     time.Duration  `json:"took_ns"`
-	Turns    int            `json:"turns"`             // accepted
-	Outcomes map[string]int `json:"outcomes"`          // "how it was sent: how it ended"
-	Calls    int            `json:"model_calls"`       //
-	CallsCut int            `json:"model_calls_cut"`   // whose caller died or was stopped
-	Cuts     int            `json:"streams_cut"`       // and taken up again
-	Restarts int            `json:"answers_restarted"` // notices that an answer is written anew
-	Unsaved  int            `json:"notices_not_saved_yet"`
-	Away     int            `json:"answers_503"`
-	Notes    int            `json:"tool_side_effects"`
-	// Unknown is how often a person was asked about a tool call of which nobody knew
-	// whether it was made; ToolErrors how many calls failed in plain words.
+	Store       string         `json:"store"`
+	Seed        uint64         `json:"seed"`
+	Threads     int            `json:"threads"`
+	Rounds      int            `json:"rounds"`
+	Faults      map[string]int `json:"faults"`
+	Took        time.Duration  `json:"took_ns"`
+	Turns       int            `json:"turns"`             // accepted
+	Outcomes    map[string]int `json:"outcomes"`          // "how it was sent: how it ended"
+	Calls       int            `json:"model_calls"`       //
+	CallsCut    int            `json:"model_calls_cut"`   // whose caller died or was stopped
+	Cuts        int            `json:"streams_cut"`       // and reconnected
+	Restarts    int            `json:"answers_restarted"` // notices that an answer was restarted
+	Unsaved     int            `json:"notices_not_saved_yet"`
+	Unavailable int            `json:"answers_503"`
+	Notes       int            `json:"tool_side_effects"`
+	// Unknown counts questions about tool calls with an unknown outcome; ToolErrors
+	// counts calls with an error as their result.
 	Unknown    int           `json:"tool_outcomes_unknown"`
 	ToolErrors int           `json:"tool_errors"`
 	Runs       int           `json:"workflow_runs"`
-	Carried    int           `json:"continued_as_new"`
+	Continued  int           `json:"continued_as_new"`
 	Silence    time.Duration `json:"longest_silence_ns"` // between two events of a turn, faults included
-	Silent     string        `json:"longest_silence"`
-	// Gaps are how long turns stood still whose worker died, from when a worker was
-	// there.
+	SilentTurn string        `json:"longest_silence"`    // which turn, and when
+	// Gaps are how long turns stalled after their worker died, while another worker
+	// ran.
 	Gaps []time.Duration `json:"gaps_ns"`
-	// SilentGaps are the same for workers that fell silent.
-	SilentGaps []time.Duration `json:"silent_gaps_ns"`
+	// StallGaps are the same for workers that stopped answering.
+	StallGaps  []time.Duration `json:"silent_gaps_ns"`
 	Violations []Violation     `json:"violations"`
 
 	limit time.Duration
 	mu    sync.Mutex
 }
 
-// Violation is a promise that was broken.
+// Violation is a broken promise.
 type Violation struct {
 	Kind string `json:"kind"`
 	What string `json:"what"`
@@ -74,7 +74,7 @@ func (r *Report) outcome(kind, outcome string) {
 func (r *Report) gap(d time.Duration, silent bool) {
 	r.note(func() {
 		if silent {
-			r.SilentGaps = append(r.SilentGaps, d)
+			r.StallGaps = append(r.StallGaps, d)
 		} else {
 			r.Gaps = append(r.Gaps, d)
 		}
@@ -84,7 +84,7 @@ func (r *Report) gap(d time.Duration, silent bool) {
 // OK reports whether every promise held.
 func (r *Report) OK() bool { return len(r.Violations) == 0 }
 
-// quantiles says how long turns stood still.
+// quantiles formats how long turns stalled.
 func quantiles(gaps []time.Duration) string {
 	at := func(q float64) time.Duration {
 		if len(gaps) == 0 {
@@ -96,7 +96,7 @@ func quantiles(gaps []time.Duration) string {
 	return fmt.Sprintf("p50 %v, p95 %v, max %v (%d turns)", at(0.5), at(0.95), at(1), len(gaps))
 }
 
-// Write says what was found, for people.
+// Write writes the report as text.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -109,11 +109,11 @@ func (r *Report) Write(w io.Writer) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Outcomes)) {
 		line("  %4d %s", r.Outcomes[name], name)
 	}
-	line("%d model calls, %d of them cut; %d streams cut and taken up again; %d answers begun anew; %d notices that the database is away; %d times \"not now\" (503)", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Unsaved, r.Away)
-	line("%d side effects of tools; %d times nobody knew whether one took place, and a person was asked; %d tool calls failed in plain words", r.Notes, r.Unknown, r.ToolErrors)
-	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v (%s)", r.Runs, r.Carried, r.Silence.Round(time.Millisecond), r.Silent)
-	line("turns went on, from when a worker was there (limit %v): whose worker died after %s; whose worker fell silent after %s",
-		r.limit, quantiles(r.Gaps), quantiles(r.SilentGaps))
+	line("%d model calls, %d of them cut; %d streams cut and reconnected; %d answers restarted; %d notices that the database is unavailable; %d responses with 503", r.Calls, r.CallsCut, r.Cuts, r.Restarts, r.Unsaved, r.Unavailable)
+	line("%d side effects of tools; %d questions about tool calls with an unknown outcome; %d tool calls with an error as their result", r.Notes, r.Unknown, r.ToolErrors)
+	line("%d workflow runs, %d of them by continue-as-new; longest silence of a turn, faults included: %v (%s)", r.Runs, r.Continued, r.Silence.Round(time.Millisecond), r.SilentTurn)
+	line("turns stalled while another worker ran (limit %v): after their worker died %s; after their worker stopped answering %s",
+		r.limit, quantiles(r.Gaps), quantiles(r.StallGaps))
 	if r.OK() {
 		line("every promise held")
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Silence is what one turn came to in whose middle something fell silent.
+// Silence is how one turn recovered from an outage in the middle of its answer.
 type Silence struct {
-	// Took is how long the turn stood still: from the worker's freeze until another
-	// worker called the model, or from the outage's end until the turn's end.
+	// Took is how long the turn stalled: from the worker's freeze until another worker
+	// called the model, or from the outage's end until the turn's end.
 	Took time.Duration
-	// Tries of the answer, those that were handed to the frozen worker included.
+	// Tries counts attempts of the answer, including those on the frozen worker.
 	Tries int32
 	Calls int // to the model, for the answer
 }
 
-// FreezeWorker freezes the worker that streams an answer, and measures when
-// another one goes on.
+// FreezeWorker freezes the worker that streams an answer, and measures until another
+// worker continues.
 func FreezeWorker(ctx context.Context, o Options) (Silence, error) {
-	return inCalm(ctx, o, (*storm).freezeOne)
+	return withoutFaults(ctx, o, (*storm).freezeOne)
 }
 
-// CutTemporal cuts Temporal off in the middle of an answer, which ends
-// meanwhile, and measures when the turn ends.
+// CutTemporal cuts the connections to Temporal while an answer is written, and
+// measures from their repair until the turn ends.
 func CutTemporal(ctx context.Context, o Options) (Silence, error) {
-	return inCalm(ctx, o, (*storm).cutOne)
+	return withoutFaults(ctx, o, (*storm).cutOne)
 }
 
-// inCalm has one person talk to a new fleet on which no faults are played.
-func inCalm(ctx context.Context, o Options, talk func(*storm, context.Context, *person) (Silence, error)) (Silence, error) {
+// withoutFaults lets one person talk to a new fleet without random faults.
+func withoutFaults(ctx context.Context, o Options, talk func(*storm, context.Context, *person) (Silence, error)) (Silence, error) {
 	s := &storm{options: o, began: time.Now(), report: &Report{}}
 	var err error
 	s.fleet, err = openFleet(ctx, o)
@@ -53,8 +53,8 @@ func inCalm(ctx context.Context, o Options, talk func(*storm, context.Context, *
 	return talk(s, ctx, p)
 }
 
-// slowly is a turn whose answer takes so long.
-func (p *person) slowly(takes time.Duration) *turn {
+// slowTurn is a turn whose answer takes that long.
+func (p *person) slowTurn(takes time.Duration) *turn {
 	const words = 100
 	t := p.newTurn("slow", p.message(nil))
 	p.storm.model.script(t.Mark, words, takes/words)
@@ -62,9 +62,9 @@ func (p *person) slowly(takes time.Duration) *turn {
 }
 
 func (s *storm) freezeOne(ctx context.Context, p *person) (r Silence, err error) {
-	t := p.slowly(8 * time.Second)
-	told := make(chan error, 1)
-	go func() { told <- t.tell(ctx) }()
+	t := p.slowTurn(8 * time.Second)
+	done := make(chan error, 1)
+	go func() { done <- t.run(ctx) }()
 	t.writing(ctx)
 	var frozen *process
 	calls := s.answers(t.Mark)
@@ -74,9 +74,9 @@ func (s *storm) freezeOne(ctx context.Context, p *person) (r Silence, err error)
 		}
 	}
 	if frozen == nil {
-		return r, errors.Join(errors.New("it is not known which worker writes the answer"), ctx.Err())
+		return r, errors.Join(errors.New("cannot tell which worker writes the answer"), ctx.Err())
 	}
-	pause(ctx, rand.N(2*time.Second)) // heartbeats have no fixed distance to it
+	pause(ctx, rand.N(2*time.Second)) // not always at the same time after a heartbeat
 	if err := frozen.freeze(); err != nil {
 		return r, err
 	}
@@ -100,21 +100,21 @@ func (s *storm) freezeOne(ctx context.Context, p *person) (r Silence, err error)
 	if err := frozen.thaw(); err != nil {
 		return r, err
 	}
-	err = <-told
+	err = <-done
 	r.Calls = len(s.answers(t.Mark))
 	return r, err
 }
 
 func (s *storm) cutOne(ctx context.Context, p *person) (r Silence, err error) {
-	t := p.slowly(1500 * time.Millisecond)
-	told := make(chan error, 1)
-	go func() { told <- t.tell(ctx) }()
+	t := p.slowTurn(1500 * time.Millisecond)
+	done := make(chan error, 1)
+	go func() { done <- t.run(ctx) }()
 	t.writing(ctx)
 	s.temporal.each((*stack.Link).Cut)
 	pause(ctx, s.options.Hiccup)
 	s.temporal.each((*stack.Link).Mend)
 	began := time.Now()
-	err = <-told
+	err = <-done
 	r.Took, r.Calls = time.Since(began), len(s.answers(t.Mark))
 	if err == nil && t.end.Type != "response" {
 		err = fmt.Errorf("the turn ended %s", t.end.Type)

@@ -1,9 +1,8 @@
-// Package storm runs the whole of Palaver in processes of its own, lets many
-// people talk to it in every way there is, has everything fail that can fail,
-// and finds out whether what was promised held: no accepted turn lost, none
-// doubled, no thread stuck, every transcript what its workflow says, no model
-// call repeated whose end was recorded, and turns that go on soon after their
-// worker died.
+// Package storm is a chaos test: it runs every program of Palaver in its own process,
+// lets simulated users talk in all supported ways, injects faults, and checks the
+// promises: no accepted turn is lost or duplicated, no thread is stuck, every
+// transcript equals its workflow's history, no model call is repeated after its end
+// was recorded, and turns continue soon after their worker died.
 package storm
 
 import (
@@ -15,7 +14,7 @@ import (
 	"time"
 )
 
-// Options say what a storm is.
+// Options configure a storm.
 type Options struct {
 	Server      Program // Temporal and NATS, with --only-infra
 	ServerFlags []string
@@ -26,22 +25,22 @@ type Options struct {
 	Threads, Workers, APIs int
 	Rounds                 int
 	Seed                   uint64
-	Only                   []string // names of faults; empty: all of them
+	Only                   []string // names of faults; empty: all
 
 	Calm      time.Duration // the longest time between faults
 	Fault     time.Duration // the longest ordinary fault
-	LongFault time.Duration // one in four lasts so long
-	Freeze    time.Duration // how long a process is silent
-	Hiccup    time.Duration // an outage of Temporal that must have no effect on work under way
+	LongFault time.Duration // the duration of one in four
+	Freeze    time.Duration // how long a process does not answer
+	Hiccup    time.Duration // an outage of Temporal that must not affect running work
 	// ClocksApart is the span over which the clocks of the API processes are spread.
 	ClocksApart time.Duration
-	// GoesOn is the longest that a turn may stand still after its worker died or
-	// fell silent and while another is there.
-	GoesOn time.Duration
-	// Patience bounds what must come in the end: the rest of the turns, and a last
-	// one on each thread.
-	Patience time.Duration
-	Progress io.Writer // is told what happens; nil: nobody
+	// MaxGap is how long a turn may stall after its worker died or stopped answering,
+	// while another worker runs.
+	MaxGap time.Duration
+	// Timeout limits the time after the last fault: for open turns to end, and for one
+	// more turn on each thread.
+	Timeout  time.Duration
+	Progress io.Writer // gets a line per fault and phase; nil: none
 }
 
 // FaultNames lists the faults of a store.
@@ -69,8 +68,8 @@ type storm struct {
 	report *Report
 }
 
-// Run runs a storm. The report says what was found; the error says that the
-// storm itself could not be run.
+// Run runs a storm. The report has the violations; the error is for a storm that
+// could not run.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	s := &storm{options: o, began: time.Now(), faults: plan(o)}
 	var err error
@@ -79,15 +78,15 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.report = &Report{Seed: o.Seed, Threads: o.Threads, Rounds: o.Rounds, Store: "sqlite", limit: o.GoesOn}
+	s.report = &Report{Seed: o.Seed, Threads: o.Threads, Rounds: o.Rounds, Store: "sqlite", limit: o.MaxGap}
 	if o.DatabaseURL != "" {
 		s.report.Store = "postgres"
 	}
-	if err := s.gather(ctx); err != nil {
+	if err := s.createPeople(ctx); err != nil {
 		return nil, err
 	}
-	s.say("%d threads talk", len(s.people))
-	if err := s.weather(ctx); err != nil {
+	s.logf("%d threads talk", len(s.people))
+	if err := s.play(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.verify(ctx); err != nil {
@@ -97,8 +96,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return s.report, nil
 }
 
-// gather makes the people: four threads a user.
-func (s *storm) gather(ctx context.Context) error {
+// createPeople creates one person per thread, four threads per user.
+func (s *storm) createPeople(ctx context.Context) error {
 	const threadsEach = 4
 	var u *user
 	for i := range s.options.Threads {
@@ -116,11 +115,11 @@ func (s *storm) gather(ctx context.Context) error {
 	return nil
 }
 
-// weather has people talk while everything fails, one after another, and calms
-// down: what was begun ends, and each thread completes one more turn.
-func (s *storm) weather(ctx context.Context) error {
-	talking, silence := context.WithCancel(ctx)
-	defer silence()
+// play lets people talk while it injects the faults. Afterwards all open turns must
+// end, and each thread must complete one more turn.
+func (s *storm) play(ctx context.Context) error {
+	talking, stopTalking := context.WithCancel(ctx)
+	defer stopTalking()
 	enough := make(chan struct{})
 	var wg sync.WaitGroup
 	for _, p := range s.people {
@@ -132,21 +131,21 @@ func (s *storm) weather(ctx context.Context) error {
 	}
 	var failure error
 	for i, f := range s.faults {
-		if failure = s.strike(ctx, i+1, f); failure != nil {
+		if failure = s.inject(ctx, i+1, f); failure != nil {
 			break
 		}
 	}
 	close(enough)
 	if failure != nil {
-		silence()
+		stopTalking()
 		wg.Wait()
 		return failure
 	}
-	calm := time.AfterFunc(s.options.Patience, silence)
+	calm := time.AfterFunc(s.options.Timeout, stopTalking)
 	defer calm.Stop()
 	wg.Wait()
-	s.say("calm; one last turn on each thread")
-	ending, cancel := context.WithTimeout(ctx, s.options.Patience)
+	s.logf("no more faults; one last turn on each thread")
+	ending, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	for _, p := range s.people {
 		wg.Go(func() {
@@ -160,17 +159,17 @@ func (s *storm) weather(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (s *storm) say(format string, args ...any) {
+func (s *storm) logf(format string, args ...any) {
 	if s.options.Progress != nil {
 		_, _ = fmt.Fprintf(s.options.Progress, "%6.1fs  %s\n", time.Since(s.began).Seconds(), fmt.Sprintf(format, args...))
 	}
 }
 
-// verify looks at everything that is left and compares.
+// verify reads all that was stored and recorded, and compares it.
 func (s *storm) verify(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*s.options.Patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*s.options.Timeout)
 	defer cancel()
-	s.say("verifying")
+	s.logf("verifying")
 	c, err := dialTemporal(s.temporal.shared.Address())
 	if err != nil {
 		return fmt.Errorf("dial Temporal: %w", err)
@@ -181,7 +180,7 @@ func (s *storm) verify(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for i, p := range s.people {
 		wg.Go(func() {
-			if failures[i] = p.rest(ctx, s.options.Patience/4); failures[i] != nil {
+			if failures[i] = p.rest(ctx, s.options.Timeout/4); failures[i] != nil {
 				return
 			}
 			j, err := readJournal(ctx, c, p.thread)
@@ -193,8 +192,8 @@ func (s *storm) verify(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	s.goesOn(book)
-	s.standsStill()
+	s.checkGaps(book)
+	s.checkStalledThreads()
 	s.checkHiccups(book)
 	s.count(book)
 	return errors.Join(failures...)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// turn is one message and what its sender saw come of it.
+// turn is one message and what its sender saw of its turn.
 type turn struct {
 	Mark   string
 	Kind   string
@@ -19,33 +19,33 @@ type turn struct {
 
 	token    chan struct{} // closed at the first token
 	asked    chan struct{} // closed at the first question
-	over     chan struct{} // closed at the end of tell
+	over     chan struct{} // closed at the end of run
 	accepted chan struct{} // closed at the first answer to the message
 
-	mu       sync.Mutex
-	id       string // turn id; "" until it was accepted
-	sent     time.Time
-	question event          // the one asked last
-	answered bool           // and answered, or not to be answered
-	ignored  bool           // questions are not answered
-	again    map[string]int // how often a tool call is to be made again, its outcome unknown
-	unknown  int            // questions about such calls
-	log      []event
-	seen     map[string]bool // event ids
-	lastN    int             // of a durable event
-	lastSeen string
-	text     string // of the tokens since the last restart
-	at       []time.Time
-	end      event
-	refusedX bool      // on_busy reject was honoured
-	stopped  time.Time // a stop was accepted
-	cuts     int
-	restarts int
-	unsaved  int  // notices that the database is away
-	leave    int  // how often the viewer is to go and come back
-	gone     bool // nobody stayed with it
-	cancel   bool // answer the question with cancel
-	reject   bool // the tool call that is asked about
+	mu         sync.Mutex
+	id         string // turn id; "" until it was accepted
+	sent       time.Time
+	question   event          // the one asked last
+	answered   bool           // and it was answered, or must not be
+	ignored    bool           // questions are not answered
+	again      map[string]int // by tool call: how often its outcome was unknown and the user allowed a repetition
+	unknown    int            // questions about such calls
+	log        []event
+	seen       map[string]bool // event ids
+	lastN      int             // of a durable event
+	lastSeen   string
+	text       string // of the tokens since the last restart
+	at         []time.Time
+	end        event
+	rejected   bool      // on_busy reject refused it
+	stopped    time.Time // a stop was accepted
+	cuts       int
+	restarts   int
+	unsaved    int  // notices that the database is unavailable
+	reconnects int  // how often the viewer disconnects and reconnects
+	abandoned  bool // its sender gave up
+	cancel     bool // answer the question with cancel
+	reject     bool // reject the tool call that needs approval
 }
 
 func (p *person) newTurn(kind string, more map[string]any) *turn {
@@ -64,21 +64,21 @@ func (p *person) newTurn(kind string, more map[string]any) *turn {
 	return t
 }
 
-// tell sends the message and stays with its turn to the end, answering its
-// question, across whatever happens to the connection.
-func (t *turn) tell(ctx context.Context) error {
+// run sends the message and follows its turn to the end. It answers the turn's
+// question and reconnects when the connection breaks.
+func (t *turn) run(ctx context.Context) error {
 	defer closeOnce(t.over)
 	for {
 		resp, err := t.open(ctx)
 		switch {
 		case refused(err, http.StatusConflict, "turn_running") && t.body["on_busy"] == "reject":
 			t.mu.Lock()
-			t.refusedX = true
+			t.rejected = true
 			t.mu.Unlock()
 			return nil
 		case refused(err, http.StatusBadRequest, "no_pending_interrupt"):
 			t.mu.Lock()
-			t.answered = true // by an earlier try, or the turn is over
+			t.answered = true // by an earlier attempt, or the turn has ended
 			t.mu.Unlock()
 			continue
 		case err != nil:
@@ -87,9 +87,9 @@ func (t *turn) tell(ctx context.Context) error {
 		if err := t.accept(resp.Header.Get("X-Turn-Id")); err != nil {
 			return err
 		}
-		left := t.leaves()
+		left := t.disconnects()
 		err = events(resp, func(e event) (bool, error) {
-			if err := t.take(e); err != nil {
+			if err := t.record(e); err != nil {
 				return true, err
 			}
 			return e.terminal() || e.Type == "interrupt" || left && e.Type == "token", nil
@@ -102,12 +102,12 @@ func (t *turn) tell(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s (%s) was not told in time: %w", t.Mark, t.Kind, ctx.Err())
+			return fmt.Errorf("%s (%s) did not end before the deadline: %w", t.Mark, t.Kind, ctx.Err())
 		}
 		t.mu.Lock()
 		t.cuts++
 		t.mu.Unlock()
-		pause(ctx, tryPause)
+		pause(ctx, retryInterval)
 	}
 }
 
@@ -135,8 +135,8 @@ func (t *turn) open(ctx context.Context) (*http.Response, error) {
 	return t.user.try(ctx, http.MethodGet, "/api/chat/stream/"+t.Thread+"?turn_id="+id, nil, lastSeen)
 }
 
-// answer is what the person says to a question. A tool call whose outcome
-// nobody knows is made again.
+// answer is the person's answer to a question. A tool call with an unknown outcome
+// is repeated.
 func (t *turn) answer(question event) map[string]any {
 	if t.cancel {
 		return map[string]any{"type": "cancel", "value": nil}
@@ -155,7 +155,7 @@ func (t *turn) answer(question event) map[string]any {
 	return map[string]any{"type": "tool_approval", "value": nil, "decisions": decisions}
 }
 
-// accept notes the turn that the message has become: always the same.
+// accept records the turn's id, which must be the same in every response.
 func (t *turn) accept(id string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,8 +169,8 @@ func (t *turn) accept(id string) error {
 	return nil
 }
 
-// take notes one event, and finds one that comes twice or out of order.
-func (t *turn) take(e event) error {
+// record records one event; an error if it is repeated or out of order.
+func (t *turn) record(e event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = append(t.at, time.Now())
@@ -218,15 +218,15 @@ func (t *turn) ended() bool {
 	return t.end.Type != ""
 }
 
-// leaves reports whether the viewer goes away in mid-stream this time.
-func (t *turn) leaves() bool {
+// disconnects reports whether the viewer disconnects in this stream.
+func (t *turn) disconnects() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.leave--
-	return t.leave >= 0
+	t.reconnects--
+	return t.reconnects >= 0
 }
 
-// writing waits until the turn writes its answer, or is over.
+// writing waits until the turn writes its answer or ends.
 func (t *turn) writing(ctx context.Context) {
 	select {
 	case <-t.token:
@@ -235,7 +235,7 @@ func (t *turn) writing(ctx context.Context) {
 	}
 }
 
-// stop cancels the turn by the id that its sender made.
+// stop cancels the turn by its client turn id.
 func (t *turn) stop(ctx context.Context) error {
 	var answer struct{ Status string }
 	err := t.user.read(ctx, http.MethodPost, "/api/chat/cancel", map[string]any{"thread_id": t.Thread, "client_turn_id": t.Mark}, &answer)

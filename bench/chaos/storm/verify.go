@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// check compares, for one thread, what people saw, what the history says, what
-// the settled logs replay, what the workflow recorded and what the model was
-// asked.
+// check compares, for one thread, what the person saw, the history, the replayed logs,
+// the workflow's record and the model's calls.
 func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) error {
 	r := s.report
 	said, active, err := p.messages(ctx)
@@ -20,22 +19,22 @@ func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) e
 		return err
 	}
 	if active != "" {
-		r.violation("stuck", "thread %d: turn %s is open for ever", p.index, active)
+		r.violation("stuck", "thread %d: turn %s never ends", p.index, active)
 	}
 	for _, problem := range j.broken {
 		r.violation("workflow", "thread %d: a workflow task failed: %s", p.index, problem)
 	}
-	r.note(func() { r.Runs, r.Carried = r.Runs+j.runs, r.Carried+j.carried })
+	r.note(func() { r.Runs, r.Continued = r.Runs+j.runs, r.Continued+j.continued })
 
 	known := map[string]*turn{}
 	for _, t := range p.turns {
-		if t.gone {
+		if t.abandoned {
 			if err := t.find(ctx, said); err != nil {
 				return err
 			}
 		}
 		if t.id == "" {
-			continue // rejected, or said already that it was not told
+			continue // rejected, or its failure is reported already
 		}
 		if other := known[t.id]; other != nil {
 			r.violation("doubled", "%s and %s are one turn", t.Mark, other.Mark)
@@ -48,14 +47,13 @@ func (s *storm) check(ctx context.Context, p *person, j *journal, book []call) e
 		}
 	}
 	s.checkNotes(p)
-	s.checkStrangers(p, said, known)
+	s.checkUnknownMessages(p, said, known)
 	s.checkJournal(p, j, known, said)
 	s.checkCalls(p, j, book)
 	return nil
 }
 
-// checkOutcome looks at whether a turn ended in a way that fits what was done
-// to it.
+// checkOutcome checks that a turn ended in an expected way.
 func (s *storm) checkOutcome(t *turn, book []call) {
 	r := s.report
 	outcome := t.end.Type
@@ -70,7 +68,7 @@ func (s *storm) checkOutcome(t *turn, book []call) {
 		return
 	}
 	want := []string{"response"}
-	if s.databaseAway(t) { // it may have needed what could not be read
+	if s.databaseWasUnavailable(t) { // the turn may have needed to read from it
 		want = append(want, "error/database_unavailable")
 	}
 	switch t.Kind {
@@ -87,7 +85,7 @@ func (s *storm) checkOutcome(t *turn, book []call) {
 		r.violation("outcome", "%s (%s, turn %s) ended %s: %s", t.Mark, t.Kind, t.id, outcome, t.end.Code)
 	}
 	if outcome == "response" && !t.stopped.IsZero() && !answeredBefore(book, t.Mark, t.stopped) {
-		r.violation("stop", "%s (%s, turn %s) was stopped and yet answered afterwards", t.Mark, t.Kind, t.id)
+		r.violation("stop", "%s (%s, turn %s) was stopped but answered afterwards", t.Mark, t.Kind, t.id)
 	}
 	if outcome == "response" {
 		if !strings.Contains(t.end.Response, t.Mark) {
@@ -99,8 +97,8 @@ func (s *storm) checkOutcome(t *turn, book []call) {
 	}
 }
 
-// databaseAway reports whether the database was away in a turn's time.
-func (s *storm) databaseAway(t *turn) bool {
+// databaseWasUnavailable reports whether the database had a fault while a turn ran.
+func (s *storm) databaseWasUnavailable(t *turn) bool {
 	until := time.Now()
 	if t.ended() && len(t.at) > 0 {
 		until = t.at[len(t.at)-1]
@@ -110,16 +108,14 @@ func (s *storm) databaseAway(t *turn) bool {
 	})
 }
 
-// answeredBefore reports whether the model's answer to a turn was complete at a
-// time.
+// answeredBefore reports whether the model's answer to a turn was complete at a time.
 func answeredBefore(book []call, mark string, at time.Time) bool {
 	return slices.ContainsFunc(book, func(c call) bool {
 		return c.Mark == mark && c.Kind == streamKind && c.Finished && c.Ended.Before(at)
 	})
 }
 
-// checkHistory looks for the turn in the conversation: its message once, and
-// what it ended with.
+// checkHistory checks that the history has the turn's message once, and its answer.
 func (s *storm) checkHistory(t *turn, said []message) {
 	r := s.report
 	var user, assistant []message
@@ -144,7 +140,7 @@ func (s *storm) checkHistory(t *turn, said []message) {
 	case len(user) > 1:
 		r.violation("doubled", "%s (%s, turn %s) is in the history %d times", t.Mark, t.Kind, t.id, len(user))
 	}
-	want := t.end.Response + t.end.Partial // one of them
+	want := t.end.Response + t.end.Partial // only one is set
 	got := ""
 	if len(assistant) > 0 {
 		got = assistant[0].Content
@@ -158,8 +154,8 @@ func (s *storm) checkHistory(t *turn, said []message) {
 	}
 }
 
-// checkReplay compares what the viewer saw of the log, live from the workflow,
-// with what the database replays.
+// checkReplay compares the events that the viewer saw live with those that the
+// database replays.
 func (s *storm) checkReplay(ctx context.Context, t *turn) error {
 	var replay []event
 	for {
@@ -184,7 +180,7 @@ func (s *storm) checkReplay(ctx context.Context, t *turn) error {
 		if len(replay) > 0 && replay[len(replay)-1].terminal() {
 			break
 		}
-		if pause(ctx, tryPause); ctx.Err() != nil {
+		if pause(ctx, retryInterval); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -194,9 +190,8 @@ func (s *storm) checkReplay(ctx context.Context, t *turn) error {
 	return nil
 }
 
-// checkNotes looks at the side effects of a thread's tool calls: one that was
-// rejected has none, and none has more than one but for those of which somebody
-// said, asked, that they be made again.
+// checkNotes checks the side effects of a thread's tool calls: none if rejected, else
+// at most one, unless the person allowed a repetition.
 func (s *storm) checkNotes(p *person) {
 	r := s.report
 	book := s.desk.book()
@@ -222,11 +217,11 @@ func (s *storm) checkNotes(p *person) {
 	}
 }
 
-// checkStrangers looks for messages that nobody sent, or that were refused.
-func (s *storm) checkStrangers(p *person, said []message, known map[string]*turn) {
+// checkUnknownMessages looks for messages that were not sent, or were refused.
+func (s *storm) checkUnknownMessages(p *person, said []message, known map[string]*turn) {
 	for _, m := range said {
 		if known[m.TurnID] == nil {
-			s.report.violation("doubled", "thread %d has a message of turn %s, which nobody has sent: %q", p.index, m.TurnID, m.Content)
+			s.report.violation("doubled", "thread %d has a message of turn %s, which was never sent: %q", p.index, m.TurnID, m.Content)
 		}
 	}
 }
@@ -243,8 +238,8 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 		r.violation("stuck", "thread %d: its workflow took %d turns and settled %d", p.index, len(j.submitted), len(j.settled))
 		return
 	}
-	var inTurn, aside []ending // one that is stopped in the queue does not wait its turn
-	var order, early []string  // of the history, and what has a place before its turn
+	var inTurn, aside []ending // a turn stopped in the queue settles out of order
+	var order, early []string  // of the history; and turns that settled out of order
 	hidden := p.hidden()
 	for _, id := range j.submitted {
 		t := known[id]
@@ -254,7 +249,7 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 			continue
 		}
 		if t == nil {
-			r.violation("doubled", "thread %d: its workflow ran turn %s, which nobody has sent", p.index, id)
+			r.violation("doubled", "thread %d: its workflow ran turn %s, which was never sent", p.index, id)
 			continue
 		}
 		end := ending{t.lastN, t.end.Type}
@@ -298,34 +293,33 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 	}
 }
 
-// hidden is how many messages may have become turns that are in no history:
-// their senders gave up, so nobody knows their ids, and a later message may have
-// rolled them back.
+// hidden counts messages that may have become turns which no history shows: their
+// senders gave up, so their ids are unknown, and a later message may have rolled
+// them back.
 func (p *person) hidden() (n int) {
 	for i, t := range p.turns {
 		rolledBack := slices.ContainsFunc(p.turns[i:], func(later *turn) bool { return later.body["on_busy"] == "rollback" })
-		if t.gone && t.id == "" && rolledBack {
+		if t.abandoned && t.id == "" && rolledBack {
 			n++
 		}
 	}
 	return n
 }
 
-// anyLength is the number of an ending that nobody saw.
+// anyLength stands for the unknown number of an ending.
 const anyLength = -1
 
-// fits reports whether e may be the ending that was seen.
+// fits reports whether e matches the ending that was seen.
 func (e ending) fits(seen ending) bool {
 	return e.Type == seen.Type && (e.N == seen.N || seen.N == anyLength)
 }
 
-// interleaved reports whether all is made of the elements of a and b, those of
-// each in their order.
+// interleaved reports whether all consists of a and b, each in its order.
 func interleaved[T any](all, a, b []T, same func(T, T) bool) bool {
 	if len(all) != len(a)+len(b) {
 		return false
 	}
-	// fits[j]: the first i of a and the first j of b make the first i+j of all.
+	// fits[j]: the first i of a and the first j of b interleave to the first i+j of all.
 	fits := make([]bool, len(b)+1)
 	for i := range len(a) + 1 {
 		for j := range len(b) + 1 {
@@ -337,19 +331,18 @@ func interleaved[T any](all, a, b []T, same func(T, T) bool) bool {
 	return fits[len(b)]
 }
 
-// callers are the activities that make a kind of model call.
+// callers are the activities that make each kind of model call.
 var callers = map[string][]string{
-	"intent_classification": {"ResolveIntent"},
-	"document_resolution":   {"ResolveDocs", "ReadAnswer"},
+	"intent_classification": {"Resolve", "ResolveIntent"},
+	"document_resolution":   {"Resolve", "ResolveDocs", "ReadAnswer"},
 	streamKind:              {"Write", "Think"},
 }
 
-// How much later than the server's clock says a call may come in.
+// clockSlack is how much the recorded times of calls and activities may differ.
 const clockSlack = 250 * time.Millisecond
 
-// checkCalls looks for model calls that were made when Temporal had recorded
-// the end of their activity, and for the same request after an answer to it
-// was recorded.
+// checkCalls looks for model calls outside of any open activity, and for requests
+// that were repeated after their answer was recorded.
 func (s *storm) checkCalls(p *person, j *journal, book []call) {
 	for _, t := range p.turns {
 		var mine []call
@@ -364,7 +357,7 @@ func (s *storm) checkCalls(p *person, j *journal, book []call) {
 					(w.Closed.IsZero() || !c.Arrived.After(w.Closed.Add(clockSlack)))
 			}
 			if !slices.ContainsFunc(j.work[t.id], doing) {
-				s.report.violation("repeated", "%s (%s, turn %s): a %s call at %s, and no activity was open that makes it",
+				s.report.violation("repeated", "%s (%s, turn %s): a %s call at %s, without an open activity that makes it",
 					t.Mark, t.Kind, t.id, c.Kind, c.Arrived.Format(time.TimeOnly))
 				continue
 			}
@@ -381,10 +374,9 @@ func (s *storm) checkCalls(p *person, j *journal, book []call) {
 	}
 }
 
-// goesOn measures how long turns stood still whose model call died with its
-// worker or is in the hands of one that fell silent, from when another worker
-// was there.
-func (s *storm) goesOn(book []call) {
+// checkGaps measures how long turns stalled after the worker of their model call died
+// or stopped answering, while another worker ran.
+func (s *storm) checkGaps(book []call) {
 	turns := map[string]*turn{}
 	for _, p := range s.people {
 		for _, t := range p.turns {
@@ -392,12 +384,12 @@ func (s *storm) goesOn(book []call) {
 		}
 	}
 	for i, f := range s.faults {
-		if f.There.IsZero() && f.Silent == "" {
+		if f.WorkerSince.IsZero() && f.StalledWorker == "" {
 			continue
 		}
 		from := f.At
-		if f.There.After(from) {
-			from = f.There
+		if f.WorkerSince.After(from) {
+			from = f.WorkerSince
 		}
 		seen := map[string]bool{}
 		for _, c := range book {
@@ -407,47 +399,47 @@ func (s *storm) goesOn(book []call) {
 			seen[c.Mark] = true
 			t := turns[c.Mark]
 			on := f.next(c, book)
-			if t != nil && !t.gone && len(t.at) > 0 && t.ended() { // of one that was looked up later nobody saw when it ended
+			if t != nil && !t.abandoned && len(t.at) > 0 && t.ended() { // for an abandoned turn the time of the end is unknown
 				if end := t.at[len(t.at)-1]; end.After(f.At) && (on.IsZero() || end.Before(on)) {
 					on = end
 				}
 			}
 			if on.IsZero() || t == nil {
-				continue // said already: it has no end
+				continue // reported already: it has no end
 			}
 			since := from
-			for _, later := range s.faults[i+1:] { // it may have been held up again
+			for _, later := range s.faults[i+1:] { // a later fault may have stalled it, too
 				if later.At.Before(on) && later.Mended.After(since) {
 					since = later.Mended
 				}
 			}
 			gap := max(0, on.Sub(since))
-			s.report.gap(gap, f.Silent != "")
-			if gap > s.options.GoesOn {
-				s.report.violation("slow", "%s (%s) stood still for %v after fault %d (%s) with a worker there", c.Mark, t.Kind, gap.Round(time.Millisecond), i+1, f.Name)
+			s.report.gap(gap, f.StalledWorker != "")
+			if gap > s.options.MaxGap {
+				s.report.violation("slow", "%s (%s) stalled for %v after fault %d (%s) while a worker ran", c.Mark, t.Kind, gap.Round(time.Millisecond), i+1, f.Name)
 			}
 		}
 	}
 }
 
-// standsStill looks for threads on which nothing was heard of any turn for too
-// long after a worker fell silent, though one was open: what holds them up need
-// not be a model call, but also a workflow task or a lock.
-func (s *storm) standsStill() {
+// checkStalledThreads looks for threads with an open turn but no event for too long
+// after a worker stopped answering. The cause may be a workflow task or a lock, not
+// only a model call.
+func (s *storm) checkStalledThreads() {
 	for i, f := range s.faults {
-		if f.Silent == "" {
+		if f.StalledWorker == "" {
 			continue
 		}
 		for _, p := range s.people {
-			var heard []time.Time
+			var eventTimes []time.Time
 			for _, t := range p.turns {
-				if !t.gone {
-					heard = append(append(heard, t.sent), t.at...)
+				if !t.abandoned {
+					eventTimes = append(append(eventTimes, t.sent), t.at...)
 				}
 			}
-			slices.SortFunc(heard, time.Time.Compare)
-			for j := 1; j < len(heard); j++ {
-				since, until := heard[j-1], heard[j]
+			slices.SortFunc(eventTimes, time.Time.Compare)
+			for j := 1; j < len(eventTimes); j++ {
+				since, until := eventTimes[j-1], eventTimes[j]
 				if until.Before(f.At) || since.After(f.Mended) {
 					continue
 				}
@@ -455,50 +447,49 @@ func (s *storm) standsStill() {
 					since = f.At
 				}
 				open := slices.IndexFunc(p.turns, func(t *turn) bool {
-					return !t.gone && len(t.at) > 0 && t.sent.Before(since) && !t.at[len(t.at)-1].Before(until)
+					return !t.abandoned && len(t.at) > 0 && t.sent.Before(since) && !t.at[len(t.at)-1].Before(until)
 				})
-				for _, later := range s.faults[i+1:] { // it may have been held up again
+				for _, later := range s.faults[i+1:] { // a later fault may have stalled it, too
 					if later.At.Before(until) && later.Mended.After(since) {
 						since = later.Mended
 					}
 				}
-				if gap := until.Sub(since); open >= 0 && gap > s.options.GoesOn {
+				if gap := until.Sub(since); open >= 0 && gap > s.options.MaxGap {
 					t := p.turns[open]
-					s.report.violation("slow", "thread %d stood still for %v after fault %d (%s), with %s (%s, turn %s) open", p.index, gap.Round(time.Millisecond), i+1, f.Name, t.Mark, t.Kind, t.id)
+					s.report.violation("slow", "thread %d stalled for %v after fault %d (%s), with %s (%s, turn %s) open", p.index, gap.Round(time.Millisecond), i+1, f.Name, t.Mark, t.Kind, t.id)
 				}
 			}
 		}
 	}
 }
 
-// broke reports whether a fault took a model call its worker.
+// broke reports whether a fault killed or stalled the worker of a model call.
 func (f *fault) broke(c call) bool {
-	if f.Silent != "" {
-		return c.Caller == f.Silent && c.Arrived.Before(f.At) && (c.Ended.IsZero() || c.Ended.After(f.At))
+	if f.StalledWorker != "" {
+		return c.Caller == f.StalledWorker && c.Arrived.Before(f.At) && (c.Ended.IsZero() || c.Ended.After(f.At))
 	}
 	return !c.Finished && !c.Ended.IsZero() && c.Ended.After(f.At) && c.Ended.Before(f.At.Add(time.Second)) && c.Arrived.Before(f.At.Add(time.Second))
 }
 
-// next is when a turn goes on whose call c a fault broke; zero when no call
-// follows.
+// next is when the turn of the broken call c made its next call; zero when it made
+// none.
 func (f *fault) next(c call, book []call) time.Time {
 	for _, later := range book {
 		if later.Mark != c.Mark {
 			continue
 		}
-		if f.Silent == "" && later.Arrived.After(c.Ended) || f.Silent != "" && later.Arrived.After(f.At) && later.Caller != f.Silent {
+		if f.StalledWorker == "" && later.Arrived.After(c.Ended) || f.StalledWorker != "" && later.Arrived.After(f.At) && later.Caller != f.StalledWorker {
 			return later.Arrived
 		}
 	}
 	return time.Time{}
 }
 
-// How long after an outage its effects may show.
+// aftermath is how long after an outage its effects may show.
 const aftermath = 5 * time.Second
 
-// checkHiccups looks for model calls that were cut by an outage so short that it
-// must have no effect: their turns were answered all the same, so nobody else
-// had a reason to cut them.
+// checkHiccups looks for model calls that were cut by an outage which is too short to
+// cut any. It only looks at turns that were answered, as nothing else cuts their calls.
 func (s *storm) checkHiccups(book []call) {
 	for i, f := range s.faults {
 		if f.kind.hits != hitsNothing {
@@ -524,7 +515,7 @@ func (s *storm) checkHiccups(book []call) {
 	}
 }
 
-// count adds up what else is worth knowing.
+// count adds the statistics to the report.
 func (s *storm) count(book []call) {
 	r := s.report
 	r.Calls = len(book)
@@ -543,10 +534,10 @@ func (s *storm) count(book []call) {
 	for _, p := range s.people {
 		if !users[p.user] {
 			users[p.user] = true
-			r.Away += p.away
+			r.Unavailable += p.unavailable
 		}
 		for _, t := range p.turns {
-			if t.refusedX || t.gone && t.id == "" {
+			if t.rejected || t.abandoned && t.id == "" {
 				r.outcome(t.Kind, "not taken")
 				continue
 			}
@@ -562,7 +553,7 @@ func (s *storm) count(book []call) {
 			}
 			for i := 1; i < len(t.at); i++ {
 				if gap := t.at[i].Sub(t.at[i-1]); gap > r.Silence {
-					r.Silence, r.Silent = gap, fmt.Sprintf("%s, %s, from %v on", t.Mark, t.Kind, t.at[i-1].Sub(s.began).Round(100*time.Millisecond))
+					r.Silence, r.SilentTurn = gap, fmt.Sprintf("%s, %s, from %v on", t.Mark, t.Kind, t.at[i-1].Sub(s.began).Round(100*time.Millisecond))
 				}
 			}
 		}

@@ -13,14 +13,14 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// A storm that finds nothing proves something only if its checks can find.
+// A storm without violations is only meaningful if its checks can find some.
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
 
-func quiet() *storm {
-	return &storm{report: &Report{}, options: Options{GoesOn: 10 * time.Second}, fleet: &fleet{desk: &desk{notes: map[string][]time.Time{}}}}
+func newStorm() *storm {
+	return &storm{report: &Report{}, options: Options{MaxGap: 10 * time.Second}, fleet: &fleet{desk: &desk{notes: map[string][]time.Time{}}}}
 }
 
 func kinds(r *Report) (all []string) {
@@ -30,7 +30,7 @@ func kinds(r *Report) (all []string) {
 	return all
 }
 
-// answered is a turn as it should be, and what everybody says of it.
+// answered is a correct turn with matching records.
 func answered() (*turn, []message, *journal, []call) {
 	t := &turn{Mark: "T01x0001", Kind: "plain", id: "turn-1", lastN: 5, text: "About T01x0001.",
 		end: event{Type: "response", Response: "About T01x0001."}}
@@ -42,22 +42,22 @@ func answered() (*turn, []message, *journal, []call) {
 }
 
 func checkAll(t *turn, said []message, j *journal, book []call) *Report {
-	s := quiet()
+	s := newStorm()
 	p := &person{storm: s, turns: []*turn{t}}
 	known := map[string]*turn{t.id: t}
 	s.checkOutcome(t, book)
 	s.checkHistory(t, said)
-	s.checkStrangers(p, said, known)
+	s.checkUnknownMessages(p, said, known)
 	s.checkJournal(p, j, known, said)
 	s.checkCalls(p, j, book)
 	return s.report
 }
 
-func TestATurnOnWhichEverybodyAgreesIsNoViolation(t *testing.T) {
+func TestConsistentTurnIsNoViolation(t *testing.T) {
 	require.Empty(t, checkAll(answered()).Violations)
 }
 
-func TestEveryBrokenPromiseIsFound(t *testing.T) {
+func TestEveryViolationIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		breaks func(t *turn, said *[]message, j *journal, book *[]call)
 		want   string
@@ -94,9 +94,9 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 	}
 }
 
-// TestATurnThatWasRolledBackUnseenIsNoViolation: its sender gave up before an
-// answer came, and a later message rolled it back, so that no history has it.
-func TestATurnThatWasRolledBackUnseenIsNoViolation(t *testing.T) {
+// Its sender gave up before a response, and a later message rolled it back, so that
+// no history has it.
+func TestAbandonedTurnThatWasRolledBackIsNoViolation(t *testing.T) {
 	for name, c := range map[string]struct {
 		later map[string]any
 		found bool
@@ -108,8 +108,8 @@ func TestATurnThatWasRolledBackUnseenIsNoViolation(t *testing.T) {
 			one, said, j, book := answered()
 			one.body = c.later
 			j.submitted, j.settled = []string{"unseen", "turn-1"}, []ending{{3, "cancelled"}, {5, "response"}}
-			s := quiet()
-			p := &person{storm: s, turns: []*turn{{Mark: "T01x0000", Kind: "gave up", gone: true}, one}}
+			s := newStorm()
+			p := &person{storm: s, turns: []*turn{{Mark: "T01x0000", Kind: "gave up", abandoned: true}, one}}
 			s.checkJournal(p, j, map[string]*turn{"turn-1": one}, said)
 			s.checkCalls(p, j, book)
 			require.Equal(t, c.found, !s.report.OK(), "%v", s.report.Violations)
@@ -117,11 +117,11 @@ func TestATurnThatWasRolledBackUnseenIsNoViolation(t *testing.T) {
 	}
 }
 
-func TestASideEffectThatTookPlaceTwiceOrInSpiteOfANoIsFound(t *testing.T) {
+func TestRepeatedOrRejectedSideEffectIsFound(t *testing.T) {
 	for _, c := range []struct {
 		notes  int
 		reject bool
-		again  int // a person said so
+		again  int // repetitions that the person allowed
 		result bool
 		want   []string
 	}{
@@ -131,7 +131,7 @@ func TestASideEffectThatTookPlaceTwiceOrInSpiteOfANoIsFound(t *testing.T) {
 		{1, true, 0, false, []string{"approval"}},
 		{0, false, 0, true, []string{"lost"}},
 	} {
-		s := quiet()
+		s := newStorm()
 		one := &turn{id: "turn-1", reject: c.reject, again: map[string]int{"turn1c1": c.again}}
 		if c.result {
 			one.log = []event{{Type: "tool_result"}}
@@ -142,47 +142,47 @@ func TestASideEffectThatTookPlaceTwiceOrInSpiteOfANoIsFound(t *testing.T) {
 	}
 }
 
-func TestACallThatIsTriedAgainBeforeItsEndWasRecordedIsNoViolation(t *testing.T) {
+func TestModelCallRepeatedBeforeItsEndWasRecordedIsNoViolation(t *testing.T) {
 	turn, said, j, book := answered()
 	book = append([]call{{Mark: "T01x0001", Kind: streamKind, Arrived: at(1.05), Ended: at(1.08)}}, book...)
 	require.Empty(t, checkAll(turn, said, j, book).Violations)
 }
 
-func TestAnEventThatComesTwiceOrOutOfOrderIsFound(t *testing.T) {
+func TestRepeatedOrUnorderedEventIsFound(t *testing.T) {
 	fresh := func() *turn {
 		return &turn{seen: map[string]bool{}, token: make(chan struct{}), asked: make(chan struct{})}
 	}
 	twice := fresh()
-	require.NoError(t, twice.take(event{Type: "status", EventID: "turn-1.2"}))
-	require.Error(t, twice.take(event{Type: "status", EventID: "turn-1.2"}))
+	require.NoError(t, twice.record(event{Type: "status", EventID: "turn-1.2"}))
+	require.Error(t, twice.record(event{Type: "status", EventID: "turn-1.2"}))
 	back := fresh()
-	require.NoError(t, back.take(event{Type: "status", EventID: "turn-1.3"}))
-	require.NoError(t, back.take(event{Type: "token", EventID: "turn-1.3.1.1.4", Content: "four"}))
-	require.Error(t, back.take(event{Type: "status", EventID: "turn-1.2"}))
+	require.NoError(t, back.record(event{Type: "status", EventID: "turn-1.3"}))
+	require.NoError(t, back.record(event{Type: "token", EventID: "turn-1.3.1.1.4", Content: "four"}))
+	require.Error(t, back.record(event{Type: "status", EventID: "turn-1.2"}))
 }
 
-func TestATurnThatStandsStillAfterItsWorkerDiedIsFound(t *testing.T) {
+func TestTurnStalledAfterItsWorkerDiedIsFound(t *testing.T) {
 	for _, c := range []struct {
 		again time.Time // the next call of the turn whose call was cut at 10 s
-		there time.Time // since when a worker is there
+		there time.Time // since when a worker runs
 		gap   time.Duration
 		slow  bool
 	}{
 		{at(15), at(0), 5 * time.Second, false},
 		{at(21), at(0), 11 * time.Second, true},
 		{at(21), at(20), time.Second, false},
-		{at(51), at(0), 11 * time.Second, true}, // held up again, until 40 s
+		{at(51), at(0), 11 * time.Second, true}, // stalled by another fault until 40 s
 	} {
-		s := quiet()
-		s.faults = []*fault{{Name: "kill a worker", At: at(10), There: c.there}, {At: at(30), Mended: at(40)}}
+		s := newStorm()
+		s.faults = []*fault{{Name: "kill a worker", At: at(10), WorkerSince: c.there}, {At: at(30), Mended: at(40)}}
 		s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(60)}, end: event{Type: "response"}}}}}
-		s.goesOn([]call{{Mark: "T01x0001", Arrived: at(8), Ended: at(10.1)}, {Mark: "T01x0001", Arrived: c.again, Ended: at(24), Finished: true}})
+		s.checkGaps([]call{{Mark: "T01x0001", Arrived: at(8), Ended: at(10.1)}, {Mark: "T01x0001", Arrived: c.again, Ended: at(24), Finished: true}})
 		require.Equal(t, []time.Duration{c.gap}, s.report.Gaps)
 		require.Equal(t, c.slow, !s.report.OK())
 	}
 }
 
-func TestATurnThatStandsStillAfterItsWorkerFellSilentIsFound(t *testing.T) {
+func TestTurnStalledAfterItsWorkerStoppedAnsweringIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		calls []call
 		gap   []time.Duration
@@ -201,25 +201,25 @@ func TestATurnThatStandsStillAfterItsWorkerFellSilentIsFound(t *testing.T) {
 		"its call was over": {[]call{{Mark: "T01x0001", Caller: "worker1", Arrived: at(8), Ended: at(9), Finished: true}}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quiet()
-			s.faults = []*fault{{Name: "freeze a worker", At: at(10), Mended: at(30), Silent: "worker1"}}
+			s := newStorm()
+			s.faults = []*fault{{Name: "freeze a worker", At: at(10), Mended: at(30), StalledWorker: "worker1"}}
 			s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(35)}, end: event{Type: "response"}}}}}
-			s.goesOn(c.calls)
-			require.Equal(t, c.gap, s.report.SilentGaps)
+			s.checkGaps(c.calls)
+			require.Equal(t, c.gap, s.report.StallGaps)
 			require.Equal(t, c.slow, !s.report.OK())
 		})
 	}
 }
 
-func TestAThreadThatStandsStillAfterAWorkerFellSilentIsFound(t *testing.T) {
-	open := func(sent float64, heard ...float64) *turn {
+func TestThreadStalledAfterAWorkerStoppedAnsweringIsFound(t *testing.T) {
+	open := func(sent float64, eventTimes ...float64) *turn {
 		t := &turn{Mark: "T01x0001", sent: at(sent)}
-		for _, h := range heard {
+		for _, h := range eventTimes {
 			t.at = append(t.at, at(h))
 		}
 		return t
 	}
-	silent := &fault{Name: "freeze a worker", At: at(10), Mended: at(30), Silent: "worker1"}
+	silent := &fault{Name: "freeze a worker", At: at(10), Mended: at(30), StalledWorker: "worker1"}
 	for name, c := range map[string]struct {
 		turns []*turn
 		later *fault
@@ -231,23 +231,23 @@ func TestAThreadThatStandsStillAfterAWorkerFellSilentIsFound(t *testing.T) {
 		"it waits behind another turn":   {turns: []*turn{open(8, 9, 15, 22, 23), open(8, 24)}},
 		"nothing is open":                {turns: []*turn{open(8, 9), open(25, 26)}},
 		"after it, and nothing silent":   {turns: []*turn{open(31, 32, 60)}},
-		"its sender gave up":             {turns: []*turn{{gone: true, sent: at(8), at: []time.Time{at(9), at(40)}}}},
+		"its sender gave up":             {turns: []*turn{{abandoned: true, sent: at(8), at: []time.Time{at(9), at(40)}}}},
 		"it is held up by another fault": {turns: []*turn{open(28, 29, 42)}, later: &fault{At: at(31), Mended: at(40)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quiet()
+			s := newStorm()
 			s.faults = []*fault{silent}
 			if c.later != nil {
 				s.faults = append(s.faults, c.later)
 			}
 			s.people = []*person{{turns: c.turns}}
-			s.standsStill()
+			s.checkStalledThreads()
 			require.Equal(t, c.found, !s.report.OK(), "%v", s.report.Violations)
 		})
 	}
 }
 
-func TestACallThatAnOutageOfAMomentCutIsFound(t *testing.T) {
+func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
 	hiccup := &fault{Name: "cut Temporal off for a moment", At: at(10), Mended: at(12), kind: faultKind{hits: hitsNothing}}
 	for name, c := range map[string]struct {
 		call   call
@@ -266,7 +266,7 @@ func TestACallThatAnOutageOfAMomentCutIsFound(t *testing.T) {
 		"for it was stopped in time": {call: call{Arrived: at(8), Ended: at(11)}, stop: at(10.5)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quiet()
+			s := newStorm()
 			s.faults = append([]*fault{hiccup}, c.faults...)
 			if c.end.Type == "" {
 				c.end = event{Type: "response"}
@@ -286,7 +286,7 @@ func TestClocksAreSpreadAroundTheTrueTime(t *testing.T) {
 	require.Equal(t, time.Duration(0), clockOffset(8*time.Second, 1, 3))
 }
 
-func TestAFrozenProcessLastsAsLongAsItIsToldAndAHiccupToo(t *testing.T) {
+func TestFreezesAndHiccupsLastAsConfigured(t *testing.T) {
 	o := Options{Rounds: 100, Calm: 1, Fault: 1, LongFault: time.Hour, Freeze: 20 * time.Second, Hiccup: 2 * time.Second, DatabaseURL: "postgres://"}
 	for _, f := range plan(o) {
 		switch f.Name {
@@ -298,13 +298,13 @@ func TestAFrozenProcessLastsAsLongAsItIsToldAndAHiccupToo(t *testing.T) {
 	}
 }
 
-func TestAStreamThatIsSilentIsLeft(t *testing.T) {
-	gone := make(chan struct{})
+func TestStreamWithoutDataTimesOut(t *testing.T) {
+	abandoned := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "data: {\"type\":\"token\",\"content\":\"a\"}\n\n")
 		w.(http.Flusher).Flush()
 		<-r.Context().Done() // a frozen process
-		close(gone)
+		close(abandoned)
 	}))
 	defer server.Close()
 	resp, err := http.Get(server.URL)
@@ -315,10 +315,10 @@ func TestAStreamThatIsSilentIsLeft(t *testing.T) {
 		return false, nil
 	}))
 	require.Len(t, seen, 1)
-	<-gone
+	<-abandoned
 }
 
-func TestTheSameSeedBringsTheSameFaultsAndEveryKindBeforeAnyAgain(t *testing.T) {
+func TestPlanDependsOnTheSeedAndHasEveryKindBeforeAnyIsRepeated(t *testing.T) {
 	o := Options{Rounds: 20, Seed: 7, Calm: time.Second, Fault: time.Second, LongFault: time.Minute}
 	require.Equal(t, names(plan(o)), names(plan(o)))
 	other := o
@@ -336,7 +336,7 @@ func names(faults []*fault) (all []string) {
 	return all
 }
 
-func TestACallIsFinishedWhenItsCallerStayedToTheEnd(t *testing.T) {
+func TestModelCallIsFinishedWhenItsCallerReadItToTheEnd(t *testing.T) {
 	l, err := openLedger()
 	require.NoError(t, err)
 	defer l.close()
@@ -361,7 +361,7 @@ func TestACallIsFinishedWhenItsCallerStayedToTheEnd(t *testing.T) {
 	require.Equal(t, "worker2", book[0].Caller)
 }
 
-func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
+func TestModelCallBelongsToTheLastMarkOfItsLastUserMessage(t *testing.T) {
 	body := []byte(`{"stream":true,"messages":[{"role":"user","content":"T01x0001"},{"role":"user","content":[{"text":"after T01x0002: T01x0003?"}]},{"role":"tool","content":"T01x0009"}]}`)
 	require.Equal(t, "T01x0003", markOf(lastUser(body)))
 	require.Equal(t, streamKind, kindOf(body))
@@ -369,7 +369,7 @@ func TestACallBelongsToTheLastTurnThatItsLastUserMessageNames(t *testing.T) {
 	require.Empty(t, markOf("T1x2"))
 }
 
-func TestAnInterleavingKeepsTheOrderOfBoth(t *testing.T) {
+func TestInterleavedKeepsTheOrderOfBothLists(t *testing.T) {
 	a, b, same := []int{1, 2, 3}, []int{1, 9}, func(x, y int) bool { return x == y }
 	for _, all := range [][]int{{1, 2, 3, 1, 9}, {1, 1, 9, 2, 3}, {1, 9, 1, 2, 3}, {1, 2, 1, 3, 9}} {
 		require.True(t, interleaved(all, a, b, same), "%v", all)

@@ -1,5 +1,5 @@
-// Package cli is the command palaver: its grammar, and what its roles and tools
-// need to run. It is apart from main so that full-stack tests can play it.
+// Package cli is the command palaver: its flags and its subcommands. It is a package
+// of its own so that full-stack tests can call it.
 package cli
 
 import (
@@ -26,9 +26,9 @@ type grammar struct {
 	Ingest      ingestCmd      `cmd:"" help:"Load documents and wait until they are ready."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
-	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"Say what is kept of a user, or remove it."`
-	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Have open threads follow WORKFLOW_VERSION, and wait until all do; before a way back to an older release."`
-	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is at work; for container health checks."`
+	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
+	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
+	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is running; for container health checks."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
 }
 
@@ -37,30 +37,30 @@ type (
 	apiCmd     struct{}
 	workerCmd  struct{}
 	migrateCmd struct {
-		From string `placeholder:"sqlite:PATH" help:"SQLite file to move from, once no process uses it and no turn is open."`
-		To   string `placeholder:"postgres://…" help:"Empty Postgres database to move to; without it that of DATABASE_URL."`
+		From string `placeholder:"sqlite:PATH" help:"SQLite file to move from. No process may use it, and no turn may be open."`
+		To   string `placeholder:"postgres://…" help:"Empty Postgres database to move to; default: DATABASE_URL."`
 	}
 	ingestCmd struct {
 		Public bool     `help:"Make the documents visible to everyone."`
-		Owner  string   `help:"User id that the documents belong to; needed without --public."`
+		Owner  string   `help:"User id that the documents belong to; required without --public."`
 		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (txt, md, html, pdf)."`
 	}
 	deleteUserCmd struct {
-		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me answers."`
-		Yes bool   `help:"Remove it, for good."`
+		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me returns."`
+		Yes bool   `help:"Delete it permanently."`
 	}
 	moveThreadsCmd struct{}
 	envExampleCmd  struct{}
 )
 
-// Main runs the command that args name, until it is done or a role gets SIGINT
-// or SIGTERM, and returns the exit code: 0, 2 for a setting that is refused, 3 for
-// a dry run of repair that found something, 1 for anything else.
+// Main runs the command in args until it is done, or gets SIGINT or SIGTERM. It
+// returns the exit code: 0 for success, 2 for an invalid setting, 3 for a dry run of
+// repair that found something, 1 for any other error.
 func Main(args []string) int {
 	var c grammar
 	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description))
 	if err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	log := c.Logger(os.Stderr)
 	slog.SetDefault(log)
@@ -68,7 +68,7 @@ func Main(args []string) int {
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := command.Run(&c.Config, log); err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	return 0
 }
@@ -76,12 +76,12 @@ func Main(args []string) int {
 const description = "A durable chat backend: every conversation is a Temporal workflow. " +
 	"Settings come from flags, the environment or a file .env in the working folder."
 
-// complain says in one line what is wrong: 2 for a setting, 1 for the rest.
-func complain(err error) int {
+// printError prints an error in one line and returns its exit code.
+func printError(err error) int {
 	fmt.Fprintln(os.Stderr, "palaver:", err)
 	var setting *config.Error
 	var usage *kong.ParseError
-	var own exit
+	var own exitError
 	if errors.As(err, &own) {
 		return own.code
 	}
@@ -112,13 +112,13 @@ func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logge
 		return service.MoveStore(ctx, m.From, to, os.Stdout)
 	}
 	if m.To != "" {
-		return errors.New("--to: --from is needed too")
+		return errors.New("--to requires --from")
 	}
 	store, err := service.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	log.Info("the database is up to date")
+	log.Info("database schema is up to date")
 	return store.Close()
 }
 

@@ -19,28 +19,27 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// healthCmd is the health check of a container, in an image that holds nothing
-// else which could ask.
+// healthCmd is the health check of a container whose image has no other HTTP client.
 type healthCmd struct {
-	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: this host's worker asks Temporal for work."`
+	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: this host's worker polls Temporal."`
 }
 
 const (
-	healthPatience = 4 * time.Second
-	// A poll that finds no work lasts a minute.
-	pollEvery = 2 * time.Minute
+	healthTimeout = 4 * time.Second
+	// An idle poll lasts a minute.
+	maxPollAge = 2 * time.Minute
 )
 
 func (h healthCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) error {
-	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	if h.Role == "worker" {
-		return workerPolls(ctx, cfg)
+		return checkWorker(ctx, cfg)
 	}
-	return apiAnswers(ctx, cfg)
+	return checkAPI(ctx, cfg)
 }
 
-func apiAnswers(ctx context.Context, cfg *config.Config) error {
+func checkAPI(ctx context.Context, cfg *config.Config) error {
 	host := cfg.Host
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "localhost"
@@ -55,12 +54,12 @@ func apiAnswers(ctx context.Context, cfg *config.Config) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the API answers %s", resp.Status)
+		return fmt.Errorf("the API answered %s", resp.Status)
 	}
 	return nil
 }
 
-func workerPolls(ctx context.Context, cfg *config.Config) error {
+func checkWorker(ctx context.Context, cfg *config.Config) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -76,9 +75,9 @@ func workerPolls(ctx context.Context, cfg *config.Config) error {
 	}
 	for _, p := range queue.GetPollers() {
 		// The SDK's identity is process@host@.
-		if strings.Contains(p.GetIdentity(), "@"+host+"@") && time.Since(p.GetLastAccessTime().AsTime()) < pollEvery {
+		if strings.Contains(p.GetIdentity(), "@"+host+"@") && time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge {
 			return nil
 		}
 	}
-	return errors.New("no worker of this host asks for work")
+	return errors.New("no worker of this host polls Temporal")
 }

@@ -5,15 +5,15 @@ import (
 	"github.com/palaver-chat/palaver/config"
 )
 
-// owner is whom the documents will belong to.
+// owner is the owner of the documents.
 func (i ingestCmd) owner() (string, error) {
 	switch {
 	case i.Public && i.Owner != "":
-		return "", &config.Error{Variable: "--owner", Problem: "public documents have none; use --public or --owner"}
+		return "", &config.Error{Variable: "--owner", Problem: "public documents have no owner; use either --public or --owner"}
 	case i.Public:
 		return chat.PublicOwner, nil
 	case i.Owner == "" || i.Owner == chat.PublicOwner:
-		return "", &config.Error{Variable: "--owner", Problem: "needed; the user id that the documents belong to, or use --public"}
+		return "", &config.Error{Variable: "--owner", Problem: "required: the user id that the documents belong to, or use --public"}
 	}
 	return i.Owner, nil
 }

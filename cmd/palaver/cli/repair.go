@@ -14,7 +14,7 @@ import (
 // is left to repair, 1 when not everything could be checked, and exitFound when a
 // dry run found something.
 type repairCmd struct {
-	DryRun bool `name:"dry-run" help:"Only say what would be done; exit code 3 if there is something."`
+	DryRun bool `name:"dry-run" help:"Only print what would be done; exit code 3 if there is something."`
 }
 
 const exitFound = 3
@@ -31,15 +31,15 @@ func (r repairCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger
 	defer parts.Temporal.Close()
 	err = service.Repair(ctx, parts, r.DryRun, os.Stdout)
 	if errors.Is(err, service.ErrNeedsRepair) {
-		return exit{err, exitFound}
+		return exitError{err, exitFound}
 	}
 	return err
 }
 
-// exit is an error with an exit code of its own.
-type exit struct {
+// exitError is an error with its own exit code.
+type exitError struct {
 	error
 	code int
 }
 
-func (e exit) Unwrap() error { return e.error }
+func (e exitError) Unwrap() error { return e.error }

@@ -1,4 +1,4 @@
-// Package litetest plays another process on a SQLite database of Palaver's.
+// Package litetest acts as another process on a SQLite database of Palaver.
 package litetest
 
 import (
@@ -11,8 +11,8 @@ import (
 	_ "modernc.org/sqlite" // registers the driver
 )
 
-// Hold takes the write lock of a database file, as a backup or a stuck process
-// does, until release: everybody else's writes wait, and then fail as busy.
+// Hold takes the write lock of a database file, like a backup or a hanging process,
+// until release: other writes wait and then fail as busy.
 func Hold(ctx context.Context, path string) (release func() error, err error) {
 	file := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(30000)&_txlock=immediate"}
 	db, err := sql.Open("sqlite", file.String())

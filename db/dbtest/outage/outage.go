@@ -1,6 +1,5 @@
-// Package outage takes a store away from those who use it, for tests of what
-// happens then. It makes SQLite, which cannot be stopped, fail as a Postgres
-// that is gone does.
+// Package outage simulates an unreachable database: it makes SQLite, which has no
+// server to stop, fail like a stopped Postgres.
 package outage
 
 import (
@@ -11,14 +10,14 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// New is s while down says no; else every call but Close ends with
-// db.ErrUnavailable. A call under way when the outage begins does what it does,
-// but its answer is lost: nobody knows whether it was done. down is asked often
-// and from many goroutines.
+// New is s while down returns false; else every call but Close returns
+// db.ErrUnavailable. A call that is running when the outage begins takes effect, but
+// its result is lost: the caller cannot know. down is called often and from many
+// goroutines.
 func New(s db.Store, down func() bool) db.Store { return &store{Store: s, down: down} }
 
 type store struct {
-	db.Store // only Close is its own
+	db.Store // only Close is promoted
 	down     func() bool
 }
 
@@ -182,8 +181,8 @@ func (o *store) ForgetCount(ctx context.Context, key string) error {
 	return o.none(func() error { return o.Store.ForgetCount(ctx, key) })
 }
 
-func (o *store) GiveUp(ctx context.Context, owner, id string) error {
-	return o.none(func() error { return o.Store.GiveUp(ctx, owner, id) })
+func (o *store) AbandonTurn(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.AbandonTurn(ctx, owner, id) })
 }
 
 func (o *store) HasOpenTurns(ctx context.Context, owner, threadID string) (bool, error) {
@@ -312,16 +311,16 @@ func (o *store) Settle(ctx context.Context, s db.Settlement) (chat.Event, error)
 	return one(o, func() (chat.Event, error) { return o.Store.Settle(ctx, s) })
 }
 
-func (o *store) Standing(ctx context.Context, owner, id string) (db.Standing, error) {
-	return one(o, func() (db.Standing, error) { return o.Store.Standing(ctx, owner, id) })
+func (o *store) TurnContext(ctx context.Context, owner, id string) (db.TurnContext, error) {
+	return one(o, func() (db.TurnContext, error) { return o.Store.TurnContext(ctx, owner, id) })
 }
 
 func (o *store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
 	return o.none(func() error { return o.Store.StoreText(ctx, owner, id, text, chunks, vectors) })
 }
 
-func (o *store) TakeBack(ctx context.Context, owner, id string, s chat.TurnStatus) error {
-	return o.none(func() error { return o.Store.TakeBack(ctx, owner, id, s) })
+func (o *store) UnmarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus) error {
+	return o.none(func() error { return o.Store.UnmarkTurn(ctx, owner, id, s) })
 }
 
 func (o *store) Texts(ctx context.Context, owner, turnID string) (map[string]string, error) {
@@ -348,8 +347,8 @@ func (o *store) UnusedAttachments(ctx context.Context, owner string) (int, int64
 	return two(o, func() (int, int64, error) { return o.Store.UnusedAttachments(ctx, owner) })
 }
 
-func (o *store) UntakenTurns(ctx context.Context, before time.Time, after string, limit int) ([]db.TurnRef, error) {
-	return one(o, func() ([]db.TurnRef, error) { return o.Store.UntakenTurns(ctx, before, after, limit) })
+func (o *store) UnacceptedTurns(ctx context.Context, before time.Time, after string, limit int) ([]db.TurnRef, error) {
+	return one(o, func() ([]db.TurnRef, error) { return o.Store.UnacceptedTurns(ctx, before, after, limit) })
 }
 
 func (o *store) UpdateSet(ctx context.Context, s chat.DocumentSet) error {

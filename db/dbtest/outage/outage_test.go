@@ -22,11 +22,11 @@ func open(t *testing.T) db.Store {
 	return s
 }
 
-func TestWithoutAnOutageItIsTheStore(t *testing.T) {
+func TestStoreWithoutAnOutageKeepsTheContract(t *testing.T) {
 	dbtest.Run(t, func(t *testing.T) db.Store { return New(open(t), func() bool { return false }) })
 }
 
-func TestInAnOutageEveryCallIsUnavailable(t *testing.T) {
+func TestEveryCallInAnOutageIsUnavailable(t *testing.T) {
 	s := reflect.ValueOf(New(open(t), func() bool { return true }))
 	calls := reflect.TypeFor[db.Store]()
 	for i := range calls.NumMethod() {
@@ -48,7 +48,7 @@ func TestInAnOutageEveryCallIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatComesInAnOutageIsLostAndItsWriteIsNot(t *testing.T) {
+func TestCallThatAnOutageInterruptsTakesEffectAndReturnsUnavailable(t *testing.T) {
 	var asked atomic.Int64
 	real := open(t)
 	s := New(real, func() bool { return asked.Add(1) == 2 }) // before the call, after it

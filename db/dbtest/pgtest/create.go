@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Create is Database for commands: an empty database on the server on
-// 127.0.0.1:5432, or on one started for it, and what removes it all again.
+// Create is Database for commands: it makes an empty database on the server at
+// 127.0.0.1:5432, or on one that it starts. drop removes both.
 func Create(ctx context.Context) (database string, drop func(), err error) {
 	server, stop := running(), func() {}
 	if server == "" {
@@ -28,7 +28,7 @@ func Create(ctx context.Context) (database string, drop func(), err error) {
 		return "", nil, err
 	}
 	return With(server, func(u *url.URL) { u.Path = "/" + name }), func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 		defer cancel()
 		_ = statement(ctx, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 		stop()

@@ -14,30 +14,28 @@ import (
 	"time"
 )
 
-// Meter is a way to a server that is some distance away, and notes what goes
-// over it. With a distance, what is asked side by side overlaps as it does in a
-// network.
+// Meter is a proxy to a server that records round trips and can add latency, during
+// which concurrent requests overlap as they do in a network.
 type Meter struct {
 	URL string
 
-	server   string
-	distance time.Duration
-	mu       sync.Mutex
-	trips    []Trip
-	open     map[net.Conn]bool
-	closed   bool
+	server  string
+	latency time.Duration
+	mu      sync.Mutex
+	trips   []Trip
+	open    map[net.Conn]bool
+	closed  bool
 }
 
-// Trip is one time that a client waited for the server: everything that it sent
-// before it was answered.
+// Trip is one round trip: everything that a client sent before it was answered.
 type Trip struct {
 	Begin, End time.Time
-	Statements []string // as they were sent; of a text with several, each
+	Statements []string // in the order sent; a text with several counts as several
 }
 
-// NewMeter leads to the server of a database's URL, each answer of which takes
-// distance longer. It ends with t.
-func NewMeter(t testing.TB, database string, distance time.Duration) *Meter {
+// NewMeter starts a proxy to the server of a database's URL that delays each answer by
+// latency. It ends with t.
+func NewMeter(t testing.TB, database string, latency time.Duration) *Meter {
 	t.Helper()
 	server, err := url.Parse(database)
 	if err != nil {
@@ -47,7 +45,7 @@ func NewMeter(t testing.TB, database string, distance time.Duration) *Meter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Meter{server: server.Host, distance: distance, open: map[net.Conn]bool{}}
+	m := &Meter{server: server.Host, latency: latency, open: map[net.Conn]bool{}}
 	m.URL = With(database, func(u *url.URL) { u.Host = listener.Addr().String() })
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -72,22 +70,21 @@ func NewMeter(t testing.TB, database string, distance time.Duration) *Meter {
 	return m
 }
 
-// Reset forgets what was noted.
+// Reset deletes the recorded trips.
 func (m *Meter) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trips = nil
 }
 
-// Trips are those that have ended since the last Reset, in that order.
+// Trips are those that ended since the last Reset, in that order.
 func (m *Meter) Trips() []Trip {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.trips)
 }
 
-// Sequential is how many of these trips came one after another, at most: of
-// those that overlap one counts.
+// Sequential counts these trips; overlapping ones count as one.
 func Sequential(trips []Trip) (n int) {
 	byEnd := slices.SortedFunc(slices.Values(trips), func(a, b Trip) int { return a.End.Compare(b.End) })
 	var last time.Time
@@ -149,7 +146,7 @@ type meteredLine struct {
 	trip  Trip
 }
 
-// requests carries what the client sends. Its first message has no type.
+// requests forwards what the client sends. Its first message has no type.
 func (l *meteredLine) requests(client, server net.Conn) {
 	defer func() { _, _ = client.Close(), server.Close() }()
 	in, out := bufio.NewReader(client), bufio.NewWriter(server)
@@ -199,7 +196,7 @@ func (l *meteredLine) sent(kind byte, body []byte) {
 		l.trip.Begin = time.Now()
 	}
 	switch kind {
-	case 'Q': // one text, and its own answer
+	case 'Q': // one text with its own answer
 		for sql := range strings.SplitSeq(strings.TrimRight(string(body), "\x00"), ";") {
 			if strings.TrimSpace(sql) != "" {
 				l.trip.Statements = append(l.trip.Statements, strings.TrimSpace(sql))
@@ -215,7 +212,7 @@ func (l *meteredLine) sent(kind byte, body []byte) {
 	}
 }
 
-// replies carries what the server sends.
+// replies forwards what the server sends.
 func (l *meteredLine) replies(server, client net.Conn) {
 	defer func() { _, _ = client.Close(), server.Close() }()
 	in, out := bufio.NewReader(server), bufio.NewWriter(client)
@@ -229,7 +226,7 @@ func (l *meteredLine) replies(server, client net.Conn) {
 			return
 		}
 		if kind == 'Z' {
-			<-time.After(l.meter.distance)
+			<-time.After(l.meter.latency)
 			l.answered()
 		}
 		if in.Buffered() == 0 && out.Flush() != nil {
@@ -238,7 +235,7 @@ func (l *meteredLine) replies(server, client net.Conn) {
 	}
 }
 
-// answered ends a trip with the last reply that is due.
+// answered ends the trip when its last reply has arrived.
 func (l *meteredLine) answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

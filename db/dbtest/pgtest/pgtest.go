@@ -23,10 +23,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience bounds every step of making a server or a database ready.
-const patience = 30 * time.Second
+// setupTimeout limits every step of starting a server or creating a database.
+const setupTimeout = 30 * time.Second
 
-// howTo is what to do when there is no Postgres.
+// howTo tells what to install when there is no Postgres.
 const howTo = "no Postgres for this test: nothing answers on 127.0.0.1:5432 without a password, and none can be started; apt-get install postgresql"
 
 // Database makes an empty database and returns its URL; it is dropped when t
@@ -43,7 +43,7 @@ func Database(t testing.TB) string {
 // Exec runs statements one by one in the database at url.
 func Exec(t testing.TB, url string, statements ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience) // in cleanups t's own context is over
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout) // t.Context is cancelled in cleanups
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -57,7 +57,7 @@ func Exec(t testing.TB, url string, statements ...string) {
 	}
 }
 
-// With is raw with a change made to it.
+// With is the URL raw after change.
 func With(raw string, change func(u *url.URL)) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -75,9 +75,8 @@ var (
 	failure error
 )
 
-// Server is the URL of a server on which databases may be made. Without any the
-// test fails; outside of CI (CI is not set) and without Postgres installed it
-// is skipped.
+// Server is the URL of a server on which databases can be created. Without one the
+// test fails; if CI is not set and Postgres is not installed, it is skipped.
 func Server(t testing.TB) string {
 	t.Helper()
 	once.Do(func() {
@@ -99,7 +98,7 @@ func Private(t testing.TB) (url string, stop func()) {
 	return url, stop
 }
 
-// refuse ends a test that has no server.
+// refuse fails or skips a test that has no server.
 func refuse(t testing.TB, err error) {
 	t.Helper()
 	switch {
@@ -121,9 +120,9 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// running looks for a server that lets us make databases.
+// running looks for a server on which databases can be created.
 func running() string {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	for _, user := range []string{"postgres", "root"} {
 		candidate := "postgres://" + user + "@127.0.0.1:5432/postgres?sslmode=disable&connect_timeout=3"
@@ -143,13 +142,13 @@ func running() string {
 
 var errNotInstalled = errors.New("its programs are not installed")
 
-// start makes a cluster in a temporary folder and a server on a free port.
+// start creates a cluster in a temporary folder and starts a server on a free port.
 func start() (string, *Process, error) {
 	programs := installed("/usr/lib/postgresql/*/bin/postgres")
 	if len(programs) == 0 {
 		return "", nil, errNotInstalled
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	slices.Sort(programs)
 	bin := filepath.Dir(programs[len(programs)-1])
@@ -193,7 +192,7 @@ func installed(pattern string) []string {
 	return programs
 }
 
-// FreePort is a TCP port of 127.0.0.1 that was free just now.
+// FreePort is a TCP port of 127.0.0.1 that is free now; another process may take it.
 func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-func TestADatabaseIsEmptyAndGoneAfterwards(t *testing.T) {
+func TestDatabaseIsEmptyAndDroppedAfterItsTest(t *testing.T) {
 	var url string
 	t.Run("its test", func(t *testing.T) {
 		url = Database(t)
@@ -24,7 +24,7 @@ func TestADatabaseIsEmptyAndGoneAfterwards(t *testing.T) {
 	require.ErrorContains(t, err, "does not exist")
 }
 
-func TestAServerOfOnesOwnAnswersAndLeavesNothing(t *testing.T) {
+func TestPrivateServerAnswersAndLeavesNoFiles(t *testing.T) {
 	t.Setenv("TMPDIR", shared(t))
 	url, stop := Private(t)
 	Exec(t, url, "CREATE DATABASE here")
@@ -45,7 +45,7 @@ func shared(t *testing.T) string {
 	return dir
 }
 
-// folders are those that servers of this process have.
+// folders lists the data folders of this process's servers.
 func folders(t *testing.T) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(os.TempDir(), "palaver-postgres-*"))
@@ -53,19 +53,19 @@ func folders(t *testing.T) []string {
 	return list
 }
 
-func TestAWireGoesSilentAndComesBack(t *testing.T) {
-	w := NewWire(t, Database(t))
+func TestProxyStallsAndResumes(t *testing.T) {
+	w := NewProxy(t, Database(t))
 	conn, err := pgx.Connect(t.Context(), w.URL)
 	require.NoError(t, err)
-	w.Hold()
+	w.Stall()
 	answer := make(chan error, 1)
 	go func() { answer <- conn.Ping(t.Context()) }()
 	select {
 	case <-answer:
-		t.Fatal("an answer over a silent wire")
+		t.Fatal("the ping was answered through a stalled proxy")
 	default:
 	}
-	w.Release()
+	w.Resume()
 	require.NoError(t, <-answer)
 	w.Cut()
 	require.Error(t, conn.Ping(t.Context()))

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// pooled are the server connections that a Pooler shares between all clients:
-// few, so that a client's next transaction is another connection's.
-const pooled = 4
+// serverConnections are shared by all clients of a Pooler: so few that a client's next
+// transaction runs on another connection.
+const serverConnections = 4
 
 const poolerSettings = `[databases]
 * = host=%s port=%s
@@ -28,9 +28,9 @@ default_pool_size = %d
 max_client_conn = 500
 `
 
-// Pooler starts Debian's pgbouncer in transaction mode before the server of a
-// database's URL and returns the URL through it. It ends with t. It fails and
-// skips like Server does.
+// Pooler starts Debian's pgbouncer in transaction mode in front of the server of a
+// database's URL and returns the URL through it. It ends with t. It fails and skips
+// like Server.
 func Pooler(t testing.TB, database string) string {
 	t.Helper()
 	programs := installed("/usr/sbin/pgbouncer")
@@ -40,7 +40,7 @@ func Pooler(t testing.TB, database string) string {
 		}
 		t.Fatal("no pgbouncer for this test: apt-get install pgbouncer")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), setupTimeout)
 	defer cancel()
 	through, p, err := startPooler(ctx, programs[0], database)
 	if err != nil {
@@ -65,7 +65,7 @@ func startPooler(ctx context.Context, program, database string) (string, *Proces
 	}
 	settings, users := filepath.Join(dir, "pgbouncer.ini"), filepath.Join(dir, "users.txt")
 	for path, text := range map[string]string{
-		settings: fmt.Sprintf(poolerSettings, server.Hostname(), server.Port(), port, users, pooled),
+		settings: fmt.Sprintf(poolerSettings, server.Hostname(), server.Port(), port, users, serverConnections),
 		users:    fmt.Sprintf("%q \"\"\n", server.User.Username()),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -24,7 +24,7 @@ type Process struct {
 	ended   chan struct{}
 }
 
-// Start starts command; signal ends it and its folder is removed then.
+// Start starts command. Stop sends signal and removes folder.
 func Start(command *exec.Cmd, folder string, signal os.Signal) (*Process, error) {
 	p := &Process{command: command, folder: folder, signal: signal, ended: make(chan struct{})}
 	command.Stdout, command.Stderr = &p.output, &p.output
@@ -32,25 +32,25 @@ func Start(command *exec.Cmd, folder string, signal os.Signal) (*Process, error)
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	go func() {
-		_ = command.Wait() // its output says more
+		_ = command.Wait() // its output has the reason
 		close(p.ended)
 	}()
 	return p, nil
 }
 
-// Stop ends the process, waits for that and removes its folder.
+// Stop signals the process, waits for its end and removes its folder.
 func (p *Process) Stop() {
 	_ = p.command.Process.Signal(p.signal)
 	select {
 	case <-p.ended:
-	case <-time.After(patience):
+	case <-time.After(setupTimeout):
 		_ = p.command.Process.Kill()
 		<-p.ended
 	}
 	_ = os.RemoveAll(p.folder)
 }
 
-// Ready waits until a connection to url comes up.
+// Ready waits until a connection to url succeeds.
 func (p *Process) Ready(ctx context.Context, url string) error {
 	for {
 		conn, err := pgx.Connect(ctx, url)
@@ -67,8 +67,8 @@ func (p *Process) Ready(ctx context.Context, url string) error {
 	}
 }
 
-// OtherUser gives folder to a user who is not root, for programs that refuse
-// root; nil when we are not root.
+// OtherUser gives folder to a user who is not root, for programs that refuse to run as
+// root; nil when this process is not root.
 func OtherUser(folder string) (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return nil, nil

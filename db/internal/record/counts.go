@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// Digest is what is kept of a key that nobody needs to read.
+// Digest hashes a key that need not be readable.
 func Digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
-// PruneCountsAfter is how long counts stay that are over: longer than the clocks
-// of processes differ.
+// PruneCountsAfter is how long counts stay after their window: longer than the
+// clocks of processes differ.
 const PruneCountsAfter = time.Minute
 
 // Pruned is when counts were last pruned.
 type Pruned struct{ at atomic.Int64 }
 
-// Due reports, once in PruneCountsAfter, that it is time again.
+// Due returns true once per PruneCountsAfter.
 func (p *Pruned) Due(now time.Time) bool {
 	last := p.at.Load()
 	return now.UnixMicro()-last >= PruneCountsAfter.Microseconds() && p.at.CompareAndSwap(last, now.UnixMicro())
 }
 
-// JustSent is how old a turn may be that no workflow has accepted and still be
-// counted as one that is open.
+// JustSent is how long a turn that no workflow has accepted counts as open.
 const JustSent = time.Minute

@@ -32,7 +32,7 @@ func ParseCursor(s string) (Cursor, error) {
 	return c, nil
 }
 
-// Page cuts rows, of which one more than limit was asked for, and converts them.
+// Page converts rows, which were read with a limit one higher than limit, to a page.
 func Page[Row, Item any](rows []Row, limit int, convert func(Row) Item, at func(Row) Cursor) db.Page[Item] {
 	p := db.Page[Item]{Items: make([]Item, 0, min(len(rows), limit))}
 	if len(rows) > limit {

@@ -1,5 +1,5 @@
-// Package record is what the stores share: how values of the domain are written
-// into columns and read back, whichever database has them.
+// Package record is shared by the stores: it converts values of the domain to and
+// from columns.
 package record
 
 import (
@@ -18,19 +18,18 @@ import (
 const (
 	MaxHistory = 1000 // messages
 	MaxVisible = 5000 // documents of VisibleDocuments
-	MaxWords   = 200  // of one search; words beyond it are not looked at
+	MaxWords   = 200  // of one search; further words are ignored
 )
 
 // RetriesEnd is how long a message of a deleted conversation counts as a retry when
 // it is sent again.
 const RetriesEnd = 24 * time.Hour
 
-// RunCancelReach is how long before and after a cancel a turn was sent that the
-// cancel means by its stream_run_id. A client may use such an id again.
+// RunCancelReach is how long before and after a cancel by stream_run_id a turn may
+// be sent to match it. Clients may reuse such an id.
 const RunCancelReach = time.Minute
 
-// MessageDigest stands for a message of a deleted conversation, of which nothing
-// that can be read is kept.
+// MessageDigest identifies a message of a deleted conversation without its text.
 func MessageDigest(threadID, clientTurnID, contentHash string) string {
 	sum := sha256.Sum256([]byte(threadID + "\x00" + clientTurnID + "\x00" + contentHash))
 	return hex.EncodeToString(sum[:])
@@ -69,7 +68,7 @@ func JSON(v any) (string, error) {
 	return string(b), err
 }
 
-// Bytes are stored even when there are none.
+// Bytes is b, or empty bytes for nil, which would be stored as NULL.
 func Bytes(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -77,7 +76,7 @@ func Bytes(b []byte) []byte {
 	return b
 }
 
-// Strings is a list as JSON, which a list of strings always has.
+// Strings is a list as JSON; a list of strings cannot fail to marshal.
 func Strings(list []string) string {
 	if list == nil {
 		return "[]"
@@ -86,7 +85,7 @@ func Strings(list []string) string {
 	return string(b)
 }
 
-// IsDomain reports whether err is one of package db already.
+// IsDomain reports whether err is an error of package db already.
 func IsDomain(err error) bool {
 	for _, known := range []error{db.ErrNotFound, db.ErrTurnConflict, db.ErrSettled, db.ErrForbidden, db.ErrVersion, db.ErrUnavailable, db.ErrBadCursor} {
 		if errors.Is(err, known) {
@@ -148,7 +147,7 @@ func FurtherMessages(e db.Settlement) []chat.Message {
 			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At})
 		}
 	}
-	// What tools did is known to the next turn, though not a word was written.
+	// The next turn needs the results of tools even if the answer is empty.
 	if e.Text != "" || len(chat.ToolResults(e.Metadata)) > 0 {
 		list = append(list, chat.Message{Role: "assistant", Content: e.Text, CreatedAt: e.At, Metadata: e.Metadata})
 	}
@@ -160,7 +159,7 @@ func Log(e db.Settlement) []chat.Event {
 	return append(e.Events[:len(e.Events):len(e.Events)], e.Terminal)
 }
 
-// Merge is what was known and what was added, each once.
+// Merge is the union of both lists, in order.
 func Merge(known, added []string) []string {
 	seen := make(map[string]bool, len(known)+len(added))
 	merged := make([]string, 0, len(known)+len(added))

@@ -58,7 +58,7 @@ func better(a, b Scored) bool {
 	return a.Score > b.Score || (a.Score == b.Score && a.ID < b.ID)
 }
 
-// Best keeps the best of all that it is offered.
+// Best keeps the best of all offered scores.
 type Best struct {
 	Most  int // at least 1
 	found worstFirst
@@ -74,7 +74,7 @@ func (b *Best) Offer(r Scored) {
 	}
 }
 
-// Ranking is what was kept, best first; of equals the lower id first.
+// Ranking is the kept scores, best first; equal ones by id.
 func (b *Best) Ranking() []Scored {
 	slices.SortFunc(b.found, func(x, y Scored) int {
 		if better(x, y) {

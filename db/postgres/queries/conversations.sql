@@ -11,17 +11,21 @@ SELECT count(*) FROM deleted_conversations WHERE id = @id;
 -- name: DeletedConversation :one
 SELECT owner, generation, places FROM deleted_conversations WHERE id = @id;
 
+-- conversations.id has the collation C, columns that refer to it have the default
+-- one. "t.thread_id = c.id" compares in C, which no index of thread_id supports.
+-- The same is true of documents.id.
+
 -- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = @id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.id = @id AND c.owner = @owner;
 
 -- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = @owner AND c.listed
     AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
@@ -31,13 +35,13 @@ LIMIT @max_rows::bigint;
 -- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = @owner AND c.listed
     AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
     AND (strpos(c.title_folded, @q::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0))
+        WHERE t.thread_id = c.id COLLATE "default" AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
 
@@ -67,13 +71,13 @@ DELETE FROM conversations WHERE id = @id AND owner = @owner;
 
 -- name: DropEmptyConversation :exec
 DELETE FROM conversations c WHERE c.id = @id AND c.owner = @owner AND NOT c.listed
-    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = c.id)
-    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = c.id);
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = @id)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = @id);
 
 -- name: KeepConversationDeleted :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
+    WHERE t.owner = c.owner AND t.thread_id = @id AND t.place > 0), 0))
 FROM conversations c WHERE c.id = @id AND c.owner = @owner
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places;

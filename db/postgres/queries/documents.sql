@@ -42,7 +42,7 @@ SELECT * FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
 DELETE FROM documents WHERE id = @id AND owner = @owner;
 
 -- name: DocumentText :one
-SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = d.id
+SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = @id
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready';
 
 -- name: PutDocumentText :exec
@@ -81,7 +81,7 @@ WHERE d.owner IN (@owner, '*') AND d.status = 'ready';
 
 -- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
-FROM documents d JOIN chunks c ON c.doc_id = d.id
+FROM documents d JOIN chunks c ON c.doc_id = @id
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT @max_rows::bigint;
 

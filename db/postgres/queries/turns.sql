@@ -73,7 +73,7 @@ DELETE FROM cancels WHERE created_at < @older_than;
 
 -- name: NextPlace :one
 UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+    WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1
 WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places;
 
 -- name: LastPlace :one
@@ -92,7 +92,7 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 -- name: PlaceTurn :exec
 WITH next AS (
     UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1,
+        WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1,
         listed = c.listed OR @shown::boolean,
         last_message_at = CASE WHEN @shown THEN greatest(c.last_message_at, @at::bigint) ELSE c.last_message_at END,
         title = CASE WHEN @shown AND c.title = '' THEN @title::text ELSE c.title END,
@@ -189,13 +189,13 @@ ORDER BY place DESC LIMIT 1;
 -- name: HeadTurn :one
 SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
 FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
-    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND NOT x.hidden
+    WHERE x.owner = c.owner AND x.thread_id = @thread_id AND x.place > 0 AND NOT x.hidden
     ORDER BY x.place DESC LIMIT 1) t ON true
 WHERE c.id = @thread_id AND c.owner = @owner;
 
 -- name: HeadOfConversation :one
 SELECT coalesce((SELECT t.id FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden
+    WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0 AND NOT t.hidden
     ORDER BY t.place DESC LIMIT 1), '')::text AS head
 FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
 

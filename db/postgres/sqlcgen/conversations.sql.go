@@ -10,9 +10,10 @@ import (
 )
 
 const conversation = `-- name: Conversation :one
+
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = $1 AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.id = $1 AND c.owner = $2
 `
@@ -31,6 +32,9 @@ type ConversationRow struct {
 	Activity      int64
 }
 
+// conversations.id has the collation C, columns that refer to it have the default
+// one. "t.thread_id = c.id" compares in C, which no index of thread_id supports.
+// The same is true of documents.id.
 func (q *Queries) Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error) {
 	row := q.db.QueryRow(ctx, conversation, arg.ID, arg.Owner)
 	var i ConversationRow
@@ -155,8 +159,8 @@ func (q *Queries) DeletedConversation(ctx context.Context, id string) (DeletedCo
 
 const dropEmptyConversation = `-- name: DropEmptyConversation :exec
 DELETE FROM conversations c WHERE c.id = $1 AND c.owner = $2 AND NOT c.listed
-    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = c.id)
-    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = c.id)
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = $1)
+    AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = $1)
 `
 
 type DropEmptyConversationParams struct {
@@ -202,7 +206,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 const keepConversationDeleted = `-- name: KeepConversationDeleted :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, $1::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
+    WHERE t.owner = c.owner AND t.thread_id = $2 AND t.place > 0), 0))
 FROM conversations c WHERE c.id = $2 AND c.owner = $3
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places
@@ -253,7 +257,7 @@ func (q *Queries) ListConversation(ctx context.Context, arg ListConversationPara
 const listConversations = `-- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = $1 AND c.listed
     AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
@@ -412,13 +416,13 @@ func (q *Queries) RenameConversation(ctx context.Context, arg RenameConversation
 const searchConversations = `-- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = $1 AND c.listed
     AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
     AND (strpos(c.title_folded, $4::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
+        WHERE t.thread_id = c.id COLLATE "default" AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $5::bigint
 `

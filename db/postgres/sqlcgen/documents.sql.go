@@ -180,7 +180,7 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (Document, e
 
 const documentChunks = `-- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
-FROM documents d JOIN chunks c ON c.doc_id = d.id
+FROM documents d JOIN chunks c ON c.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT $3::bigint
 `
@@ -279,7 +279,7 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 }
 
 const documentText = `-- name: DocumentText :one
-SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = d.id
+SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
 `
 

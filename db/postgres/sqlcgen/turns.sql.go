@@ -332,7 +332,7 @@ func (q *Queries) Head(ctx context.Context, arg HeadParams) (string, error) {
 
 const headOfConversation = `-- name: HeadOfConversation :one
 SELECT coalesce((SELECT t.id FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden
+    WHERE t.owner = c.owner AND t.thread_id = $1 AND t.place > 0 AND NOT t.hidden
     ORDER BY t.place DESC LIMIT 1), '')::text AS head
 FROM conversations c WHERE c.id = $1 AND c.owner = $2
 `
@@ -353,7 +353,7 @@ const headTurn = `-- name: HeadTurn :one
 
 SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
 FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
-    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND NOT x.hidden
+    WHERE x.owner = c.owner AND x.thread_id = $1 AND x.place > 0 AND NOT x.hidden
     ORDER BY x.place DESC LIMIT 1) t ON true
 WHERE c.id = $1 AND c.owner = $2
 `
@@ -603,7 +603,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 
 const nextPlace = `-- name: NextPlace :one
 UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1
+    WHERE t.owner = c.owner AND t.thread_id = $1 AND t.place > 0), 0)) + 1
 WHERE c.id = $1 AND c.owner = $2 RETURNING c.places
 `
 
@@ -672,12 +672,12 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 const placeTurn = `-- name: PlaceTurn :exec
 WITH next AS (
     UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0)) + 1,
-        listed = c.listed OR $5::boolean,
-        last_message_at = CASE WHEN $5 THEN greatest(c.last_message_at, $6::bigint) ELSE c.last_message_at END,
-        title = CASE WHEN $5 AND c.title = '' THEN $7::text ELSE c.title END,
-        title_folded = CASE WHEN $5 AND c.title = '' THEN $8::text ELSE c.title_folded END
-    WHERE c.id = $9 AND c.owner = $4 RETURNING c.places)
+        WHERE t.owner = c.owner AND t.thread_id = $5 AND t.place > 0), 0)) + 1,
+        listed = c.listed OR $6::boolean,
+        last_message_at = CASE WHEN $6 THEN greatest(c.last_message_at, $7::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN $6 AND c.title = '' THEN $8::text ELSE c.title END,
+        title_folded = CASE WHEN $6 AND c.title = '' THEN $9::text ELSE c.title_folded END
+    WHERE c.id = $5 AND c.owner = $4 RETURNING c.places)
 UPDATE turns SET status = $1, parent = $2, place = (SELECT places FROM next)
 WHERE turns.id = $3 AND turns.owner = $4 AND turns.settled_at = 0
 `
@@ -687,11 +687,11 @@ type PlaceTurnParams struct {
 	Parent      string
 	ID          string
 	Owner       string
+	ThreadID    string
 	Shown       bool
 	At          int64
 	Title       string
 	TitleFolded string
-	ThreadID    string
 }
 
 func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
@@ -700,11 +700,11 @@ func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
 		arg.Parent,
 		arg.ID,
 		arg.Owner,
+		arg.ThreadID,
 		arg.Shown,
 		arg.At,
 		arg.Title,
 		arg.TitleFolded,
-		arg.ThreadID,
 	)
 	return err
 }

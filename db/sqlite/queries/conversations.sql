@@ -26,7 +26,7 @@ FROM conversations c
 WHERE c.owner = @owner AND c.listed = 1
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
 ORDER BY c.last_message_at DESC, c.id DESC
-LIMIT @max_rows;
+LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
@@ -39,7 +39,7 @@ WHERE c.owner = @owner AND c.listed = 1
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, @q)))
 ORDER BY c.last_message_at DESC, c.id DESC
-LIMIT @max_rows;
+LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: ListConversation :exec
 UPDATE conversations SET listed = 1, last_message_at = max(last_message_at, CAST(@at AS INTEGER))

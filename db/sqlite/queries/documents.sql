@@ -25,11 +25,11 @@ UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner 
 -- name: ListDocuments :many
 SELECT * FROM documents
 WHERE owner IN (@owner, '*') AND (created_at < @before_at OR (created_at = @before_at AND id < @before_id))
-ORDER BY created_at DESC, id DESC LIMIT @max_rows;
+ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: VisibleDocuments :many
 SELECT id, owner, title, status FROM documents WHERE owner IN (@owner, '*')
-ORDER BY created_at DESC, id DESC LIMIT @max_rows;
+ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: DocumentsByID :many
 SELECT d.* FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value WHERE d.owner IN (@owner, '*')
@@ -71,7 +71,7 @@ ORDER BY j.key;
 SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
-ORDER BY c.id LIMIT @max_rows;
+ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: VisibleChunks :one
 SELECT CAST(coalesce(sum(chunks), 0) AS INTEGER) FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';

@@ -16,7 +16,7 @@ INSERT INTO set_documents (set_id, position, doc_id)
 SELECT @set_id, @position, d.id FROM documents d WHERE d.id = @doc_id AND d.owner IN (@owner, '*');
 
 -- name: ListSets :many
-SELECT * FROM document_sets WHERE owner = @owner AND seq < @before_seq ORDER BY seq DESC LIMIT @max_rows;
+SELECT * FROM document_sets WHERE owner = @owner AND seq < @before_seq ORDER BY seq DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: SetsByID :many
 SELECT s.* FROM document_sets s JOIN json_each(CAST(@ids AS TEXT)) j ON s.id = j.value WHERE s.owner = @owner

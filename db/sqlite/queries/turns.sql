@@ -60,7 +60,7 @@ WHERE owner = @owner AND thread_id = @thread_id AND place > 0;
 -- name: TurnsAfter :many
 SELECT * FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND place > @place
-ORDER BY place LIMIT @max_rows;
+ORDER BY place LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: MarkTurn :exec
 UPDATE turns SET status = @status, parent = @parent, place = @place
@@ -153,13 +153,13 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner
-    LIMIT @max_turns
+    LIMIT CAST(@max_turns AS INTEGER)
 )
 SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch JOIN messages m ON m.turn_id = branch.id
 WHERE (branch.depth > 0 OR m.n < @before_n) AND (CAST(@prompts AS INTEGER) = 1 OR m.role <> 'system')
 ORDER BY branch.depth, m.n DESC
-LIMIT @max_rows;
+LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value

@@ -259,7 +259,7 @@ FROM conversations c
 WHERE c.owner = ?1 AND c.listed = 1
     AND (c.last_message_at < ?2 OR (c.last_message_at = ?2 AND c.id < ?3))
 ORDER BY c.last_message_at DESC, c.id DESC
-LIMIT ?4
+LIMIT CAST(?4 AS INTEGER)
 `
 
 type ListConversationsParams struct {
@@ -427,7 +427,7 @@ WHERE c.owner = ?1 AND c.listed = 1
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, ?4)))
 ORDER BY c.last_message_at DESC, c.id DESC
-LIMIT ?5
+LIMIT CAST(?5 AS INTEGER)
 `
 
 type SearchConversationsParams struct {

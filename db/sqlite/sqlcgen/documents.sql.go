@@ -195,7 +195,7 @@ const documentChunks = `-- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
-ORDER BY c.id LIMIT ?3
+ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
 `
 
 type DocumentChunksParams struct {
@@ -449,7 +449,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 const listDocuments = `-- name: ListDocuments :many
 SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, edition FROM documents
 WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
-ORDER BY created_at DESC, id DESC LIMIT ?4
+ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
 `
 
 type ListDocumentsParams struct {
@@ -555,7 +555,7 @@ func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status FROM documents WHERE owner IN (?1, '*')
-ORDER BY created_at DESC, id DESC LIMIT ?2
+ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS INTEGER)
 `
 
 type VisibleDocumentsParams struct {

@@ -11,7 +11,7 @@ import (
 
 const busyThreads = `-- name: BusyThreads :many
 SELECT DISTINCT thread_id FROM turns
-WHERE owner = ?1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT ?2
+WHERE owner = ?1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT CAST(?2 AS INTEGER)
 `
 
 type BusyThreadsParams struct {
@@ -61,7 +61,7 @@ func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (boo
 const openThreads = `-- name: OpenThreads :many
 SELECT owner, thread_id FROM turns
 WHERE settled_at = 0 AND status <> 'new' AND created_at < ?1 AND (owner, thread_id) > (?2, ?3)
-GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT ?4
+GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT CAST(?4 AS INTEGER)
 `
 
 type OpenThreadsParams struct {
@@ -107,7 +107,7 @@ func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]Ope
 const processingDocuments = `-- name: ProcessingDocuments :many
 SELECT d.owner, d.id FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id > ?1 AND d.status = 'processing' AND d.created_at < ?2
-ORDER BY r.doc_id LIMIT ?3
+ORDER BY r.doc_id LIMIT CAST(?3 AS INTEGER)
 `
 
 type ProcessingDocumentsParams struct {
@@ -147,7 +147,7 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 const untakenTurns = `-- name: UntakenTurns :many
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < ?1 AND sent_at < ?1 AND id > ?2
-ORDER BY id LIMIT ?3
+ORDER BY id LIMIT CAST(?3 AS INTEGER)
 `
 
 type UntakenTurnsParams struct {

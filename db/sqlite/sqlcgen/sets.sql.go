@@ -80,7 +80,7 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 }
 
 const listSets = `-- name: ListSets :many
-SELECT seq, id, owner, name FROM document_sets WHERE owner = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3
+SELECT seq, id, owner, name FROM document_sets WHERE owner = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT CAST(?3 AS INTEGER)
 `
 
 type ListSetsParams struct {

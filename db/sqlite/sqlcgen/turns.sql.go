@@ -31,13 +31,13 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = ?6
-    LIMIT ?4
+    LIMIT CAST(?4 AS INTEGER)
 )
 SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch JOIN messages m ON m.turn_id = branch.id
 WHERE (branch.depth > 0 OR m.n < ?1) AND (CAST(?2 AS INTEGER) = 1 OR m.role <> 'system')
 ORDER BY branch.depth, m.n DESC
-LIMIT ?3
+LIMIT CAST(?3 AS INTEGER)
 `
 
 type BranchMessagesParams struct {
@@ -976,7 +976,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 const turnsAfter = `-- name: TurnsAfter :many
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
-ORDER BY place LIMIT ?4
+ORDER BY place LIMIT CAST(?4 AS INTEGER)
 `
 
 type TurnsAfterParams struct {

@@ -1,4 +1,4 @@
-// The native dialect as the server speaks it (contract, part 3).
+// The native dialect as the server speaks it (docs/contract.md).
 
 export type Action = "summarize" | "inquire" | "compare" | "audit";
 export type Confidence = "high" | "medium" | "low";

@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/stream"
 )
 
-// cutStore is the real store behind a line that a test cuts.
+// cutStore is the real store; a test can make it unavailable.
 type cutStore struct {
 	db.Store
 	cut atomic.Bool
@@ -118,7 +118,7 @@ func setupCut(t *testing.T, change ...func(*Deps)) (*bundle, *cutStore) {
 	return b, store
 }
 
-func TestAMessageIsTakenWithoutTheDatabaseAndSavedWhenItIsBack(t *testing.T) {
+func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
 	c := b.client()
@@ -146,7 +146,7 @@ func TestAMessageIsTakenWithoutTheDatabaseAndSavedWhenItIsBack(t *testing.T) {
 	}
 	s.until("status")
 
-	again := c.ask(fields) // a retry joins the turn, though no row tells of it
+	again := c.ask(fields) // a retry joins the turn although it has no row
 	if got, want := again.res.Header.Get("X-Turn-Id"), s.res.Header.Get("X-Turn-Id"); got != want {
 		t.Errorf("the retry made turn %s beside %s", got, want)
 	}
@@ -166,7 +166,7 @@ func TestAMessageIsTakenWithoutTheDatabaseAndSavedWhenItIsBack(t *testing.T) {
 	}
 }
 
-func TestWithoutTheDatabaseOnlyOnesOwnOpenThreadTakesMessagesThatNameNothingStored(t *testing.T) {
+func TestDuringADatabaseOutageOnlyTheCallersOpenThreadAcceptsMessagesWithoutReferences(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
 	c, other := b.client(), b.client()
@@ -194,7 +194,7 @@ func TestWithoutTheDatabaseOnlyOnesOwnOpenThreadTakesMessagesThatNameNothingStor
 	}
 }
 
-func TestWithoutTheDatabaseAnEditAndAnotherAnswerAreRefusedAndNeverAppended(t *testing.T) {
+func TestDuringADatabaseOutageEditsAndRegenerationsAreRefusedAndNeverAppended(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
 	c := b.client()
@@ -242,7 +242,7 @@ func TestWithoutTheDatabaseAnEditAndAnotherAnswerAreRefusedAndNeverAppended(t *t
 	}
 }
 
-func TestWithoutTheDatabaseATurnIsFoundStoppedAndFollowedByItsThread(t *testing.T) {
+func TestDuringADatabaseOutageATurnIsFoundStoppedAndFollowedThroughItsThread(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]func(turnID string) map[string]any{
 		"turn_id":        func(turnID string) map[string]any { return map[string]any{"turn_id": turnID} },
@@ -279,7 +279,7 @@ func TestWithoutTheDatabaseATurnIsFoundStoppedAndFollowedByItsThread(t *testing.
 	}
 }
 
-func TestAnAnswerIsTakenWithoutTheDatabase(t *testing.T) {
+func TestAnswerIsAcceptedDuringADatabaseOutage(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
 	b.engine.script = asking
@@ -295,7 +295,7 @@ func TestAnAnswerIsTakenWithoutTheDatabase(t *testing.T) {
 }
 
 // disconnected has a client of on_disconnect=cancel go while its turn runs;
-// what ends the turn comes out of the channel.
+// the channel delivers the reason that the turn was cancelled for.
 func disconnected(t *testing.T, b *bundle) (c *client, ended <-chan chat.CancelReason) {
 	t.Helper()
 	b.server.grace = time.Millisecond
@@ -322,7 +322,7 @@ func stillRuns(t *testing.T, ended <-chan chat.CancelReason) {
 	}
 }
 
-func TestATurnThatIsFollowedInAnotherProcessOutlivesItsClient(t *testing.T) {
+func TestTurnFollowedInAnotherProcessIsNotCancelledWhenItsClientDisconnects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var mu sync.Mutex
@@ -333,7 +333,7 @@ func TestATurnThatIsFollowedInAnotherProcessOutlivesItsClient(t *testing.T) {
 		if asked++; asked == 5 {
 			close(enough)
 		}
-		if asked%2 == 0 && !gone { // not known is not no
+		if asked%2 == 0 && !gone { // a failed question is not a no
 			return false, errors.New("cannot be asked")
 		}
 		return !gone, nil
@@ -349,10 +349,10 @@ func TestATurnThatIsFollowedInAnotherProcessOutlivesItsClient(t *testing.T) {
 	}
 }
 
-func TestAViewerOfThisProcessKeepsATurnAndItsLeavingEndsIt(t *testing.T) {
+func TestViewerInThisProcessKeepsATurnUntilItDisconnects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.bus.watched = func(string) (bool, error) { return true, nil } // until the viewer is there
+	b.bus.watched = func(string) (bool, error) { return true, nil } // until the viewer is attached
 	c, ended := disconnected(t, b)
 	back := c.stream("GET", "/api/chat/stream/"+someThread, nil)
 	back.until("status")
@@ -370,7 +370,7 @@ func (b *bus) setWatched(watched func(string) (bool, error)) {
 	b.watched = watched
 }
 
-func TestATurnThatWaitsForAPersonIsNotCancelledWhenItsClientGoes(t *testing.T) {
+func TestTurnThatWaitsForAPersonIsNotCancelledWhenItsClientDisconnects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	pose, noticed, asked := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -391,13 +391,13 @@ func TestATurnThatWaitsForAPersonIsNotCancelledWhenItsClientGoes(t *testing.T) {
 	s := c.ask(map[string]any{"thread_id": someThread, "on_disconnect": "cancel"})
 	s.until("status")
 	s.close()
-	<-noticed // that the client has gone
+	<-noticed // the disconnect was noticed
 	watching := c.stream("GET", "/api/chat/stream/"+someThread, nil)
 	close(pose)
 	watching.until("interrupt")
 	watching.close()
 	close(asked)
-	<-looked // and sees that it waits
+	<-looked // the state was read: the turn waits
 	c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
 		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}}).until("response")
 	b.engine.set(func() {
@@ -407,7 +407,7 @@ func TestATurnThatWaitsForAPersonIsNotCancelledWhenItsClientGoes(t *testing.T) {
 	})
 }
 
-// watchedStates tells when a thread was asked for its state.
+// watchedStates signals when a thread's state is queried.
 type watchedStates struct {
 	Threads
 	asked chan struct{}
@@ -419,7 +419,7 @@ func (w watchedStates) State(ctx context.Context, thread string) (chat.ThreadSta
 	return s, err
 }
 
-func TestEveryEventOfAStreamNamesItsRun(t *testing.T) {
+func TestEveryEventOfAStreamHasItsRunID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -443,12 +443,12 @@ func TestEveryEventOfAStreamNamesItsRun(t *testing.T) {
 	check("r1", c.stream("GET", "/api/chat/stream/"+someThread+"?turn_id="+turn, nil))
 }
 
-func TestAnEngineThatIsAwayIsAWarning(t *testing.T) {
+func TestUnavailableEngineIsLoggedAsAWarning(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var mu sync.Mutex
 	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(locked{&mu, &log}, nil)) })
-	b.engine.away = context.DeadlineExceeded
+	b.engine.unavailable = context.DeadlineExceeded
 	b.client().call(503, "POST", "/api/chat", map[string]any{"message": "x"})
 	mu.Lock()
 	defer mu.Unlock()

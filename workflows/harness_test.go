@@ -19,7 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// script plays the activities: it answers as it is told and counts.
+// script has fake activities: they return what a test sets, and count their calls.
 type script struct {
 	mu      sync.Mutex
 	calls   map[string]int
@@ -27,8 +27,9 @@ type script struct {
 	begin   activities.Begun
 	intent  activities.Intent
 	docs    []activities.Docs // by call; the last one repeats
-	ruled   *activities.Docs  // those that rules decide on
+	ruled   *activities.Docs  // what ResolveByRules returns
 	asked   []activities.DocsRequest
+	open    []activities.ResolveRequest
 	answers []activities.Answered
 	found   []activities.Retrieved
 	web     activities.WebResult
@@ -36,27 +37,27 @@ type script struct {
 	writes  []activities.WriteRequest
 	write   func(ctx context.Context, attempt int) (activities.Written, error)
 	settle  func() error
-	beside  []activities.Beside // of the turns that began
-	parents []string            // that turns began with
-	stops   chan struct{}       // closed when a stop is announced
-	texts   map[string]string   // answers that were kept
-	log     []chat.Entry        // that was kept
+	others  []activities.OtherTurns // of the turns that began
+	parents []string                // that turns began with
+	stops   chan struct{}           // closed when a stop is announced
+	texts   map[string]string       // answers that were stored
+	log     []chat.Entry            // entries that were stored
 
 	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
 	onIntent func(ctx context.Context, n int) error
 
-	thoughts []activities.Written // by call; the last one repeats
-	thinks   []activities.ThinkRequest
-	misfit   bool // decisions change arguments so that they do not fit
-	decided  []activities.DecideRequest
-	hashes   map[string]string // of arguments that decisions change
-	tool     func(ctx context.Context, r activities.CallRequest, n int) (activities.Called, error)
-	called   []string           // names of the tools called, in the order in which they ended
-	stands   *activities.Called // the result of a call that ended in the dark
+	thoughts     []activities.Written // by call; the last one repeats
+	thinks       []activities.ThinkRequest
+	misfit       bool // decisions change arguments so that they do not fit
+	decided      []activities.DecideRequest
+	hashes       map[string]string // of arguments that decisions change
+	tool         func(ctx context.Context, r activities.CallRequest, n int) (activities.Called, error)
+	called       []string           // names of the tools called, in the order in which they ended
+	storedResult *activities.Called // what FindResult returns
 }
 
-// perfect is a turn in which nothing is unclear.
-func perfect() *script {
+// clearTurn is a turn without questions.
+func clearTurn() *script {
 	return &script{
 		calls:  map[string]int{},
 		begin:  activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments},
@@ -73,7 +74,7 @@ func (s *script) count(name string) int {
 	return s.calls[name]
 }
 
-func nth[T any](list []T, call int) T { return list[min(call, len(list))-1] }
+func stepName[T any](list []T, call int) T { return list[min(call, len(list))-1] }
 
 func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activities.Begun, error) {
 	s.count("BeginTurn")
@@ -85,13 +86,13 @@ func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activitie
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parents = append(s.parents, ref.Parent)
-	s.beside = append(s.beside, *ref.Beside)
+	s.others = append(s.others, *ref.Others)
 	return s.begin, nil
 }
 
-func (s *script) ResolveByRules(context.Context, activities.TurnRef) (activities.Ruled, error) {
+func (s *script) ResolveByRules(context.Context, activities.TurnRef) (activities.Resolved, error) {
 	s.count("ResolveByRules")
-	ruled := activities.Ruled{Docs: s.ruled}
+	ruled := activities.Resolved{Docs: s.ruled}
 	if s.begin.Action != "" {
 		ruled.Intent = &s.intent
 	}
@@ -113,15 +114,38 @@ func (s *script) ResolveDocs(_ context.Context, r activities.DocsRequest) (activ
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, r)
-	return nth(s.docs, n), nil
+	return stepName(s.docs, n), nil
+}
+
+// Resolve calls ResolveIntent and ResolveDocs.
+func (s *script) Resolve(ctx context.Context, r activities.ResolveRequest) (found activities.Resolved, err error) {
+	s.count("Resolve")
+	s.mu.Lock()
+	s.open = append(s.open, r)
+	s.mu.Unlock()
+	if r.Intent {
+		in, err := s.ResolveIntent(ctx, r.TurnRef)
+		if err != nil {
+			return found, err
+		}
+		found.Intent = &in
+	}
+	if r.Docs {
+		docs, err := s.ResolveDocs(ctx, activities.DocsRequest{TurnRef: r.TurnRef, Action: r.Action})
+		if err != nil {
+			return found, err
+		}
+		found.Docs = &docs
+	}
+	return found, nil
 }
 
 func (s *script) ReadAnswer(context.Context, activities.AnswerRequest) (activities.Answered, error) {
-	return nth(s.answers, s.count("ReadAnswer")), nil
+	return stepName(s.answers, s.count("ReadAnswer")), nil
 }
 
 func (s *script) Retrieve(context.Context, activities.RetrieveRequest) (activities.Retrieved, error) {
-	return nth(s.found, s.count("Retrieve")), nil
+	return stepName(s.found, s.count("Retrieve")), nil
 }
 
 func (s *script) WebConfigured(context.Context, activities.TurnRef) (bool, error) {
@@ -154,10 +178,10 @@ func (s *script) Think(_ context.Context, r activities.ThinkRequest) (activities
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.thinks = append(s.thinks, r)
-	return nth(s.thoughts, n), nil
+	return stepName(s.thoughts, n), nil
 }
 
-// KeepAnswer keeps an answer as the store does.
+// KeepAnswer stores an answer under the same key as the store.
 func (s *script) KeepAnswer(_ context.Context, r activities.KeepRequest) (string, error) {
 	s.count("KeepAnswer")
 	b, err := json.Marshal(r.Value)
@@ -213,7 +237,7 @@ func (s *script) CallTool(ctx context.Context, r activities.CallRequest) (c acti
 
 func (s *script) FindResult(context.Context, activities.CallRequest) (*activities.Called, error) {
 	s.count("FindResult")
-	return s.stands, nil
+	return s.storedResult, nil
 }
 
 func (s *script) Settle(_ context.Context, e activities.Ending) (activities.Settled, error) {
@@ -249,23 +273,22 @@ func (s *script) MarkRunning(context.Context, activities.TurnRef) error {
 	return nil
 }
 
-// play is a thread under test, with time skipped: what is planned for a minute
-// happens when everything before it has come to rest.
-type play struct {
+// harness runs a thread with skipped time: a callback for a minute runs when
+// everything before it is done.
+type harness struct {
 	t   *testing.T
 	env *testsuite.TestWorkflowEnvironment
 	*script
 	hints []int
 }
 
-// busyMachine has the SDK take a goroutine for deadlocked only when no machine is
-// that slow.
+// busyMachine raises the SDK's deadlock timeout, which a busy machine can exceed.
 var busyMachine = worker.Options{DeadlockDetectionTimeout: time.Minute}
 
-func newPlay(t *testing.T, s *script) *play {
+func newHarness(t *testing.T, s *script) *harness {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetDisableRegistrationAliasing(false)
-	p := &play{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
+	p := &harness{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
 	p.env.SetTestTimeout(time.Minute)
 	p.env.SetWorkerOptions(busyMachine)
 	threads := &workflows.Threads{Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
@@ -274,7 +297,7 @@ func newPlay(t *testing.T, s *script) *play {
 	return p
 }
 
-func (p *play) at(minute int, do func()) {
+func (p *harness) at(minute int, do func()) {
 	p.env.RegisterDelayedCallback(do, time.Duration(minute)*time.Minute+time.Millisecond)
 }
 
@@ -285,7 +308,7 @@ type reply struct {
 	value         any
 }
 
-func (p *play) update(name, id string, arg any) *reply {
+func (p *harness) update(name, id string, arg any) *reply {
 	r := &reply{}
 	p.env.UpdateWorkflow(name, id, &testsuite.TestUpdateCallback{
 		OnReject:   func(err error) { r.rejected = err },
@@ -295,15 +318,15 @@ func (p *play) update(name, id string, arg any) *reply {
 	return r
 }
 
-func (p *play) submit(turn string, busy chat.OnBusy) *reply {
+func (p *harness) submit(turn string, busy chat.OnBusy) *reply {
 	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: busy})
 }
 
-func (p *play) submitAt(minute int, turn string, busy chat.OnBusy) {
+func (p *harness) submitAt(minute int, turn string, busy chat.OnBusy) {
 	p.at(minute, func() { p.submit(turn, busy) })
 }
 
-func (p *play) resume(v chat.ResumeValue) *reply {
+func (p *harness) resume(v chat.ResumeValue) *reply {
 	return p.update(workflows.UpdateResume, "resume-"+string(v.Type)+v.Text()+time.Now().String(), workflows.ResumeRequest{Value: v})
 }
 
@@ -311,11 +334,11 @@ func answer(kind chat.InterruptType, value string) chat.ResumeValue {
 	return chat.ResumeValue{Type: kind, Value: &value}
 }
 
-func (p *play) resumeAt(minute int, kind chat.InterruptType, value string) {
+func (p *harness) resumeAt(minute int, kind chat.InterruptType, value string) {
 	p.at(minute, func() { p.resume(answer(kind, value)) })
 }
 
-func (p *play) state() chat.ThreadState {
+func (p *harness) state() chat.ThreadState {
 	v, err := p.env.QueryWorkflow(workflows.QueryThread)
 	require.NoError(p.t, err)
 	var s chat.ThreadState
@@ -323,7 +346,7 @@ func (p *play) state() chat.ThreadState {
 	return s
 }
 
-func (p *play) progress(turn string, after int) chat.Progress {
+func (p *harness) progress(turn string, after int) chat.Progress {
 	v, err := p.env.QueryWorkflow(workflows.QueryProgress, turn, after)
 	require.NoError(p.t, err)
 	var s chat.Progress
@@ -336,16 +359,16 @@ var input = workflows.ThreadInput{Owner: "ann", ThreadID: "th", Rules: workflows
 	Settings: workflows.Settings{IdleTimeout: 30 * time.Minute, TurnDeadline: 10 * time.Minute},
 }}
 
-// run plays until the thread has been idle long enough to complete.
-func (p *play) run() {
+// run runs the thread until its idle timeout completes it.
+func (p *harness) run() {
 	p.t.Helper()
 	p.env.ExecuteWorkflow(workflows.ThreadType, input)
 	require.True(p.t, p.env.IsWorkflowCompleted())
 	require.NoError(p.t, p.env.GetWorkflowError())
 }
 
-// runOn plays until the thread continues as new and returns what it carries.
-func (p *play) runOn(in workflows.ThreadInput) workflows.ThreadInput {
+// runUntilContinueAsNew returns the input of the next run.
+func (p *harness) runUntilContinueAsNew(in workflows.ThreadInput) workflows.ThreadInput {
 	p.t.Helper()
 	p.env.ExecuteWorkflow(workflows.ThreadType, in)
 	require.True(p.t, p.env.IsWorkflowCompleted())
@@ -356,8 +379,8 @@ func (p *play) runOn(in workflows.ThreadInput) workflows.ThreadInput {
 	return carried
 }
 
-// story is a log in short: type, and node, code or prompt.
-func story(log []chat.Entry) []string {
+// summary lists the entries of a log with type and node, code or prompt.
+func summary(log []chat.Entry) []string {
 	var out []string
 	for _, e := range log {
 		s := string(e.Type)

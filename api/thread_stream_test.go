@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// another is a second API process on the same store, engine and bus.
+// another starts a second API process on the same store, engine and bus.
 func (b *bundle) another(change ...func(*Deps)) string {
 	b.t.Helper()
 	d := b.server.Deps
@@ -34,7 +34,7 @@ func (b *bundle) another(change ...func(*Deps)) string {
 	return web.URL
 }
 
-// at is the same person at another API process.
+// at returns the same user as a client of another API process.
 func (c *client) at(url string) *client {
 	other := *c
 	other.url = url
@@ -43,8 +43,7 @@ func (c *client) at(url string) *client {
 
 const wholeThread = "/api/chat/stream/" + someThread + "?follow=thread"
 
-// shown are the turns that a stream shows next, by their last events, each of which
-// must be of one turn only.
+// shown returns the next n turns of a stream. Events of different turns must not mix.
 func shown(s *events, n int) (turns []any) {
 	s.t.Helper()
 	for len(turns) < n {
@@ -59,7 +58,7 @@ func shown(s *events, n int) (turns []any) {
 	return turns
 }
 
-func same(t *testing.T, who string, got []any, want ...any) {
+func requireSame(t *testing.T, who string, got []any, want ...any) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %v, want %v", who, got, want)
@@ -73,7 +72,7 @@ func same(t *testing.T, who string, got []any, want ...any) {
 	}
 }
 
-func TestAThreadIsFollowedInTheOrderItRanWhateverTheClocksOfTheAPIMachines(t *testing.T) {
+func TestThreadIsFollowedInTheOrderItRanDespiteClockDifferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ann := b.client()
@@ -85,7 +84,7 @@ func TestAThreadIsFollowedInTheOrderItRanWhateverTheClocksOfTheAPIMachines(t *te
 		"idle": ann.stream("GET", wholeThread, nil), "at the slow machine": slow.stream("GET", wholeThread, nil),
 		"back": ann.stream("GET", wholeThread, nil, "Last-Event-ID", before),
 	}
-	same(t, "the rest of the first turn", shown(watching["back"], 1), before[:36])
+	requireSame(t, "the rest of the first turn", shown(watching["back"], 1), before[:36])
 	var ran []any
 	for i := range 6 {
 		at := ann
@@ -98,11 +97,11 @@ func TestAThreadIsFollowedInTheOrderItRanWhateverTheClocksOfTheAPIMachines(t *te
 		t.Fatal("the ids are in order: the clocks do not differ")
 	}
 	for who, s := range watching {
-		same(t, who, shown(s, 6), ran...)
+		requireSame(t, who, shown(s, 6), ran...)
 	}
-	for i, id := range ran { // whoever comes back after any of them is shown the later ones
+	for i, id := range ran { // a client that reconnects after any of them gets the later ones
 		back := slow.stream("GET", wholeThread, nil, "Last-Event-ID", id.(string)+".1")
-		same(t, "back", shown(back, len(ran)-i), ran[i:]...)
+		requireSame(t, "back", shown(back, len(ran)-i), ran[i:]...)
 	}
 }
 
@@ -112,14 +111,14 @@ func (b *bundle) row(owner string) chat.Turn {
 	in := dialect.Submit{ThreadID: someThread, Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}}
 	turn := newTurn(owner, in, b.server.now())
 	turn, _, _, err := b.store.InsertTurn(b.t.Context(), turn)
-	b.must(err)
-	b.must(b.store.MarkTurn(b.t.Context(), owner, turn.ID, chat.TurnAccepted, ""))
+	b.requireNoError(err)
+	b.requireNoError(b.store.MarkTurn(b.t.Context(), owner, turn.ID, chat.TurnAccepted, ""))
 	return turn
 }
 
 func (b *bundle) begin(turn chat.Turn) {
 	b.t.Helper()
-	b.must(b.store.MarkTurn(b.t.Context(), turn.Owner, turn.ID, chat.TurnRunning, chat.RootCheckpoint))
+	b.requireNoError(b.store.MarkTurn(b.t.Context(), turn.Owner, turn.ID, chat.TurnRunning, chat.RootCheckpoint))
 	b.bus.ThreadChanged(turn.ThreadID, turn.ID)
 }
 
@@ -131,18 +130,18 @@ func (b *bundle) end(turn chat.Turn, why chat.CancelReason) {
 		Events:   []chat.Event{{N: 1, Type: chat.EventTurnStarted, TurnID: turn.ID, ThreadID: turn.ThreadID}},
 		Terminal: chat.Event{N: 2, Type: chat.EventCancelled, Reason: why, TurnID: turn.ID, ThreadID: turn.ThreadID}}
 	_, err := b.store.Settle(b.t.Context(), s)
-	b.must(err)
+	b.requireNoError(err)
 	b.bus.ThreadChanged(turn.ThreadID, turn.ID)
 }
 
-func (b *bundle) must(err error) {
+func (b *bundle) requireNoError(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func TestTurnsThatWaitAreShownWhenTheyBeginOrAreStopped(t *testing.T) {
+func TestWaitingTurnsAreShownWhenTheyBeginOrAreStopped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -170,13 +169,13 @@ func TestTurnsThatWaitAreShownWhenTheyBeginOrAreStopped(t *testing.T) {
 	b.begin(next)
 	b.end(next, chat.UserCancelled)
 	for who, s := range map[string]*events{"early": early, "late": late} {
-		same(t, who, shown(s, 5), id, stopped.ID, first.ID, undone.ID, next.ID)
+		requireSame(t, who, shown(s, 5), id, stopped.ID, first.ID, undone.ID, next.ID)
 	}
 	back := c.stream("GET", wholeThread, nil, "Last-Event-ID", first.ID+".2")
-	same(t, "back", shown(back, 2), undone.ID, next.ID)
+	requireSame(t, "back", shown(back, 2), undone.ID, next.ID)
 }
 
-func TestATurnThatWasBegunTooEarlyIsShownOnceAndHidesNoOther(t *testing.T) {
+func TestTurnThatBeganTooEarlyIsShownOnceAndHidesNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -191,56 +190,66 @@ func TestATurnThatWasBegunTooEarlyIsShownOnceAndHidesNoOther(t *testing.T) {
 	watching := c.stream("GET", wholeThread, nil)
 	watching.until("status")
 	owner := c.id()
-	b.must(b.store.TakeBack(t.Context(), owner, id, chat.TurnAccepted))
+	b.requireNoError(b.store.UnmarkTurn(t.Context(), owner, id, chat.TurnAccepted))
 	other := b.row(owner)
 	b.begin(other)
 	b.end(other, chat.UserCancelled)
-	b.must(b.store.MarkTurn(t.Context(), owner, id, chat.TurnRunning, other.ID))
+	b.requireNoError(b.store.MarkTurn(t.Context(), owner, id, chat.TurnRunning, other.ID))
 	close(goOn)
 	s.until("response")
 	last := b.row(owner)
 	b.begin(last)
 	b.end(last, chat.UserCancelled)
-	same(t, "watching", shown(watching, 3), id, other.ID, last.ID)
+	requireSame(t, "watching", shown(watching, 3), id, other.ID, last.ID)
 }
 
-func TestAConversationBegunAnewGoesOnInTheStreamOfItsThread(t *testing.T) {
+func TestReusedConversationContinuesInTheStreamOfItsThread(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
 	owner := c.id()
 	c.ask(m{"thread_id": someThread}).rest()
 	c.ask(m{"thread_id": someThread}).rest()
-	looks := &lookingStore{Store: b.server.Store, looked: make(chan struct{}, 1)}
+	looks := &lookingStore{Store: b.server.Store, looked: make(chan struct{}, 2)}
 	b.server.Store = looks
 	watching := c.stream("GET", wholeThread, nil)
-	<-looks.looked
-	b.must(b.store.DeleteConversation(t.Context(), owner, someThread))
-	next := b.row(owner) // before the stream has looked again
+	<-looks.looked // the first read
+	<-looks.looked // the read before it waits
+	if n := looks.reads.Load(); n != 0 {
+		t.Errorf("%d reads of turns for a page that rests", n)
+	}
+	b.requireNoError(b.store.DeleteConversation(t.Context(), owner, someThread))
+	next := b.row(owner) // before the stream reads again
 	b.begin(next)
 	b.end(next, chat.UserCancelled)
-	same(t, "watching", shown(watching, 1), next.ID)
-	// An event of the deleted conversation names nothing any more.
+	requireSame(t, "watching", shown(watching, 1), next.ID)
+	// An event id of the deleted conversation is unknown now.
 	back := c.stream("GET", wholeThread, nil, "Last-Event-ID", uuid.NewString()+".1")
 	after := b.row(owner)
 	b.begin(after)
 	b.end(after, chat.UserCancelled)
-	same(t, "back", shown(back, 1), after.ID)
+	requireSame(t, "back", shown(back, 1), after.ID)
 }
 
-// lookingStore tells that somebody has looked for new turns.
+// lookingStore signals reads for new turns, and counts how often turns were read.
 type lookingStore struct {
 	db.Store
 	looked chan struct{}
+	reads  atomic.Int32
 }
 
-func (s *lookingStore) TurnsAfter(ctx context.Context, owner, thread string, place, limit int) ([]chat.Turn, error) {
-	turns, err := s.Store.TurnsAfter(ctx, owner, thread, place, limit)
+func (s *lookingStore) LastPlace(ctx context.Context, owner, thread string) (int, error) {
+	place, err := s.Store.LastPlace(ctx, owner, thread)
 	select {
 	case s.looked <- struct{}{}:
 	default:
 	}
-	return turns, err
+	return place, err
+}
+
+func (s *lookingStore) TurnsAfter(ctx context.Context, owner, thread string, place, limit int) ([]chat.Turn, error) {
+	s.reads.Add(1)
+	return s.Store.TurnsAfter(ctx, owner, thread, place, limit)
 }
 
 // failingOnce cannot read a log the first time.
@@ -256,7 +265,7 @@ func (s *failingOnce) Events(ctx context.Context, owner, turn string, after int)
 	return s.Store.Events(ctx, owner, turn, after)
 }
 
-func TestATurnWhoseLogCannotBeReadIsShownLaterAndNotPassedOver(t *testing.T) {
+func TestTurnWhoseLogCannotBeReadIsShownLaterAndNotSkipped(t *testing.T) {
 	t.Parallel()
 	store := &failingOnce{}
 	b := setup(t, func(d *Deps) {
@@ -271,7 +280,7 @@ func TestATurnWhoseLogCannotBeReadIsShownLaterAndNotPassedOver(t *testing.T) {
 	for _, turn := range []chat.Turn{first, second} {
 		b.end(turn, chat.UserCancelled)
 	}
-	same(t, "watching", shown(watching, 2), first.ID, second.ID)
+	requireSame(t, "watching", shown(watching, 2), first.ID, second.ID)
 	if !store.failed.Load() {
 		t.Error("the log was read at once")
 	}

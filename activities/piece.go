@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// SavePatience is how long an answer waits in memory for a database that is
-	// away.
-	SavePatience = 5 * time.Minute
-	saveAgain    = 250 * time.Millisecond
+	// SaveTimeout is how long an answer stays in memory while the database is
+	// unavailable.
+	SaveTimeout       = 5 * time.Minute
+	saveRetryInterval = 250 * time.Millisecond
 )
 
 var errEmptyAnswer = errors.New("the answer is empty")
 
-// speech is a model call whose text goes to the person as it comes, as one piece
-// of the answer, and which may call tools.
-type speech struct {
+// pieceRequest is a model call that streams one piece of the answer, and may ask for
+// tool calls.
+type pieceRequest struct {
 	TurnRef
 	Stage
 	step    string // for errors and the log
@@ -38,19 +38,19 @@ type speech struct {
 	offered []tools.Tool
 }
 
-// said is what a model call came to, until it is stored.
-type said struct {
+// pieceResult is the result of a model call, before it is stored.
+type pieceResult struct {
 	text      string
 	citations []chat.Citation
 	calls     []wanted
 	record    Written
 }
 
-// speak streams a piece: deltas over the bus, the draft into the store every
-// 300 ms, and at the end the piece with its citations and the tool calls that
-// are to be made. Stopped, it hands in what there is and returns a value; on any
-// other end of its context it saves the draft and asks to be tried again.
-func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Written, error) {
+// streamPiece streams a piece: deltas over the bus, and its draft to the store every
+// 300 ms. At the end it stores the piece with its citations and tool calls. When the
+// turn is stopped, it saves the partial text and returns no error. On any other end
+// of its context it saves the draft and returns a retryable error.
+func (a *Activities) streamPiece(parent, ctx context.Context, w *watch, s pieceRequest) (Written, error) {
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 
@@ -60,26 +60,26 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt, Logged: s.Logged},
 		filter:  s.filter,
 	}
-	stopDrafts := a.drafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
+	stopDrafts := a.startDrafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
 	defer stopDrafts() // also when the model's code panics
 	for _, t := range s.offered {
 		s.request.Tools = append(s.request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
 	s.request.Facts.Tools = s.request.Tools
 	reply, err := a.Model.Stream(ctx, s.request, func(delta string) error {
-		if err := w.held(); err != nil {
+		if err := w.checkLease(); err != nil {
 			return err
 		}
 		out.write(delta)
 		return ctx.Err()
 	})
 	if err == nil {
-		err = w.held()
+		err = w.checkLease()
 	}
 	text, citations := out.close()
 	stopDrafts()
 
-	got := said{text: text, citations: citations}
+	got := pieceResult{text: text, citations: citations}
 	if len(s.offered) > 0 {
 		got.calls = readCalls(s, reply.Calls)
 	}
@@ -97,7 +97,7 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 		got.record.Calls = append(got.record.Calls, c.Wanted)
 	}
 	if err == nil {
-		err = a.keep(ctx, s, out, got)
+		err = a.storePieceWithRetries(ctx, s, out, got)
 	}
 	switch {
 	case err == nil:
@@ -105,15 +105,15 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 	case errors.Is(context.Cause(ctx), db.ErrSettled):
 		return Written{}, a.fail(w.parent, s.TurnRef, s.step, db.ErrSettled)
 	}
-	failed := a.outcome(w, ctx, s.TurnRef, s.step, err)
-	if w.held() != nil { // the next attempt may be writing already
+	failed := a.endError(w, ctx, s.TurnRef, s.step, err)
+	if w.checkLease() != nil { // the next attempt may write already
 		return Written{}, failed
 	}
-	patience := lastWrite
-	if final(failed) { // nobody will write this again
-		patience = SavePatience
+	timeout := finalWriteTimeout
+	if final(failed) { // no other attempt writes it
+		timeout = SaveTimeout
 	}
-	a.handIn(w, s, out, text, citations, patience)
+	a.savePartial(w, s, out, text, citations, timeout)
 	if w.stopped() {
 		got.record.Stopped, got.record.Calls = true, nil
 		return got.record, nil
@@ -121,9 +121,9 @@ func (a *Activities) speak(parent, ctx context.Context, w *watch, s speech) (Wri
 	return Written{}, failed
 }
 
-// spoken recognises a model call whose result stands already: an earlier attempt
-// died after its last write.
-func spoken(texts map[string]string, s Stage) (Written, bool) {
+// storedPiece finds the result of a model call that an earlier attempt has stored
+// before its worker died.
+func storedPiece(texts map[string]string, s Stage) (Written, bool) {
 	text, piece := texts[chat.PieceKey(s.Piece)]
 	var w Written
 	if raw := texts[saidKey(s.next())]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
@@ -133,30 +133,29 @@ func spoken(texts map[string]string, s Stage) (Written, bool) {
 		return Written{}, false
 	}
 	var citations []chat.Citation
-	_ = json.Unmarshal([]byte(texts[chat.TextCitations]), &citations) // ours, and only counted
+	_ = json.Unmarshal([]byte(texts[chat.TextCitations]), &citations) // our own JSON, for their number only
 	return Written{Chars: utf8.RuneCountInString(text), Citations: len(citations)}, true
 }
 
-// keep stores what was said. While the database is away it waits in memory and
-// the heartbeat goes on.
-func (a *Activities) keep(ctx context.Context, s speech, out *sink, got said) error {
-	return lasting(ctx, SavePatience, func(ctx context.Context) error {
-		if err := a.ensure(ctx, s.TurnRef, out); err != nil {
+// storePieceWithRetries stores the result, and retries while the database is
+// unavailable. Heartbeats go on meanwhile.
+func (a *Activities) storePieceWithRetries(ctx context.Context, s pieceRequest, out *sink, got pieceResult) error {
+	return retryUntilStored(ctx, SaveTimeout, func(ctx context.Context) error {
+		if err := a.ensureTurnRow(ctx, s.TurnRef, out); err != nil {
 			return err
 		}
-		return a.store(ctx, s, got)
+		return a.storePiece(ctx, s, got)
 	})
 }
 
-// store writes all that was said at once: where the piece stands, its citations
-// and the calls that follow it stand.
-func (a *Activities) store(ctx context.Context, s speech, got said) error {
+// storePiece writes the piece, its citations and its tool calls in one transaction.
+func (a *Activities) storePiece(ctx context.Context, s pieceRequest, got pieceResult) error {
 	citations, err := json.Marshal(got.citations)
 	if err != nil {
 		return err
 	}
 	texts := []db.Text{{Key: chat.TextCitations, Text: string(citations)}}
-	if len(got.calls) > 0 || got.record.Attempt > 1 { // an earlier attempt may have left a record of other calls
+	if len(got.calls) > 0 || got.record.Attempt > 1 { // overwrites the record of an earlier attempt
 		record, err := json.Marshal(got.record)
 		if err != nil {
 			return err
@@ -172,7 +171,7 @@ func (a *Activities) store(ctx context.Context, s speech, got said) error {
 	return a.putTexts(ctx, s.TurnRef, texts...)
 }
 
-func (a *Activities) storeCitations(ctx context.Context, s speech, citations []chat.Citation) error {
+func (a *Activities) storeCitations(ctx context.Context, s pieceRequest, citations []chat.Citation) error {
 	b, err := json.Marshal(citations)
 	if err != nil {
 		return err
@@ -180,24 +179,24 @@ func (a *Activities) storeCitations(ctx context.Context, s speech, citations []c
 	return a.putTexts(ctx, s.TurnRef, db.Text{Key: chat.TextCitations, Text: string(b)})
 }
 
-// handIn saves what there is of an answer that was ended, though the context
-// is over.
-func (a *Activities) handIn(w *watch, s speech, out *sink, text string, citations []chat.Citation, patience time.Duration) {
+// savePartial saves the draft and the citations of an answer that was cut short. The
+// work's context has ended, so it uses a context of its own.
+func (a *Activities) savePartial(w *watch, s pieceRequest, out *sink, text string, citations []chat.Citation, timeout time.Duration) {
 	if text == "" {
 		return
 	}
-	ctx, cancel := w.last(patience)
+	ctx, cancel := w.finalContext(timeout)
 	defer cancel()
-	err := lasting(ctx, patience, func(ctx context.Context) error {
-		if err := a.saveDraft(ctx, s.TurnRef, out, text, lastWrite); err != nil {
+	err := retryUntilStored(ctx, timeout, func(ctx context.Context) error {
+		if err := a.saveDraft(ctx, s.TurnRef, out, text, finalWriteTimeout); err != nil {
 			return err
 		}
 		return a.storeCitations(ctx, s, citations)
 	})
 	switch {
-	case errors.Is(err, db.ErrSettled): // the turn ended without waiting for this
-		a.logOf(s.TurnRef).Info("partial not saved: the turn is settled")
+	case errors.Is(err, db.ErrSettled): // the turn did not wait for this activity
+		a.logOf(s.TurnRef).Info("partial answer not saved: the turn is settled", "step", s.step)
 	case err != nil:
-		a.logOf(s.TurnRef).Warn("partial not saved", "error", err)
+		a.logOf(s.TurnRef).Warn("saving the partial answer failed", "step", s.step, "error", err)
 	}
 }

@@ -1,0 +1,96 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Resolve asks a model what the rules left open: the intent of a message, its
+// documents, or both in parallel. When one of the two fails with a retryable error,
+// the other goes on to its end, and the next attempt asks only for the missing one.
+// When one fails for good, the other is cancelled.
+func (a *Activities) Resolve(ctx context.Context, r ResolveRequest) (Resolved, error) {
+	var found Resolved
+	if before := readHandover(ctx).Resolved; before != nil {
+		found = *before
+	}
+	ctx, w := a.watch(ctx, r.TurnID)
+	defer w.end()
+	t, err := a.turn(ctx, r.TurnRef)
+	if err != nil {
+		return Resolved{}, a.endError(w, ctx, r.TurnRef, "resolve", err)
+	}
+
+	g, gctx := errgroup.WithContext(ctx)
+	var intentErr, docsErr error
+	if r.Intent && found.Intent == nil {
+		g.Go(func() error {
+			found.Intent, intentErr = resolveHalf(a, w, gctx, r.TurnRef, chat.NodeIntent, func() (Intent, error) {
+				return a.inferIntent(gctx, r.TurnRef, t)
+			})
+			return finalOnly(intentErr)
+		})
+	}
+	if r.Docs && found.Docs == nil {
+		g.Go(func() error {
+			found.Docs, docsErr = resolveHalf(a, w, gctx, r.TurnRef, chat.NodeDocs, func() (Docs, error) {
+				return a.inferDocs(gctx, DocsRequest{TurnRef: r.TurnRef, Action: r.Action}, t)
+			})
+			return finalOnly(docsErr)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Resolved{}, err
+	}
+	if err := longerRetry(intentErr, docsErr); err != nil {
+		if found != (Resolved{}) {
+			w.updateHandover(func(next *handover) { next.Resolved = &found })
+		}
+		return Resolved{}, err
+	}
+	return found, nil
+}
+
+// resolveHalf makes one of the two calls of Resolve. It recovers panics, because it
+// runs in a goroutine that Recover does not cover.
+func resolveHalf[T any](a *Activities, w *watch, ctx context.Context, ref TurnRef, node chat.Node, infer func() (T, error)) (found *T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			found, err = nil, a.panicked(w.parent, []any{ref}, p)
+		}
+	}()
+	result, err := infer()
+	if err != nil {
+		return nil, a.endError(w, ctx, ref, string(node), err)
+	}
+	return &result, nil
+}
+
+func finalOnly(err error) error {
+	if final(err) {
+		return err
+	}
+	return nil
+}
+
+// longerRetry is the one of two errors, each nil or retryable, with the longer delay.
+func longerRetry(x, y error) error {
+	if y == nil || x != nil && retryDelay(x) > retryDelay(y) {
+		return x
+	}
+	return y
+}
+
+func retryDelay(err error) time.Duration {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.NextRetryDelay()
+	}
+	return 0
+}

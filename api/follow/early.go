@@ -1,0 +1,43 @@
+package follow
+
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/stream"
+)
+
+// Early is a subscription made before the turn is submitted. It misses no message
+// of the turn, so the follower need not poll. Use it for one Follow, and always
+// Close it. A nil *Early is valid and holds no subscription.
+type Early struct {
+	turnID  string
+	signals <-chan stream.Signal // nil if subscribing failed
+	ctx     context.Context
+	stop    context.CancelFunc
+	used    bool // a follower owns the subscription and ends it
+}
+
+// Expect subscribes to a turn before it is submitted.
+func (h *Hub) Expect(turnID string) *Early {
+	e := &Early{turnID: turnID}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.signals, _ = h.bus.Subscribe(e.ctx, turnID) // after an error the follower polls instead
+	return e
+}
+
+// Follow is Hub.Follow for the expected turn. If ref has another turn id, because
+// the message was a repeat, the turn is followed without the subscription.
+func (e *Early) Follow(h *Hub, ref Ref, after Position, known ...chat.Entry) *Viewer {
+	if e == nil || e.turnID != ref.TurnID {
+		e = nil
+	}
+	return h.follow(e, ref, after, known)
+}
+
+// Close ends the subscription unless a follower owns it.
+func (e *Early) Close() {
+	if e != nil && !e.used {
+		e.stop()
+	}
+}

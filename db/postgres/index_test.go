@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+)
+
+// allStatements are all queries by name.
+func allStatements(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{"rankSmall": rankSmall, "rankLarge": rankLarge, "countSmall": countSmall, "countLarge": countLarge, "readVectors": readVectors}
+	files, err := filepath.Glob("sqlcgen/*.sql.go")
+	require.NoError(t, err)
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(s.Value, "`-- name: ") {
+				text := strings.Trim(s.Value, "`")
+				all[pgtest.StatementName(text)] = text
+			}
+			return true
+		})
+	}
+	require.Greater(t, len(all), 100)
+	return all
+}
+
+// plan is how Postgres would run a statement with any arguments if sequential scans
+// were very expensive.
+func plan(t *testing.T, conn *pgx.Conn, statement string) string {
+	t.Helper()
+	parameters := 0
+	for _, m := range regexp.MustCompile(`\$(\d+)`).FindAllStringSubmatch(statement, -1) {
+		n, err := strconv.Atoi(m[1])
+		require.NoError(t, err)
+		parameters = max(parameters, n)
+	}
+	arguments := ""
+	if parameters > 0 {
+		arguments = "(NULL" + strings.Repeat(", NULL", parameters-1) + ")"
+	}
+	script(t, conn, "SET enable_seqscan = off", "SET plan_cache_mode = force_generic_plan", "PREPARE statement AS "+statement)
+	defer script(t, conn, "DEALLOCATE statement")
+	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE statement"+arguments, pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return strings.Join(lines, "\n")
+}
+
+func script(t *testing.T, conn *pgx.Conn, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		_, err := conn.Exec(t.Context(), s, pgx.QueryExecModeSimpleProtocol)
+		require.NoError(t, err, s)
+	}
+}
+
+func TestNoStatementReadsAWholeTable(t *testing.T) {
+	url := pgtest.Database(t)
+	openStore(t, url)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	for name, text := range allStatements(t) {
+		if name == "CountUserData" { // repos have no index by owner; it runs only when a user is removed
+			continue
+		}
+		require.NotContains(t, plan(t, conn, text), "Seq Scan", "%s\n%s", name, text)
+	}
+}

@@ -1,0 +1,102 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func gatherer(flush func() error) *gather {
+	if flush == nil {
+		flush = func() error { return nil }
+	}
+	return &gather{flush: flush}
+}
+
+// waited is how long a gatherer holds up a read.
+func waited(t *testing.T, g *gather) time.Duration {
+	t.Helper()
+	before := time.Now()
+	if err := g.before(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(before)
+}
+
+func TestStreamsThatGoOnAreReadAtSharedMoments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := gatherer(nil), gatherer(nil)
+		if waited(t, one) != 0 {
+			t.Error("the wait for the first token was held up")
+		}
+		one.began()
+		time.Sleep(7 * time.Millisecond)
+		two.began()
+		if waited(t, one) != 0 || waited(t, two) != 0 {
+			t.Error("the first tokens were held up")
+		}
+		time.Sleep(gatherAfter)
+		first := make(chan time.Time, 2)
+		go func() { waited(t, one); first <- time.Now() }()
+		time.Sleep(3 * time.Millisecond)
+		go func() { waited(t, two); first <- time.Now() }()
+		a, b := <-first, <-first
+		if !a.Equal(b) || a.UnixNano()%int64(gatherEvery) != 0 {
+			t.Errorf("read at %v and %v", a, b)
+		}
+	})
+}
+
+func TestAnAnswerThatComesFastIsNotHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gatherer(nil)
+		g.began()
+		time.Sleep(gatherAfter + time.Millisecond)
+		g.after(true) // the buffer was full
+		if d := waited(t, g); d != 0 {
+			t.Errorf("waited %v", d)
+		}
+	})
+}
+
+func TestAStopIsNotHeldUpByTheNextRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gatherer(nil)
+		g.began()
+		time.Sleep(gatherAfter + time.Millisecond)
+		stopped := errors.New("stopped")
+		ctx, stop := context.WithCancelCause(t.Context())
+		stop(stopped)
+		before := time.Now()
+		if err := g.before(ctx); !errors.Is(err, stopped) || time.Since(before) != 0 {
+			t.Errorf("%v after %v", err, time.Since(before))
+		}
+	})
+}
+
+func TestWhatCameIsEmittedBeforeMoreIsWaitedForAndNeverTwice(t *testing.T) {
+	var got []string
+	a := answer{emit: func(s string) error { got = append(got, s); return nil }}
+	a.gather.flush = a.flush
+	for _, s := range []string{"one ", "two "} {
+		a.text.WriteString(s)
+	}
+	for range 2 {
+		if err := a.gather.before(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 1 || got[0] != "one two " {
+		t.Errorf("%q", got)
+	}
+	full := errors.New("full")
+	a.emit = func(string) error { return full }
+	a.text.WriteString("three")
+	for range 2 {
+		if err := a.gather.before(t.Context()); !errors.Is(err.(*emitError).err, full) {
+			t.Error(err)
+		}
+	}
+}
