@@ -98,6 +98,7 @@ type server struct {
 	routeTimes    map[string]time.Duration // by method and path
 
 	disconnects disconnects
+	watches     threadWatches
 }
 
 const (
@@ -149,6 +150,7 @@ func newServer(d Deps) (*server, error) {
 	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingInterval, grace: disconnectGrace,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
 	s.disconnects.s = s
+	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = newLimits(d.Config.Limits, d.Store)
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
