@@ -29,7 +29,7 @@ const (
 var (
 	errPictureSize   = tooLarge("The picture is larger than the 10 MB allowed.")
 	errPictureSides  = tooLarge("The picture has more pixels than allowed.")
-	errPictureKind   = unsupported("JPEG, PNG and WebP pictures can be used; this is none of them.")
+	errPictureKind   = unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
 	errPictureUnused = tooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedRetryAfter)
 )
 

@@ -66,7 +66,7 @@ func (s *server) createDocument(c *gin.Context) error {
 	}
 	kind, ok := extract.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return unsupported("Text, Markdown, HTML and PDF files can be read; this is none of them.")
+		return unsupported("Unsupported file type. Use TXT, MD, HTML or PDF.")
 	}
 	if u.title == "" {
 		u.title = titleOf(u.name)

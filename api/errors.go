@@ -44,7 +44,7 @@ func (p *problem) addRetryAfter(answer map[string]any) {
 var (
 	errNotFound        = &problem{status: http.StatusNotFound, code: chat.CodeNotFound, message: "There is nothing here by that id."}
 	errMethod          = &problem{status: http.StatusMethodNotAllowed, code: chat.CodeMethod, message: "This path knows other methods."}
-	errUnauthenticated = &problem{status: http.StatusUnauthorized, code: chat.CodeUnauthenticated, message: "A valid token is needed."}
+	errUnauthenticated = &problem{status: http.StatusUnauthorized, code: chat.CodeUnauthenticated, message: "Please sign in."}
 )
 
 // invalid is a 400 that names one field.
