@@ -129,7 +129,7 @@ describe("a question", () => {
     await tab.close();
   });
 
-  it("when little is found: Tag documents opens the mention list and resumes nothing until it is sent", async () => {
+  it("when little is found: Choose documents opens the mention list and resumes nothing until it is sent", async () => {
     await ask(page, "zebra quasar xylophone?");
     await choice("Answer anyway").waitFor();
     await shot(page, "54-little-found");
@@ -143,7 +143,7 @@ describe("a question", () => {
     await answers(page).or(assist(page)).first().waitFor();
   });
 
-  it("when little is found: Continue anyway answers", async () => {
+  it("when little is found: Answer anyway answers", async () => {
     await ask(page, "zebra quasar xylophone?");
     await choice("Answer anyway").click();
     await answer(page, 1);

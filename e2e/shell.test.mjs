@@ -749,7 +749,7 @@ describe("by keyboard alone", () => {
     await replied(page);
     await row("liquidity").waitFor();
 
-    await tabTo("button", /^More about What about/);
+    await tabTo("button", /^Options for What about/);
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
     await page.keyboard.press("Enter");
@@ -770,7 +770,7 @@ describe("by keyboard alone", () => {
     await page.getByRole("complementary", { name: "Library" }).waitFor({ state: "detached" });
     assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ""), /Library/);
 
-    await tabTo("button", "More about By keyboard");
+    await tabTo("button", "Options for By keyboard");
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Delete" }).waitFor();
     await page.keyboard.press("ArrowDown");
@@ -954,10 +954,10 @@ describe("while a turn runs", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });
     assert.equal(await interrupted().count(), 0);
-    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     await composer(page).press("Escape");
     await interrupted().waitFor();
-    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   });
 
   it("Enter talks over it, Ctrl+Enter waits for its end, and writing is never forbidden", async () => {
@@ -970,6 +970,6 @@ describe("while a turn runs", () => {
     await interrupted().first().waitFor();
     assert.deepEqual(sent.map((b) => b.on_busy).sort(), ["enqueue", "supersede"]);
     assert.equal(await composer(page).textContent(), "");
-    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
   });
 });

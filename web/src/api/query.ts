@@ -18,4 +18,4 @@ export async function refresh(queryKey: string[]): Promise<void> {
   await queries.invalidateQueries({ queryKey });
 }
 
-export const wordsOf = (err: unknown): string => (err instanceof ApiError ? err.message : words.problems.unknown);
+export const errorText = (err: unknown): string => (err instanceof ApiError ? err.message : words.problems.unknown);

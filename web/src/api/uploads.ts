@@ -1,6 +1,6 @@
 import { words } from "../words";
 import { sendFile } from "./upload";
-import { wordsOf } from "./query";
+import { errorText } from "./query";
 
 /** A file on its way. */
 export interface Upload {
@@ -48,7 +48,7 @@ export class Uploads {
       return answer;
     } catch (err) {
       if (err instanceof DOMException && err.name === "AbortError") this.dismiss(key);
-      else this.fail(key, words.library.uploadFailed(file.name, wordsOf(err)));
+      else this.fail(key, words.library.uploadFailed(file.name, errorText(err)));
       return null;
     } finally {
       this.aborts.delete(key);

@@ -1,6 +1,6 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { useDeferredValue, useState } from "react";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
@@ -34,7 +34,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
       <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-4 pb-6">
         {library.error && (
           <div role="alert" className="mb-4 space-y-2 text-sm">
-            <p className="text-bad">{wordsOf(library.error)}</p>
+            <p className="text-bad">{errorText(library.error)}</p>
             <Button onClick={library.retry}>{words.common.tryAgain}</Button>
           </div>
         )}

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { DocRef } from "../api/types";
 import { Button } from "../ui/Button";
 import { words } from "../words";
@@ -28,6 +28,6 @@ export default function Reader({ doc }: { doc: DocRef }) {
 /** Why there is no text yet, or none to come. */
 function why(deleted: boolean, error: Error | null, isPaused: boolean): string {
   if (deleted) return words.library.deletedDocument;
-  if (error) return wordsOf(error);
+  if (error) return errorText(error);
   return isPaused ? words.library.unreadable : words.library.opening;
 }

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from "react";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Doc, DocSet } from "../api/types";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -32,7 +32,7 @@ export function SetDialog({ set, docs, onClose }: Props) {
       await saveSet(set?.id ?? null, name.trim(), [...ids]);
       onClose();
     } catch (err) {
-      setProblem(wordsOf(err));
+      setProblem(errorText(err));
       setSaving(false);
     }
   };

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import { Virtualizer } from "virtua";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import { Button } from "../ui/Button";
 import { ListedUl } from "../ui/Listed";
 import { useMinutes } from "../ui/useMinutes";
@@ -46,7 +46,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
     <nav ref={box} aria-label={words.shell.chats} className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
       {list.isError && list.items.length === 0 && (
         <div role="alert" className="space-y-2 px-2 py-3 text-sm text-muted">
-          <p>{wordsOf(list.error)}</p>
+          <p>{errorText(list.error)}</p>
           <Button onClick={() => void list.refetch()}>{words.common.tryAgain}</Button>
         </div>
       )}

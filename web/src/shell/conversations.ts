@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
-import { refresh, wordsOf } from "../api/query";
+import { refresh, errorText } from "../api/query";
 import type { Conversation, Page } from "../api/types";
 import { useDeleted } from "../ui/deletions";
 import { toast } from "../ui/toast";
@@ -51,7 +51,7 @@ export async function rename(id: string, title: string): Promise<void> {
   try {
     await request(path(id), { ...post({ title }), method: "PATCH" });
   } catch (err) {
-    toast.error(wordsOf(err));
+    toast.error(errorText(err));
   }
   await refreshConversations();
 }

@@ -1,4 +1,4 @@
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
 import { session } from "../lib/storage";
@@ -126,7 +126,7 @@ export class Queue {
 }
 
 const taken = (turnId: string | undefined) => ({ turnId: turnId ?? "" });
-const refused = (err: unknown) => ({ failed: wordsOf(err) });
+const refused = (err: unknown) => ({ failed: errorText(err) });
 
 const key = (thread: string) => `palaver.waiting.${thread}`;
 

@@ -1,7 +1,7 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
 import { ApiError } from "../api/http";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
 import { words } from "../words";
@@ -251,7 +251,7 @@ export class ThreadStore {
     try {
       await api.cancel(this.id, turn ? { turn_id: turn } : name ? { client_turn_id: name } : {});
     } catch (err) {
-      this.set({ stopping: false, problem: { message: words.problems.stopFailed(wordsOf(err)) } });
+      this.set({ stopping: false, problem: { message: words.problems.stopFailed(errorText(err)) } });
     }
   }
 
@@ -282,7 +282,7 @@ export class ThreadStore {
     try {
       await this.queue.remove(id);
     } catch (err) {
-      this.set({ problem: { message: words.problems.unqueueFailed(wordsOf(err)) } });
+      this.set({ problem: { message: words.problems.unqueueFailed(errorText(err)) } });
     }
   }
 
@@ -305,7 +305,7 @@ export class ThreadStore {
       this.chat.messages = [...older, ...this.chat.messages];
       this.set({ loadingMore: false, more: older.length > 0 && got.more });
     } catch (err) {
-      this.set({ loadingMore: false, moreProblem: wordsOf(err) });
+      this.set({ loadingMore: false, moreProblem: errorText(err) });
     }
   }
 
@@ -362,8 +362,8 @@ export class ThreadStore {
   private unread(err: unknown): void {
     this.set({ away: false, connectionProblem: "", stopping: false });
     if (unknown(err)) this.set({ load: "missing" });
-    else if (this.chat.messages.length > 0) this.set({ problem: { message: wordsOf(err), retry: "reload" } });
-    else this.set({ load: "failed", loadProblem: wordsOf(err) });
+    else if (this.chat.messages.length > 0) this.set({ problem: { message: errorText(err), retry: "reload" } });
+    else this.set({ load: "failed", loadProblem: errorText(err) });
   }
 
   private setHead(head: string | undefined): void {
@@ -560,7 +560,7 @@ export class ThreadStore {
     await this.chat.stop();
     this.request = undefined;
     this.set({ away: false, connectionProblem: "", problem: null });
-    const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, wordsOf));
+    const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, errorText));
     request.taken = failed === undefined;
     this.accepted?.resolve();
     dropUnsent(this.id);

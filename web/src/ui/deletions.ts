@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { ApiError, request } from "../api/http";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import { words } from "../words";
 import { toast } from "./toast";
 
@@ -51,7 +51,7 @@ export function deleteLater({ path, text, onUndo, onDeleted }: Deletion): void {
     } catch (err) {
       if (err instanceof ApiError && err.status === 404) return onDeleted();
       change((next) => next.delete(path));
-      toast.error(words.common.deleteFailed(wordsOf(err)));
+      toast.error(words.common.deleteFailed(errorText(err)));
     }
   };
   toast(text, { action: { label: words.common.undo, onClick: undo }, timeout: UNDO_MS, onClose: () => void run() });
