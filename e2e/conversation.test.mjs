@@ -97,7 +97,7 @@ describe("the checks of 3.7", () => {
     await answer(page, 1);
     await page.reload();
     const got = await answer(page, 1);
-    assert.match(await got.textContent(), /one action at a time.*Summarize.*Which document.*2025/s);
+    assert.match(await got.textContent(), /one thing at a time.*Summarize.*Which document.*2025/s);
     await many(assist(page), 0);
   });
 

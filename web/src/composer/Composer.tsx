@@ -4,6 +4,7 @@ import { commandKey } from "../lib/keys";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { underLayer } from "../ui/layer";
+import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { AgentMenu, type Agent } from "./AgentMenu";
 import { Count } from "./Count";
@@ -28,11 +29,12 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const [agent, setAgent] = useState<Agent>("documents");
   const picker = useRef<HTMLInputElement>(null);
 
+  const wide = useMedia("(min-width: 640px)"); // a placeholder has one line
   const closed = disabled !== false;
   const field = useField({
     label: words.composer.message,
     content: draft?.doc ?? emptyDoc,
-    placeholder: typeof disabled === "string" ? disabled : (placeholder ?? (busy ? words.composer.placeholderBusy : words.composer.placeholder)),
+    placeholder: typeof disabled === "string" ? disabled : (placeholder ?? (busy ? words.composer.placeholderBusy : wide ? words.composer.placeholder : words.composer.placeholderShort)),
     closed,
     answering,
     onEnter: (queue) => send(queue),

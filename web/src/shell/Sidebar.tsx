@@ -57,7 +57,7 @@ function ModelLine() {
   if (!offline) return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{modelLabel}</p>;
   return (
     <details className="relative min-w-0 flex-1 text-xs text-muted">
-      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink pointer-coarse:py-3.5">{words.shell.offline}</summary>
+      <summary className="cursor-pointer list-none rounded-md px-2 py-1.5 hover:text-ink pointer-coarse:py-3.5">{words.shell.offline}</summary>
       <p className="absolute bottom-full left-0 z-20 mb-2 w-64 rounded-xl border border-line bg-surface p-4 text-sm text-ink shadow-float">
         {words.shell.offlineHelp}
       </p>
