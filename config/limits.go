@@ -44,6 +44,12 @@ func (c *Config) Proxies() []netip.Prefix {
 	return list
 }
 
+// Hosts returns ALLOWED_HOSTS; call it after Validate.
+func (c *Config) Hosts() *guard.Hosts {
+	hosts, _ := guard.NewHosts(c.Host, c.AllowedHosts)
+	return hosts
+}
+
 func (c *Config) checkCallers() error {
 	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads} {
 		if _, err := parseRate(name, value); err != nil {

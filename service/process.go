@@ -153,6 +153,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			SupabaseJWKSURL:   cfg.SupabaseJWKSURL,
 			ProxySharedSecret: cfg.ProxySharedSecret,
 			Limits:            callerLimits(cfg),
+			Hosts:             cfg.Hosts(),
 			TrustedProxies:    cfg.Proxies(),
 			ForwardedFor:      cfg.XFF,
 			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
