@@ -63,6 +63,7 @@ type Config struct {
 	MaxNewThreads  string `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
 	MaxTurns       int    `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
 	MaxStreams     int    `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
+	MaxConnections int    `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
 	TrustedProxies string `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For says who the client is. Nobody else's is believed."`
 	XFF            string `name:"xff" env:"XFF" default:"leftmost" group:"Callers" help:"Which address of that header counts: leftmost (such a proxy must overwrite what its client sent) or rightmost-untrusted (proxies may append)."`
 
