@@ -7,6 +7,9 @@
 // Only methods of Audit read rows of every owner, and they return only ids.
 package db
 
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+//go:generate go run ./internal/sharegen
+
 import (
 	"context"
 	"errors"

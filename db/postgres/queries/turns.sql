@@ -11,7 +11,7 @@ named AS (
     SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
 SELECT * FROM made;
 
--- name: DropUntakenTurn :exec
+-- name: DropUnacceptedTurn :exec
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
 
@@ -46,7 +46,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.se
 -- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
 
--- What decides about a new turn, under the locks.
+-- What decides about a new turn: ConversationState, and whether a cancel came first.
 
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
@@ -104,7 +104,7 @@ WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 -- The turn with those that it begins beside: the open ones of its thread, and
 -- the thread's head.
 
--- name: Standing :many
+-- name: TurnContext :many
 SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
@@ -253,6 +253,8 @@ WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
     WHERE t.owner = @owner AND back.settled_at = 0
 )
 SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
+
+-- Its documents; one row with no document when it knows none.
 
 -- name: KnownDocuments :many
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (

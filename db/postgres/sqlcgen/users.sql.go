@@ -20,16 +20,6 @@ SELECT
     (SELECT count(*) FROM cancels c WHERE c.owner = $1) AS cancels
 `
 
-type CountUserDataRow struct {
-	Turns       int64
-	Messages    int64
-	Sets        int64
-	Attachments int64
-	Repos       int64
-	Profiles    int64
-	Cancels     int64
-}
-
 func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDataRow, error) {
 	row := q.db.QueryRow(ctx, countUserData, owner)
 	var i CountUserDataRow

@@ -30,6 +30,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addToSetStmt, err = db.PrepareContext(ctx, addToSet); err != nil {
 		return nil, fmt.Errorf("error preparing query AddToSet: %w", err)
 	}
+	if q.admissionStmt, err = db.PrepareContext(ctx, admission); err != nil {
+		return nil, fmt.Errorf("error preparing query Admission: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -54,14 +57,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.clearSetStmt, err = db.PrepareContext(ctx, clearSet); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearSet: %w", err)
 	}
+	if q.clearTitleStmt, err = db.PrepareContext(ctx, clearTitle); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearTitle: %w", err)
+	}
 	if q.conversationStmt, err = db.PrepareContext(ctx, conversation); err != nil {
 		return nil, fmt.Errorf("error preparing query Conversation: %w", err)
 	}
 	if q.conversationDeletedStmt, err = db.PrepareContext(ctx, conversationDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query ConversationDeleted: %w", err)
 	}
-	if q.conversationOwnerStmt, err = db.PrepareContext(ctx, conversationOwner); err != nil {
-		return nil, fmt.Errorf("error preparing query ConversationOwner: %w", err)
+	if q.conversationStateStmt, err = db.PrepareContext(ctx, conversationState); err != nil {
+		return nil, fmt.Errorf("error preparing query ConversationState: %w", err)
 	}
 	if q.countStmt, err = db.PrepareContext(ctx, count); err != nil {
 		return nil, fmt.Errorf("error preparing query Count: %w", err)
@@ -120,9 +126,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteUserSetsStmt, err = db.PrepareContext(ctx, deleteUserSets); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSets: %w", err)
 	}
-	if q.deletedConversationStmt, err = db.PrepareContext(ctx, deletedConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query DeletedConversation: %w", err)
-	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
 	}
@@ -147,8 +150,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.dropTurnStmt, err = db.PrepareContext(ctx, dropTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropTurn: %w", err)
 	}
-	if q.dropUntakenTurnStmt, err = db.PrepareContext(ctx, dropUntakenTurn); err != nil {
-		return nil, fmt.Errorf("error preparing query DropUntakenTurn: %w", err)
+	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
 	}
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
@@ -170,6 +173,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.headStmt, err = db.PrepareContext(ctx, head); err != nil {
 		return nil, fmt.Errorf("error preparing query Head: %w", err)
+	}
+	if q.headOfConversationStmt, err = db.PrepareContext(ctx, headOfConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query HeadOfConversation: %w", err)
+	}
+	if q.headTurnStmt, err = db.PrepareContext(ctx, headTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query HeadTurn: %w", err)
 	}
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
@@ -210,14 +219,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.keepTurnsDeletedStmt, err = db.PrepareContext(ctx, keepTurnsDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query KeepTurnsDeleted: %w", err)
 	}
+	if q.knownDocumentsStmt, err = db.PrepareContext(ctx, knownDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query KnownDocuments: %w", err)
+	}
 	if q.lastEventStmt, err = db.PrepareContext(ctx, lastEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEvent: %w", err)
 	}
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
-	}
-	if q.listConversationStmt, err = db.PrepareContext(ctx, listConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query ListConversation: %w", err)
 	}
 	if q.listConversationsStmt, err = db.PrepareContext(ctx, listConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query ListConversations: %w", err)
@@ -312,11 +321,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.settleTurnStmt, err = db.PrepareContext(ctx, settleTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query SettleTurn: %w", err)
 	}
+	if q.showConversationStmt, err = db.PrepareContext(ctx, showConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query ShowConversation: %w", err)
+	}
+	if q.snapshotStmt, err = db.PrepareContext(ctx, snapshot); err != nil {
+		return nil, fmt.Errorf("error preparing query Snapshot: %w", err)
+	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
-	}
-	if q.titleConversationStmt, err = db.PrepareContext(ctx, titleConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query TitleConversation: %w", err)
 	}
 	if q.treeStmt, err = db.PrepareContext(ctx, tree); err != nil {
 		return nil, fmt.Errorf("error preparing query Tree: %w", err)
@@ -333,6 +345,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnCancelledStmt, err = db.PrepareContext(ctx, turnCancelled); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnCancelled: %w", err)
 	}
+	if q.turnContextStmt, err = db.PrepareContext(ctx, turnContext); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnContext: %w", err)
+	}
 	if q.turnDeletedStmt, err = db.PrepareContext(ctx, turnDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnDeleted: %w", err)
 	}
@@ -345,11 +360,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnsByIDStmt, err = db.PrepareContext(ctx, turnsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsByID: %w", err)
 	}
-	if q.unnameConversationStmt, err = db.PrepareContext(ctx, unnameConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query UnnameConversation: %w", err)
-	}
-	if q.untakenTurnsStmt, err = db.PrepareContext(ctx, untakenTurns); err != nil {
-		return nil, fmt.Errorf("error preparing query UntakenTurns: %w", err)
+	if q.unacceptedTurnsStmt, err = db.PrepareContext(ctx, unacceptedTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query UnacceptedTurns: %w", err)
 	}
 	if q.unusedAttachmentsStmt, err = db.PrepareContext(ctx, unusedAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UnusedAttachments: %w", err)
@@ -388,6 +400,11 @@ func (q *Queries) Close() error {
 	if q.addToSetStmt != nil {
 		if cerr := q.addToSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addToSetStmt: %w", cerr)
+		}
+	}
+	if q.admissionStmt != nil {
+		if cerr := q.admissionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing admissionStmt: %w", cerr)
 		}
 	}
 	if q.attachmentStmt != nil {
@@ -430,6 +447,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing clearSetStmt: %w", cerr)
 		}
 	}
+	if q.clearTitleStmt != nil {
+		if cerr := q.clearTitleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearTitleStmt: %w", cerr)
+		}
+	}
 	if q.conversationStmt != nil {
 		if cerr := q.conversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing conversationStmt: %w", cerr)
@@ -440,9 +462,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing conversationDeletedStmt: %w", cerr)
 		}
 	}
-	if q.conversationOwnerStmt != nil {
-		if cerr := q.conversationOwnerStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing conversationOwnerStmt: %w", cerr)
+	if q.conversationStateStmt != nil {
+		if cerr := q.conversationStateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing conversationStateStmt: %w", cerr)
 		}
 	}
 	if q.countStmt != nil {
@@ -540,11 +562,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteUserSetsStmt: %w", cerr)
 		}
 	}
-	if q.deletedConversationStmt != nil {
-		if cerr := q.deletedConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deletedConversationStmt: %w", cerr)
-		}
-	}
 	if q.documentStmt != nil {
 		if cerr := q.documentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentStmt: %w", cerr)
@@ -585,9 +602,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing dropTurnStmt: %w", cerr)
 		}
 	}
-	if q.dropUntakenTurnStmt != nil {
-		if cerr := q.dropUntakenTurnStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing dropUntakenTurnStmt: %w", cerr)
+	if q.dropUnacceptedTurnStmt != nil {
+		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
 		}
 	}
 	if q.eventsAfterStmt != nil {
@@ -623,6 +640,16 @@ func (q *Queries) Close() error {
 	if q.headStmt != nil {
 		if cerr := q.headStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing headStmt: %w", cerr)
+		}
+	}
+	if q.headOfConversationStmt != nil {
+		if cerr := q.headOfConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing headOfConversationStmt: %w", cerr)
+		}
+	}
+	if q.headTurnStmt != nil {
+		if cerr := q.headTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing headTurnStmt: %w", cerr)
 		}
 	}
 	if q.insertAttachmentStmt != nil {
@@ -690,6 +717,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing keepTurnsDeletedStmt: %w", cerr)
 		}
 	}
+	if q.knownDocumentsStmt != nil {
+		if cerr := q.knownDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing knownDocumentsStmt: %w", cerr)
+		}
+	}
 	if q.lastEventStmt != nil {
 		if cerr := q.lastEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastEventStmt: %w", cerr)
@@ -698,11 +730,6 @@ func (q *Queries) Close() error {
 	if q.lastPlaceStmt != nil {
 		if cerr := q.lastPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
-		}
-	}
-	if q.listConversationStmt != nil {
-		if cerr := q.listConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing listConversationStmt: %w", cerr)
 		}
 	}
 	if q.listConversationsStmt != nil {
@@ -860,14 +887,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing settleTurnStmt: %w", cerr)
 		}
 	}
+	if q.showConversationStmt != nil {
+		if cerr := q.showConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing showConversationStmt: %w", cerr)
+		}
+	}
+	if q.snapshotStmt != nil {
+		if cerr := q.snapshotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing snapshotStmt: %w", cerr)
+		}
+	}
 	if q.textsStmt != nil {
 		if cerr := q.textsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing textsStmt: %w", cerr)
-		}
-	}
-	if q.titleConversationStmt != nil {
-		if cerr := q.titleConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing titleConversationStmt: %w", cerr)
 		}
 	}
 	if q.treeStmt != nil {
@@ -895,6 +927,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnCancelledStmt: %w", cerr)
 		}
 	}
+	if q.turnContextStmt != nil {
+		if cerr := q.turnContextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnContextStmt: %w", cerr)
+		}
+	}
 	if q.turnDeletedStmt != nil {
 		if cerr := q.turnDeletedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnDeletedStmt: %w", cerr)
@@ -915,14 +952,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsByIDStmt: %w", cerr)
 		}
 	}
-	if q.unnameConversationStmt != nil {
-		if cerr := q.unnameConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing unnameConversationStmt: %w", cerr)
-		}
-	}
-	if q.untakenTurnsStmt != nil {
-		if cerr := q.untakenTurnsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing untakenTurnsStmt: %w", cerr)
+	if q.unacceptedTurnsStmt != nil {
+		if cerr := q.unacceptedTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unacceptedTurnsStmt: %w", cerr)
 		}
 	}
 	if q.unusedAttachmentsStmt != nil {
@@ -1006,6 +1038,7 @@ type Queries struct {
 	tx                          *sql.Tx
 	addStreamRunStmt            *sql.Stmt
 	addToSetStmt                *sql.Stmt
+	admissionStmt               *sql.Stmt
 	attachmentStmt              *sql.Stmt
 	attachmentDataStmt          *sql.Stmt
 	attachmentsByIDStmt         *sql.Stmt
@@ -1014,9 +1047,10 @@ type Queries struct {
 	chunksByInternalIDStmt      *sql.Stmt
 	chunksByKeyStmt             *sql.Stmt
 	clearSetStmt                *sql.Stmt
+	clearTitleStmt              *sql.Stmt
 	conversationStmt            *sql.Stmt
 	conversationDeletedStmt     *sql.Stmt
-	conversationOwnerStmt       *sql.Stmt
+	conversationStateStmt       *sql.Stmt
 	countStmt                   *sql.Stmt
 	countOpenTurnsStmt          *sql.Stmt
 	countUserDataStmt           *sql.Stmt
@@ -1036,7 +1070,6 @@ type Queries struct {
 	deleteUserDocumentsStmt     *sql.Stmt
 	deleteUserProfileStmt       *sql.Stmt
 	deleteUserSetsStmt          *sql.Stmt
-	deletedConversationStmt     *sql.Stmt
 	documentStmt                *sql.Stmt
 	documentChunksStmt          *sql.Stmt
 	documentProgressStmt        *sql.Stmt
@@ -1045,7 +1078,7 @@ type Queries struct {
 	draftStmt                   *sql.Stmt
 	dropEmptyConversationStmt   *sql.Stmt
 	dropTurnStmt                *sql.Stmt
-	dropUntakenTurnStmt         *sql.Stmt
+	dropUnacceptedTurnStmt      *sql.Stmt
 	eventsAfterStmt             *sql.Stmt
 	eventsOfTurnsStmt           *sql.Stmt
 	failDocumentStmt            *sql.Stmt
@@ -1053,6 +1086,8 @@ type Queries struct {
 	forgetOwnerOfDeletedStmt    *sql.Stmt
 	hasOpenTurnsStmt            *sql.Stmt
 	headStmt                    *sql.Stmt
+	headOfConversationStmt      *sql.Stmt
+	headTurnStmt                *sql.Stmt
 	insertAttachmentStmt        *sql.Stmt
 	insertChunkStmt             *sql.Stmt
 	insertConversationStmt      *sql.Stmt
@@ -1066,9 +1101,9 @@ type Queries struct {
 	insertVectorStmt            *sql.Stmt
 	keepConversationDeletedStmt *sql.Stmt
 	keepTurnsDeletedStmt        *sql.Stmt
+	knownDocumentsStmt          *sql.Stmt
 	lastEventStmt               *sql.Stmt
 	lastPlaceStmt               *sql.Stmt
-	listConversationStmt        *sql.Stmt
 	listConversationsStmt       *sql.Stmt
 	listDocumentsStmt           *sql.Stmt
 	listSetsStmt                *sql.Stmt
@@ -1100,19 +1135,20 @@ type Queries struct {
 	setMembersStmt              *sql.Stmt
 	setsByIDStmt                *sql.Stmt
 	settleTurnStmt              *sql.Stmt
+	showConversationStmt        *sql.Stmt
+	snapshotStmt                *sql.Stmt
 	textsStmt                   *sql.Stmt
-	titleConversationStmt       *sql.Stmt
 	treeStmt                    *sql.Stmt
 	turnStmt                    *sql.Stmt
 	turnByClientIDStmt          *sql.Stmt
 	turnByRunIDStmt             *sql.Stmt
 	turnCancelledStmt           *sql.Stmt
+	turnContextStmt             *sql.Stmt
 	turnDeletedStmt             *sql.Stmt
 	turnOfMessageStmt           *sql.Stmt
 	turnsAfterStmt              *sql.Stmt
 	turnsByIDStmt               *sql.Stmt
-	unnameConversationStmt      *sql.Stmt
-	untakenTurnsStmt            *sql.Stmt
+	unacceptedTurnsStmt         *sql.Stmt
 	unusedAttachmentsStmt       *sql.Stmt
 	updateSetStmt               *sql.Stmt
 	useAttachmentsStmt          *sql.Stmt
@@ -1129,6 +1165,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		tx:                          tx,
 		addStreamRunStmt:            q.addStreamRunStmt,
 		addToSetStmt:                q.addToSetStmt,
+		admissionStmt:               q.admissionStmt,
 		attachmentStmt:              q.attachmentStmt,
 		attachmentDataStmt:          q.attachmentDataStmt,
 		attachmentsByIDStmt:         q.attachmentsByIDStmt,
@@ -1137,9 +1174,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		chunksByInternalIDStmt:      q.chunksByInternalIDStmt,
 		chunksByKeyStmt:             q.chunksByKeyStmt,
 		clearSetStmt:                q.clearSetStmt,
+		clearTitleStmt:              q.clearTitleStmt,
 		conversationStmt:            q.conversationStmt,
 		conversationDeletedStmt:     q.conversationDeletedStmt,
-		conversationOwnerStmt:       q.conversationOwnerStmt,
+		conversationStateStmt:       q.conversationStateStmt,
 		countStmt:                   q.countStmt,
 		countOpenTurnsStmt:          q.countOpenTurnsStmt,
 		countUserDataStmt:           q.countUserDataStmt,
@@ -1159,7 +1197,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserDocumentsStmt:     q.deleteUserDocumentsStmt,
 		deleteUserProfileStmt:       q.deleteUserProfileStmt,
 		deleteUserSetsStmt:          q.deleteUserSetsStmt,
-		deletedConversationStmt:     q.deletedConversationStmt,
 		documentStmt:                q.documentStmt,
 		documentChunksStmt:          q.documentChunksStmt,
 		documentProgressStmt:        q.documentProgressStmt,
@@ -1168,7 +1205,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		draftStmt:                   q.draftStmt,
 		dropEmptyConversationStmt:   q.dropEmptyConversationStmt,
 		dropTurnStmt:                q.dropTurnStmt,
-		dropUntakenTurnStmt:         q.dropUntakenTurnStmt,
+		dropUnacceptedTurnStmt:      q.dropUnacceptedTurnStmt,
 		eventsAfterStmt:             q.eventsAfterStmt,
 		eventsOfTurnsStmt:           q.eventsOfTurnsStmt,
 		failDocumentStmt:            q.failDocumentStmt,
@@ -1176,6 +1213,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		forgetOwnerOfDeletedStmt:    q.forgetOwnerOfDeletedStmt,
 		hasOpenTurnsStmt:            q.hasOpenTurnsStmt,
 		headStmt:                    q.headStmt,
+		headOfConversationStmt:      q.headOfConversationStmt,
+		headTurnStmt:                q.headTurnStmt,
 		insertAttachmentStmt:        q.insertAttachmentStmt,
 		insertChunkStmt:             q.insertChunkStmt,
 		insertConversationStmt:      q.insertConversationStmt,
@@ -1189,9 +1228,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertVectorStmt:            q.insertVectorStmt,
 		keepConversationDeletedStmt: q.keepConversationDeletedStmt,
 		keepTurnsDeletedStmt:        q.keepTurnsDeletedStmt,
+		knownDocumentsStmt:          q.knownDocumentsStmt,
 		lastEventStmt:               q.lastEventStmt,
 		lastPlaceStmt:               q.lastPlaceStmt,
-		listConversationStmt:        q.listConversationStmt,
 		listConversationsStmt:       q.listConversationsStmt,
 		listDocumentsStmt:           q.listDocumentsStmt,
 		listSetsStmt:                q.listSetsStmt,
@@ -1223,19 +1262,20 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setMembersStmt:              q.setMembersStmt,
 		setsByIDStmt:                q.setsByIDStmt,
 		settleTurnStmt:              q.settleTurnStmt,
+		showConversationStmt:        q.showConversationStmt,
+		snapshotStmt:                q.snapshotStmt,
 		textsStmt:                   q.textsStmt,
-		titleConversationStmt:       q.titleConversationStmt,
 		treeStmt:                    q.treeStmt,
 		turnStmt:                    q.turnStmt,
 		turnByClientIDStmt:          q.turnByClientIDStmt,
 		turnByRunIDStmt:             q.turnByRunIDStmt,
 		turnCancelledStmt:           q.turnCancelledStmt,
+		turnContextStmt:             q.turnContextStmt,
 		turnDeletedStmt:             q.turnDeletedStmt,
 		turnOfMessageStmt:           q.turnOfMessageStmt,
 		turnsAfterStmt:              q.turnsAfterStmt,
 		turnsByIDStmt:               q.turnsByIDStmt,
-		unnameConversationStmt:      q.unnameConversationStmt,
-		untakenTurnsStmt:            q.untakenTurnsStmt,
+		unacceptedTurnsStmt:         q.unacceptedTurnsStmt,
 		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
 		updateSetStmt:               q.updateSetStmt,
 		useAttachmentsStmt:          q.useAttachmentsStmt,

@@ -1,19 +1,18 @@
-package postgres
+package rules
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
@@ -25,63 +24,41 @@ func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	return row, err
 }
 
-// insertTurn inserts a turn. If taken, its thread accepted it before the row could
+// insertTurn inserts a turn. If accepted, its thread accepted it before the row could
 // be written; it then replaces a row of the same message that no thread accepted.
-func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat.Turn, created, cancelled bool, err error) {
-	ctx, end := s.shortCall(ctx, "insert turn")
+func (s *Store) insertTurn(ctx context.Context, t chat.Turn, accepted bool) (_ chat.Turn, created, cancelled bool, err error) {
+	ctx, end := s.short(ctx, "insert turn")
 	defer end(&err)
 	t.CreatedAt = record.OrNow(t.CreatedAt)
-	if t.ClientTurnID == "" {
-		t.ClientTurnID = t.ID
-	}
+	t.ClientTurnID = cmp.Or(t.ClientTurnID, t.ID)
 	if t.ContentHash == "" {
 		t.ContentHash = t.Content.Hash()
 	}
-	since, until := record.Micros(t.CreatedAt.Add(-record.RunCancelReach)), record.Micros(t.CreatedAt.Add(record.RunCancelReach))
 	var row sqlcgen.Turn
-	err = s.update(ctx, func(q *sqlcgen.Queries) (err error) {
-		if err := q.LockInsert(ctx, sqlcgen.LockInsertParams{Owner: t.Owner, ThreadID: t.ThreadID}); err != nil {
+	err = s.db.Update(ctx, func(q Queries) (err error) {
+		if err := q.LockInsert(ctx, t.Owner, t.ThreadID); err != nil {
 			return err
 		}
-		now, err := q.Admission(ctx, sqlcgen.AdmissionParams{
-			Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID, Since: since, Until: until})
+		now, err := q.Admission(ctx, sqlcgen.AdmissionParams(cancelsOf(t)))
 		if err != nil {
 			return err
 		}
-		generation, err := admitTurn(ctx, q, t, now, taken)
-		if err != nil {
+		if t.Generation, err = admitTurn(ctx, q, t, now, accepted); err != nil {
 			return err
 		}
-		if taken {
-			err := q.DropUntakenTurn(ctx, sqlcgen.DropUntakenTurnParams{
+		if accepted {
+			err := q.DropUnacceptedTurn(ctx, sqlcgen.DropUnacceptedTurnParams{
 				Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID, ID: t.ID})
 			if err != nil {
 				return err
 			}
 		}
-		t.Generation = int(generation)
-		row, created, err = insertTurn(ctx, q, t)
-		if err != nil {
+		cancelled = now.Cancelled
+		if row, created, err = writeTurn(ctx, q, t); err != nil || created {
 			return err
 		}
-		if !created && row.Status == string(chat.TurnNew) {
-			if err := q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
-				return err
-			}
-		}
-		if cancelled = now.Cancelled; created {
-			return nil
-		}
-		cancelled, err = q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-			Owner: t.Owner, TurnID: row.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
-			Since: since, Until: until})
-		if err != nil {
-			return err
-		}
-		if t.StreamRunID == "" {
-			return nil
-		}
-		return q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
+		cancelled, err = sendAgain(ctx, q, t, row)
+		return err
 	})
 	if err != nil {
 		return chat.Turn{}, false, false, err
@@ -90,68 +67,85 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, taken bool) (_ chat
 	return stored, created, cancelled, err
 }
 
+// cancelsOf names the cancels that match a turn.
+func cancelsOf(t chat.Turn) sqlcgen.TurnCancelledParams {
+	return sqlcgen.TurnCancelledParams{
+		Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
+		Since: record.Micros(t.CreatedAt.Add(-record.RunCancelReach)), Until: record.Micros(t.CreatedAt.Add(record.RunCancelReach))}
+}
+
 // admitTurn creates the turn's conversation if needed and returns its generation.
 // ErrNotFound for a turn, or a retried message, of a conversation that was deleted:
 // neither may show up in a new conversation with the same id.
-func admitTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn, now sqlcgen.AdmissionRow, taken bool) (generation int64, err error) {
+func admitTurn(ctx context.Context, q Queries, t chat.Turn, now sqlcgen.AdmissionRow, accepted bool) (int, error) {
 	how := reused
-	if taken { // its conversation must exist already
+	if accepted { // its conversation must exist already
 		how = 0
 	}
-	there := sqlcgen.ConversationOwnerRow{Owner: now.Owner, Generation: now.Generation}
-	before := sqlcgen.DeletedConversationRow{Owner: now.DeletedOwner, Generation: now.DeletedGeneration, Places: now.DeletedPlaces}
-	generation, err = ensureLocked(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt}, there, &before, how)
+	generation, err := ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt},
+		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation,
+			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
 	if err != nil || generation == 1 {
-		return generation, err
+		return int(generation), err
 	}
-	if taken {
-		if int64(t.Generation) != generation {
-			return 0, db.ErrNotFound
-		}
-		return generation, nil
+	if accepted {
+		return int(generation), found(int64(t.Generation) == generation)
 	}
 	deleted, err := q.TurnDeleted(ctx, sqlcgen.TurnDeletedParams{
 		Digest: record.MessageDigest(t.ThreadID, t.ClientTurnID, t.ContentHash),
 		Since:  record.Micros(time.Now().Add(-record.RetriesEnd))})
-	if err == nil && deleted {
-		err = db.ErrNotFound
+	if err == nil {
+		err = found(!deleted)
 	}
-	return generation, err
+	return int(generation), err
 }
 
-// insertTurn writes the turn with its user message, which is shown once the turn is
+// writeTurn writes the turn with its user message, which is shown once the turn is
 // accepted, and its stream run id. It assigns the message's pictures to the
 // conversation. If the message has a turn already, it returns that one.
-func insertTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
+func writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
 		return row, false, fmt.Errorf("content: %w", err)
 	}
-	said := record.FirstMessage(t)
-	metadata, err := storedMetadata(said)
+	message, err := storedMessage(t.ID, 0, record.FirstMessage(t))
 	if err != nil {
 		return row, false, err
 	}
-	made, err := q.InsertTurn(ctx, sqlcgen.InsertTurnParams{
+	row, err = q.InsertTurn(ctx, sqlcgen.Turn{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
-		Generation: int64(t.Generation), Role: said.Role, SaidAt: record.Micros(said.CreatedAt), Message: said.Content,
-		Metadata: metadata})
+		Generation: int64(t.Generation)}, message)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows): // one of its ids is in use
+	case errors.Is(err, sql.ErrNoRows): // one of its ids is in use
 		row, err = existingTurn(ctx, q, t)
 		return row, false, err
 	case err != nil:
 		return row, false, err
 	}
-	return sqlcgen.Turn(made), true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)
+	return row, true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)
+}
+
+// sendAgain records that the message of a stored turn was sent again, as t.
+func sendAgain(ctx context.Context, q Queries, t chat.Turn, row sqlcgen.Turn) (cancelled bool, err error) {
+	if row.Status == string(chat.TurnNew) {
+		if err := q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
+			return false, err
+		}
+	}
+	t.ID = row.ID
+	cancelled, err = q.TurnCancelled(ctx, cancelsOf(t))
+	if err != nil || t.StreamRunID == "" {
+		return cancelled, err
+	}
+	return cancelled, q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: row.ID})
 }
 
 // existingTurn is the turn that the same message made before. ErrTurnConflict when
 // one of t's ids belongs to another turn or other content.
-func existingTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen.Turn, error) {
+func existingTurn(ctx context.Context, q Queries, t chat.Turn) (sqlcgen.Turn, error) {
 	row, err := q.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID})
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) {
 		if _, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: t.Owner, ID: t.ID}); err != nil {
 			return row, err
 		}
@@ -164,16 +158,16 @@ func existingTurn(ctx context.Context, q *sqlcgen.Queries, t chat.Turn) (sqlcgen
 }
 
 func (s *Store) AbandonTurn(ctx context.Context, owner, id string) (err error) {
-	ctx, end := s.shortCall(ctx, "abandon turn")
+	ctx, end := s.short(ctx, "abandon turn")
 	defer end(&err)
-	return s.q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
+	return s.db.Write.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
 }
 
 func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time) (err error) {
-	ctx, end := s.shortCall(ctx, "drop turn")
+	ctx, end := s.short(ctx, "drop turn")
 	defer end(&err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThreadOfTurn(ctx, owner, id); err != nil {
 			return err
 		}
 		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
@@ -189,9 +183,9 @@ func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time
 }
 
 func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
-	ctx, end := s.shortCall(ctx, "read turn")
+	ctx, end := s.short(ctx, "read turn")
 	defer end(&err)
-	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+	row, err := s.db.Read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -199,9 +193,9 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 }
 
 func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
-	ctx, end := s.shortCall(ctx, "read the newest message")
+	ctx, end := s.short(ctx, "read the newest message")
 	defer end(&err)
-	row, err := s.q.HeadTurn(ctx, sqlcgen.HeadTurnParams{Owner: owner, ThreadID: threadID})
+	row, err := s.db.Read.HeadTurn(ctx, sqlcgen.HeadTurnParams{Owner: owner, ThreadID: threadID})
 	if err != nil || row.ID == "" {
 		return content, false, err
 	}
@@ -210,7 +204,7 @@ func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (conten
 }
 
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
-	ctx, end := s.shortCall(ctx, "find turn")
+	ctx, end := s.short(ctx, "find turn")
 	defer end(&err)
 	kind, id, err := record.CancelKind(ref)
 	if err != nil {
@@ -219,13 +213,13 @@ func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_
 	var row sqlcgen.Turn
 	switch {
 	case kind == "turn":
-		row, err = s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		row, err = s.db.Read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
 	case kind == "run":
-		row, err = s.q.TurnByRunID(ctx, sqlcgen.TurnByRunIDParams{Owner: owner, RunID: id})
+		row, err = s.db.Read.TurnByRunID(ctx, sqlcgen.TurnByRunIDParams{Owner: owner, RunID: id})
 	case ref.ThreadID == "":
-		row, err = s.q.NewestTurnByClientID(ctx, sqlcgen.NewestTurnByClientIDParams{Owner: owner, ClientTurnID: id})
+		row, err = s.db.Read.NewestTurnByClientID(ctx, sqlcgen.NewestTurnByClientIDParams{Owner: owner, ClientTurnID: id})
 	default:
-		row, err = s.q.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: owner, ThreadID: ref.ThreadID, ClientTurnID: id})
+		row, err = s.db.Read.TurnByClientID(ctx, sqlcgen.TurnByClientIDParams{Owner: owner, ThreadID: ref.ThreadID, ClientTurnID: id})
 	}
 	if err != nil {
 		return chat.Turn{}, err
@@ -234,7 +228,7 @@ func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_
 }
 
 func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) (err error) {
-	ctx, end := s.shortCall(ctx, "cancel")
+	ctx, end := s.short(ctx, "cancel")
 	defer end(&err)
 	kind, id, err := record.CancelKind(ref)
 	if err != nil {
@@ -244,7 +238,7 @@ func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reas
 	if kind == "client" {
 		put.ThreadID = ref.ThreadID
 	}
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.LockCancels(ctx, owner); err != nil {
 			return err
 		}
@@ -256,21 +250,19 @@ func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reas
 }
 
 func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled bool, err error) {
-	ctx, end := s.shortCall(ctx, "look for a cancel")
+	ctx, end := s.short(ctx, "look for a cancel")
 	defer end(&err)
-	t, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+	t, err := s.Turn(ctx, owner, turnID)
 	if err != nil {
 		return false, err
 	}
-	return s.q.TurnCancelled(ctx, sqlcgen.TurnCancelledParams{
-		Owner: owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
-		Since: t.CreatedAt - record.RunCancelReach.Microseconds(), Until: t.CreatedAt + record.RunCancelReach.Microseconds()})
+	return s.db.Read.TurnCancelled(ctx, cancelsOf(t))
 }
 
-func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (standing db.TurnContext, err error) {
-	ctx, end := s.shortCall(ctx, "read turn context")
+func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (c db.TurnContext, err error) {
+	ctx, end := s.short(ctx, "read turn context")
 	defer end(&err)
-	rows, err := s.q.Standing(ctx, sqlcgen.StandingParams{Owner: owner, ID: turnID, Reach: record.RunCancelReach.Microseconds()})
+	rows, err := s.db.Read.TurnContext(ctx, sqlcgen.TurnContextParams{Owner: owner, ID: turnID, Reach: record.RunCancelReach.Microseconds()})
 	if err != nil {
 		return db.TurnContext{}, err
 	}
@@ -281,10 +273,10 @@ func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (standing
 			return db.TurnContext{}, err
 		}
 		if t.ID == turnID {
-			found, standing.Turn, standing.Cancelled = true, t, row.Cancelled
+			found, c.Turn, c.Cancelled = true, t, row.Cancelled
 		}
 		if row.Turn.SettledAt == 0 && t.Status != chat.TurnNew {
-			standing.Open = append(standing.Open, t)
+			c.Open = append(c.Open, t)
 		}
 		if row.OfTree && row.Turn.Place > head.Place {
 			head = row.Turn
@@ -293,17 +285,17 @@ func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (standing
 	if !found {
 		return db.TurnContext{}, db.ErrNotFound
 	}
-	standing.Head = head.ID
+	c.Head = head.ID
 	if head.SettledAt == 0 {
-		standing.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
-		return standing, err
+		c.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
+		return c, err
 	}
-	standing.Approvals, err = approvals(head.ID, head.Approvals)
-	return standing, err
+	c.Approvals, err = approvals(head.ID, head.Approvals)
+	return c, err
 }
 
 func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
-	ctx, end := s.shortCall(ctx, "mark turn")
+	ctx, end := s.short(ctx, "mark turn")
 	defer end(&err)
 	switch status {
 	case chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted:
@@ -311,13 +303,13 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 		return fmt.Errorf("a turn cannot be marked %q", status)
 	}
 	if status == chat.TurnAccepted && parent == "" { // usually it has begun by now, and there is nothing to write
-		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		row, err := s.db.Read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
 		if err != nil || row.Status != string(chat.TurnNew) && row.Place > 0 {
 			return err
 		}
 	}
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThreadOfTurn(ctx, owner, id); err != nil {
 			return err
 		}
 		known, err := knownTurns(ctx, q, owner, id, parent)
@@ -328,56 +320,63 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 		if !ok || row.SettledAt != 0 {
 			return found(ok)
 		}
-		shown := sqlcgen.ShowConversationParams{Owner: owner, ID: row.ThreadID, At: row.CreatedAt}
-		first := row.Status == string(chat.TurnNew)
-		if first {
-			if shown.Title, err = titleAfter(row); err != nil {
-				return err
-			}
-			shown.TitleFolded = record.Fold(shown.Title)
-		}
-		// The status accepted may be written after the turn has begun.
-		if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
-			row.Status = string(status)
-		}
-		if parent == "" && row.Place == 0 {
-			parent = row.Parent
-		}
-		if parent != "" {
-			if row.Parent, err = placedUnder(ctx, q, known, row, parent); err != nil {
-				return err
-			}
-			if row.Place == 0 {
-				return q.PlaceTurn(ctx, sqlcgen.PlaceTurnParams{
-					Owner: owner, ThreadID: row.ThreadID, ID: id, Status: row.Status, Parent: row.Parent,
-					Shown: first, At: shown.At, Title: shown.Title, TitleFolded: shown.TitleFolded})
-			}
-		}
-		if first {
-			if err := q.ShowConversation(ctx, shown); err != nil {
-				return err
-			}
-		}
-		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: row.Status, Parent: row.Parent, Place: row.Place})
+		return markTurn(ctx, q, known, row, status, parent)
 	})
 }
 
+func markTurn(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, status chat.TurnStatus, parent string) (err error) {
+	var show *sqlcgen.ShowConversationParams
+	if row.Status == string(chat.TurnNew) {
+		if show, err = showWith(row); err != nil {
+			return err
+		}
+	}
+	// The status accepted may be written after the turn has begun.
+	if status != chat.TurnAccepted || row.Status == string(chat.TurnNew) {
+		row.Status = string(status)
+	}
+	if parent == "" && row.Place == 0 {
+		parent = row.Parent
+	}
+	if parent != "" {
+		if row.Parent, err = placedUnder(ctx, q, known, row, parent); err != nil {
+			return err
+		}
+		if row.Place == 0 {
+			return q.PlaceTurn(ctx, row, show)
+		}
+	}
+	if show != nil {
+		if err := q.ShowConversation(ctx, *show); err != nil {
+			return err
+		}
+	}
+	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: row.Owner, ID: row.ID, Status: row.Status, Parent: row.Parent, Place: row.Place})
+}
+
+// showWith lists a turn's conversation, with a title from its message unless it has one.
+func showWith(row sqlcgen.Turn) (*sqlcgen.ShowConversationParams, error) {
+	title, err := titleFrom(row)
+	return &sqlcgen.ShowConversationParams{
+		Owner: row.Owner, ID: row.ThreadID, At: row.CreatedAt, Title: title, TitleFolded: record.Fold(title)}, err
+}
+
 func (s *Store) UnmarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
-	ctx, end := s.shortCall(ctx, "unmark turn")
+	ctx, end := s.short(ctx, "unmark turn")
 	defer end(&err)
 	if status != chat.TurnNew && status != chat.TurnAccepted {
 		return fmt.Errorf("a turn cannot be unmarked to %q", status)
 	}
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := q.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: id}); err != nil {
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThreadOfTurn(ctx, owner, id); err != nil {
 			return err
 		}
 		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: string(status)})
 	})
 }
 
-// titleAfter makes a title from a turn's message.
-func titleAfter(row sqlcgen.Turn) (string, error) {
+// titleFrom makes a title from a turn's message.
+func titleFrom(row sqlcgen.Turn) (string, error) {
 	t, err := turn(row)
 	return chat.TitleFrom(t.Content.Message), err
 }
@@ -386,11 +385,11 @@ func titleAfter(row sqlcgen.Turn) (string, error) {
 type turnsByID map[string]sqlcgen.Turn
 
 // knownTurns reads turns by their ids or checkpoints, in one statement.
-func knownTurns(ctx context.Context, q *sqlcgen.Queries, owner string, ids ...string) (turnsByID, error) {
+func knownTurns(ctx context.Context, q Queries, owner string, ids ...string) (turnsByID, error) {
 	for i, id := range ids {
 		ids[i] = chat.TurnOf(id)
 	}
-	rows, err := q.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
+	rows, err := q.TurnsByID(ctx, owner, ids)
 	return byID(rows), err
 }
 
@@ -403,7 +402,7 @@ func byID(rows []sqlcgen.Turn) turnsByID {
 }
 
 // turn returns a known turn or reads it.
-func (known turnsByID) turn(ctx context.Context, q *sqlcgen.Queries, owner, id string) (sqlcgen.Turn, error) {
+func (known turnsByID) turn(ctx context.Context, q Queries, owner, id string) (sqlcgen.Turn, error) {
 	if row, ok := known[id]; ok {
 		return row, nil
 	}
@@ -419,7 +418,7 @@ func found(ok bool) error {
 
 // place puts a turn under parent in its thread's tree; a turn without a place gets
 // the last one. ErrNotFound as for placedUnder.
-func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) (err error) {
+func place(ctx context.Context, q Queries, known turnsByID, row *sqlcgen.Turn, parent string) (err error) {
 	if row.Parent, err = placedUnder(ctx, q, known, *row, parent); err != nil || row.Place > 0 {
 		return err
 	}
@@ -430,7 +429,7 @@ func place(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcge
 // placedUnder is the parent that a turn gets. It must have an earlier place, so that
 // there are no cycles; a rolled back turn is replaced by its own parent. ErrNotFound
 // when there is no such parent.
-func placedUnder(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, parent string) (string, error) {
+func placedUnder(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, parent string) (string, error) {
 	for parent = chat.TurnOf(parent); parent != chat.RootCheckpoint; {
 		p, err := known.turn(ctx, q, row.Owner, parent)
 		if err != nil {
@@ -447,36 +446,12 @@ func placedUnder(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row s
 	return parent, nil
 }
 
-func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) error {
-	return s.PutTexts(ctx, owner, turnID, []db.Text{{Key: key, Text: text}})
-}
-
-func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
-	ctx, end := s.shortCall(ctx, "put texts")
-	defer end(&err)
-	put := sqlcgen.PutTextsParams{Owner: owner, TurnID: turnID}
-	for i, t := range texts {
-		if slices.ContainsFunc(texts[i+1:], func(later db.Text) bool { return later.Key == t.Key }) {
-			continue // one statement cannot write a row twice
-		}
-		put.Keys, put.Texts, put.WrittenBy = append(put.Keys, t.Key), append(put.Texts, t.Text), append(put.WrittenBy, t.Order)
-	}
-	rows, err := s.q.PutTexts(ctx, put)
-	if err != nil || rows == int64(len(put.Keys)) {
-		return err
-	}
-	if err := s.whyClosed(ctx, owner, turnID); err != nil {
-		return err
-	}
-	return db.ErrOutdated
-}
-
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
-	ctx, end := s.shortCall(ctx, "read texts")
+	ctx, end := s.short(ctx, "read texts")
 	defer end(&err)
-	rows, err := s.q.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
+	rows, err := s.db.Read.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
 	if err == nil && len(rows) == 0 {
-		err = s.whyClosed(ctx, owner, turnID)
+		err = s.WhyClosed(ctx, owner, turnID)
 	}
 	if err != nil {
 		return nil, err
@@ -491,20 +466,20 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 }
 
 func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {
-	ctx, end := s.shortCall(ctx, "save draft")
+	ctx, end := s.short(ctx, "save draft")
 	defer end(&err)
-	rows, err := s.q.SaveDraft(ctx, sqlcgen.SaveDraftParams{
+	rows, err := s.db.Write.SaveDraft(ctx, sqlcgen.SaveDraftParams{
 		Owner: owner, TurnID: d.TurnID, Piece: int64(d.Piece), Attempt: int64(d.Attempt), Text: d.Text})
 	if err != nil || rows > 0 {
 		return err
 	}
-	return s.whyClosed(ctx, owner, d.TurnID)
+	return s.WhyClosed(ctx, owner, d.TurnID)
 }
 
-// whyClosed explains why a write to a turn changed nothing; nil when the turn is
+// WhyClosed explains why a write to a turn changed nothing; nil when the turn is
 // open (a draft of a lower attempt).
-func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
-	row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+func (s *Store) WhyClosed(ctx context.Context, owner, turnID string) error {
+	row, err := s.db.Read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 	if err == nil && row.SettledAt != 0 {
 		return db.ErrSettled
 	}
@@ -512,9 +487,9 @@ func (s *Store) whyClosed(ctx context.Context, owner, turnID string) error {
 }
 
 func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ db.Draft, err error) {
-	ctx, end := s.shortCall(ctx, "read draft")
+	ctx, end := s.short(ctx, "read draft")
 	defer end(&err)
-	row, err := s.q.Draft(ctx, sqlcgen.DraftParams{Owner: owner, TurnID: turnID, Piece: int64(piece)})
+	row, err := s.db.Read.Draft(ctx, sqlcgen.DraftParams{Owner: owner, TurnID: turnID, Piece: int64(piece)})
 	if err != nil {
 		return db.Draft{}, err
 	}
@@ -522,49 +497,46 @@ func (s *Store) Draft(ctx context.Context, owner, turnID string, piece int) (_ d
 }
 
 func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat.Turn, err error) {
-	ctx, end := s.shortCall(ctx, "list open turns")
+	ctx, end := s.short(ctx, "list open turns")
 	defer end(&err)
-	rows, err := s.q.OpenTurns(ctx, sqlcgen.OpenTurnsParams{Owner: owner, ThreadID: threadID})
+	rows, err := s.db.Read.OpenTurns(ctx, sqlcgen.OpenTurnsParams{Owner: owner, ThreadID: threadID})
+	if err == nil && len(rows) == 0 {
+		err = s.known(ctx, owner, threadID)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(rows) == 0 {
-		if _, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
-			return nil, err
-		}
 	}
 	return turns(rows)
 }
 
 func (s *Store) TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) (_ []chat.Turn, err error) {
-	ctx, end := s.shortCall(ctx, "read the next turns")
+	ctx, end := s.short(ctx, "read the next turns")
 	defer end(&err)
-	rows, err := s.q.TurnsAfter(ctx, sqlcgen.TurnsAfterParams{
+	rows, err := s.db.Read.TurnsAfter(ctx, sqlcgen.TurnsAfterParams{
 		Owner: owner, ThreadID: threadID, Place: int64(place), MaxRows: int64(record.Clamp(limit, record.MaxHistory))})
+	if err == nil && len(rows) == 0 {
+		err = s.known(ctx, owner, threadID)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(rows) == 0 {
-		if _, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
-			return nil, err
-		}
 	}
 	return turns(rows)
 }
 
 func (s *Store) LastPlace(ctx context.Context, owner, threadID string) (place int, err error) {
-	ctx, end := s.shortCall(ctx, "read the last place")
+	ctx, end := s.short(ctx, "read the last place")
 	defer end(&err)
-	last, err := s.q.LastPlace(ctx, sqlcgen.LastPlaceParams{Owner: owner, ThreadID: threadID})
+	last, err := s.db.Read.LastPlace(ctx, sqlcgen.LastPlaceParams{Owner: owner, ThreadID: threadID})
 	if err == nil && last == 0 {
-		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+		err = s.known(ctx, owner, threadID)
 	}
 	return int(last), err
 }
 
 func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error) {
-	defer s.wrap(ctx, "count open turns", &err)
-	n, err := s.q.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
+	ctx, end := s.short(ctx, "count open turns")
+	defer end(&err)
+	n, err := s.db.Read.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
 		Owner: owner, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
 	return int(n.Here), int(n.Busy), err
 }

@@ -1,34 +1,34 @@
-package postgres
+package rules
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
-	ctx, end := s.shortCall(ctx, "settle turn")
+	ctx, end := s.short(ctx, "settle turn")
 	defer end(&err)
 	if !e.Status.Settled() {
 		return chat.Event{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
 	}
 	e.At = record.OrNow(e.At)
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+	err = s.db.Update(ctx, func(q Queries) error {
 		if err := q.LockThread(ctx, e.ThreadID); err != nil {
 			return err
 		}
-		known, err := turnsForSettle(ctx, q, e)
+		rows, err := q.TurnsForSettle(ctx, e.Owner, []string{e.TurnID, chat.TurnOf(e.Parent)})
 		if err != nil {
 			return err
 		}
+		known := byID(rows)
 		row, ok := known[e.TurnID]
 		if !ok || row.ThreadID != e.ThreadID {
 			return db.ErrNotFound
@@ -47,7 +47,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 	return terminal, err
 }
 
-func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {
+func settle(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {
 	if row.Place == 0 { // it never began, or its workflow could not save that it did
 		if err := placeAnywhere(ctx, q, known, &row, e.Parent); err != nil {
 			return err
@@ -57,58 +57,79 @@ func settle(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcge
 	if err != nil {
 		return err
 	}
-	if e.Hidden {
-		e.Title = ""
-	}
-	end := sqlcgen.SettleTurnParams{
-		Owner: e.Owner, ThreadID: e.ThreadID, ID: e.TurnID, Status: string(e.Status), Parent: row.Parent, Place: row.Place,
-		Registry: record.Strings(record.Merge(registry, e.Registry)), Approvals: record.Strings(record.Merge(tools, e.Approvals)),
-		Hidden: e.Hidden, At: record.Micros(e.At), Title: e.Title, TitleFolded: record.Fold(e.Title)}
-	if err := addMessages(&end, e); err != nil {
+	row.Registry = record.Strings(record.Merge(registry, e.Registry))
+	row.Approvals = record.Strings(record.Merge(tools, e.Approvals))
+	row.Status, row.Hidden, row.SettledAt = string(e.Status), e.Hidden, record.Micros(e.At)
+	ending, err := endingOf(row, e)
+	if err != nil {
 		return err
 	}
-	if err := addEvents(&end, e); err != nil {
-		return err
-	}
-	if err := q.SettleTurn(ctx, end); err != nil {
+	if err := q.SettleTurn(ctx, ending); err != nil {
 		return err
 	}
 	if e.Hidden {
-		return unname(ctx, q, row)
+		return clearTitle(ctx, q, row)
 	}
 	return nil
 }
 
-// turnsForSettle reads the turn that ends and its parent.
-func turnsForSettle(ctx context.Context, q *sqlcgen.Queries, e db.Settlement) (turnsByID, error) {
-	rows, err := q.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: e.Owner, Ids: []string{e.TurnID, chat.TurnOf(e.Parent)}})
-	return byID(rows), err
+func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {
+	ending := Ending{Turn: row, Show: sqlcgen.ShowConversationParams{Owner: row.Owner, ID: row.ThreadID, At: row.SettledAt}}
+	if !e.Hidden {
+		ending.Show.Title, ending.Show.TitleFolded = e.Title, record.Fold(e.Title)
+	}
+	messages := record.FurtherMessages(e)
+	ending.Messages = make([]Message, len(messages))
+	for i, m := range messages { // the user's has number 0
+		if ending.Messages[i], err = storedMessage(row.ID, i+1, m); err != nil {
+			return Ending{}, err
+		}
+	}
+	for _, ev := range record.Log(e) {
+		text, err := record.JSON(ev)
+		if err != nil {
+			return Ending{}, fmt.Errorf("event %d: %w", ev.N, err)
+		}
+		ending.Events = append(ending.Events, Event{TurnID: row.ID, N: int64(ev.N), Event: text})
+	}
+	return ending, nil
 }
 
-// unname removes a title that was made from a rolled back turn: a thread that
+func storedMessage(turnID string, n int, m chat.Message) (Message, error) {
+	stored := Message{TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt), Content: m.Content}
+	if m.Metadata == nil {
+		return stored, nil
+	}
+	var err error
+	if stored.Metadata, err = record.JSON(m.Metadata); err != nil {
+		return Message{}, fmt.Errorf("metadata: %w", err)
+	}
+	return stored, nil
+}
+
+// clearTitle removes a title that was made from a rolled back turn: a thread that
 // shows no other turn has no title.
-func unname(ctx context.Context, q *sqlcgen.Queries, row sqlcgen.Turn) error {
+func clearTitle(ctx context.Context, q Queries, row sqlcgen.Turn) error {
 	head, err := threadHead(ctx, q, row.Owner, row.ThreadID)
 	if err != nil || head != chat.RootCheckpoint {
 		return err
 	}
-	t, err := turn(row)
+	title, err := titleFrom(row)
 	if err != nil {
 		return err
 	}
-	return q.UnnameConversation(ctx, sqlcgen.UnnameConversationParams{
-		Owner: t.Owner, ID: t.ThreadID, Title: chat.TitleFrom(t.Content.Message)})
+	return q.ClearTitle(ctx, sqlcgen.ClearTitleParams{Owner: row.Owner, ID: row.ThreadID, Title: title})
 }
 
 // placeAnywhere places a turn that ends without a place: under the parent it
 // names, else under the thread's head. So every turn can end.
-func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
+func placeAnywhere(ctx context.Context, q Queries, known turnsByID, row *sqlcgen.Turn, parent string) error {
 	for _, candidate := range []string{parent, row.Parent} {
 		if candidate == "" {
 			continue
 		}
 		err := place(ctx, q, known, row, candidate)
-		if !errors.Is(err, db.ErrNotFound) && !errors.Is(err, pgx.ErrNoRows) {
+		if !errors.Is(err, db.ErrNotFound) && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 	}
@@ -120,7 +141,7 @@ func placeAnywhere(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row
 }
 
 // inherited is the parent's registry of documents and its approved tools.
-func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sqlcgen.Turn) (registry, tools []string, err error) {
+func inherited(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn) (registry, tools []string, err error) {
 	if row.Parent == chat.RootCheckpoint {
 		return nil, nil, nil
 	}
@@ -135,61 +156,23 @@ func inherited(ctx context.Context, q *sqlcgen.Queries, known turnsByID, row sql
 	return registry, tools, err
 }
 
-// addMessages adds the messages after the user's, which InsertTurn has written.
-func addMessages(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
-	for i, m := range record.FurtherMessages(e) {
-		metadata, err := storedMetadata(m)
-		if err != nil {
-			return err
-		}
-		end.MessageNumbers = append(end.MessageNumbers, int64(i+1))
-		end.Roles = append(end.Roles, m.Role)
-		end.SaidAt = append(end.SaidAt, record.Micros(m.CreatedAt))
-		end.Contents = append(end.Contents, m.Content)
-		end.Metadata = append(end.Metadata, metadata)
-	}
-	return nil
-}
-
-func addEvents(end *sqlcgen.SettleTurnParams, e db.Settlement) error {
-	for _, ev := range record.Log(e) {
-		text, err := record.JSON(ev)
-		if err != nil {
-			return fmt.Errorf("event %d: %w", ev.N, err)
-		}
-		end.EventNumbers, end.Events = append(end.EventNumbers, int64(ev.N)), append(end.Events, text)
-	}
-	return nil
-}
-
-func storedMetadata(m chat.Message) (string, error) {
-	if m.Metadata == nil {
-		return "", nil
-	}
-	text, err := record.JSON(m.Metadata)
-	if err != nil {
-		return "", fmt.Errorf("metadata: %w", err)
-	}
-	return text, nil
-}
-
 func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ []chat.Event, err error) {
-	ctx, end := s.shortCall(ctx, "read events")
+	ctx, end := s.short(ctx, "read events")
 	defer end(&err)
 	read := sqlcgen.EventsAfterParams{Owner: owner, TurnID: turnID, AfterN: int64(after)}
-	rows, err := s.q.EventsAfter(ctx, read)
+	rows, err := s.db.Read.EventsAfter(ctx, read)
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		row, err := s.q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
+		row, err := s.db.Read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
 		if err == nil && row.SettledAt == 0 {
 			err = db.ErrNotFound
 		}
 		if err != nil {
 			return nil, err
 		}
-		if rows, err = s.q.EventsAfter(ctx, read); err != nil { // the turn may have settled between the reads
+		if rows, err = s.db.Read.EventsAfter(ctx, read); err != nil { // the turn may have settled between the reads
 			return nil, err
 		}
 	}
@@ -203,17 +186,17 @@ func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ 
 }
 
 func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.TurnLog, err error) {
-	ctx, end := s.shortCall(ctx, "read logs")
+	ctx, end := s.short(ctx, "read logs")
 	defer end(&err)
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.q.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
+	rows, err := s.db.Read.TurnsByID(ctx, owner, ids)
 	if err != nil {
 		return nil, err
 	}
 	// Read after the turns, so that a turn that was read as settled has its events.
-	logged, err := s.q.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: ids})
+	logged, err := s.db.Read.EventsOfTurns(ctx, owner, ids)
 	if err != nil {
 		return nil, err
 	}
