@@ -90,7 +90,7 @@ func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m rules.Message
 	row, err := q.Queries.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: t.CreatedAt,
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: t.Content,
-		Generation: t.Generation, Role: m.Role, SaidAt: m.CreatedAt, Message: m.Content, Metadata: m.Metadata})
+		Generation: t.Generation, Role: m.Role, MessageAt: m.CreatedAt, Message: m.Content, Metadata: m.Metadata})
 	return sqlcgen.Turn(row), err
 }
 
@@ -110,7 +110,7 @@ func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
 		Title: e.Show.Title, TitleFolded: e.Show.TitleFolded}
 	for _, m := range e.Messages {
 		p.MessageNumbers, p.Roles = append(p.MessageNumbers, m.N), append(p.Roles, m.Role)
-		p.SaidAt, p.Contents = append(p.SaidAt, m.CreatedAt), append(p.Contents, m.Content)
+		p.MessageTimes, p.Contents = append(p.MessageTimes, m.CreatedAt), append(p.Contents, m.Content)
 		p.Metadata = append(p.Metadata, m.Metadata)
 	}
 	for _, ev := range e.Events {

@@ -180,7 +180,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, owner, best.Ranking())
+	return rules.Hits(ctx, queries{s.q}, owner, best.Ranking())
 }
 
 func (s *Store) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {

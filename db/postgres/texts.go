@@ -27,7 +27,7 @@ func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.T
 	if err != nil || rows == int64(len(put.Keys)) {
 		return err
 	}
-	if err := s.WhyClosed(ctx, owner, turnID); err != nil {
+	if err := rules.CheckOpen(ctx, queries{s.q}, owner, turnID); err != nil {
 		return err
 	}
 	return db.ErrOutdated

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 )
 
@@ -80,7 +81,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []string, do
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, owner, best)
+	return rules.Hits(ctx, queries{Queries: s.read}, owner, best)
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
@@ -133,7 +134,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, owner, best.Ranking())
+	return rules.Hits(ctx, queries{Queries: s.read}, owner, best.Ranking())
 }
 
 // anyOf is the FTS5 query for chunks with any of the words.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
@@ -14,11 +15,7 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) er
 func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
 	defer s.wrap("put texts", &err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: turnID})
-		if err == nil && row.SettledAt != 0 {
-			err = db.ErrSettled
-		}
-		if err != nil {
+		if err := rules.CheckOpen(ctx, queries{Queries: q}, owner, turnID); err != nil {
 			return err
 		}
 		for _, t := range texts {

@@ -198,14 +198,14 @@ func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit i
 }
 
 // Hits reads the chunks of a ranking, without those deleted since.
-func (s *Store) Hits(ctx context.Context, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
+func Hits(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
 	ids := make([]int64, len(ranking))
 	scores := make(map[int64]float64, len(ranking))
 	for i, r := range ranking {
 		ids[i] = r.ID
 		scores[r.ID] = r.Score
 	}
-	rows, err := s.db.Read.ChunksByInternalID(ctx, owner, ids)
+	rows, err := q.ChunksByInternalID(ctx, owner, ids)
 	return inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
 		func(r sqlcgen.ChunksByInternalIDRow) chat.Hit { return Hit(sqlcgen.ChunksByKeyRow(r), scores[r.ID]) }), err
 }

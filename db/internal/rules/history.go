@@ -2,9 +2,7 @@ package rules
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,30 +39,6 @@ func (s *Store) History(ctx context.Context, owner, threadID, head, before strin
 	return h, nil
 }
 
-func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
-	ctx, end := s.short(ctx, "find the turn of a message")
-	defer end(&err)
-	id, n, ok := record.ParseMessageID(messageID)
-	if !ok {
-		return chat.Turn{}, db.ErrNotFound
-	}
-	row, err := s.db.Read.TurnOfMessage(ctx, sqlcgen.TurnOfMessageParams{Owner: owner, ThreadID: threadID, ID: id, N: n})
-	if err != nil {
-		return chat.Turn{}, err
-	}
-	return turn(row)
-}
-
-func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
-	ctx, end := s.short(ctx, "read head")
-	defer end(&err)
-	head, err = s.db.Read.HeadOfConversation(ctx, sqlcgen.HeadOfConversationParams{Owner: owner, ThreadID: threadID})
-	if err == nil && head == "" {
-		head = chat.RootCheckpoint
-	}
-	return head, err
-}
-
 func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
 	ctx, end := s.short(ctx, "read recent messages")
 	defer end(&err)
@@ -88,89 +62,18 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 	return messages, err
 }
 
-func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
-	ctx, end := s.short(ctx, "read registry")
+func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
+	ctx, end := s.short(ctx, "find the turn of a message")
 	defer end(&err)
-	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // usually one statement is enough
-		rows, err := s.db.Read.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
-		for _, row := range rows {
-			if row.ID != "" {
-				docs = append(docs, chat.DocRef{ID: row.ID, Title: row.Title})
-			}
-		}
-		if err != nil || len(rows) > 0 {
-			return docs, err
-		}
+	id, n, ok := record.ParseMessageID(messageID)
+	if !ok {
+		return chat.Turn{}, db.ErrNotFound
 	}
-	t, err := s.snapshot(ctx, owner, threadID, head)
-	if err != nil || t.ID == "" {
-		return nil, err
-	}
-	var known []string
-	if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
-		return nil, fmt.Errorf("registry of turn %s: %w", t.ID, err)
-	}
-	if len(known) == 0 {
-		return nil, nil
-	}
-	rows, err := s.db.Read.RegistryDocuments(ctx, owner, known)
-	return inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
-		func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) }), err
-}
-
-func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {
-	ctx, end := s.short(ctx, "read approvals")
-	defer end(&err)
-	t, err := s.snapshot(ctx, owner, threadID, head)
-	if err != nil || t.ID == "" {
-		return nil, err
-	}
-	return approvals(t.ID, t.Approvals)
-}
-
-func approvals(turnID, stored string) (tools []string, err error) {
-	if err := json.Unmarshal([]byte(stored), &tools); err != nil {
-		return nil, fmt.Errorf("approvals of turn %s: %w", turnID, err)
-	}
-	return tools, nil
-}
-
-// snapshot reads the registry and approvals at the end of a branch. A settled turn
-// never changes, so the caller's next reads need no transaction.
-func (s *Store) snapshot(ctx context.Context, owner, threadID, head string) (t sqlcgen.SnapshotRow, err error) {
-	switch head = chat.TurnOf(head); head {
-	case chat.RootCheckpoint:
-		return t, s.known(ctx, owner, threadID)
-	case "":
-	default: // usually one statement is enough
-		t, err = s.db.Read.Snapshot(ctx, sqlcgen.SnapshotParams{Owner: owner, ThreadID: threadID, Head: head})
-		if !errors.Is(err, sql.ErrNoRows) {
-			return t, err
-		}
-	}
-	err = s.db.View(ctx, func(q Queries) error {
-		found, err := snapshot(ctx, q, owner, threadID, head)
-		t = sqlcgen.SnapshotRow{ID: found.ID, Registry: found.Registry, Approvals: found.Approvals}
-		return err
-	})
-	return t, err
-}
-
-// snapshot is the newest settled turn of the branch that ends at head; an open
-// turn has added nothing yet. It is the zero Turn when there is none.
-func snapshot(ctx context.Context, q Queries, owner, threadID, head string) (sqlcgen.Turn, error) {
-	b, err := findBranch(ctx, q, owner, threadID, head)
+	row, err := s.db.Read.TurnOfMessage(ctx, sqlcgen.TurnOfMessageParams{Owner: owner, ThreadID: threadID, ID: id, N: n})
 	if err != nil {
-		return sqlcgen.Turn{}, err
+		return chat.Turn{}, err
 	}
-	for b.head != chat.RootCheckpoint {
-		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: b.head})
-		if err != nil || t.SettledAt != 0 {
-			return t, err
-		}
-		b.head = t.Parent
-	}
-	return sqlcgen.Turn{}, nil
+	return turn(row)
 }
 
 // branch is the path from a thread's first turn to head, and the turns that wait
@@ -227,16 +130,6 @@ func findBranch(ctx context.Context, q Queries, owner, threadID, checkpoint stri
 		}
 	}
 	return b, nil
-}
-
-// threadHead is the newest turn of the thread's tree. Turns that wait for their
-// parent are not in the tree: they will follow the head.
-func threadHead(ctx context.Context, q Queries, owner, threadID string) (string, error) {
-	head, err := q.Head(ctx, sqlcgen.HeadParams{Owner: owner, ThreadID: threadID})
-	if errors.Is(err, sql.ErrNoRows) {
-		return chat.RootCheckpoint, nil
-	}
-	return head, err
 }
 
 func (b branch) end() string {

@@ -1,15 +1,15 @@
 -- name: InsertTurn :one
-WITH made AS (
+WITH turn AS (
     INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
     VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
     ON CONFLICT DO NOTHING RETURNING *),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT made.id, 0, @role::text, @said_at::bigint, @message::text, '', @metadata::text FROM made),
-named AS (
+    SELECT turn.id, 0, @role::text, @message_at::bigint, @message::text, '', @metadata::text FROM turn),
+run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
-    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT * FROM made;
+    SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT * FROM turn;
 
 -- name: DropUnacceptedTurn :exec
 DELETE FROM turns
@@ -101,8 +101,7 @@ WITH next AS (
 UPDATE turns SET status = @status, parent = @parent, place = (SELECT places FROM next)
 WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 
--- The turn with those that it begins beside: the open ones of its thread, and
--- the thread's head.
+-- The turn, the open turns of its thread, and the thread's head.
 
 -- name: TurnContext :many
 SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
@@ -120,19 +119,19 @@ WHERE t.owner = @owner AND t.id IN (
 ORDER BY t.place = 0, t.place, t.seq;
 
 -- name: SettleTurn :exec
-WITH ended AS (
+WITH turn AS (
     UPDATE turns t SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
     WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@said_at::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
-shown AS (
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@message_times::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
+conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
     WHERE c.id = @thread_id AND c.owner = @owner),
-undrafted AS (DELETE FROM drafts d WHERE d.turn_id = @id),
-forgotten AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
+deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = @id),
+deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
 
@@ -234,12 +233,12 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner AND branch.depth + 1 < @max_turns::bigint
 )
-SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
+SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
-    SELECT m.* FROM messages m
-    WHERE m.turn_id = branch.id AND (branch.depth > 0 OR m.n < @before_n) AND (@prompts::boolean OR m.role <> 'system')
-    ORDER BY m.n DESC LIMIT @max_rows::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
-ORDER BY branch.depth, said.n DESC
+    SELECT x.* FROM messages x
+    WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < @before_n) AND (@prompts::boolean OR x.role <> 'system')
+    ORDER BY x.n DESC LIMIT @max_rows::bigint) m -- turn by turn by its key: the planner overrates branch and would read all messages
+ORDER BY branch.depth, m.n DESC
 LIMIT @max_rows::bigint;
 
 -- The newest settled turn of the branch that ends at a turn of the tree.

@@ -61,12 +61,12 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = $5 AND branch.depth + 1 < $8::bigint
 )
-SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
+SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
-    SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.folded, m.metadata FROM messages m
-    WHERE m.turn_id = branch.id AND (branch.depth > 0 OR m.n < $1) AND ($2::boolean OR m.role <> 'system')
-    ORDER BY m.n DESC LIMIT $3::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
-ORDER BY branch.depth, said.n DESC
+    SELECT x.turn_id, x.n, x.role, x.created_at, x.content, x.folded, x.metadata FROM messages x
+    WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < $1) AND ($2::boolean OR x.role <> 'system')
+    ORDER BY x.n DESC LIMIT $3::bigint) m -- turn by turn by its key: the planner overrates branch and would read all messages
+ORDER BY branch.depth, m.n DESC
 LIMIT $3::bigint
 `
 
@@ -265,17 +265,17 @@ func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow
 }
 
 const insertTurn = `-- name: InsertTurn :one
-WITH made AS (
+WITH turn AS (
     INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
     VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5)
     ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT made.id, 0, $11::text, $12::bigint, $13::text, '', $14::text FROM made),
-named AS (
+    SELECT turn.id, 0, $11::text, $12::bigint, $13::text, '', $14::text FROM turn),
+run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
-    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM made
+    SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turn
 `
 
 type InsertTurnParams struct {
@@ -290,7 +290,7 @@ type InsertTurnParams struct {
 	Content      string
 	Generation   int64
 	Role         string
-	SaidAt       int64
+	MessageAt    int64
 	Message      string
 	Metadata     string
 }
@@ -329,7 +329,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		arg.Content,
 		arg.Generation,
 		arg.Role,
-		arg.SaidAt,
+		arg.MessageAt,
 		arg.Message,
 		arg.Metadata,
 	)
@@ -683,19 +683,19 @@ func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
 }
 
 const settleTurn = `-- name: SettleTurn :exec
-WITH ended AS (
+WITH turn AS (
     UPDATE turns t SET status = $4, parent = $5, place = $6, registry = $7, approvals = $8, hidden = $9, settled_at = $10
     WHERE t.id = $1 AND t.owner = $11 AND t.settled_at = 0),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
     SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), '', unnest($16::text[])),
-shown AS (
+conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
         title = CASE WHEN c.title = '' THEN $17::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN $18::text ELSE c.title_folded END
     WHERE c.id = $19 AND c.owner = $11),
-undrafted AS (DELETE FROM drafts d WHERE d.turn_id = $1),
-forgotten AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
+deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = $1),
+deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT $1, unnest($2::bigint[]), unnest($3::text[])
 `
@@ -714,7 +714,7 @@ type SettleTurnParams struct {
 	Owner          string
 	MessageNumbers []int64
 	Roles          []string
-	SaidAt         []int64
+	MessageTimes   []int64
 	Contents       []string
 	Metadata       []string
 	Title          string
@@ -737,7 +737,7 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Owner,
 		arg.MessageNumbers,
 		arg.Roles,
-		arg.SaidAt,
+		arg.MessageTimes,
 		arg.Contents,
 		arg.Metadata,
 		arg.Title,
@@ -951,8 +951,7 @@ WHERE t.owner = $1 AND t.id IN (
 ORDER BY t.place = 0, t.place, t.seq
 `
 
-// The turn with those that it begins beside: the open ones of its thread, and
-// the thread's head.
+// The turn, the open turns of its thread, and the thread's head.
 func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error) {
 	rows, err := q.db.Query(ctx, turnContext, arg.Owner, arg.Reach, arg.ID)
 	if err != nil {

@@ -39,7 +39,7 @@ WHERE c.owner = @owner AND c.listed = 1
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, @q)))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, @q)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
 

@@ -77,8 +77,7 @@ ORDER BY place LIMIT CAST(@max_rows AS INTEGER);
 UPDATE turns SET status = @status, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
--- The turn with those that it begins beside: the open ones of its thread, and
--- the thread's head.
+-- The turn, the open turns of its thread, and the thread's head.
 
 -- name: TurnContext :many
 SELECT sqlc.embed(t), CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (

@@ -307,7 +307,7 @@ WHERE c.owner = ?1 AND c.listed = 1
     AND (c.last_message_at < ?2 OR (c.last_message_at = ?2 AND c.id < ?3))
     AND (instr(c.title_folded, ?4) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, ?4)))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, ?4)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT CAST(?5 AS INTEGER)
 `

@@ -915,8 +915,7 @@ WHERE t.owner = ?1 AND t.id IN (
 ORDER BY t.place = 0, t.place, t.seq
 `
 
-// The turn with those that it begins beside: the open ones of its thread, and
-// the thread's head.
+// The turn, the open turns of its thread, and the thread's head.
 func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error) {
 	rows, err := q.query(ctx, q.turnContextStmt, turnContext, arg.Owner, arg.Reach, arg.ID)
 	if err != nil {
