@@ -35,8 +35,7 @@ ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: DocumentsByID :many
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at
-FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value WHERE d.owner IN (@owner, '*')
-ORDER BY j.key;
+FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (@owner, '*');
 
 -- name: DeleteDocument :execrows
 DELETE FROM documents WHERE id = @id AND owner = @owner;
@@ -67,8 +66,7 @@ SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ord
 FROM json_each(CAST(@keys AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
-WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition
-ORDER BY j.key;
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition;
 
 -- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
@@ -85,5 +83,4 @@ FROM json_each(CAST(@ids AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
-WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND d.edition = e.id
-ORDER BY j.key;
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND d.edition = e.id;

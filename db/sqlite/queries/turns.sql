@@ -17,9 +17,12 @@ WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
+-- CROSS JOIN keeps the order of the tables: SQLite would read all rows of the owner
+-- and look each up in the list.
+
 -- name: TurnsByID :many
-SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j JOIN turns t ON t.id = j.value
-WHERE t.owner = @owner ORDER BY j.key;
+SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+WHERE t.owner = @owner;
 
 -- name: TurnByClientID :one
 SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
@@ -84,14 +87,15 @@ SELECT sqlc.embed(t), CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, 
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(@reach AS INTEGER) AND c.created_at <= t.created_at + CAST(@reach AS INTEGER)))) AS cancelled
-FROM turns t
-WHERE t.owner = @owner AND t.id IN (
-    SELECT CAST(@id AS TEXT)
+FROM (
+    SELECT CAST(@id AS TEXT) AS id
     UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id
         WHERE s.id = @id AND s.owner = @owner AND o.settled_at = 0 AND o.status <> 'new'
     UNION SELECT (SELECT x.id FROM turns x
         WHERE x.owner = s.owner AND x.thread_id = s.thread_id AND x.place > 0 AND x.hidden = 0
-        ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = @id AND s.owner = @owner)
+        ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = @id AND s.owner = @owner) i
+CROSS JOIN turns t ON t.id = i.id
+WHERE t.owner = @owner
 ORDER BY t.place = 0, t.place, t.seq;
 
 -- name: SettleTurn :exec
@@ -114,8 +118,8 @@ WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @
 
 -- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM json_each(CAST(@ids AS TEXT)) j
-JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
-WHERE t.owner = @owner AND t.settled_at > 0 ORDER BY j.key, e.n;
+CROSS JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
+WHERE t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
 
 -- name: PutText :execrows
 INSERT INTO turn_texts (turn_id, key, text, written_by)
@@ -176,10 +180,12 @@ SELECT * FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq;
 
+-- INDEXED BY: SQLite would read all turns of the owner.
+
 -- name: CountOpenTurns :one
 SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
-FROM turns
+FROM turns INDEXED BY turns_open
 WHERE owner = @owner AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after));
 
@@ -236,5 +242,5 @@ LEFT JOIN documents d ON d.id = k.value AND d.status = 'ready' AND d.owner IN (@
 WHERE back.settled_at > 0 ORDER BY k.key;
 
 -- name: RegistryDocuments :many
-SELECT d.id, d.title FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (@owner, '*') ORDER BY j.key;
+SELECT d.id, d.title FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+WHERE d.status = 'ready' AND d.owner IN (@owner, '*');

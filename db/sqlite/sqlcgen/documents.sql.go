@@ -16,7 +16,6 @@ JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
 WHERE d.owner IN (?2, '*') AND d.status = 'ready' AND d.edition = e.id
-ORDER BY j.key
 `
 
 type ChunksByInternalIDParams struct {
@@ -62,7 +61,6 @@ FROM json_each(CAST(?1 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
 WHERE d.owner IN (?2, '*') AND d.status = 'ready' AND c.edition = d.edition
-ORDER BY j.key
 `
 
 type ChunksByKeyParams struct {
@@ -221,8 +219,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 
 const documentsByID = `-- name: DocumentsByID :many
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at
-FROM documents d JOIN json_each(CAST(?1 AS TEXT)) j ON d.id = j.value WHERE d.owner IN (?2, '*')
-ORDER BY j.key
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
 type DocumentsByIDParams struct {

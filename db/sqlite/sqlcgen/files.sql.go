@@ -39,8 +39,8 @@ func (q *Queries) AttachmentData(ctx context.Context, arg AttachmentDataParams) 
 
 const attachmentsByID = `-- name: AttachmentsByID :many
 SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes
-FROM json_each(CAST(?1 AS TEXT)) j JOIN attachments a ON a.id = j.value
-WHERE a.owner = ?2 ORDER BY j.key
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN attachments a ON a.id = j.value
+WHERE a.owner = ?2
 `
 
 type AttachmentsByIDParams struct {

@@ -137,8 +137,7 @@ func (q *Queries) SetMembers(ctx context.Context, arg SetMembersParams) ([]SetMe
 }
 
 const setsByID = `-- name: SetsByID :many
-SELECT s.seq, s.id, s.owner, s.name FROM document_sets s JOIN json_each(CAST(?1 AS TEXT)) j ON s.id = j.value WHERE s.owner = ?2
-ORDER BY j.key
+SELECT s.seq, s.id, s.owner, s.name FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN document_sets s ON s.id = j.value WHERE s.owner = ?2
 `
 
 type SetsByIDParams struct {

@@ -110,13 +110,15 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 }
 
 const countOpenTurns = `-- name: CountOpenTurns :one
+
 SELECT count(CASE WHEN thread_id = ?1 THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> ?1 THEN thread_id END) AS busy
-FROM turns
+FROM turns INDEXED BY turns_open
 WHERE owner = ?2 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > ?3))
 `
 
+// INDEXED BY: SQLite would read all turns of the owner.
 func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error) {
 	row := q.queryRow(ctx, q.countOpenTurnsStmt, countOpenTurns, arg.ThreadID, arg.Owner, arg.SentAfter)
 	var i CountOpenTurnsRow
@@ -212,8 +214,8 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 
 const eventsOfTurns = `-- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM json_each(CAST(?1 AS TEXT)) j
-JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
-WHERE t.owner = ?2 AND t.settled_at > 0 ORDER BY j.key, e.n
+CROSS JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
+WHERE t.owner = ?2 AND t.settled_at > 0 ORDER BY e.turn_id, e.n
 `
 
 type EventsOfTurnsParams struct {
@@ -611,8 +613,8 @@ func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error)
 }
 
 const registryDocuments = `-- name: RegistryDocuments :many
-SELECT d.id, d.title FROM documents d JOIN json_each(CAST(?1 AS TEXT)) j ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (?2, '*') ORDER BY j.key
+SELECT d.id, d.title FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+WHERE d.status = 'ready' AND d.owner IN (?2, '*')
 `
 
 type RegistryDocumentsParams struct {
@@ -904,14 +906,15 @@ SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden,
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(?2 AS INTEGER) AND c.created_at <= t.created_at + CAST(?2 AS INTEGER)))) AS cancelled
-FROM turns t
-WHERE t.owner = ?1 AND t.id IN (
-    SELECT CAST(?3 AS TEXT)
+FROM (
+    SELECT CAST(?3 AS TEXT) AS id
     UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id
         WHERE s.id = ?3 AND s.owner = ?1 AND o.settled_at = 0 AND o.status <> 'new'
     UNION SELECT (SELECT x.id FROM turns x
         WHERE x.owner = s.owner AND x.thread_id = s.thread_id AND x.place > 0 AND x.hidden = 0
-        ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = ?3 AND s.owner = ?1)
+        ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = ?3 AND s.owner = ?1) i
+CROSS JOIN turns t ON t.id = i.id
+WHERE t.owner = ?1
 ORDER BY t.place = 0, t.place, t.seq
 `
 
@@ -1050,8 +1053,9 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
-WHERE t.owner = ?2 ORDER BY j.key
+
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+WHERE t.owner = ?2
 `
 
 type TurnsByIDParams struct {
@@ -1059,6 +1063,8 @@ type TurnsByIDParams struct {
 	Owner string
 }
 
+// CROSS JOIN keeps the order of the tables: SQLite would read all rows of the owner
+// and look each up in the list.
 func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
 	rows, err := q.query(ctx, q.turnsByIDStmt, turnsByID, arg.Ids, arg.Owner)
 	if err != nil {
