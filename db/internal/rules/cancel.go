@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -10,10 +11,14 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
+// runCancelReach is how long before and after a cancel by stream_run_id a turn may
+// be sent to match it. Clients may reuse such an id.
+const runCancelReach = time.Minute
+
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {
 	ctx, end := s.short(ctx, "find turn")
 	defer end(&err)
-	kind, id, err := record.CancelKind(ref)
+	kind, id, err := cancelKind(ref)
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -37,7 +42,7 @@ func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_
 func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reason chat.CancelReason) (err error) {
 	ctx, end := s.short(ctx, "cancel")
 	defer end(&err)
-	kind, id, err := record.CancelKind(ref)
+	kind, id, err := cancelKind(ref)
 	if err != nil {
 		return err
 	}
@@ -70,5 +75,22 @@ func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled 
 func cancelsOf(t chat.Turn) sqlcgen.TurnCancelledParams {
 	return sqlcgen.TurnCancelledParams{
 		Owner: t.Owner, TurnID: t.ID, ClientTurnID: t.ClientTurnID, ThreadID: t.ThreadID, RunID: t.StreamRunID,
-		Since: record.Micros(t.CreatedAt.Add(-record.RunCancelReach)), Until: record.Micros(t.CreatedAt.Add(record.RunCancelReach))}
+		Since: record.Micros(t.CreatedAt.Add(-runCancelReach)), Until: record.Micros(t.CreatedAt.Add(runCancelReach))}
+}
+
+// cancelKind is which of a CancelRef's ids is set: turn, client or run.
+func cancelKind(ref db.CancelRef) (kind, id string, err error) {
+	named := 0
+	for _, k := range [...]struct{ kind, id string }{
+		{"turn", ref.TurnID}, {"client", ref.ClientTurnID}, {"run", ref.StreamRunID},
+	} {
+		if k.id != "" {
+			kind, id = k.kind, k.id
+			named++
+		}
+	}
+	if named != 1 {
+		return "", "", errors.New("exactly one of turn_id, client_turn_id and stream_run_id names a turn")
+	}
+	return kind, id, nil
 }

@@ -143,7 +143,7 @@ func deleteConversation(ctx context.Context, q Queries, owner, id string) error 
 	if err := q.KeepConversationDeleted(ctx, sqlcgen.KeepConversationDeletedParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
 		return err
 	}
-	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-record.RetriesEnd))); err != nil {
+	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-retryWindow))); err != nil {
 		return err
 	}
 	messages, err := q.MessagesOfThread(ctx, sqlcgen.MessagesOfThreadParams{Owner: owner, ThreadID: id})
@@ -152,7 +152,7 @@ func deleteConversation(ctx context.Context, q Queries, owner, id string) error 
 	}
 	digests := make([]string, len(messages))
 	for i, m := range messages {
-		digests[i] = record.MessageDigest(id, m.ClientTurnID, m.ContentHash)
+		digests[i] = messageDigest(id, m.ClientTurnID, m.ContentHash)
 	}
 	if err := q.KeepTurnsDeleted(ctx, digests, record.Micros(now)); err != nil {
 		return err

@@ -14,6 +14,15 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
+// retryWindow is how long a message of a deleted conversation counts as a retry when
+// it is sent again.
+const retryWindow = 24 * time.Hour
+
+// messageDigest identifies a message of a deleted conversation without its text.
+func messageDigest(threadID, clientTurnID, contentHash string) string {
+	return record.Digest(threadID + "\x00" + clientTurnID + "\x00" + contentHash)
+}
+
 func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
 	return s.insertTurn(ctx, t, false)
 }
@@ -88,8 +97,8 @@ func generationFor(ctx context.Context, q Queries, t chat.Turn, now sqlcgen.Admi
 		return int(generation), found(int64(t.Generation) == generation)
 	}
 	deleted, err := q.TurnDeleted(ctx, sqlcgen.TurnDeletedParams{
-		Digest: record.MessageDigest(t.ThreadID, t.ClientTurnID, t.ContentHash),
-		Since:  record.Micros(time.Now().Add(-record.RetriesEnd))})
+		Digest: messageDigest(t.ThreadID, t.ClientTurnID, t.ContentHash),
+		Since:  record.Micros(time.Now().Add(-retryWindow))})
 	if err == nil {
 		err = found(!deleted)
 	}
@@ -104,7 +113,7 @@ func writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlcgen.Turn, c
 	if err != nil {
 		return row, false, fmt.Errorf("content: %w", err)
 	}
-	message, err := storedMessage(t.ID, 0, record.FirstMessage(t))
+	message, err := storedMessage(t.ID, 0, firstMessage(t))
 	if err != nil {
 		return row, false, err
 	}
@@ -176,4 +185,22 @@ func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time
 		}
 		return q.DropEmptyConversation(ctx, sqlcgen.DropEmptyConversationParams{Owner: owner, ID: t.ThreadID})
 	})
+}
+
+// firstMessage is the user's message of a turn.
+func firstMessage(t chat.Turn) chat.Message {
+	metadata := map[string]any{"client_turn_id": t.ClientTurnID}
+	if t.StreamRunID != "" {
+		metadata["stream_run_id"] = t.StreamRunID
+	}
+	if len(t.Content.TaggedDocs) > 0 {
+		metadata["tagged_doc_ids"] = t.Content.TaggedDocs
+	}
+	if len(t.Content.Attachments) > 0 {
+		metadata["attachments"] = t.Content.Attachments
+	}
+	if len(t.Content.TipTap) > 0 {
+		metadata["tiptap_json"] = t.Content.TipTap
+	}
+	return chat.Message{Role: "user", Content: t.Content.Message, CreatedAt: t.CreatedAt, Metadata: metadata}
 }

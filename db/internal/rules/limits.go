@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/palaver-chat/palaver/db"
@@ -14,7 +15,7 @@ import (
 func (s *Store) Count(ctx context.Context, key string, n int64, window time.Duration, now time.Time) (_ db.Window, err error) {
 	ctx, end := s.short(ctx, "count")
 	defer end(&err)
-	if s.pruned.Due(now) {
+	if s.pruned.due(now) {
 		if err := s.db.Write.PruneCounts(ctx, record.Micros(now.Add(-record.PruneCountsAfter))); err != nil {
 			return db.Window{}, err
 		}
@@ -38,4 +39,13 @@ func (s *Store) ForgetCount(ctx context.Context, key string) (err error) {
 	ctx, end := s.short(ctx, "forget a count")
 	defer end(&err)
 	return s.db.Write.ForgetCount(ctx, record.Digest(key))
+}
+
+// lastPrune is when counts were last pruned.
+type lastPrune struct{ at atomic.Int64 }
+
+// due returns true once per record.PruneCountsAfter.
+func (p *lastPrune) due(now time.Time) bool {
+	last := p.at.Load()
+	return now.UnixMicro()-last >= record.PruneCountsAfter.Microseconds() && p.at.CompareAndSwap(last, now.UnixMicro())
 }

@@ -7,14 +7,13 @@ import (
 	"context"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 // Store has the methods of db.Store that are the same for every database.
 type Store struct {
 	db     Database
-	pruned record.Pruned
+	pruned lastPrune
 }
 
 // New is a Store on a database.

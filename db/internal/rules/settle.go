@@ -54,8 +54,8 @@ func settle(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, e
 	if err != nil {
 		return err
 	}
-	row.Registry = record.Strings(record.Merge(registry, e.Registry))
-	row.Approvals = record.Strings(record.Merge(tools, e.Approvals))
+	row.Registry = record.Strings(merge(registry, e.Registry))
+	row.Approvals = record.Strings(merge(tools, e.Approvals))
 	row.Status, row.Hidden, row.SettledAt = string(e.Status), e.Hidden, record.Micros(e.At)
 	ending, err := endingOf(row, e)
 	if err != nil {
@@ -75,14 +75,14 @@ func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {
 	if !e.Hidden {
 		ending.Show.Title, ending.Show.TitleFolded = e.Title, record.Fold(e.Title)
 	}
-	messages := record.FurtherMessages(e)
+	messages := furtherMessages(e)
 	ending.Messages = make([]Message, len(messages))
 	for i, m := range messages { // the user's has number 0
 		if ending.Messages[i], err = storedMessage(row.ID, i+1, m); err != nil {
 			return Ending{}, err
 		}
 	}
-	for _, ev := range record.Log(e) {
+	for _, ev := range logOf(e) {
 		text, err := record.JSON(ev)
 		if err != nil {
 			return Ending{}, fmt.Errorf("event %d: %w", ev.N, err)
@@ -102,4 +102,38 @@ func storedMessage(turnID string, n int, m chat.Message) (Message, error) {
 		return Message{}, fmt.Errorf("metadata: %w", err)
 	}
 	return stored, nil
+}
+
+// furtherMessages are what a settlement adds after the user's message.
+func furtherMessages(e db.Settlement) []chat.Message {
+	var list []chat.Message
+	for _, p := range e.Prompts {
+		list = append(list, chat.Message{Role: "system", Content: p.Message, CreatedAt: p.At})
+		if p.Answer != "" {
+			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At})
+		}
+	}
+	// The next turn needs the results of tools even if the answer is empty.
+	if e.Text != "" || len(chat.ToolResults(e.Metadata)) > 0 {
+		list = append(list, chat.Message{Role: "assistant", Content: e.Text, CreatedAt: e.At, Metadata: e.Metadata})
+	}
+	return list
+}
+
+// logOf is a settlement's whole log, the terminal event last.
+func logOf(e db.Settlement) []chat.Event {
+	return append(e.Events[:len(e.Events):len(e.Events)], e.Terminal)
+}
+
+// merge is the union of both lists, in order.
+func merge(known, added []string) []string {
+	seen := make(map[string]bool, len(known)+len(added))
+	merged := make([]string, 0, len(known)+len(added))
+	for _, id := range append(known[:len(known):len(known)], added...) {
+		if !seen[id] {
+			seen[id] = true
+			merged = append(merged, id)
+		}
+	}
+	return merged
 }

@@ -25,7 +25,7 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (c db.TurnContext, err error) {
 	ctx, end := s.short(ctx, "read turn context")
 	defer end(&err)
-	rows, err := s.db.Read.TurnContext(ctx, sqlcgen.TurnContextParams{Owner: owner, ID: turnID, Reach: record.RunCancelReach.Microseconds()})
+	rows, err := s.db.Read.TurnContext(ctx, sqlcgen.TurnContextParams{Owner: owner, ID: turnID, Reach: runCancelReach.Microseconds()})
 	if err != nil {
 		return db.TurnContext{}, err
 	}
@@ -70,11 +70,14 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 	return turns(rows)
 }
 
+// justSent is how long a turn that no workflow has accepted counts as open.
+const justSent = time.Minute
+
 func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error) {
 	ctx, end := s.short(ctx, "count open turns")
 	defer end(&err)
 	n, err := s.db.Read.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
-		Owner: owner, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-record.JustSent))})
+		Owner: owner, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-justSent))})
 	return int(n.Here), int(n.Busy), err
 }
 
