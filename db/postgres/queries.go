@@ -78,8 +78,8 @@ func (q queries) TurnsByID(ctx context.Context, owner string, ids []string) ([]s
 	return q.Queries.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: ids})
 }
 
-func (q queries) KeepTurnsDeleted(ctx context.Context, digests []string, at int64) error {
-	return q.Queries.KeepTurnsDeleted(ctx, sqlcgen.KeepTurnsDeletedParams{Digests: digests, At: at})
+func (q queries) RecordDeletedTurns(ctx context.Context, digests []string, at int64) error {
+	return q.Queries.RecordDeletedTurns(ctx, sqlcgen.RecordDeletedTurnsParams{Digests: digests, At: at})
 }
 
 func (q queries) UseAttachments(ctx context.Context, owner, threadID string, ids []string) error {
@@ -126,7 +126,7 @@ func (q queries) DeleteUpload(ctx context.Context, docID string) error {
 func (q queries) FillSet(ctx context.Context, set chat.DocumentSet) error {
 	// Lock the documents before the set's rows, in the same order as a delete of a
 	// document does, so that the two cannot deadlock.
-	visible, err := q.KeepDocuments(ctx, sqlcgen.KeepDocumentsParams{Owner: set.Owner, Ids: set.DocIDs})
+	visible, err := q.LockDocuments(ctx, sqlcgen.LockDocumentsParams{Owner: set.Owner, Ids: set.DocIDs})
 	if err != nil {
 		return err
 	}

@@ -96,8 +96,8 @@ func (q queries) TurnsByID(ctx context.Context, owner string, ids []string) ([]s
 	return q.Queries.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: record.Strings(ids)})
 }
 
-func (q queries) KeepTurnsDeleted(ctx context.Context, digests []string, at int64) error {
-	return q.Queries.KeepTurnsDeleted(ctx, sqlcgen.KeepTurnsDeletedParams{Digests: record.Strings(digests), At: at})
+func (q queries) RecordDeletedTurns(ctx context.Context, digests []string, at int64) error {
+	return q.Queries.RecordDeletedTurns(ctx, sqlcgen.RecordDeletedTurnsParams{Digests: record.Strings(digests), At: at})
 }
 
 func (q queries) UseAttachments(ctx context.Context, owner, threadID string, ids []string) error {

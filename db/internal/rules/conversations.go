@@ -140,7 +140,7 @@ func deleteConversation(ctx context.Context, q Queries, owner, id string) error 
 		return err
 	}
 	now := time.Now()
-	if err := q.KeepConversationDeleted(ctx, sqlcgen.KeepConversationDeletedParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
+	if err := q.RecordDeletedConversation(ctx, sqlcgen.RecordDeletedConversationParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
 		return err
 	}
 	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-retryWindow))); err != nil {
@@ -154,7 +154,7 @@ func deleteConversation(ctx context.Context, q Queries, owner, id string) error 
 	for i, m := range messages {
 		digests[i] = messageDigest(id, m.ClientTurnID, m.ContentHash)
 	}
-	if err := q.KeepTurnsDeleted(ctx, digests, record.Micros(now)); err != nil {
+	if err := q.RecordDeletedTurns(ctx, digests, record.Micros(now)); err != nil {
 		return err
 	}
 	return record.Found(q.DeleteConversation(ctx, sqlcgen.DeleteConversationParams{Owner: owner, ID: id}))

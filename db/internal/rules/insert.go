@@ -150,7 +150,7 @@ func existingTurn(ctx context.Context, q Queries, t chat.Turn) (sqlcgen.Turn, er
 // sendAgain records that the message of a stored turn was sent again, as t.
 func sendAgain(ctx context.Context, q Queries, t chat.Turn, row sqlcgen.Turn) (cancelled bool, err error) {
 	if row.Status == string(chat.TurnNew) {
-		if err := q.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
+		if err := q.SetSentAt(ctx, sqlcgen.SetSentAtParams{Owner: t.Owner, ID: row.ID, SentAt: record.Micros(t.CreatedAt)}); err != nil {
 			return false, err
 		}
 	}
@@ -165,7 +165,7 @@ func sendAgain(ctx context.Context, q Queries, t chat.Turn, row sqlcgen.Turn) (c
 func (s *Store) AbandonTurn(ctx context.Context, owner, id string) (err error) {
 	ctx, end := s.short(ctx, "abandon turn")
 	defer end(&err)
-	return s.db.Write.SendTurn(ctx, sqlcgen.SendTurnParams{Owner: owner, ID: id})
+	return s.db.Write.SetSentAt(ctx, sqlcgen.SetSentAtParams{Owner: owner, ID: id})
 }
 
 func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time) (err error) {

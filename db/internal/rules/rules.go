@@ -86,7 +86,7 @@ type Lists interface {
 	SetsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentSet, error)
 	TurnsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error)
 
-	KeepTurnsDeleted(ctx context.Context, digests []string, at int64) error
+	RecordDeletedTurns(ctx context.Context, digests []string, at int64) error
 	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
 }
 

@@ -72,7 +72,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		d.Repos += late.Repos
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels,
-			q.ForgetOwnerOfDeleted,
+			q.ClearOwnerOfDeleted,
 		} {
 			if err := remove(ctx, owner); err != nil {
 				return err

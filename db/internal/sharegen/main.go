@@ -1,6 +1,7 @@
-// Command sharegen moves what sqlc generates alike for both databases to
-// db/internal/sqlcgen: structs of parameters and rows, and the interface Queries with
-// the queries that use them. The code of each database keeps aliases of the structs.
+// Command sharegen lets both databases' generated code be used alike. Structs of
+// parameters and rows that sqlc has generated for both with the same fields move to
+// db/internal/sqlcgen; each database keeps aliases. The interface Queries there has the
+// queries that both have with the same signature. It runs after sqlc (db/store.go).
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 	sqlite, postgres := read("sqlite/sqlcgen"), read("postgres/sqlcgen")
 	shared := maps.Clone(sqlite.structs)
 	maps.DeleteFunc(shared, func(name string, fields []string) bool {
-		return name == "Queries" || !slices.Equal(slices.Sorted(slices.Values(fields)), slices.Sorted(slices.Values(postgres.structs[name])))
+		return name == "Queries" || !sameFields(fields, postgres.structs[name])
 	})
 	queries := maps.Clone(sqlite.queries)
 	maps.DeleteFunc(queries, func(name string, q query) bool { return q.text != postgres.queries[name].text || !q.uses(shared) })
@@ -34,6 +35,11 @@ func main() {
 		p.removeStructs(shared)
 		write(filepath.Join(p.folder, "shared.go"), aliases(shared))
 	}
+}
+
+// sameFields ignores the order, which is that of the parameters in the SQL.
+func sameFields(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // generated is a package that sqlc has written.
@@ -51,6 +57,7 @@ type query struct {
 	types []string // that the package declares
 }
 
+// uses reports whether q needs no other types of its package than shared ones.
 func (q query) uses(shared map[string][]string) bool {
 	return !slices.ContainsFunc(q.types, func(name string) bool { return shared[name] == nil })
 }
@@ -70,6 +77,7 @@ func read(folder string) generated {
 	return p
 }
 
+// add notes a struct or a query.
 func (p generated) add(d ast.Decl) {
 	if name, s := structOf(d); s != nil {
 		var fields []string
@@ -118,6 +126,7 @@ func (p generated) removeStructs(shared map[string][]string) {
 	}
 }
 
+// declarations is the code of db/internal/sqlcgen.
 func declarations(shared map[string][]string, queries map[string]query) string {
 	var b strings.Builder
 	b.WriteString("import \"context\"\n\n// Queries are the queries that every database has.\ntype Queries interface {\n")
@@ -131,6 +140,7 @@ func declarations(shared map[string][]string, queries map[string]query) string {
 	return b.String()
 }
 
+// aliases is the code that a database's package gets instead of its structs.
 func aliases(shared map[string][]string) string {
 	var b strings.Builder
 	b.WriteString("import \"github.com/palaver-chat/palaver/db/internal/sqlcgen\"\n\ntype (\n")

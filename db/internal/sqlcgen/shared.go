@@ -12,6 +12,7 @@ type Queries interface {
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
+	ClearOwnerOfDeleted(ctx context.Context, owner string) error
 	ClearSet(ctx context.Context, setID string) error
 	ClearTitle(ctx context.Context, arg ClearTitleParams) error
 	Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error)
@@ -44,7 +45,6 @@ type Queries interface {
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
 	ForgetCount(ctx context.Context, key string) error
-	ForgetOwnerOfDeleted(ctx context.Context, owner string) error
 	HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error)
 	Head(ctx context.Context, arg HeadParams) (string, error)
 	HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error)
@@ -54,7 +54,6 @@ type Queries interface {
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
 	InsertSet(ctx context.Context, arg InsertSetParams) (int64, error)
-	KeepConversationDeleted(ctx context.Context, arg KeepConversationDeletedParams) error
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
@@ -77,12 +76,13 @@ type Queries interface {
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
+	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
-	SendTurn(ctx context.Context, arg SendTurnParams) error
+	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
@@ -485,12 +485,6 @@ type InsertSetParams struct {
 	Name  string
 }
 
-type KeepConversationDeletedParams struct {
-	At    int64
-	ID    string
-	Owner string
-}
-
 type KnownDocumentsParams struct {
 	Owner    string
 	Head     string
@@ -640,6 +634,12 @@ type RawParams struct {
 	Owner string
 }
 
+type RecordDeletedConversationParams struct {
+	At    int64
+	ID    string
+	Owner string
+}
+
 type RegistryDocumentsRow struct {
 	ID    string
 	Title string
@@ -694,15 +694,15 @@ type SearchConversationsRow struct {
 	Activity      int64
 }
 
-type SendTurnParams struct {
-	SentAt int64
-	ID     string
-	Owner  string
-}
-
 type SetMembersRow struct {
 	SetID string
 	DocID string
+}
+
+type SetSentAtParams struct {
+	SentAt int64
+	ID     string
+	Owner  string
 }
 
 type ShowConversationParams struct {

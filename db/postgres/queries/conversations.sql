@@ -68,7 +68,7 @@ DELETE FROM conversations c WHERE c.id = @id AND c.owner = @owner AND NOT c.list
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = @id)
     AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = @id);
 
--- name: KeepConversationDeleted :exec
+-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
     WHERE t.owner = c.owner AND t.thread_id = @id AND t.place > 0), 0))
@@ -79,7 +79,7 @@ ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = exclude
 -- name: MessagesOfThread :many
 SELECT client_turn_id, content_hash FROM turns WHERE owner = @owner AND thread_id = @thread_id;
 
--- name: KeepTurnsDeleted :exec
+-- name: RecordDeletedTurns :exec
 INSERT INTO deleted_turns (digest, deleted_at)
 SELECT unnest(@digests::text[]), @at::bigint ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at;
 

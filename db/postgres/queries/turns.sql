@@ -15,7 +15,7 @@ SELECT * FROM turn;
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
 
--- name: SendTurn :exec
+-- name: SetSentAt :exec
 UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
 
 -- name: DropTurn :execrows
@@ -28,7 +28,8 @@ SELECT * FROM turns WHERE id = @id AND owner = @owner;
 -- name: TurnsByID :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
 
--- A settle waits for a draft or a text under way, so that its statement sees it.
+-- The lock waits for a draft or a text that is being written, so that the settle
+-- deletes it too.
 
 -- name: TurnsForSettle :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner FOR NO KEY UPDATE;
@@ -142,12 +143,12 @@ SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
--- A share of the turn's row makes these two wait for a settle under way, and a
--- settle for them: what is written to an open turn is written before its end.
-
 -- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY(@ids::text[]) AND t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
+
+-- PutTexts and SaveDraft lock the turn's row (FOR SHARE), so they wait for a settle
+-- that runs, and a settle waits for them.
 
 -- name: PutTexts :execrows
 INSERT INTO turn_texts (turn_id, key, text, written_by)

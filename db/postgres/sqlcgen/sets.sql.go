@@ -59,35 +59,6 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const keepDocuments = `-- name: KeepDocuments :many
-SELECT id FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*') ORDER BY id FOR KEY SHARE
-`
-
-type KeepDocumentsParams struct {
-	Ids   []string
-	Owner string
-}
-
-func (q *Queries) KeepDocuments(ctx context.Context, arg KeepDocumentsParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, keepDocuments, arg.Ids, arg.Owner)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const listSets = `-- name: ListSets :many
 SELECT seq, id, owner, name FROM document_sets WHERE owner = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3::bigint
 `
@@ -110,6 +81,35 @@ func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentS
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockDocuments = `-- name: LockDocuments :many
+SELECT id FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*') ORDER BY id FOR KEY SHARE
+`
+
+type LockDocumentsParams struct {
+	Ids   []string
+	Owner string
+}
+
+func (q *Queries) LockDocuments(ctx context.Context, arg LockDocumentsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockDocuments, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -188,7 +188,6 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 }
 
 const eventsOfTurns = `-- name: EventsOfTurns :many
-
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY($1::text[]) AND t.owner = $2 AND t.settled_at > 0 ORDER BY e.turn_id, e.n
 `
@@ -198,8 +197,6 @@ type EventsOfTurnsParams struct {
 	Owner string
 }
 
-// A share of the turn's row makes these two wait for a settle under way, and a
-// settle for them: what is written to an open turn is written before its end.
 func (q *Queries) EventsOfTurns(ctx context.Context, arg EventsOfTurnsParams) ([]EventsOfTurnsRow, error) {
 	rows, err := q.db.Query(ctx, eventsOfTurns, arg.Ids, arg.Owner)
 	if err != nil {
@@ -588,6 +585,7 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 }
 
 const putTexts = `-- name: PutTexts :execrows
+
 INSERT INTO turn_texts (turn_id, key, text, written_by)
 SELECT t.id, n.key, n.text, n.written_by
 FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS text, unnest($3::bigint[]) AS written_by) n
@@ -607,6 +605,8 @@ type PutTextsParams struct {
 	Owner     string
 }
 
+// PutTexts and SaveDraft lock the turn's row (FOR SHARE), so they wait for a settle
+// that runs, and a settle waits for them.
 func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putTexts,
 		arg.Keys,
@@ -673,12 +673,12 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const sendTurn = `-- name: SendTurn :exec
+const setSentAt = `-- name: SetSentAt :exec
 UPDATE turns SET sent_at = $1 WHERE id = $2 AND owner = $3 AND status = 'new'
 `
 
-func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
-	_, err := q.db.Exec(ctx, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+func (q *Queries) SetSentAt(ctx context.Context, arg SetSentAtParams) error {
+	_, err := q.db.Exec(ctx, setSentAt, arg.SentAt, arg.ID, arg.Owner)
 	return err
 }
 
@@ -1137,7 +1137,8 @@ type TurnsForSettleParams struct {
 	Owner string
 }
 
-// A settle waits for a draft or a text under way, so that its statement sees it.
+// The lock waits for a draft or a text that is being written, so that the settle
+// deletes it too.
 func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]Turn, error) {
 	rows, err := q.db.Query(ctx, turnsForSettle, arg.Ids, arg.Owner)
 	if err != nil {

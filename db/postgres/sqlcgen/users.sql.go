@@ -9,6 +9,15 @@ import (
 	"context"
 )
 
+const clearOwnerOfDeleted = `-- name: ClearOwnerOfDeleted :exec
+UPDATE deleted_conversations SET owner = '' WHERE owner = $1 AND owner <> ''
+`
+
+func (q *Queries) ClearOwnerOfDeleted(ctx context.Context, owner string) error {
+	_, err := q.db.Exec(ctx, clearOwnerOfDeleted, owner)
+	return err
+}
+
 const countUserData = `-- name: CountUserData :one
 SELECT
     (SELECT count(*) FROM turns t WHERE t.owner = $1) AS turns,
@@ -77,15 +86,6 @@ DELETE FROM document_sets WHERE owner = $1
 
 func (q *Queries) DeleteUserSets(ctx context.Context, owner string) error {
 	_, err := q.db.Exec(ctx, deleteUserSets, owner)
-	return err
-}
-
-const forgetOwnerOfDeleted = `-- name: ForgetOwnerOfDeleted :exec
-UPDATE deleted_conversations SET owner = '' WHERE owner = $1 AND owner <> ''
-`
-
-func (q *Queries) ForgetOwnerOfDeleted(ctx context.Context, owner string) error {
-	_, err := q.db.Exec(ctx, forgetOwnerOfDeleted, owner)
 	return err
 }
 

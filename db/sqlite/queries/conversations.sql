@@ -64,7 +64,7 @@ DELETE FROM conversations WHERE conversations.id = @id AND conversations.owner =
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = conversations.id)
     AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = conversations.id);
 
--- name: KeepConversationDeleted :exec
+-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
     WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
@@ -75,7 +75,7 @@ ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = exclude
 -- name: MessagesOfThread :many
 SELECT client_turn_id, content_hash FROM turns WHERE owner = @owner AND thread_id = @thread_id;
 
--- name: KeepTurnsDeleted :exec
+-- name: RecordDeletedTurns :exec
 INSERT INTO deleted_turns (digest, deleted_at)
 SELECT j.value, @at FROM json_each(CAST(@digests AS TEXT)) j WHERE true
 ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at;

@@ -7,7 +7,7 @@ ON CONFLICT DO NOTHING RETURNING *;
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
 
--- name: SendTurn :exec
+-- name: SetSentAt :exec
 UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
 
 -- name: DropTurn :execrows

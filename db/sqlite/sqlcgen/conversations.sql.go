@@ -147,36 +147,6 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 	return err
 }
 
-const keepConversationDeleted = `-- name: KeepConversationDeleted :exec
-INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
-SELECT c.id, ?1, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
-FROM conversations c WHERE c.id = ?2 AND c.owner = ?3
-ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
-    generation = excluded.generation, places = excluded.places
-`
-
-func (q *Queries) KeepConversationDeleted(ctx context.Context, arg KeepConversationDeletedParams) error {
-	_, err := q.exec(ctx, q.keepConversationDeletedStmt, keepConversationDeleted, arg.At, arg.ID, arg.Owner)
-	return err
-}
-
-const keepTurnsDeleted = `-- name: KeepTurnsDeleted :exec
-INSERT INTO deleted_turns (digest, deleted_at)
-SELECT j.value, ?1 FROM json_each(CAST(?2 AS TEXT)) j WHERE true
-ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at
-`
-
-type KeepTurnsDeletedParams struct {
-	At      int64
-	Digests string
-}
-
-func (q *Queries) KeepTurnsDeleted(ctx context.Context, arg KeepTurnsDeletedParams) error {
-	_, err := q.exec(ctx, q.keepTurnsDeletedStmt, keepTurnsDeleted, arg.At, arg.Digests)
-	return err
-}
-
 const listConversations = `-- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
@@ -277,6 +247,36 @@ ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = exclu
 
 func (q *Queries) PutProfile(ctx context.Context, arg PutProfileParams) error {
 	_, err := q.exec(ctx, q.putProfileStmt, putProfile, arg.Owner, arg.Industry, arg.Location)
+	return err
+}
+
+const recordDeletedConversation = `-- name: RecordDeletedConversation :exec
+INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
+SELECT c.id, ?1, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
+FROM conversations c WHERE c.id = ?2 AND c.owner = ?3
+ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
+    generation = excluded.generation, places = excluded.places
+`
+
+func (q *Queries) RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error {
+	_, err := q.exec(ctx, q.recordDeletedConversationStmt, recordDeletedConversation, arg.At, arg.ID, arg.Owner)
+	return err
+}
+
+const recordDeletedTurns = `-- name: RecordDeletedTurns :exec
+INSERT INTO deleted_turns (digest, deleted_at)
+SELECT j.value, ?1 FROM json_each(CAST(?2 AS TEXT)) j WHERE true
+ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at
+`
+
+type RecordDeletedTurnsParams struct {
+	At      int64
+	Digests string
+}
+
+func (q *Queries) RecordDeletedTurns(ctx context.Context, arg RecordDeletedTurnsParams) error {
+	_, err := q.exec(ctx, q.recordDeletedTurnsStmt, recordDeletedTurns, arg.At, arg.Digests)
 	return err
 }
 

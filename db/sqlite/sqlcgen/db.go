@@ -54,6 +54,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.chunksByKeyStmt, err = db.PrepareContext(ctx, chunksByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query ChunksByKey: %w", err)
 	}
+	if q.clearOwnerOfDeletedStmt, err = db.PrepareContext(ctx, clearOwnerOfDeleted); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearOwnerOfDeleted: %w", err)
+	}
 	if q.clearSetStmt, err = db.PrepareContext(ctx, clearSet); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearSet: %w", err)
 	}
@@ -165,9 +168,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
 	}
-	if q.forgetOwnerOfDeletedStmt, err = db.PrepareContext(ctx, forgetOwnerOfDeleted); err != nil {
-		return nil, fmt.Errorf("error preparing query ForgetOwnerOfDeleted: %w", err)
-	}
 	if q.hasOpenTurnsStmt, err = db.PrepareContext(ctx, hasOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query HasOpenTurns: %w", err)
 	}
@@ -212,12 +212,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.insertVectorStmt, err = db.PrepareContext(ctx, insertVector); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertVector: %w", err)
-	}
-	if q.keepConversationDeletedStmt, err = db.PrepareContext(ctx, keepConversationDeleted); err != nil {
-		return nil, fmt.Errorf("error preparing query KeepConversationDeleted: %w", err)
-	}
-	if q.keepTurnsDeletedStmt, err = db.PrepareContext(ctx, keepTurnsDeleted); err != nil {
-		return nil, fmt.Errorf("error preparing query KeepTurnsDeleted: %w", err)
 	}
 	if q.knownDocumentsStmt, err = db.PrepareContext(ctx, knownDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query KnownDocuments: %w", err)
@@ -291,6 +285,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.rawStmt, err = db.PrepareContext(ctx, raw); err != nil {
 		return nil, fmt.Errorf("error preparing query Raw: %w", err)
 	}
+	if q.recordDeletedConversationStmt, err = db.PrepareContext(ctx, recordDeletedConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query RecordDeletedConversation: %w", err)
+	}
+	if q.recordDeletedTurnsStmt, err = db.PrepareContext(ctx, recordDeletedTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query RecordDeletedTurns: %w", err)
+	}
 	if q.registryDocumentsStmt, err = db.PrepareContext(ctx, registryDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query RegistryDocuments: %w", err)
 	}
@@ -309,11 +309,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
 	}
-	if q.sendTurnStmt, err = db.PrepareContext(ctx, sendTurn); err != nil {
-		return nil, fmt.Errorf("error preparing query SendTurn: %w", err)
-	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
+	}
+	if q.setSentAtStmt, err = db.PrepareContext(ctx, setSentAt); err != nil {
+		return nil, fmt.Errorf("error preparing query SetSentAt: %w", err)
 	}
 	if q.setsByIDStmt, err = db.PrepareContext(ctx, setsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query SetsByID: %w", err)
@@ -440,6 +440,11 @@ func (q *Queries) Close() error {
 	if q.chunksByKeyStmt != nil {
 		if cerr := q.chunksByKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing chunksByKeyStmt: %w", cerr)
+		}
+	}
+	if q.clearOwnerOfDeletedStmt != nil {
+		if cerr := q.clearOwnerOfDeletedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearOwnerOfDeletedStmt: %w", cerr)
 		}
 	}
 	if q.clearSetStmt != nil {
@@ -627,11 +632,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing forgetCountStmt: %w", cerr)
 		}
 	}
-	if q.forgetOwnerOfDeletedStmt != nil {
-		if cerr := q.forgetOwnerOfDeletedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing forgetOwnerOfDeletedStmt: %w", cerr)
-		}
-	}
 	if q.hasOpenTurnsStmt != nil {
 		if cerr := q.hasOpenTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing hasOpenTurnsStmt: %w", cerr)
@@ -705,16 +705,6 @@ func (q *Queries) Close() error {
 	if q.insertVectorStmt != nil {
 		if cerr := q.insertVectorStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertVectorStmt: %w", cerr)
-		}
-	}
-	if q.keepConversationDeletedStmt != nil {
-		if cerr := q.keepConversationDeletedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing keepConversationDeletedStmt: %w", cerr)
-		}
-	}
-	if q.keepTurnsDeletedStmt != nil {
-		if cerr := q.keepTurnsDeletedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing keepTurnsDeletedStmt: %w", cerr)
 		}
 	}
 	if q.knownDocumentsStmt != nil {
@@ -837,6 +827,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing rawStmt: %w", cerr)
 		}
 	}
+	if q.recordDeletedConversationStmt != nil {
+		if cerr := q.recordDeletedConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing recordDeletedConversationStmt: %w", cerr)
+		}
+	}
+	if q.recordDeletedTurnsStmt != nil {
+		if cerr := q.recordDeletedTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing recordDeletedTurnsStmt: %w", cerr)
+		}
+	}
 	if q.registryDocumentsStmt != nil {
 		if cerr := q.registryDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing registryDocumentsStmt: %w", cerr)
@@ -867,14 +867,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
 		}
 	}
-	if q.sendTurnStmt != nil {
-		if cerr := q.sendTurnStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing sendTurnStmt: %w", cerr)
-		}
-	}
 	if q.setMembersStmt != nil {
 		if cerr := q.setMembersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
+		}
+	}
+	if q.setSentAtStmt != nil {
+		if cerr := q.setSentAtStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setSentAtStmt: %w", cerr)
 		}
 	}
 	if q.setsByIDStmt != nil {
@@ -1034,255 +1034,255 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                          DBTX
-	tx                          *sql.Tx
-	addStreamRunStmt            *sql.Stmt
-	addToSetStmt                *sql.Stmt
-	admissionStmt               *sql.Stmt
-	attachmentStmt              *sql.Stmt
-	attachmentDataStmt          *sql.Stmt
-	attachmentsByIDStmt         *sql.Stmt
-	branchMessagesStmt          *sql.Stmt
-	busyThreadsStmt             *sql.Stmt
-	chunksByInternalIDStmt      *sql.Stmt
-	chunksByKeyStmt             *sql.Stmt
-	clearSetStmt                *sql.Stmt
-	clearTitleStmt              *sql.Stmt
-	conversationStmt            *sql.Stmt
-	conversationDeletedStmt     *sql.Stmt
-	conversationStateStmt       *sql.Stmt
-	countStmt                   *sql.Stmt
-	countOpenTurnsStmt          *sql.Stmt
-	countUserDataStmt           *sql.Stmt
-	countedStmt                 *sql.Stmt
-	deleteConversationStmt      *sql.Stmt
-	deleteDocumentStmt          *sql.Stmt
-	deleteDraftsStmt            *sql.Stmt
-	deleteOtherEditionsStmt     *sql.Stmt
-	deleteRawStmt               *sql.Stmt
-	deleteRunCancelsStmt        *sql.Stmt
-	deleteSetStmt               *sql.Stmt
-	deleteTextsStmt             *sql.Stmt
-	deleteThreadCancelsStmt     *sql.Stmt
-	deleteTurnCancelsStmt       *sql.Stmt
-	deleteUserAttachmentsStmt   *sql.Stmt
-	deleteUserCancelsStmt       *sql.Stmt
-	deleteUserDocumentsStmt     *sql.Stmt
-	deleteUserProfileStmt       *sql.Stmt
-	deleteUserSetsStmt          *sql.Stmt
-	documentStmt                *sql.Stmt
-	documentChunksStmt          *sql.Stmt
-	documentProgressStmt        *sql.Stmt
-	documentTextStmt            *sql.Stmt
-	documentsByIDStmt           *sql.Stmt
-	draftStmt                   *sql.Stmt
-	dropEmptyConversationStmt   *sql.Stmt
-	dropTurnStmt                *sql.Stmt
-	dropUnacceptedTurnStmt      *sql.Stmt
-	eventsAfterStmt             *sql.Stmt
-	eventsOfTurnsStmt           *sql.Stmt
-	failDocumentStmt            *sql.Stmt
-	forgetCountStmt             *sql.Stmt
-	forgetOwnerOfDeletedStmt    *sql.Stmt
-	hasOpenTurnsStmt            *sql.Stmt
-	headStmt                    *sql.Stmt
-	headOfConversationStmt      *sql.Stmt
-	headTurnStmt                *sql.Stmt
-	insertAttachmentStmt        *sql.Stmt
-	insertChunkStmt             *sql.Stmt
-	insertConversationStmt      *sql.Stmt
-	insertDocumentStmt          *sql.Stmt
-	insertEditionStmt           *sql.Stmt
-	insertEventStmt             *sql.Stmt
-	insertMessageStmt           *sql.Stmt
-	insertRawStmt               *sql.Stmt
-	insertSetStmt               *sql.Stmt
-	insertTurnStmt              *sql.Stmt
-	insertVectorStmt            *sql.Stmt
-	keepConversationDeletedStmt *sql.Stmt
-	keepTurnsDeletedStmt        *sql.Stmt
-	knownDocumentsStmt          *sql.Stmt
-	lastEventStmt               *sql.Stmt
-	lastPlaceStmt               *sql.Stmt
-	listConversationsStmt       *sql.Stmt
-	listDocumentsStmt           *sql.Stmt
-	listSetsStmt                *sql.Stmt
-	markTurnStmt                *sql.Stmt
-	messagesOfThreadStmt        *sql.Stmt
-	newestTurnByClientIDStmt    *sql.Stmt
-	nextPlaceStmt               *sql.Stmt
-	openThreadsStmt             *sql.Stmt
-	openTurnsStmt               *sql.Stmt
-	processingDocumentsStmt     *sql.Stmt
-	profileStmt                 *sql.Stmt
-	pruneAttachmentsStmt        *sql.Stmt
-	pruneCancelsStmt            *sql.Stmt
-	pruneCountsStmt             *sql.Stmt
-	pruneDeletedTurnsStmt       *sql.Stmt
-	publishEditionStmt          *sql.Stmt
-	putCancelStmt               *sql.Stmt
-	putProfileStmt              *sql.Stmt
-	putRepoStmt                 *sql.Stmt
-	putTextStmt                 *sql.Stmt
-	rawStmt                     *sql.Stmt
-	registryDocumentsStmt       *sql.Stmt
-	renameConversationStmt      *sql.Stmt
-	repoStmt                    *sql.Stmt
-	repoVersionStmt             *sql.Stmt
-	saveDraftStmt               *sql.Stmt
-	searchConversationsStmt     *sql.Stmt
-	sendTurnStmt                *sql.Stmt
-	setMembersStmt              *sql.Stmt
-	setsByIDStmt                *sql.Stmt
-	settleTurnStmt              *sql.Stmt
-	showConversationStmt        *sql.Stmt
-	snapshotStmt                *sql.Stmt
-	textsStmt                   *sql.Stmt
-	treeStmt                    *sql.Stmt
-	turnStmt                    *sql.Stmt
-	turnByClientIDStmt          *sql.Stmt
-	turnByRunIDStmt             *sql.Stmt
-	turnCancelledStmt           *sql.Stmt
-	turnContextStmt             *sql.Stmt
-	turnDeletedStmt             *sql.Stmt
-	turnOfMessageStmt           *sql.Stmt
-	turnsAfterStmt              *sql.Stmt
-	turnsByIDStmt               *sql.Stmt
-	unacceptedTurnsStmt         *sql.Stmt
-	unusedAttachmentsStmt       *sql.Stmt
-	updateSetStmt               *sql.Stmt
-	useAttachmentsStmt          *sql.Stmt
-	userDocumentsStmt           *sql.Stmt
-	userThreadsStmt             *sql.Stmt
-	visibleChunksStmt           *sql.Stmt
-	visibleDocumentsStmt        *sql.Stmt
-	waitingMessagesStmt         *sql.Stmt
+	db                            DBTX
+	tx                            *sql.Tx
+	addStreamRunStmt              *sql.Stmt
+	addToSetStmt                  *sql.Stmt
+	admissionStmt                 *sql.Stmt
+	attachmentStmt                *sql.Stmt
+	attachmentDataStmt            *sql.Stmt
+	attachmentsByIDStmt           *sql.Stmt
+	branchMessagesStmt            *sql.Stmt
+	busyThreadsStmt               *sql.Stmt
+	chunksByInternalIDStmt        *sql.Stmt
+	chunksByKeyStmt               *sql.Stmt
+	clearOwnerOfDeletedStmt       *sql.Stmt
+	clearSetStmt                  *sql.Stmt
+	clearTitleStmt                *sql.Stmt
+	conversationStmt              *sql.Stmt
+	conversationDeletedStmt       *sql.Stmt
+	conversationStateStmt         *sql.Stmt
+	countStmt                     *sql.Stmt
+	countOpenTurnsStmt            *sql.Stmt
+	countUserDataStmt             *sql.Stmt
+	countedStmt                   *sql.Stmt
+	deleteConversationStmt        *sql.Stmt
+	deleteDocumentStmt            *sql.Stmt
+	deleteDraftsStmt              *sql.Stmt
+	deleteOtherEditionsStmt       *sql.Stmt
+	deleteRawStmt                 *sql.Stmt
+	deleteRunCancelsStmt          *sql.Stmt
+	deleteSetStmt                 *sql.Stmt
+	deleteTextsStmt               *sql.Stmt
+	deleteThreadCancelsStmt       *sql.Stmt
+	deleteTurnCancelsStmt         *sql.Stmt
+	deleteUserAttachmentsStmt     *sql.Stmt
+	deleteUserCancelsStmt         *sql.Stmt
+	deleteUserDocumentsStmt       *sql.Stmt
+	deleteUserProfileStmt         *sql.Stmt
+	deleteUserSetsStmt            *sql.Stmt
+	documentStmt                  *sql.Stmt
+	documentChunksStmt            *sql.Stmt
+	documentProgressStmt          *sql.Stmt
+	documentTextStmt              *sql.Stmt
+	documentsByIDStmt             *sql.Stmt
+	draftStmt                     *sql.Stmt
+	dropEmptyConversationStmt     *sql.Stmt
+	dropTurnStmt                  *sql.Stmt
+	dropUnacceptedTurnStmt        *sql.Stmt
+	eventsAfterStmt               *sql.Stmt
+	eventsOfTurnsStmt             *sql.Stmt
+	failDocumentStmt              *sql.Stmt
+	forgetCountStmt               *sql.Stmt
+	hasOpenTurnsStmt              *sql.Stmt
+	headStmt                      *sql.Stmt
+	headOfConversationStmt        *sql.Stmt
+	headTurnStmt                  *sql.Stmt
+	insertAttachmentStmt          *sql.Stmt
+	insertChunkStmt               *sql.Stmt
+	insertConversationStmt        *sql.Stmt
+	insertDocumentStmt            *sql.Stmt
+	insertEditionStmt             *sql.Stmt
+	insertEventStmt               *sql.Stmt
+	insertMessageStmt             *sql.Stmt
+	insertRawStmt                 *sql.Stmt
+	insertSetStmt                 *sql.Stmt
+	insertTurnStmt                *sql.Stmt
+	insertVectorStmt              *sql.Stmt
+	knownDocumentsStmt            *sql.Stmt
+	lastEventStmt                 *sql.Stmt
+	lastPlaceStmt                 *sql.Stmt
+	listConversationsStmt         *sql.Stmt
+	listDocumentsStmt             *sql.Stmt
+	listSetsStmt                  *sql.Stmt
+	markTurnStmt                  *sql.Stmt
+	messagesOfThreadStmt          *sql.Stmt
+	newestTurnByClientIDStmt      *sql.Stmt
+	nextPlaceStmt                 *sql.Stmt
+	openThreadsStmt               *sql.Stmt
+	openTurnsStmt                 *sql.Stmt
+	processingDocumentsStmt       *sql.Stmt
+	profileStmt                   *sql.Stmt
+	pruneAttachmentsStmt          *sql.Stmt
+	pruneCancelsStmt              *sql.Stmt
+	pruneCountsStmt               *sql.Stmt
+	pruneDeletedTurnsStmt         *sql.Stmt
+	publishEditionStmt            *sql.Stmt
+	putCancelStmt                 *sql.Stmt
+	putProfileStmt                *sql.Stmt
+	putRepoStmt                   *sql.Stmt
+	putTextStmt                   *sql.Stmt
+	rawStmt                       *sql.Stmt
+	recordDeletedConversationStmt *sql.Stmt
+	recordDeletedTurnsStmt        *sql.Stmt
+	registryDocumentsStmt         *sql.Stmt
+	renameConversationStmt        *sql.Stmt
+	repoStmt                      *sql.Stmt
+	repoVersionStmt               *sql.Stmt
+	saveDraftStmt                 *sql.Stmt
+	searchConversationsStmt       *sql.Stmt
+	setMembersStmt                *sql.Stmt
+	setSentAtStmt                 *sql.Stmt
+	setsByIDStmt                  *sql.Stmt
+	settleTurnStmt                *sql.Stmt
+	showConversationStmt          *sql.Stmt
+	snapshotStmt                  *sql.Stmt
+	textsStmt                     *sql.Stmt
+	treeStmt                      *sql.Stmt
+	turnStmt                      *sql.Stmt
+	turnByClientIDStmt            *sql.Stmt
+	turnByRunIDStmt               *sql.Stmt
+	turnCancelledStmt             *sql.Stmt
+	turnContextStmt               *sql.Stmt
+	turnDeletedStmt               *sql.Stmt
+	turnOfMessageStmt             *sql.Stmt
+	turnsAfterStmt                *sql.Stmt
+	turnsByIDStmt                 *sql.Stmt
+	unacceptedTurnsStmt           *sql.Stmt
+	unusedAttachmentsStmt         *sql.Stmt
+	updateSetStmt                 *sql.Stmt
+	useAttachmentsStmt            *sql.Stmt
+	userDocumentsStmt             *sql.Stmt
+	userThreadsStmt               *sql.Stmt
+	visibleChunksStmt             *sql.Stmt
+	visibleDocumentsStmt          *sql.Stmt
+	waitingMessagesStmt           *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                          tx,
-		tx:                          tx,
-		addStreamRunStmt:            q.addStreamRunStmt,
-		addToSetStmt:                q.addToSetStmt,
-		admissionStmt:               q.admissionStmt,
-		attachmentStmt:              q.attachmentStmt,
-		attachmentDataStmt:          q.attachmentDataStmt,
-		attachmentsByIDStmt:         q.attachmentsByIDStmt,
-		branchMessagesStmt:          q.branchMessagesStmt,
-		busyThreadsStmt:             q.busyThreadsStmt,
-		chunksByInternalIDStmt:      q.chunksByInternalIDStmt,
-		chunksByKeyStmt:             q.chunksByKeyStmt,
-		clearSetStmt:                q.clearSetStmt,
-		clearTitleStmt:              q.clearTitleStmt,
-		conversationStmt:            q.conversationStmt,
-		conversationDeletedStmt:     q.conversationDeletedStmt,
-		conversationStateStmt:       q.conversationStateStmt,
-		countStmt:                   q.countStmt,
-		countOpenTurnsStmt:          q.countOpenTurnsStmt,
-		countUserDataStmt:           q.countUserDataStmt,
-		countedStmt:                 q.countedStmt,
-		deleteConversationStmt:      q.deleteConversationStmt,
-		deleteDocumentStmt:          q.deleteDocumentStmt,
-		deleteDraftsStmt:            q.deleteDraftsStmt,
-		deleteOtherEditionsStmt:     q.deleteOtherEditionsStmt,
-		deleteRawStmt:               q.deleteRawStmt,
-		deleteRunCancelsStmt:        q.deleteRunCancelsStmt,
-		deleteSetStmt:               q.deleteSetStmt,
-		deleteTextsStmt:             q.deleteTextsStmt,
-		deleteThreadCancelsStmt:     q.deleteThreadCancelsStmt,
-		deleteTurnCancelsStmt:       q.deleteTurnCancelsStmt,
-		deleteUserAttachmentsStmt:   q.deleteUserAttachmentsStmt,
-		deleteUserCancelsStmt:       q.deleteUserCancelsStmt,
-		deleteUserDocumentsStmt:     q.deleteUserDocumentsStmt,
-		deleteUserProfileStmt:       q.deleteUserProfileStmt,
-		deleteUserSetsStmt:          q.deleteUserSetsStmt,
-		documentStmt:                q.documentStmt,
-		documentChunksStmt:          q.documentChunksStmt,
-		documentProgressStmt:        q.documentProgressStmt,
-		documentTextStmt:            q.documentTextStmt,
-		documentsByIDStmt:           q.documentsByIDStmt,
-		draftStmt:                   q.draftStmt,
-		dropEmptyConversationStmt:   q.dropEmptyConversationStmt,
-		dropTurnStmt:                q.dropTurnStmt,
-		dropUnacceptedTurnStmt:      q.dropUnacceptedTurnStmt,
-		eventsAfterStmt:             q.eventsAfterStmt,
-		eventsOfTurnsStmt:           q.eventsOfTurnsStmt,
-		failDocumentStmt:            q.failDocumentStmt,
-		forgetCountStmt:             q.forgetCountStmt,
-		forgetOwnerOfDeletedStmt:    q.forgetOwnerOfDeletedStmt,
-		hasOpenTurnsStmt:            q.hasOpenTurnsStmt,
-		headStmt:                    q.headStmt,
-		headOfConversationStmt:      q.headOfConversationStmt,
-		headTurnStmt:                q.headTurnStmt,
-		insertAttachmentStmt:        q.insertAttachmentStmt,
-		insertChunkStmt:             q.insertChunkStmt,
-		insertConversationStmt:      q.insertConversationStmt,
-		insertDocumentStmt:          q.insertDocumentStmt,
-		insertEditionStmt:           q.insertEditionStmt,
-		insertEventStmt:             q.insertEventStmt,
-		insertMessageStmt:           q.insertMessageStmt,
-		insertRawStmt:               q.insertRawStmt,
-		insertSetStmt:               q.insertSetStmt,
-		insertTurnStmt:              q.insertTurnStmt,
-		insertVectorStmt:            q.insertVectorStmt,
-		keepConversationDeletedStmt: q.keepConversationDeletedStmt,
-		keepTurnsDeletedStmt:        q.keepTurnsDeletedStmt,
-		knownDocumentsStmt:          q.knownDocumentsStmt,
-		lastEventStmt:               q.lastEventStmt,
-		lastPlaceStmt:               q.lastPlaceStmt,
-		listConversationsStmt:       q.listConversationsStmt,
-		listDocumentsStmt:           q.listDocumentsStmt,
-		listSetsStmt:                q.listSetsStmt,
-		markTurnStmt:                q.markTurnStmt,
-		messagesOfThreadStmt:        q.messagesOfThreadStmt,
-		newestTurnByClientIDStmt:    q.newestTurnByClientIDStmt,
-		nextPlaceStmt:               q.nextPlaceStmt,
-		openThreadsStmt:             q.openThreadsStmt,
-		openTurnsStmt:               q.openTurnsStmt,
-		processingDocumentsStmt:     q.processingDocumentsStmt,
-		profileStmt:                 q.profileStmt,
-		pruneAttachmentsStmt:        q.pruneAttachmentsStmt,
-		pruneCancelsStmt:            q.pruneCancelsStmt,
-		pruneCountsStmt:             q.pruneCountsStmt,
-		pruneDeletedTurnsStmt:       q.pruneDeletedTurnsStmt,
-		publishEditionStmt:          q.publishEditionStmt,
-		putCancelStmt:               q.putCancelStmt,
-		putProfileStmt:              q.putProfileStmt,
-		putRepoStmt:                 q.putRepoStmt,
-		putTextStmt:                 q.putTextStmt,
-		rawStmt:                     q.rawStmt,
-		registryDocumentsStmt:       q.registryDocumentsStmt,
-		renameConversationStmt:      q.renameConversationStmt,
-		repoStmt:                    q.repoStmt,
-		repoVersionStmt:             q.repoVersionStmt,
-		saveDraftStmt:               q.saveDraftStmt,
-		searchConversationsStmt:     q.searchConversationsStmt,
-		sendTurnStmt:                q.sendTurnStmt,
-		setMembersStmt:              q.setMembersStmt,
-		setsByIDStmt:                q.setsByIDStmt,
-		settleTurnStmt:              q.settleTurnStmt,
-		showConversationStmt:        q.showConversationStmt,
-		snapshotStmt:                q.snapshotStmt,
-		textsStmt:                   q.textsStmt,
-		treeStmt:                    q.treeStmt,
-		turnStmt:                    q.turnStmt,
-		turnByClientIDStmt:          q.turnByClientIDStmt,
-		turnByRunIDStmt:             q.turnByRunIDStmt,
-		turnCancelledStmt:           q.turnCancelledStmt,
-		turnContextStmt:             q.turnContextStmt,
-		turnDeletedStmt:             q.turnDeletedStmt,
-		turnOfMessageStmt:           q.turnOfMessageStmt,
-		turnsAfterStmt:              q.turnsAfterStmt,
-		turnsByIDStmt:               q.turnsByIDStmt,
-		unacceptedTurnsStmt:         q.unacceptedTurnsStmt,
-		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
-		updateSetStmt:               q.updateSetStmt,
-		useAttachmentsStmt:          q.useAttachmentsStmt,
-		userDocumentsStmt:           q.userDocumentsStmt,
-		userThreadsStmt:             q.userThreadsStmt,
-		visibleChunksStmt:           q.visibleChunksStmt,
-		visibleDocumentsStmt:        q.visibleDocumentsStmt,
-		waitingMessagesStmt:         q.waitingMessagesStmt,
+		db:                            tx,
+		tx:                            tx,
+		addStreamRunStmt:              q.addStreamRunStmt,
+		addToSetStmt:                  q.addToSetStmt,
+		admissionStmt:                 q.admissionStmt,
+		attachmentStmt:                q.attachmentStmt,
+		attachmentDataStmt:            q.attachmentDataStmt,
+		attachmentsByIDStmt:           q.attachmentsByIDStmt,
+		branchMessagesStmt:            q.branchMessagesStmt,
+		busyThreadsStmt:               q.busyThreadsStmt,
+		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
+		chunksByKeyStmt:               q.chunksByKeyStmt,
+		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
+		clearSetStmt:                  q.clearSetStmt,
+		clearTitleStmt:                q.clearTitleStmt,
+		conversationStmt:              q.conversationStmt,
+		conversationDeletedStmt:       q.conversationDeletedStmt,
+		conversationStateStmt:         q.conversationStateStmt,
+		countStmt:                     q.countStmt,
+		countOpenTurnsStmt:            q.countOpenTurnsStmt,
+		countUserDataStmt:             q.countUserDataStmt,
+		countedStmt:                   q.countedStmt,
+		deleteConversationStmt:        q.deleteConversationStmt,
+		deleteDocumentStmt:            q.deleteDocumentStmt,
+		deleteDraftsStmt:              q.deleteDraftsStmt,
+		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
+		deleteRawStmt:                 q.deleteRawStmt,
+		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
+		deleteSetStmt:                 q.deleteSetStmt,
+		deleteTextsStmt:               q.deleteTextsStmt,
+		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
+		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
+		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
+		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
+		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
+		deleteUserProfileStmt:         q.deleteUserProfileStmt,
+		deleteUserSetsStmt:            q.deleteUserSetsStmt,
+		documentStmt:                  q.documentStmt,
+		documentChunksStmt:            q.documentChunksStmt,
+		documentProgressStmt:          q.documentProgressStmt,
+		documentTextStmt:              q.documentTextStmt,
+		documentsByIDStmt:             q.documentsByIDStmt,
+		draftStmt:                     q.draftStmt,
+		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
+		dropTurnStmt:                  q.dropTurnStmt,
+		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		eventsAfterStmt:               q.eventsAfterStmt,
+		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
+		failDocumentStmt:              q.failDocumentStmt,
+		forgetCountStmt:               q.forgetCountStmt,
+		hasOpenTurnsStmt:              q.hasOpenTurnsStmt,
+		headStmt:                      q.headStmt,
+		headOfConversationStmt:        q.headOfConversationStmt,
+		headTurnStmt:                  q.headTurnStmt,
+		insertAttachmentStmt:          q.insertAttachmentStmt,
+		insertChunkStmt:               q.insertChunkStmt,
+		insertConversationStmt:        q.insertConversationStmt,
+		insertDocumentStmt:            q.insertDocumentStmt,
+		insertEditionStmt:             q.insertEditionStmt,
+		insertEventStmt:               q.insertEventStmt,
+		insertMessageStmt:             q.insertMessageStmt,
+		insertRawStmt:                 q.insertRawStmt,
+		insertSetStmt:                 q.insertSetStmt,
+		insertTurnStmt:                q.insertTurnStmt,
+		insertVectorStmt:              q.insertVectorStmt,
+		knownDocumentsStmt:            q.knownDocumentsStmt,
+		lastEventStmt:                 q.lastEventStmt,
+		lastPlaceStmt:                 q.lastPlaceStmt,
+		listConversationsStmt:         q.listConversationsStmt,
+		listDocumentsStmt:             q.listDocumentsStmt,
+		listSetsStmt:                  q.listSetsStmt,
+		markTurnStmt:                  q.markTurnStmt,
+		messagesOfThreadStmt:          q.messagesOfThreadStmt,
+		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
+		nextPlaceStmt:                 q.nextPlaceStmt,
+		openThreadsStmt:               q.openThreadsStmt,
+		openTurnsStmt:                 q.openTurnsStmt,
+		processingDocumentsStmt:       q.processingDocumentsStmt,
+		profileStmt:                   q.profileStmt,
+		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneCancelsStmt:              q.pruneCancelsStmt,
+		pruneCountsStmt:               q.pruneCountsStmt,
+		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
+		publishEditionStmt:            q.publishEditionStmt,
+		putCancelStmt:                 q.putCancelStmt,
+		putProfileStmt:                q.putProfileStmt,
+		putRepoStmt:                   q.putRepoStmt,
+		putTextStmt:                   q.putTextStmt,
+		rawStmt:                       q.rawStmt,
+		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
+		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
+		registryDocumentsStmt:         q.registryDocumentsStmt,
+		renameConversationStmt:        q.renameConversationStmt,
+		repoStmt:                      q.repoStmt,
+		repoVersionStmt:               q.repoVersionStmt,
+		saveDraftStmt:                 q.saveDraftStmt,
+		searchConversationsStmt:       q.searchConversationsStmt,
+		setMembersStmt:                q.setMembersStmt,
+		setSentAtStmt:                 q.setSentAtStmt,
+		setsByIDStmt:                  q.setsByIDStmt,
+		settleTurnStmt:                q.settleTurnStmt,
+		showConversationStmt:          q.showConversationStmt,
+		snapshotStmt:                  q.snapshotStmt,
+		textsStmt:                     q.textsStmt,
+		treeStmt:                      q.treeStmt,
+		turnStmt:                      q.turnStmt,
+		turnByClientIDStmt:            q.turnByClientIDStmt,
+		turnByRunIDStmt:               q.turnByRunIDStmt,
+		turnCancelledStmt:             q.turnCancelledStmt,
+		turnContextStmt:               q.turnContextStmt,
+		turnDeletedStmt:               q.turnDeletedStmt,
+		turnOfMessageStmt:             q.turnOfMessageStmt,
+		turnsAfterStmt:                q.turnsAfterStmt,
+		turnsByIDStmt:                 q.turnsByIDStmt,
+		unacceptedTurnsStmt:           q.unacceptedTurnsStmt,
+		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
+		updateSetStmt:                 q.updateSetStmt,
+		useAttachmentsStmt:            q.useAttachmentsStmt,
+		userDocumentsStmt:             q.userDocumentsStmt,
+		userThreadsStmt:               q.userThreadsStmt,
+		visibleChunksStmt:             q.visibleChunksStmt,
+		visibleDocumentsStmt:          q.visibleDocumentsStmt,
+		waitingMessagesStmt:           q.waitingMessagesStmt,
 	}
 }

@@ -666,12 +666,12 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected()
 }
 
-const sendTurn = `-- name: SendTurn :exec
+const setSentAt = `-- name: SetSentAt :exec
 UPDATE turns SET sent_at = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'new'
 `
 
-func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
-	_, err := q.exec(ctx, q.sendTurnStmt, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+func (q *Queries) SetSentAt(ctx context.Context, arg SetSentAtParams) error {
+	_, err := q.exec(ctx, q.setSentAtStmt, setSentAt, arg.SentAt, arg.ID, arg.Owner)
 	return err
 }
 
