@@ -10,14 +10,14 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/record"
 )
 
-// palaver_said(text, folded) reports whether text contains folded in any case:
+// palaver_contains(text, folded) reports whether text contains folded in any case:
 // SQLite's own lower() supports only ASCII.
 func init() {
-	sqlite.MustRegisterDeterministicScalarFunction("palaver_said", 2, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	sqlite.MustRegisterDeterministicScalarFunction("palaver_contains", 2, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		text, ok := args[0].(string)
 		part, too := args[1].(string)
 		if !ok || !too {
-			return nil, fmt.Errorf("palaver_said: %T and %T are not texts", args[0], args[1])
+			return nil, fmt.Errorf("palaver_contains: %T and %T are not texts", args[0], args[1])
 		}
 		return strings.Contains(record.Fold(text), part), nil
 	})

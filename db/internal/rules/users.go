@@ -1,4 +1,4 @@
-package sqlite
+package rules
 
 import (
 	"context"
@@ -7,19 +7,19 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
 func (s *Store) UserData(ctx context.Context, owner string) (d db.UserData, err error) {
-	defer s.wrap("count a user's data", &err)
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+	ctx, end := s.long(ctx, "count a user's data")
+	defer end(&err)
+	err = s.db.View(ctx, func(q Queries) error {
 		d, err = userData(ctx, q, owner)
 		return err
 	})
 	return d, err
 }
 
-func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserData, error) {
+func userData(ctx context.Context, q Queries, owner string) (db.UserData, error) {
 	threads, err := q.UserThreads(ctx, owner)
 	if err != nil {
 		return db.UserData{}, err
@@ -39,7 +39,8 @@ func userData(ctx context.Context, q *sqlcgen.Queries, owner string) (db.UserDat
 // DeleteUser deletes conversations and documents one by one, each in its own
 // transaction, so that it never blocks other writers for long, and the rest in one.
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
-	defer s.wrap("delete user", &err)
+	ctx, end := s.db.Call(ctx, "delete user", Bulk)
+	defer end(&err)
 	if owner == chat.PublicOwner {
 		return db.UserData{}, db.ErrForbidden
 	}
@@ -56,7 +57,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 			return db.UserData{}, err
 		}
 	}
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+	err = s.db.Update(ctx, func(q Queries) error {
 		late, err := userData(ctx, q, owner) // inserted meanwhile
 		if err != nil {
 			return err
@@ -71,7 +72,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		d.Repos += late.Repos
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels,
-			q.ForgetOwnerOfDeleted,
+			q.ClearOwnerOfDeleted,
 		} {
 			if err := remove(ctx, owner); err != nil {
 				return err

@@ -1,24 +1,23 @@
-package postgres
+package rules
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
-	ctx, end := s.shortCall(ctx, "create conversation")
+	ctx, end := s.short(ctx, "create conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := ensureConversation(ctx, q, c, listed|reused); err != nil {
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := createListed(ctx, q, c, listed|reused); err != nil {
 			return err
 		}
 		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: c.ID, Owner: c.Owner})
@@ -35,97 +34,81 @@ const (
 	reused                      // allow an id whose conversation the same owner has deleted
 )
 
-// ensureConversation creates c unless its owner has it already, and returns its
-// generation. It is not listed while its only turn is not accepted yet.
-func ensureConversation(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, how creation) (generation int64, err error) {
+func createListed(ctx context.Context, q Queries, c chat.Conversation, how creation) error {
 	if err := q.LockThread(ctx, c.ID); err != nil {
-		return 0, err
+		return err
 	}
-	there, err := q.ConversationOwner(ctx, c.ID)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return 0, err
+	now, err := q.ConversationState(ctx, c.ID)
+	if err != nil {
+		return err
 	}
-	return ensureLocked(ctx, q, c, there, nil, how)
+	_, err = ensureConversation(ctx, q, c, now, how)
+	return err
 }
 
-// ensureLocked is ensureConversation under the thread's lock. there is the current
-// owner of c's id (generation 0: none); before is the last owner who deleted it,
-// nil if not read yet.
-func ensureLocked(ctx context.Context, q *sqlcgen.Queries, c chat.Conversation, there sqlcgen.ConversationOwnerRow, before *sqlcgen.DeletedConversationRow, how creation) (generation int64, err error) {
-	switch known := there.Generation > 0; {
-	case known && there.Owner != c.Owner:
+// ensureConversation creates c unless its owner has it already, and returns its
+// generation. It is not listed while its only turn is not accepted yet. now was read
+// under the thread's lock.
+func ensureConversation(ctx context.Context, q Queries, c chat.Conversation, now sqlcgen.ConversationStateRow, how creation) (generation int64, err error) {
+	exists, deleted := now.Generation > 0, now.DeletedGeneration > 0
+	switch {
+	case exists && now.Owner != c.Owner:
 		return 0, db.ErrNotFound
-	case known && how&listed == 0:
-		return there.Generation, nil
-	case known:
+	case exists && how&listed == 0:
+		return now.Generation, nil
+	case exists:
 		// Time 0: an old conversation does not move to the top.
-		if err := q.ListConversation(ctx, sqlcgen.ListConversationParams{ID: c.ID, Owner: c.Owner}); err != nil {
-			return 0, err
-		}
-		return there.Generation, q.TitleConversation(ctx, sqlcgen.TitleConversationParams{
+		return now.Generation, q.ShowConversation(ctx, sqlcgen.ShowConversationParams{
 			ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title)})
-	}
-	if before == nil {
-		row, err := q.DeletedConversation(ctx, c.ID)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return 0, err
-		}
-		before = &row
-	}
-	if before.Generation > 0 && (before.Owner != c.Owner || before.Owner == "" || how&reused == 0) {
+	case deleted && (now.DeletedOwner != c.Owner || now.DeletedOwner == "" || how&reused == 0):
 		return 0, db.ErrNotFound
 	}
-	generation = before.Generation + 1
+	generation = now.DeletedGeneration + 1
 	return generation, q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
 		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
-		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: before.Places})
+		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces})
 }
 
 func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {
-	ctx, end := s.shortCall(ctx, "read conversation")
+	ctx, end := s.short(ctx, "read conversation")
 	defer end(&err)
-	row, err := s.q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
+	row, err := s.db.Read.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
 	return conversation(row), err
 }
 
 func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
-	ctx, end := s.longCall(ctx, "list conversations")
+	ctx, end := s.long(ctx, "list conversations")
 	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return db.Page[chat.Conversation]{}, err
 	}
 	limit = record.Clamp(limit, 100)
-	var rows []sqlcgen.ConversationRow
-	if q == "" {
-		list, err := s.q.ListConversations(ctx, sqlcgen.ListConversationsParams{
-			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit) + 1})
-		if err != nil {
-			return db.Page[chat.Conversation]{}, err
-		}
-		for _, row := range list {
-			rows = append(rows, sqlcgen.ConversationRow(row))
-		}
-	} else {
-		list, err := s.q.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
-			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: int64(limit) + 1})
-		if err != nil {
-			return db.Page[chat.Conversation]{}, err
-		}
-		for _, row := range list {
-			rows = append(rows, sqlcgen.ConversationRow(row))
-		}
+	rows, err := s.listed(ctx, owner, q, from, limit+1)
+	if err != nil {
+		return db.Page[chat.Conversation]{}, err
 	}
 	return record.Page(rows, limit, conversation, func(r sqlcgen.ConversationRow) record.Cursor {
 		return record.Cursor{At: r.LastMessageAt, ID: r.ID}
 	}), nil
 }
 
+func (s *Store) listed(ctx context.Context, owner, q string, from record.Cursor, limit int) ([]sqlcgen.ConversationRow, error) {
+	if q == "" {
+		rows, err := s.db.Read.ListConversations(ctx, sqlcgen.ListConversationsParams{
+			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit)})
+		return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) sqlcgen.ConversationRow { return sqlcgen.ConversationRow(r) })
+	}
+	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
+		Owner: owner, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: int64(limit)})
+	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) sqlcgen.ConversationRow { return sqlcgen.ConversationRow(r) })
+}
+
 func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {
-	ctx, end := s.shortCall(ctx, "rename conversation")
+	ctx, end := s.short(ctx, "rename conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
+	err = s.db.Update(ctx, func(q Queries) error {
 		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
 			Owner: owner, ID: id, Title: title, TitleFolded: record.Fold(title)})); err != nil {
 			return err
@@ -137,12 +120,12 @@ func (s *Store) RenameConversation(ctx context.Context, owner, id, title string)
 }
 
 func (s *Store) DeleteConversation(ctx context.Context, owner, id string) (err error) {
-	ctx, end := s.longCall(ctx, "delete conversation")
+	ctx, end := s.long(ctx, "delete conversation")
 	defer end(&err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error { return deleteConversation(ctx, q, owner, id) })
+	return s.db.Update(ctx, func(q Queries) error { return deleteConversation(ctx, q, owner, id) })
 }
 
-func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id string) error {
+func deleteConversation(ctx context.Context, q Queries, owner, id string) error {
 	if err := q.LockThread(ctx, id); err != nil {
 		return err
 	}
@@ -157,10 +140,10 @@ func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id strin
 		return err
 	}
 	now := time.Now()
-	if err := q.KeepConversationDeleted(ctx, sqlcgen.KeepConversationDeletedParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
+	if err := q.RecordDeletedConversation(ctx, sqlcgen.RecordDeletedConversationParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
 		return err
 	}
-	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-record.RetriesEnd))); err != nil {
+	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-retryWindow))); err != nil {
 		return err
 	}
 	messages, err := q.MessagesOfThread(ctx, sqlcgen.MessagesOfThreadParams{Owner: owner, ThreadID: id})
@@ -169,28 +152,28 @@ func deleteConversation(ctx context.Context, q *sqlcgen.Queries, owner, id strin
 	}
 	digests := make([]string, len(messages))
 	for i, m := range messages {
-		digests[i] = record.MessageDigest(id, m.ClientTurnID, m.ContentHash)
+		digests[i] = messageDigest(id, m.ClientTurnID, m.ContentHash)
 	}
-	if err := q.KeepTurnsDeleted(ctx, sqlcgen.KeepTurnsDeletedParams{Digests: digests, At: record.Micros(now)}); err != nil {
+	if err := q.RecordDeletedTurns(ctx, digests, record.Micros(now)); err != nil {
 		return err
 	}
 	return record.Found(q.DeleteConversation(ctx, sqlcgen.DeleteConversationParams{Owner: owner, ID: id}))
 }
 
 func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err error) {
-	ctx, end := s.shortCall(ctx, "read profile")
+	ctx, end := s.short(ctx, "read profile")
 	defer end(&err)
-	row, err := s.q.Profile(ctx, owner)
-	if errors.Is(err, pgx.ErrNoRows) {
+	row, err := s.db.Read.Profile(ctx, owner)
+	if errors.Is(err, sql.ErrNoRows) {
 		return chat.Profile{}, nil
 	}
 	return chat.Profile(row), err
 }
 
 func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (err error) {
-	ctx, end := s.shortCall(ctx, "write profile")
+	ctx, end := s.short(ctx, "write profile")
 	defer end(&err)
-	return s.q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
+	return s.db.Write.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
 }
 
 func conversation(row sqlcgen.ConversationRow) chat.Conversation {

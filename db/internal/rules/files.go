@@ -1,4 +1,4 @@
-package postgres
+package rules
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byte) (err error) {
-	ctx, end := s.longCall(ctx, "store attachment")
+	ctx, end := s.long(ctx, "store attachment")
 	defer end(&err)
 	now := time.Now()
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.db.Update(ctx, func(q Queries) error {
 		if a.ThreadID != "" {
 			if err := q.LockThread(ctx, a.ThreadID); err != nil {
 				return err
@@ -38,14 +38,14 @@ func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byt
 }
 
 func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attachment, _ []byte, err error) {
-	ctx, end := s.longCall(ctx, "read attachment")
+	ctx, end := s.long(ctx, "read attachment")
 	defer end(&err)
-	row, err := s.q.Attachment(ctx, sqlcgen.AttachmentParams{Owner: owner, ID: id})
+	row, err := s.db.Read.Attachment(ctx, sqlcgen.AttachmentParams{Owner: owner, ID: id})
 	if err != nil {
 		return chat.Attachment{}, nil, err
 	}
 	// Neither changes under its id, so this need not be the same transaction.
-	data, err := s.q.AttachmentData(ctx, sqlcgen.AttachmentDataParams{Owner: owner, ID: id})
+	data, err := s.db.Read.AttachmentData(ctx, sqlcgen.AttachmentDataParams{Owner: owner, ID: id})
 	if err != nil {
 		return chat.Attachment{}, nil, err
 	}
@@ -53,17 +53,17 @@ func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attach
 }
 
 func (s *Store) AttachmentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Attachment, err error) {
-	ctx, end := s.shortCall(ctx, "read attachments")
+	ctx, end := s.short(ctx, "read attachments")
 	defer end(&err)
-	rows, err := s.q.AttachmentsByID(ctx, sqlcgen.AttachmentsByIDParams{Owner: owner, Ids: ids})
+	rows, err := s.db.Read.AttachmentsByID(ctx, owner, ids)
 	return inOrder(ids, rows, func(r sqlcgen.AttachmentsByIDRow) string { return r.ID },
 		func(r sqlcgen.AttachmentsByIDRow) chat.Attachment { return attachment(sqlcgen.AttachmentRow(r)) }), err
 }
 
 func (s *Store) UseAttachments(ctx context.Context, owner, threadID string, ids []string) (err error) {
-	ctx, end := s.shortCall(ctx, "use attachments")
+	ctx, end := s.short(ctx, "use attachments")
 	defer end(&err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.LockThread(ctx, threadID); err != nil {
 			return err
 		}
@@ -74,24 +74,24 @@ func (s *Store) UseAttachments(ctx context.Context, owner, threadID string, ids 
 	})
 }
 
-func useAttachments(ctx context.Context, q *sqlcgen.Queries, owner, threadID string, ids []string) error {
+func useAttachments(ctx context.Context, q Queries, owner, threadID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return q.UseAttachments(ctx, sqlcgen.UseAttachmentsParams{Owner: owner, ThreadID: threadID, Ids: ids})
+	return q.UseAttachments(ctx, owner, threadID, ids)
 }
 
 func (s *Store) UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error) {
-	ctx, end := s.shortCall(ctx, "count unused attachments")
+	ctx, end := s.short(ctx, "count unused attachments")
 	defer end(&err)
-	row, err := s.q.UnusedAttachments(ctx, owner)
+	row, err := s.db.Read.UnusedAttachments(ctx, owner)
 	return int(row.Number), row.Bytes, err
 }
 
 func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, err error) {
-	ctx, end := s.longCall(ctx, "read repo")
+	ctx, end := s.long(ctx, "read repo")
 	defer end(&err)
-	row, err := s.q.Repo(ctx, sqlcgen.RepoParams{Owner: owner, ThreadID: threadID})
+	row, err := s.db.Read.Repo(ctx, sqlcgen.RepoParams{Owner: owner, ThreadID: threadID})
 	if err != nil {
 		return db.Repo{}, err
 	}
@@ -99,11 +99,11 @@ func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, er
 }
 
 func (s *Store) PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (repo db.Repo, err error) {
-	ctx, end := s.longCall(ctx, "store repo")
+	ctx, end := s.long(ctx, "store repo")
 	defer end(&err)
 	now := time.Now()
-	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if _, err := ensureConversation(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, listed); err != nil {
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := createListed(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, listed); err != nil {
 			return err
 		}
 		version, err := q.RepoVersion(ctx, sqlcgen.RepoVersionParams{Owner: owner, ThreadID: threadID})

@@ -1,4 +1,4 @@
-package sqlite
+package rules
 
 import (
 	"context"
@@ -6,61 +6,50 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 // CreateSet is idempotent for one owner and id: the last call wins.
 func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	defer s.wrap("create set", &err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	ctx, end := s.short(ctx, "create set")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
 		err := record.Found(q.InsertSet(ctx, sqlcgen.InsertSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
 		if err != nil {
 			return err
 		}
-		return fillSet(ctx, q, set)
+		return q.FillSet(ctx, set)
 	})
 }
 
 func (s *Store) UpdateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	defer s.wrap("update set", &err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	ctx, end := s.short(ctx, "update set")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
 		err := record.Found(q.UpdateSet(ctx, sqlcgen.UpdateSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
 		if err != nil {
 			return err
 		}
-		return fillSet(ctx, q, set)
+		return q.FillSet(ctx, set)
 	})
 }
 
-// fillSet replaces a set's documents; ErrNotFound when its owner cannot see one of
-// them.
-func fillSet(ctx context.Context, q *sqlcgen.Queries, set chat.DocumentSet) error {
-	if err := q.ClearSet(ctx, set.ID); err != nil {
-		return err
-	}
-	for i, id := range set.DocIDs {
-		err := record.Found(q.AddToSet(ctx, sqlcgen.AddToSetParams{Owner: set.Owner, SetID: set.ID, Position: int64(i), DocID: id}))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (s *Store) DeleteSet(ctx context.Context, owner, id string) (err error) {
-	defer s.wrap("delete set", &err)
-	return record.Found(s.write.DeleteSet(ctx, sqlcgen.DeleteSetParams{Owner: owner, ID: id}))
+	ctx, end := s.short(ctx, "delete set")
+	defer end(&err)
+	return record.Found(s.db.Write.DeleteSet(ctx, sqlcgen.DeleteSetParams{Owner: owner, ID: id}))
 }
 
 // ListSets are newest first.
 func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p db.Page[chat.DocumentSet], err error) {
-	defer s.wrap("list sets", &err)
+	ctx, end := s.short(ctx, "list sets")
+	defer end(&err)
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return p, err
 	}
 	limit = record.Clamp(limit, 200)
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+	err = s.db.View(ctx, func(q Queries) error {
 		rows, err := q.ListSets(ctx, sqlcgen.ListSetsParams{Owner: owner, BeforeSeq: from.At, MaxRows: int64(limit) + 1})
 		if err != nil {
 			return err
@@ -72,27 +61,25 @@ func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p d
 }
 
 func (s *Store) SetsByID(ctx context.Context, owner string, ids []string) (sets []chat.DocumentSet, err error) {
-	defer s.wrap("read sets", &err)
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		rows, err := q.SetsByID(ctx, sqlcgen.SetsByIDParams{Owner: owner, Ids: record.Strings(ids)})
+	ctx, end := s.short(ctx, "read sets")
+	defer end(&err)
+	err = s.db.View(ctx, func(q Queries) error {
+		rows, err := q.SetsByID(ctx, owner, ids)
 		if err != nil {
 			return err
 		}
-		sets = make([]chat.DocumentSet, len(rows))
-		for i, row := range rows {
-			sets[i] = documentSet(row)
-		}
+		sets = inOrder(ids, rows, func(r sqlcgen.DocumentSet) string { return r.ID }, documentSet)
 		return addMembers(ctx, q, owner, sets)
 	})
 	return sets, err
 }
 
-func addMembers(ctx context.Context, q *sqlcgen.Queries, owner string, sets []chat.DocumentSet) error {
+func addMembers(ctx context.Context, q Queries, owner string, sets []chat.DocumentSet) error {
 	ids := make([]string, len(sets))
 	for i, set := range sets {
 		ids[i] = set.ID
 	}
-	rows, err := q.SetMembers(ctx, sqlcgen.SetMembersParams{Owner: owner, Ids: record.Strings(ids)})
+	rows, err := q.SetMembers(ctx, owner, ids)
 	members := map[string][]string{}
 	for _, row := range rows {
 		members[row.SetID] = append(members[row.SetID], row.DocID)

@@ -1,26 +1,23 @@
-package postgres
+package rules
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) History(ctx context.Context, owner, threadID, head, before string, limit int) (h db.History, err error) {
-	ctx, end := s.shortCall(ctx, "read history")
+	ctx, end := s.short(ctx, "read history")
 	defer end(&err)
 	limit = record.Clamp(limit, record.MaxHistory)
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+	err = s.db.View(ctx, func(q Queries) error {
 		h = db.History{Branches: map[string][]string{}}
 		b, err := findBranch(ctx, q, owner, threadID, head)
 		if err != nil {
@@ -42,44 +39,19 @@ func (s *Store) History(ctx context.Context, owner, threadID, head, before strin
 	return h, nil
 }
 
-func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
-	ctx, end := s.shortCall(ctx, "find the turn of a message")
-	defer end(&err)
-	id, n, ok := record.ParseMessageID(messageID)
-	if !ok {
-		return chat.Turn{}, db.ErrNotFound
-	}
-	row, err := s.q.TurnOfMessage(ctx, sqlcgen.TurnOfMessageParams{Owner: owner, ThreadID: threadID, ID: id, N: n})
-	if err != nil {
-		return chat.Turn{}, err
-	}
-	return turn(row)
-}
-
-func (s *Store) Head(ctx context.Context, owner, threadID string) (head string, err error) {
-	ctx, end := s.shortCall(ctx, "read head")
-	defer end(&err)
-	head, err = s.q.HeadOfConversation(ctx, sqlcgen.HeadOfConversationParams{Owner: owner, ThreadID: threadID})
-	if err == nil && head == "" {
-		head = chat.RootCheckpoint
-	}
-	return head, err
-}
-
 func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
-	ctx, end := s.shortCall(ctx, "read recent messages")
+	ctx, end := s.short(ctx, "read recent messages")
 	defer end(&err)
 	if head = chat.TurnOf(head); head != "" && head != chat.RootCheckpoint && n > 0 { // usually one statement is enough
-		messages, err = branch{owner: owner, threadID: threadID, unchecked: true}.placed(ctx, s.q, head, math.MaxInt64, min(n, record.MaxHistory), false)
+		messages, err = branch{owner: owner, threadID: threadID, unchecked: true}.placed(ctx, s.db.Read, head, math.MaxInt64, min(n, record.MaxHistory), false)
 		if err != nil || len(messages) > 0 {
 			return messages, err
 		}
 	}
 	if head == chat.RootCheckpoint {
-		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
-		return nil, err
+		return nil, s.known(ctx, owner, threadID)
 	}
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
+	err = s.db.View(ctx, func(q Queries) error {
 		b, err := findBranch(ctx, q, owner, threadID, head)
 		if err != nil || n < 1 {
 			return err
@@ -90,90 +62,18 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 	return messages, err
 }
 
-func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
-	ctx, end := s.shortCall(ctx, "read registry")
+func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
+	ctx, end := s.short(ctx, "find the turn of a message")
 	defer end(&err)
-	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // usually one statement is enough
-		rows, err := s.q.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
-		for _, row := range rows {
-			if row.ID != "" {
-				docs = append(docs, chat.DocRef{ID: row.ID, Title: row.Title})
-			}
-		}
-		if err != nil || len(rows) > 0 {
-			return docs, err
-		}
+	id, n, ok := record.ParseMessageID(messageID)
+	if !ok {
+		return chat.Turn{}, db.ErrNotFound
 	}
-	t, err := s.snapshot(ctx, owner, threadID, head)
-	if err != nil || t.ID == "" {
-		return nil, err
-	}
-	var known []string
-	if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
-		return nil, fmt.Errorf("registry of turn %s: %w", t.ID, err)
-	}
-	if len(known) == 0 {
-		return nil, nil
-	}
-	rows, err := s.q.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: known})
-	return inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
-		func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) }), err
-}
-
-func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {
-	ctx, end := s.shortCall(ctx, "read approvals")
-	defer end(&err)
-	t, err := s.snapshot(ctx, owner, threadID, head)
-	if err != nil || t.ID == "" {
-		return nil, err
-	}
-	return approvals(t.ID, t.Approvals)
-}
-
-func approvals(turnID, stored string) (tools []string, err error) {
-	if err := json.Unmarshal([]byte(stored), &tools); err != nil {
-		return nil, fmt.Errorf("approvals of turn %s: %w", turnID, err)
-	}
-	return tools, nil
-}
-
-// snapshot reads the registry and approvals at the end of a branch. A settled turn
-// never changes, so the caller's next reads need no transaction.
-func (s *Store) snapshot(ctx context.Context, owner, threadID, head string) (t sqlcgen.SnapshotRow, err error) {
-	switch head = chat.TurnOf(head); head {
-	case chat.RootCheckpoint:
-		_, err = s.q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
-		return t, err
-	case "":
-	default: // usually one statement is enough
-		t, err = s.q.Snapshot(ctx, sqlcgen.SnapshotParams{Owner: owner, ThreadID: threadID, Head: head})
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return t, err
-		}
-	}
-	err = s.view(ctx, func(q *sqlcgen.Queries) error {
-		found, err := snapshot(ctx, q, owner, threadID, head)
-		t = sqlcgen.SnapshotRow{ID: found.ID, Registry: found.Registry, Approvals: found.Approvals}
-		return err
-	})
-	return t, err
-}
-
-// snapshot is the newest settled turn of the branch that ends at head; an open
-// turn has added nothing yet. It is the zero Turn when there is none.
-func snapshot(ctx context.Context, q *sqlcgen.Queries, owner, threadID, head string) (sqlcgen.Turn, error) {
-	b, err := findBranch(ctx, q, owner, threadID, head)
+	row, err := s.db.Read.TurnOfMessage(ctx, sqlcgen.TurnOfMessageParams{Owner: owner, ThreadID: threadID, ID: id, N: n})
 	if err != nil {
-		return sqlcgen.Turn{}, err
+		return chat.Turn{}, err
 	}
-	for b.head != chat.RootCheckpoint {
-		t, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: b.head})
-		if err != nil || t.SettledAt != 0 {
-			return t, err
-		}
-		b.head = t.Parent
-	}
-	return sqlcgen.Turn{}, nil
+	return turn(row)
 }
 
 // branch is the path from a thread's first turn to head, and the turns that wait
@@ -186,7 +86,7 @@ type branch struct {
 }
 
 // findBranch resolves a checkpoint; "" is the thread's head with all waiting turns.
-func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkpoint string) (branch, error) {
+func findBranch(ctx context.Context, q Queries, owner, threadID, checkpoint string) (branch, error) {
 	b := branch{owner: owner, threadID: threadID, head: chat.TurnOf(checkpoint)}
 	if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
 		return branch{}, err
@@ -232,16 +132,6 @@ func findBranch(ctx context.Context, q *sqlcgen.Queries, owner, threadID, checkp
 	return b, nil
 }
 
-// threadHead is the newest turn of the thread's tree. Turns that wait for their
-// parent are not in the tree: they will follow the head.
-func threadHead(ctx context.Context, q *sqlcgen.Queries, owner, threadID string) (string, error) {
-	head, err := q.Head(ctx, sqlcgen.HeadParams{Owner: owner, ThreadID: threadID})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return chat.RootCheckpoint, nil
-	}
-	return head, err
-}
-
 func (b branch) end() string {
 	if len(b.waiting) > 0 {
 		return b.waiting[len(b.waiting)-1].TurnID
@@ -250,7 +140,7 @@ func (b branch) end() string {
 }
 
 // messages returns the newest limit messages of the branch before a message id.
-func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string, limit int) ([]chat.Message, error) {
+func (b branch) messages(ctx context.Context, q Queries, before string, limit int) ([]chat.Message, error) {
 	head, beforeN, waiting := b.head, int64(math.MaxInt64), b.waiting
 	if before != "" {
 		i := slices.IndexFunc(waiting, func(m chat.Message) bool { return m.ID == before })
@@ -280,7 +170,7 @@ func (b branch) messages(ctx context.Context, q *sqlcgen.Queries, before string,
 
 // placed reads the newest limit messages from head backwards and returns them
 // oldest first; of head itself only those numbered below beforeN.
-func (b branch) placed(ctx context.Context, q *sqlcgen.Queries, head string, beforeN int64, limit int, prompts bool) ([]chat.Message, error) {
+func (b branch) placed(ctx context.Context, q Queries, head string, beforeN int64, limit int, prompts bool) ([]chat.Message, error) {
 	rows, err := q.BranchMessages(ctx, sqlcgen.BranchMessagesParams{
 		Owner: b.owner, ThreadID: b.threadID, Head: head, OfTree: b.unchecked, BeforeN: beforeN, Prompts: prompts,
 		MaxRows:  int64(limit),
