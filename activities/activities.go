@@ -33,6 +33,7 @@ type Activities struct {
 	Search Searcher
 	Web    tools.WebSearch // nil: no web search
 	Tools  *tools.Box      // nil: no tools
+	Agents chat.Agents
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration

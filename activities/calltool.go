@@ -60,7 +60,8 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: its arguments are not there any more."))
 	}
 	arguments := json.RawMessage(argumentsOf(texts, r.ID))
-	tool, known := a.Tools.Find(ctx, r.Owner, r.Agent, r.Name)
+	agent, _ := a.Agents.Find(r.Agent)
+	tool, known := a.Tools.Find(ctx, r.Owner, agent, r.Name)
 	if !known {
 		return a.storeToolResult(ctx, w, r, tools.Failed("The tool "+r.Name+" is not there any more."))
 	}

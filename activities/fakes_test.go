@@ -56,7 +56,8 @@ func setup(t *testing.T) *testBundle {
 	}
 	b.Activities = &Activities{
 		Store: b.store, Model: b.model, Bus: b.bus, Search: b.search, Web: b.web, RetryBudget: 45 * time.Second,
-		Log: slog.New(slog.DiscardHandler),
+		Agents: chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant, AnswersUnsaved: true}},
+		Log:    slog.New(slog.DiscardHandler),
 		Heartbeat: func(ctx context.Context, _ []byte, details ...any) error {
 			activity.RecordHeartbeat(ctx, details...) // to the environment's listener
 			return nil

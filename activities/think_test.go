@@ -369,9 +369,8 @@ func TestUnsavedAssistantTurnIsAnsweredFromItsMessageAlone(t *testing.T) {
 
 func TestDocumentsAgentIsOfferedToolsAndCitesTheirPassages(t *testing.T) {
 	b := setup(t)
-	draw := noting("draw")
-	draw.Agents = []chat.Agent{chat.AgentAssistant}
-	b.equip(noting("search_documents"), draw)
+	b.Agents[0].Tools = func(name string) bool { return name != "draw" }
+	b.equip(noting("search_documents"), noting("draw"))
 	other := b.doc("Travel Policy", "Flights need approval.")
 	r := b.question("How many days, and may I fly?", leave)
 	b.model.stream, b.model.reply.Calls = streamText(), []llm.ToolCall{call("search_documents", `{"query":"fly"}`)}

@@ -67,6 +67,7 @@ type Deps struct {
 	Bus     stream.Bus
 	Search  Searcher
 	Model   llm.Info
+	Agents  chat.Agents
 	Page    http.Handler // the web page; nil: none
 	Config  Config
 	Log     *slog.Logger // default slog.Default()
@@ -153,7 +154,7 @@ func newServer(d Deps) (*server, error) {
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
 	var err error
-	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
+	if s.openAPI, err = newOpenAPI(d.Config.AuthMode, d.Agents); err != nil {
 		return nil, err
 	}
 	for _, origin := range d.Config.TrustedOrigins {

@@ -50,8 +50,9 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	stop := make(chan struct{})
 	d := Deps{
 		Store: store, Threads: e, Bus: b, Search: searchStub{store},
-		Model: llm.Info{Provider: "offline", Offline: true},
-		Log:   slog.New(slog.DiscardHandler), Stop: stop,
+		Model:  llm.Info{Provider: "offline", Offline: true},
+		Agents: chat.Agents{{Name: chat.AgentDocuments, Label: "Documents"}, {Name: chat.AgentAssistant, Label: "Assistant"}},
+		Log:    slog.New(slog.DiscardHandler), Stop: stop,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
 		Config: Config{
 			CookieSecret: []byte("0123456789abcdef"), SupabaseJWTSecret: jwtSecret,

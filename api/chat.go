@@ -25,7 +25,7 @@ func (s *server) postChat(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := native.ParseChat(raw)
+	in, err := native.ParseChat(raw, s.Agents)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ type (
 	}
 	configJSON struct {
 		Model    modelJSON       `json:"model"`
+		Agents   []agentJSON     `json:"agents"`
 		Limits   limitsJSON      `json:"limits"`
 		Features map[string]bool `json:"features"`
 		Auth     authJSON        `json:"auth"`
@@ -37,6 +38,11 @@ type (
 		Label    string `json:"label"`
 		Offline  bool   `json:"offline"`
 		Provider string `json:"provider"`
+	}
+	agentJSON struct {
+		Name        chat.Agent `json:"name"`
+		Label       string     `json:"label"`
+		Description string     `json:"description"`
 	}
 	limitsJSON struct {
 		MessageChars int   `json:"message_chars"`
@@ -146,7 +152,12 @@ func (s *server) config(c *gin.Context) error {
 	if features == nil {
 		features = map[string]bool{}
 	}
+	agents := []agentJSON{}
+	for _, a := range s.Agents {
+		agents = append(agents, agentJSON{a.Name, a.Label, a.Description})
+	}
 	c.JSON(http.StatusOK, configJSON{
+		Agents:   agents,
 		Model:    modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
 		Limits:   limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
 		Features: features,

@@ -10,12 +10,23 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/tools"
 )
 
-// documents is the agent that answers from one's own documents:
+// documents answers from one's own documents:
 // intent_resolver → doc_resolver → validate_inputs →
 // summarize | inquire | compare | audit → format_response.
-func (u *turn) documents(ctx workflow.Context, begun activities.Begun) (activities.Ending, error) {
+var documents = Agent{
+	AgentInfo: chat.AgentInfo{
+		Name:        chat.AgentDocuments,
+		Label:       "Documents",
+		Description: "Answers from your documents, and quotes them",
+		Tools:       func(name string) bool { return name != tools.GenerateImageName },
+	},
+	Answer: answerFromDocuments,
+}
+
+func answerFromDocuments(ctx workflow.Context, u *turn, begun activities.Begun) (activities.Ending, error) {
 	var e activities.Ending
 	d := documentsTurn{turn: u, begun: begun}
 
@@ -484,7 +495,6 @@ func (d *documentsTurn) noticeOnce(ctx workflow.Context, code string) error {
 func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 	subject, targets := d.subject()
 	w, err := d.runToolLoop(ctx, toolLoop{
-		agent: chat.AgentDocuments,
 		status: func(n int) chat.Node {
 			if n == 1 { // the log has the action's status already
 				return ""

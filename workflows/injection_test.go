@@ -83,9 +83,10 @@ func TestPromptInjectionCannotRunAToolWithSideEffects(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.SetWorkerOptions(busyMachine)
-	env.RegisterWorkflowWithOptions((&workflows.Threads{}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+	env.RegisterWorkflowWithOptions((&workflows.Threads{Agents: workflows.Agents()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	env.RegisterActivity(&activities.Activities{
-		Store: store, Model: model, Bus: stream.Noop{}, Search: search, Log: slog.New(slog.DiscardHandler),
+		Agents: workflows.AgentInfos(workflows.Agents()),
+		Store:  store, Model: model, Bus: stream.Noop{}, Search: search, Log: slog.New(slog.DiscardHandler),
 		Tools: tools.NewBox(slog.New(slog.DiscardHandler), tools.List{tools.SearchDocuments(search, store), mail}),
 	})
 	at := func(minute int, name string, arg any) {

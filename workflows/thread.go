@@ -94,8 +94,11 @@ const (
 	maxSignal = 64 << 10
 )
 
-// Threads holds what workflow code may call without being replayed.
+// Threads holds what the workflow is given by its worker.
 type Threads struct {
+	// Agents answer the turns. A turn needs its agent until it ends: see docs/upgrades.md
+	// before one is dropped or its code changes.
+	Agents []Agent
 	// Hint notifies followers that a turn's log has new entries which no activity is
 	// about to publish. It is not called during replay, must not block, and nothing
 	// depends on it.
@@ -108,7 +111,7 @@ type Threads struct {
 // its next run.
 func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 	requireKnownVersion(in.Version)
-	t := &thread{ThreadInput: in, hint: w.Hint, nextVersion: in.Version}
+	t := &thread{ThreadInput: in, hint: w.Hint, agents: w.Agents, nextVersion: in.Version}
 	if err := t.setup(ctx); err != nil {
 		return err
 	}
@@ -118,6 +121,7 @@ func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 type thread struct {
 	ThreadInput
 	hint        func(string, int)
+	agents      []Agent
 	turn        *turn // the open one
 	withdrawn   *turn // was stopped in the queue and is being settled
 	last        *turn // settled last; followers may still query it

@@ -19,7 +19,6 @@ import (
 
 // toolLoop configures the loop of model calls and tool calls for an agent.
 type toolLoop struct {
-	agent  chat.Agent
 	status func(n int) chat.Node // status before the n-th model call; "" for none
 	model  func(workflow.Context, activities.Stage) workflow.Future
 }
@@ -54,7 +53,7 @@ func (u *turn) runToolLoop(ctx workflow.Context, a toolLoop) (activities.Written
 		if err != nil || len(said.Calls) == 0 {
 			return said, err
 		}
-		made, err := u.callTools(ctx, a.agent, next.N, said.Calls)
+		made, err := u.callTools(ctx, next.N, said.Calls)
 		if err != nil {
 			return said, err
 		}
@@ -127,7 +126,7 @@ func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activiti
 // callTools makes the tool calls of one model message. It first asks the person
 // about those that need approval, then runs all allowed calls in parallel. The
 // results are in the order of the calls.
-func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []activities.Wanted) ([]activities.Made, error) {
+func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.Wanted) ([]activities.Made, error) {
 	var run, ask []string
 	for _, c := range calls {
 		switch {
@@ -146,7 +145,7 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 		run = append(run, decided.Run...)
 		calls = withHashes(calls, decided.Hashes)
 	}
-	ended, err := u.runTools(ctx, agent, stepName("run", n), calls, run)
+	ended, err := u.runTools(ctx, stepName("run", n), calls, run)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +172,7 @@ func (u *turn) callTools(ctx workflow.Context, agent chat.Agent, n int, calls []
 		}
 		calls = withHashes(calls, decided.Hashes)
 		again := slices.DeleteFunc(slices.Clone(calls), func(c activities.Wanted) bool { return !slices.Contains(unknown, c.ID) })
-		if ended, err = u.runTools(ctx, agent, step+": run", again, decided.Run); err != nil {
+		if ended, err = u.runTools(ctx, step+": run", again, decided.Run); err != nil {
 			return nil, err
 		}
 		unknown = note(ended)
@@ -235,7 +234,7 @@ type outcome struct {
 
 // runTools makes the calls that run names, in parallel; the others have their
 // result already. The log gets every result, in the order of the calls.
-func (u *turn) runTools(ctx workflow.Context, agent chat.Agent, step string, calls []activities.Wanted, run []string) ([]outcome, error) {
+func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.Wanted, run []string) ([]outcome, error) {
 	return once(u, step, func() ([]outcome, error) {
 		var out []outcome
 		var failed error
@@ -243,14 +242,14 @@ func (u *turn) runTools(ctx workflow.Context, agent chat.Agent, step string, cal
 		for i, c := range calls {
 			if slices.Contains(run, c.ID) {
 				u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeTool, Call: &c.CallRef})
-				running[i] = u.callTool(ctx, agent, c)
+				running[i] = u.callTool(ctx, c)
 			}
 		}
 		for i, c := range calls {
 			o := outcome{ID: c.ID, IsError: true}
 			if running[i] != nil {
 				var err error
-				if o, err = u.awaitTool(ctx, agent, c, running[i]); err != nil {
+				if o, err = u.awaitTool(ctx, c, running[i]); err != nil {
 					failed = err
 					continue
 				}
@@ -266,14 +265,14 @@ func (u *turn) runTools(ctx workflow.Context, agent chat.Agent, step string, cal
 
 // awaitTool waits for a call to end. It repeats a call whose worker stopped before
 // the tool ran. For a call that may have run it looks for a stored result.
-func (u *turn) awaitTool(ctx workflow.Context, agent chat.Agent, c activities.Wanted, call workflow.Future) (outcome, error) {
+func (u *turn) awaitTool(ctx workflow.Context, c activities.Wanted, call workflow.Future) (outcome, error) {
 	var got activities.Called
 	err := u.await(ctx, call, &got)
 	for range maxNotRunRetries {
 		if u.Stopped != "" || !isType(err, activities.ErrTypeNotRun) {
 			break
 		}
-		err = u.await(ctx, u.callTool(ctx, agent, c), &got)
+		err = u.await(ctx, u.callTool(ctx, c), &got)
 	}
 	u.Usage = u.Usage.Add(got.Usage)
 	if err == nil {
@@ -283,7 +282,7 @@ func (u *turn) awaitTool(ctx workflow.Context, agent chat.Agent, c activities.Wa
 		return outcome{}, err
 	}
 	u.log(ctx).Warn("tool call ended with unknown outcome; looking for its result", "tool", c.Name, "call", c.ID, "error", err)
-	found, err := lookup[*activities.Called](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(agent, c))
+	found, err := lookup[*activities.Called](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(c))
 	if err != nil || found == nil {
 		return outcome{ID: c.ID, Unknown: true}, err
 	}
@@ -311,12 +310,12 @@ func isType(err error, name string) bool {
 }
 
 // callTool starts a call. A call with side effects has one attempt.
-func (u *turn) callTool(ctx workflow.Context, agent chat.Agent, c activities.Wanted) workflow.Future {
+func (u *turn) callTool(ctx workflow.Context, c activities.Wanted) workflow.Future {
 	tries := int32(maxToolAttempts)
 	if c.SideEffects {
 		tries = 1
 	}
-	request := u.callRequest(agent, c)
+	request := u.callRequest(c)
 	request.TurnRef = u.nextActivityRef()
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    toolCallTimeout,
@@ -335,8 +334,8 @@ const toolCallTimeout = 20 * time.Minute
 // failures, with an error result; the other attempts are for workers that die.
 const maxToolAttempts = 10
 
-func (u *turn) callRequest(agent chat.Agent, c activities.Wanted) activities.CallRequest {
-	return activities.CallRequest{TurnRef: u.TurnRef, CallRef: c.CallRef, Agent: agent, SideEffects: c.SideEffects}
+func (u *turn) callRequest(c activities.Wanted) activities.CallRequest {
+	return activities.CallRequest{TurnRef: u.TurnRef, CallRef: c.CallRef, Agent: u.agent.Name, SideEffects: c.SideEffects}
 }
 
 // stepName is the name of the n-th run of a step.

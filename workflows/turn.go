@@ -42,6 +42,7 @@ type openTurn struct {
 type turn struct {
 	openTurn
 	thread         *thread
+	agent          Agent
 	abort          workflow.CancelFunc // cancels the running step
 	calling        bool                // a model call or a tool call is running
 	handInUntil    time.Time           // how long stopped calls may take to return their partial result; zero: none is stopped
@@ -189,7 +190,7 @@ func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 	if u.Stopped != "" {
 		return activities.Ending{}, nil
 	}
-	return u.agent(ctx, begun)
+	return u.runAgent(ctx, begun)
 }
 
 // start gives the turn its place in the tree, or returns the one it has.
