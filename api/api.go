@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
 )
 
@@ -68,9 +69,11 @@ type Deps struct {
 	Search  Searcher
 	Model   llm.Info
 	Agents  chat.Agents
-	Page    http.Handler // the web page; nil: none
-	Config  Config
-	Log     *slog.Logger // default slog.Default()
+	// DocumentTypes are those that can be uploaded.
+	DocumentTypes extract.Types
+	Page          http.Handler // the web page; nil: none
+	Config        Config
+	Log           *slog.Logger // default slog.Default()
 	// Ready holds further readiness checks by name (temporal…).
 	Ready map[string]func(context.Context) error
 	// Optional returns the state of optional parts by name (mcp:files…): "ok",

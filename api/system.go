@@ -28,11 +28,12 @@ type (
 		Down   []string          `json:"down"`
 	}
 	configJSON struct {
-		Model    modelJSON       `json:"model"`
-		Agents   []agentJSON     `json:"agents"`
-		Limits   limitsJSON      `json:"limits"`
-		Features map[string]bool `json:"features"`
-		Auth     authJSON        `json:"auth"`
+		Model         modelJSON          `json:"model"`
+		Agents        []agentJSON        `json:"agents"`
+		DocumentTypes []documentTypeJSON `json:"document_types"`
+		Limits        limitsJSON         `json:"limits"`
+		Features      map[string]bool    `json:"features"`
+		Auth          authJSON           `json:"auth"`
 	}
 	modelJSON struct {
 		Label    string `json:"label"`
@@ -43,6 +44,10 @@ type (
 		Name        chat.Agent `json:"name"`
 		Label       string     `json:"label"`
 		Description string     `json:"description"`
+	}
+	documentTypeJSON struct {
+		Label      string   `json:"label"`
+		Extensions []string `json:"extensions"`
 	}
 	limitsJSON struct {
 		MessageChars int   `json:"message_chars"`
@@ -156,12 +161,17 @@ func (s *server) config(c *gin.Context) error {
 	for _, a := range s.Agents {
 		agents = append(agents, agentJSON{a.Name, a.Label, a.Description})
 	}
+	types := []documentTypeJSON{}
+	for _, t := range s.DocumentTypes {
+		types = append(types, documentTypeJSON{t.Label, t.Extensions})
+	}
 	c.JSON(http.StatusOK, configJSON{
-		Agents:   agents,
-		Model:    modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
-		Limits:   limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
-		Features: features,
-		Auth:     authJSON{s.Config.AuthMode, s.tokens.accepted()},
+		DocumentTypes: types,
+		Agents:        agents,
+		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
+		Limits:        limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
+		Features:      features,
+		Auth:          authJSON{s.Config.AuthMode, s.tokens.accepted()},
 	})
 	return nil
 }

@@ -45,7 +45,7 @@ func IngestPaths(ctx context.Context, cfg *config.Config, log *slog.Logger, owne
 	}
 	in := ingester{
 		store: store, owner: owner, limit: int64(cfg.MaxUploadMB) * megabyte,
-		activities: &activities.Activities{Store: store, Model: model, Log: log},
+		activities: &activities.Activities{DocumentTypes: extract.All(), Store: store, Model: model, Log: log},
 	}
 	failed := 0
 	for _, file := range files {
@@ -96,7 +96,7 @@ func filesIn(paths []string) ([]string, error) {
 	return files, nil
 }
 
-var errNoDocument = errors.New("not a text, Markdown, HTML or PDF file")
+var errNoDocument = errors.New("not a file of a type that can be read (" + extract.All().Labels() + ")")
 
 type ingester struct {
 	store      db.Store
@@ -111,7 +111,7 @@ func (in *ingester) load(ctx context.Context, path string) (said string, err err
 		return "", err
 	}
 	name := filepath.Base(path)
-	kind, ok := extract.Detect(name, "", raw)
+	kind, ok := extract.All().Detect(name, "", raw)
 	if !ok {
 		return "", errNoDocument
 	}

@@ -142,11 +142,12 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Threads: &workflows.Client{
 			Temporal: p.parts.Temporal, Rules: rules, ContinueAfter: cfg.ContinueAfter,
 		},
-		Bus:    p.parts.Bus,
-		Search: search,
-		Model:  p.parts.Model.Info(),
-		Agents: workflows.AgentInfos(p.agents),
-		Page:   web.Handler(),
+		Bus:           p.parts.Bus,
+		Search:        search,
+		Model:         p.parts.Model.Info(),
+		Agents:        workflows.AgentInfos(p.agents),
+		DocumentTypes: extract.All(),
+		Page:          web.Handler(),
 		Config: api.Config{
 			StreamMode:        cfg.StreamMode,
 			AuthMode:          cfg.AuthMode,
@@ -219,15 +220,16 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
-		Store:       p.parts.Store,
-		Model:       telemetry.Model(p.parts.Model, p.traces, counts),
-		Bus:         p.parts.Bus,
-		Search:      telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
-		Web:         search,
-		Tools:       p.toolBox(counts),
-		Agents:      workflows.AgentInfos(p.agents),
-		RetryBudget: cfg.RetryBudget,
-		Log:         p.parts.Log,
+		Store:         p.parts.Store,
+		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
+		Bus:           p.parts.Bus,
+		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
+		Web:           search,
+		Tools:         p.toolBox(counts),
+		Agents:        workflows.AgentInfos(p.agents),
+		DocumentTypes: extract.All(),
+		RetryBudget:   cfg.RetryBudget,
+		Log:           p.parts.Log,
 	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)

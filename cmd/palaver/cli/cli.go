@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/service"
 )
 
@@ -43,7 +44,7 @@ type (
 	ingestCmd struct {
 		Public bool     `help:"Make the documents visible to everyone."`
 		Owner  string   `help:"User id that the documents belong to; required without --public."`
-		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (txt, md, html, pdf)."`
+		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (${document_types})."`
 	}
 	deleteUserCmd struct {
 		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me returns."`
@@ -58,7 +59,8 @@ type (
 // repair that found something, 1 for any other error.
 func Main(args []string) int {
 	var c grammar
-	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description))
+	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
+		kong.Vars{"document_types": extract.All().Labels()})
 	if err != nil {
 		return printError(err)
 	}
