@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/service"
@@ -111,7 +112,7 @@ func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logge
 		if to == "" {
 			to = cfg.DatabaseURL
 		}
-		return service.MoveStore(ctx, m.From, to, os.Stdout)
+		return admin.MoveStore(ctx, m.From, to, os.Stdout)
 	}
 	if m.To != "" {
 		return errors.New("--to requires --from")
@@ -122,36 +123,6 @@ func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logge
 	}
 	log.Info("database schema is up to date")
 	return store.Close()
-}
-
-func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	owner, err := i.owner()
-	if err != nil {
-		return err
-	}
-	return service.IngestPaths(ctx, cfg, log, owner, i.Paths, os.Stdout)
-}
-
-func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
-	parts := service.Parts{Config: cfg, Log: log}
-	if parts.Store, err = service.OpenStore(ctx, cfg); err != nil {
-		return err
-	}
-	defer func() { _ = parts.Store.Close() }()
-	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
-		return err
-	}
-	defer parts.Temporal.Close()
-	return service.DeleteUser(ctx, parts, d.ID, d.Yes, os.Stdout)
-}
-
-func (moveThreadsCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
-	parts := service.Parts{Config: cfg, Log: log}
-	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
-		return err
-	}
-	defer parts.Temporal.Close()
-	return service.MoveThreads(ctx, parts, os.Stdout)
 }
 
 func (envExampleCmd) Run() error {
