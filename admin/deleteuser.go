@@ -82,7 +82,7 @@ func (d UserDeletion) checkTemporal(ctx context.Context) error {
 
 func (d UserDeletion) endWorkflows(ctx context.Context, data db.UserData) error {
 	for _, id := range data.Threads {
-		if err := d.Threads.Delete(ctx, "", id); err != nil {
+		if err := d.Threads.Delete(ctx, id); err != nil {
 			return fmt.Errorf("end the workflow of conversation %s: %w", id, err)
 		}
 	}

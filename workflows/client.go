@@ -200,7 +200,7 @@ func (c *Client) open(ctx context.Context, threadID string) bool {
 
 // Cancel stops a turn. It is idempotent. open is false, without an error, when the
 // thread has no open workflow.
-func (c *Client) Cancel(ctx context.Context, _, threadID string, v chat.Cancel) (open bool, _ error) {
+func (c *Client) Cancel(ctx context.Context, threadID string, v chat.Cancel) (open bool, _ error) {
 	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalCancel, v)
 	if isNotFound(err) {
 		return false, nil

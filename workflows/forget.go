@@ -9,7 +9,7 @@ import (
 )
 
 // Delete terminates a thread's workflow. An open turn is dropped.
-func (c *Client) Delete(ctx context.Context, _, threadID string) error {
+func (c *Client) Delete(ctx context.Context, threadID string) error {
 	return c.terminate(ctx, ThreadWorkflowID(threadID), "conversation deleted")
 }
 
