@@ -1,4 +1,4 @@
-package service
+package admin
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 func MoveStore(ctx context.Context, from, to string, out io.Writer) error {
 	path, ok := strings.CutPrefix(from, "sqlite:")
 	if !ok || path == "" {
-		return errors.New("--from: use sqlite:PATH, such as sqlite:.palaver/" + databaseFile)
+		return errors.New("--from: use sqlite:PATH, such as sqlite:.palaver/palaver.db")
 	}
 	if !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://") {
 		return errors.New("--to: use postgres://USER:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL to it")
@@ -32,9 +32,9 @@ func MoveStore(ctx context.Context, from, to string, out io.Writer) error {
 		return fmt.Errorf("--from: %w", err)
 	}
 	defer func() { _ = source.Close() }()
-	target, err := openPostgres(ctx, to, "--to")
+	target, err := postgres.Open(ctx, to)
 	if err != nil {
-		return err
+		return fmt.Errorf("open the database of --to: %w", err)
 	}
 	defer func() { _ = target.Close() }()
 

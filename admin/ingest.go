@@ -1,4 +1,4 @@
-package service
+package admin
 
 import (
 	"context"
@@ -17,35 +17,32 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
-// IngestPaths loads files, and the files in folders, as owner's documents, waits until
-// they are ready, and writes the result of each to out. It skips files that were loaded
-// before: a document's id is derived from owner, name and content. It skips files of
-// other types in folders. The error says how many files failed.
-func IngestPaths(ctx context.Context, cfg *config.Config, log *slog.Logger, owner string, paths []string, out io.Writer) error {
-	model, err := NewModel(cfg)
-	if err != nil {
-		return err
-	}
-	store, err := OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
+// Ingester loads files as documents of an owner.
+type Ingester struct {
+	Store db.Store
+	Model llm.Model
+	Types extract.Types
+	Owner string
+	MaxMB int // of a file
+	Log   *slog.Logger
+}
+
+// Load loads files, and the files in folders, waits until they are ready, and writes the
+// result of each to out. It skips files that were loaded before: a document's id is
+// derived from owner, name and content. It skips files of other types in folders. The
+// error says how many files failed.
+func (in Ingester) Load(ctx context.Context, paths []string, out io.Writer) error {
 	files, err := filesIn(paths)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
 		return errors.New("no files to load")
-	}
-	in := ingester{
-		store: store, owner: owner, limit: int64(cfg.MaxUploadMB) * megabyte,
-		activities: &activities.Activities{Store: store, Model: model, Log: log},
 	}
 	failed := 0
 	for _, file := range files {
@@ -54,13 +51,13 @@ func IngestPaths(ctx context.Context, cfg *config.Config, log *slog.Logger, owne
 			return ctx.Err()
 		}
 		switch {
-		case errors.Is(err, errNoDocument) && !slices.Contains(paths, file): // found in a folder
+		case errors.Is(err, errUnknownType) && !slices.Contains(paths, file): // found in a folder
 			said = "left out, " + err.Error()
 		case err != nil:
 			failed++
 			said = "FAILED, " + err.Error()
 		}
-		if _, err := fmt.Fprintf(out, "%s: %s\n", file, said); err != nil {
+		if err := say(out, "%s: %s\n", file, said); err != nil {
 			return err
 		}
 	}
@@ -96,37 +93,30 @@ func filesIn(paths []string) ([]string, error) {
 	return files, nil
 }
 
-var errNoDocument = errors.New("not a text, Markdown, HTML or PDF file")
+var errUnknownType = errors.New("its type cannot be read")
 
-type ingester struct {
-	store      db.Store
-	activities *activities.Activities
-	owner      string
-	limit      int64
-}
-
-func (in *ingester) load(ctx context.Context, path string) (said string, err error) {
-	raw, err := readLimited(path, in.limit)
+func (in Ingester) load(ctx context.Context, path string) (said string, err error) {
+	raw, err := readLimited(path, in.MaxMB)
 	if err != nil {
 		return "", err
 	}
 	name := filepath.Base(path)
-	kind, ok := extract.Detect(name, "", raw)
+	kind, ok := in.Types.Detect(name, "", raw)
 	if !ok {
-		return "", errNoDocument
+		return "", fmt.Errorf("%w; %s can", errUnknownType, in.Types.Labels())
 	}
-	id := uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "palaver ingest\n%s\n%s\n%s", in.owner, name, raw)).String()
-	err = in.store.CreateDocument(ctx, chat.Document{ // does nothing when it exists
-		ID: id, Owner: in.owner, Title: strings.TrimSuffix(name, filepath.Ext(name)), Status: chat.DocProcessing,
+	id := uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "palaver ingest\n%s\n%s\n%s", in.Owner, name, raw)).String()
+	err = in.Store.CreateDocument(ctx, chat.Document{ // does nothing when it exists
+		ID: id, Owner: in.Owner, Title: strings.TrimSuffix(name, filepath.Ext(name)), Status: chat.DocProcessing,
 		SourceType: kind, Bytes: int64(len(raw)), CreatedAt: time.Now().UTC(),
 	}, raw)
 	if err != nil {
 		return "", err
 	}
-	if err := activities.IngestNow(ctx, in.activities, activities.IngestRequest{Owner: in.owner, DocID: id}); err != nil {
+	if err := activities.IngestNow(ctx, in.activities(), activities.IngestRequest{Owner: in.Owner, DocID: id}); err != nil {
 		return "", err
 	}
-	d, err := in.store.Document(ctx, in.owner, id)
+	d, err := in.Store.Document(ctx, in.Owner, id)
 	if err != nil {
 		return "", err
 	}
@@ -136,7 +126,12 @@ func (in *ingester) load(ctx context.Context, path string) (said string, err err
 	return fmt.Sprintf("ready, %d passages", d.Chunks), nil
 }
 
-func readLimited(path string, limit int64) ([]byte, error) {
+func (in Ingester) activities() *activities.Activities {
+	return &activities.Activities{Store: in.Store, Model: in.Model, DocumentTypes: in.Types, Log: in.Log}
+}
+
+func readLimited(path string, maxMB int) ([]byte, error) {
+	limit := int64(maxMB) << 20
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -147,7 +142,7 @@ func readLimited(path string, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case int64(len(raw)) > limit:
-		return nil, fmt.Errorf("larger than MAX_UPLOAD_MB=%d", limit/megabyte)
+		return nil, fmt.Errorf("larger than MAX_UPLOAD_MB=%d", maxMB)
 	case len(raw) == 0:
 		return nil, errors.New("empty")
 	}

@@ -1,4 +1,4 @@
-package service_test
+package admin_test
 
 import (
 	"bytes"
@@ -10,37 +10,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/dbtest"
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/service"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
-
-func TestDatabaseURLSelectsPostgres(t *testing.T) {
-	cfg := settings(t)
-	cfg.DatabaseURL = pgtest.Database(t)
-	store, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
-	defer func() { _ = store.Close() }()
-	require.IsType(t, &postgres.Store{}, store)
-
-	cfg.MemoryBackend = "sqlite"
-	file, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	require.IsType(t, &sqlite.Store{}, file)
-}
-
-func TestUnreachableDatabaseIsAOneLineErrorThatNamesTheSetting(t *testing.T) {
-	cfg := settings(t)
-	cfg.DatabaseURL = "postgres://u:geheim@127.0.0.1:1/d"
-	_, err := service.OpenStore(t.Context(), cfg)
-	require.EqualError(t, err, "open the database of DATABASE_URL: cannot connect to 127.0.0.1:1: connect: connection refused")
-}
 
 func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
@@ -51,7 +29,7 @@ func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 
 	url := pgtest.Database(t)
 	var out bytes.Buffer
-	require.NoError(t, service.MoveStore(t.Context(), "sqlite:"+path, url, &out))
+	require.NoError(t, admin.MoveStore(t.Context(), "sqlite:"+path, url, &out))
 	assert.Regexp(t, `(?m)^conversations +2$`, out.String())
 	to, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
@@ -59,7 +37,7 @@ func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	require.Equal(t, filled.Snapshot(t, from), filled.Snapshot(t, to))
 	filled.AcceptsNewRows(t, to)
 
-	require.ErrorIs(t, service.MoveStore(t.Context(), "sqlite:"+path, url, io.Discard), postgres.ErrNotEmpty)
+	require.ErrorIs(t, admin.MoveStore(t.Context(), "sqlite:"+path, url, io.Discard), postgres.ErrNotEmpty)
 	require.NoError(t, from.PutProfile(t.Context(), "o", chat.Profile{}), "the file goes on as it was")
 }
 
@@ -72,7 +50,7 @@ func TestInvalidMoveIsRefusedBeforeAnythingIsCreated(t *testing.T) {
 		{"sqlite:" + absent, "sqlite:other.db", "--to: use postgres://"},
 		{"sqlite:" + absent, "postgres://h/d", "no such file"},
 	} {
-		require.ErrorContains(t, service.MoveStore(t.Context(), c.from, c.to, io.Discard), c.says)
+		require.ErrorContains(t, admin.MoveStore(t.Context(), c.from, c.to, io.Discard), c.says)
 	}
 	require.NoFileExists(t, absent)
 }
