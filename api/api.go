@@ -19,8 +19,10 @@ import (
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
 )
 
@@ -52,6 +54,7 @@ type Config struct {
 	ProxySharedSecret string // proves that a proxy set the userid header; empty: the header is never trusted
 	MaxUploadBytes    int64  // default 50 MB
 	Limits            Limits
+	Hosts             *guard.Hosts    // that requests may be addressed to; default loopback only
 	TrustedProxies    []netip.Prefix  // proxies whose X-Forwarded-For is trusted
 	ForwardedFor      string          // Leftmost (default) or RightmostUntrusted
 	TrustedOrigins    []string        // other origins ("https://host") whose pages may use a caller's cookie
@@ -67,9 +70,12 @@ type Deps struct {
 	Bus     stream.Bus
 	Search  Searcher
 	Model   llm.Info
-	Page    http.Handler // the web page; nil: none
-	Config  Config
-	Log     *slog.Logger // default slog.Default()
+	Agents  chat.Agents
+	// DocumentTypes are those that can be uploaded.
+	DocumentTypes extract.Types
+	Page          http.Handler // the web page; nil: none
+	Config        Config
+	Log           *slog.Logger // default slog.Default()
 	// Ready holds further readiness checks by name (temporal…).
 	Ready map[string]func(context.Context) error
 	// Optional returns the state of optional parts by name (mcp:files…): "ok",
@@ -141,6 +147,9 @@ func newServer(d Deps) (*server, error) {
 	if d.Config.MaxUploadBytes <= 0 {
 		d.Config.MaxUploadBytes = defaultUpload
 	}
+	if d.Config.Hosts == nil {
+		d.Config.Hosts, _ = guard.NewHosts("", "")
+	}
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
@@ -155,7 +164,7 @@ func newServer(d Deps) (*server, error) {
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
 	var err error
-	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
+	if s.openAPI, err = newOpenAPI(d.Config.AuthMode, d.Agents); err != nil {
 		return nil, err
 	}
 	for _, origin := range d.Config.TrustedOrigins {
@@ -183,7 +192,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(s.requestID, s.access, s.recovery, securityHeaders)
+	e.Use(s.requestID, s.access, s.recovery, securityHeaders, s.checkHost)
 
 	answer, ready := s.answerTimeout, min(s.answerTimeout, readyTimeout)
 	root := group{s: s, engine: e}

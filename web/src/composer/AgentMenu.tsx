@@ -1,26 +1,25 @@
-import { BookOpenText, ChevronDown, Wrench } from "lucide-react";
+import { BookOpenText, Bot, ChevronDown, Wrench, type LucideIcon } from "lucide-react";
+import type { Agent } from "../api/config";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { words } from "../words";
-import type { Outgoing } from "./types";
+import { agentText } from "../words/wire";
 
-export type Agent = NonNullable<Outgoing["agent"]>;
+const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
+const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
 
-const agents = () => [
-  { value: "documents" as const, icon: BookOpenText, ...words.composer.agents.documents },
-  { value: "assistant" as const, icon: Wrench, ...words.composer.agents.assistant },
-];
-
-/** Who answers in a new conversation: the one that reads documents, or the one that has tools. */
-export function AgentMenu({ value, onChange }: { value: Agent; onChange: (agent: Agent) => void }) {
-  const { label, icon: Glyph } = agents().find((a) => a.value === value)!;
+/** Who answers in a new conversation. */
+export function AgentMenu({ agents, value, onChange }: { agents: Agent[]; value: Agent; onChange: (name: string) => void }) {
+  const Glyph = iconOf(value);
+  const { label } = agentText(value);
   const trigger = (
     <button type="button" aria-label={words.composer.mode(label)} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
       <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
     </button>
   );
+  const options = agents.map((a) => ({ value: a.name, icon: iconOf(a), ...agentText(a) }));
   return (
     <Menu trigger={trigger} align="start" side="top">
-      <MenuChoice label={words.composer.modes} value={value} options={agents()} onChange={onChange} />
+      <MenuChoice label={words.composer.modes} value={value.name} options={options} onChange={onChange} />
     </Menu>
   );
 }

@@ -5,11 +5,11 @@ import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { besideRow } from "../ui/rows";
 import { words } from "../words";
-import { addDocument, DOCUMENT_TYPES, panelUploads } from "./library";
+import { addDocument, panelUploads } from "./library";
 
 /** Takes files, chosen or dropped, and shows how far they have come. */
 export function UploadBox() {
-  const { maxUpload } = useConfig();
+  const { maxUpload, documentTypes } = useConfig();
   const uploads = useSyncExternalStore(panelUploads.subscribe, panelUploads.items);
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
@@ -39,13 +39,13 @@ export function UploadBox() {
           <span className="flex items-center gap-2 font-medium">
             <Upload aria-hidden className="size-4 text-accent" /> {words.library.add}
           </span>
-          <span className="text-xs text-muted">{words.library.types(Math.floor(maxUpload / (1 << 20)))}</span>
+          <span className="text-xs text-muted">{words.library.types(documentTypes.map((t) => t.label), Math.floor(maxUpload / (1 << 20)))}</span>
         </button>
         <input
           ref={picker}
           type="file"
           multiple
-          accept={DOCUMENT_TYPES}
+          accept={documentTypes.flatMap((t) => t.extensions).join()}
           aria-label={words.library.add}
           hidden
           onChange={(e) => {

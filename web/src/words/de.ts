@@ -1,5 +1,5 @@
 import type { Words } from "./index";
-import { count, number } from "./intl";
+import { anyOf, count, number } from "./intl";
 
 const gleich = "Versuchen Sie es gleich noch einmal.";
 
@@ -117,7 +117,8 @@ export const de: Words = {
     documents: "Dokumente",
     sets: "Sammlungen",
     add: "Dokumente hinzufügen",
-    types: (megabytes) => `TXT, MD, HTML oder PDF, je bis ${number(megabytes)} MB`,
+    types: (kinds, megabytes) => (kinds.length > 0 ? `${anyOf(kinds)}, je bis ${number(megabytes)} MB` : `Je bis ${number(megabytes)} MB`),
+    unsupported: (kinds) => `Dateityp nicht unterstützt. Verwenden Sie ${anyOf(kinds)}.`,
     uploads: "Uploads",
     cancelUpload: (file) => `${file} abbrechen`,
     dismissUpload: (file) => `${file} ausblenden`,
@@ -363,7 +364,6 @@ export const de: Words = {
     "The PDF is damaged and cannot be read.": "Diese PDF ist beschädigt und kann nicht gelesen werden.",
     "Reading the PDF took too long.": "Das Lesen dieser PDF hat zu lange gedauert.",
     "The document could not be processed. Please upload it again.": "Dieses Dokument konnte nicht verarbeitet werden. Laden Sie es erneut hoch.",
-    "Unsupported file type. Use TXT, MD, HTML or PDF.": "Dateityp nicht unterstützt. Verwenden Sie TXT, MD, HTML oder PDF.",
     "Unsupported image type. Use JPEG, PNG or WebP.": "Bildtyp nicht unterstützt. Verwenden Sie JPEG, PNG oder WebP.",
     "The picture has more pixels than allowed.": "Dieses Bild hat zu viele Pixel.",
     "Too many pictures have been uploaded and not sent. Send some of them, or try again later.": "Zu viele Bilder warten auf das Senden. Senden Sie einige davon, oder versuchen Sie es später.",

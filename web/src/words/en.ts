@@ -1,4 +1,4 @@
-import { count, number } from "./intl";
+import { anyOf, count, number } from "./intl";
 
 const aMoment = "Try again in a moment.";
 
@@ -117,7 +117,8 @@ export const en = {
     documents: "Documents",
     sets: "Sets",
     add: "Add documents",
-    types: (megabytes: number) => `TXT, MD, HTML or PDF, up to ${number(megabytes)} MB each`,
+    types: (kinds: readonly string[], megabytes: number) => (kinds.length > 0 ? `${anyOf(kinds)}, up to ${number(megabytes)} MB each` : `Up to ${number(megabytes)} MB each`),
+    unsupported: (kinds: readonly string[]) => `Unsupported file type. Use ${anyOf(kinds)}.`,
     uploads: "Uploads",
     cancelUpload: (file: string) => `Cancel ${file}`,
     dismissUpload: (file: string) => `Dismiss ${file}`,
@@ -369,7 +370,6 @@ export const en = {
     "The PDF is damaged and cannot be read.": "This PDF is damaged and can't be read.",
     "Reading the PDF took too long.": "Reading this PDF took too long.",
     "The document could not be processed. Please upload it again.": "This document couldn't be processed. Upload it again.",
-    "Unsupported file type. Use TXT, MD, HTML or PDF.": "Unsupported file type. Use TXT, MD, HTML or PDF.",
     "Unsupported image type. Use JPEG, PNG or WebP.": "Unsupported image type. Use JPEG, PNG or WebP.",
     "The picture has more pixels than allowed.": "This image has too many pixels.",
     "Too many pictures have been uploaded and not sent. Send some of them, or try again later.": "Too many images are waiting to be sent. Send some of them, or try again later.",

@@ -1,6 +1,7 @@
 // What the server says, in the words of the page. The page knows it by its code,
 // step or id, or by its sentence; what it does not know it shows as it came.
 
+import type { Agent } from "../api/config";
 import type { Mention } from "../composer/outgoing";
 import type { Metadata, Question, Status } from "../thread/types";
 import { words } from "./index";
@@ -13,7 +14,11 @@ const find = (dictionary: Dictionary, key: string): string | undefined => (Objec
 export const sentence = (text: string): string => find(words.server, text) ?? text;
 
 /** A refused request: by its sentence, which says more than its code does. */
-export const refusal = (code: string, message: string): string => find(words.server, message) ?? find(words.errors, code) ?? message;
+export function refusal(code: string, message: string): string {
+  const types = /^Unsupported file type\. (.+) files can be read\.$/.exec(message)?.[1];
+  if (types) return words.library.unsupported(types.split(/, | and /));
+  return find(words.server, message) ?? find(words.errors, code) ?? message;
+}
 
 /** A failed turn. */
 export function failure({ code, message }: NonNullable<Metadata["error"]>): string {
@@ -29,6 +34,12 @@ export function status({ node, message, web_query }: Status): string {
   if (node === "web_search" && web_query) return words.webSearching(web_query);
   const tool = node === "tool" ? /^Calling (.+)\.\.\.$/.exec(message)?.[1] : undefined;
   return tool ? words.calling(toolTitle(tool)) : (find(words.steps, node) ?? message);
+}
+
+/** An agent that the page does not know has its own label and description. */
+export function agentText({ name, label, description }: Agent): { label: string; detail: string } {
+  const known: Readonly<Record<string, { label: string; detail: string }>> = words.composer.agents;
+  return (Object.hasOwn(known, name) && known[name]) || { label, detail: description };
 }
 
 /** A tool's name for a person: tracker__create_ticket is “Create ticket” (tracker). */

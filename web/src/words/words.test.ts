@@ -58,6 +58,7 @@ describe("what the server says", () => {
     expect(status({ node: "tool", message: "Calling generate_image..." })).toBe("Using “Generate image”…");
     expect(failure({ code: "model_rejected", message: "Rejected. Check OPENAI_API_KEY.", retryable: false })).toBe("The AI service rejected the request.");
     expect(failure({ code: "model_rejected", message: "Rejected. The provider's content filter stopped the answer.", retryable: false })).toMatch(/content filter/);
+    expect(refusal("unsupported_type", "Unsupported file type. Text, HTML and PDF files can be read.")).toBe("Unsupported file type. Use Text, HTML, or PDF.");
     expect(refusal("rate_limited", "You have sent many messages in a short time. Please wait a moment.")).toBe("You're sending messages too fast. Wait a moment.");
     expect(markRemovedQuotes("It is [quotation removed: not in the sources].")).toBe("It is ⚠ Unverified quote removed.");
   });
@@ -115,6 +116,6 @@ const OF_THE_SERVER = ["No result: the turn was stopped before the tool answered
 it("no file but those of the languages has text for people", () => {
   const src = path.resolve(import.meta.dirname, "..");
   const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((f) => /\.tsx?$/.test(f) && !/\.test\.ts$|testserver|^words\//.test(f));
-  const found = files.flatMap((f) => literals(parseAst(readFileSync(path.join(src, f), "utf8"), { lang: "tsx" }), []).map((text) => `${f}: ${text}`));
+  const found = files.flatMap((f) => literals(parseAst(readFileSync(path.join(src, f), "utf8"), { lang: f.endsWith("x") ? "tsx" : "ts" }), []).map((text) => `${f}: ${text}`));
   expect(found.filter((text) => !OF_THE_SERVER.some((s) => text.endsWith(s)))).toEqual([]);
 });
