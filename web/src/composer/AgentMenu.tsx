@@ -12,7 +12,7 @@ export function AgentMenu({ agents, value, onChange }: { agents: Agent[]; value:
   const Glyph = iconOf(value);
   const { label } = agentText(value);
   const trigger = (
-    <button type="button" aria-label={words.composer.mode(label)} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
+    <button type="button" aria-label={words.composer.mode(label)} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm max-sm:gap-1 max-sm:px-1 text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
       <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
     </button>
   );
