@@ -5,13 +5,14 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/agentv2"
+	"github.com/palaver-chat/palaver/api/request"
 )
 
 func agentWire(s dialect.Stream) dialect.Wire { return agentv2.NewWire(s) }
 
 // agentStream accepts a message of the agent v2 dialect and streams its turn.
 func (s *server) agentStream(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (s *server) agentStream(c *gin.Context) error {
 
 // agentResume answers a session's question and streams the rest of the turn.
 func (s *server) agentResume(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (s *server) agentResume(c *gin.Context) error {
 
 // agentStop stops a turn.
 func (s *server) agentStop(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}

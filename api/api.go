@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
@@ -104,6 +106,12 @@ const (
 	pingInterval    = 10 * time.Second // docs/contract.md promises 15
 	disconnectGrace = 5 * time.Second
 	defaultUpload   = 50 << 20
+
+	// AnswerTimeout limits the time from the arrival of the whole request to the
+	// status line. Streams go on after it.
+	AnswerTimeout = 15 * time.Second
+	// readyTimeout is the timeout of /readyz, which probes call.
+	readyTimeout = 5 * time.Second
 )
 
 // New makes the API's handler. An error names the wrong setting.
@@ -181,7 +189,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(s.requestID, s.access, s.recovery, securityHeaders)
+	e.Use(request.SetID, s.access, s.recovery, securityHeaders)
 
 	answer, ready := s.answerTimeout, min(s.answerTimeout, readyTimeout)
 	root := group{s: s, engine: e}
@@ -246,9 +254,17 @@ func (s *server) routes() http.Handler {
 	m.DELETE("", answer, s.mcp)
 	m.POST("/rpc", answer, s.oneStream(s.rpc))
 
-	e.NoRoute(s.within(answer), s.page)
-	e.NoMethod(func(c *gin.Context) { s.fail(c, errMethod) }) // gin has listed the allowed methods in Allow
+	e.NoRoute(request.Within(answer), s.page)
+	e.NoMethod(func(c *gin.Context) { s.fail(c, problem.Method) }) // gin has listed the allowed methods in Allow
 	return e
+}
+
+// Routes returns the routes of the API, as "METHOD /path/:parameter", with their
+// answer timeouts. All other paths belong to the page.
+func Routes() map[string]time.Duration {
+	s := &server{answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits{}}
+	s.routes() // runs no handler
+	return s.routeTimes
 }
 
 // group registers routes under a prefix, each with its answer timeout.
@@ -284,7 +300,7 @@ func (g group) DELETE(path string, within time.Duration, h handler) {
 func (g group) route(method, path string, within time.Duration, h handler) {
 	path = g.prefix + path
 	g.s.routeTimes[method+" "+path] = within
-	g.engine.Handle(method, path, slices.Concat([]gin.HandlerFunc{g.s.within(within)}, g.before, []gin.HandlerFunc{g.s.handle(h)})...)
+	g.engine.Handle(method, path, slices.Concat([]gin.HandlerFunc{request.Within(within)}, g.before, []gin.HandlerFunc{g.s.handle(h)})...)
 }
 
 // now returns the time for new ids and creation times.

@@ -11,6 +11,8 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -39,7 +41,7 @@ func (s *server) attach(c *gin.Context) error {
 	}
 	t := &threadStream{s: s, owner: who.ID, thread: thread}
 	if wholeThread {
-		t.subscribe(clientContext(c)) // before the first read, so that no turn is missed
+		t.subscribe(request.ClientContext(c)) // before the first read, so that no turn is missed
 	}
 	v, err := t.first(ctx, wanted, after, wholeThread)
 	if err != nil && (databaseUnavailable(err) || notFound(err)) {
@@ -65,7 +67,7 @@ func (s *server) attach(c *gin.Context) error {
 			return nil // the client has disconnected, or has everything it asked for
 		}
 	}
-	t.followLaterTurns(clientContext(c), out)
+	t.followLaterTurns(request.ClientContext(c), out)
 	return nil
 }
 
@@ -212,7 +214,7 @@ func (t *threadStream) firstWithoutRows(ctx context.Context, wanted string, afte
 func (t *threadStream) turn(ctx context.Context, id string) (chat.Turn, error) {
 	turn, err := t.s.Store.Turn(ctx, t.owner, id)
 	if err == nil && turn.ThreadID != t.thread {
-		err = errNotFound
+		err = problem.NotFound
 	}
 	return turn, err
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/repair"
@@ -21,7 +23,7 @@ import (
 
 // postChat accepts a message and streams its turn.
 func (s *server) postChat(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, 
 	}
 	err = out.follow(v, true, show.after)
 	if out.failed != "" { // the worker's log has the reason, under the id of the request that submitted the turn
-		s.Log.Warn("turn failed; its client was notified", "request_id", requestID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
+		s.Log.Warn("turn failed; its client was notified", "request_id", request.ID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
 	}
 	if errors.Is(err, errClientDisconnected) && show.cancel {
 		v.Close()
@@ -103,7 +105,7 @@ func turnHeaders(c *gin.Context, t chat.Turn, run string) {
 
 // postResume answers the pending interrupt and streams the rest of the turn.
 func (s *server) postResume(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -144,7 +146,7 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 	}
 	state, err := s.Threads.State(ctx, r.ThreadID)
 	if err != nil {
-		return chat.Turn{}, "", engineErr(err)
+		return chat.Turn{}, "", problem.Engine(err)
 	}
 	if state.Owner == "" { // the workflow and its question were lost
 		s.settleLost(ctx, who.ID, r.ThreadID)
@@ -163,7 +165,7 @@ func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.
 		return chat.Turn{}, "", err
 	}
 	if err := s.Threads.Resume(ctx, r); err != nil {
-		return chat.Turn{}, "", engineErr(err)
+		return chat.Turn{}, "", problem.Engine(err)
 	}
 	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
 	if err != nil { // the thread has the turn, so its row exists or will exist
@@ -179,8 +181,8 @@ const maxInlineAnswer = 32 << 10
 // keepAnswer stores an answer, so that the thread gets only a reference. An answer
 // that does not fit the question is refused here, where its content is known.
 func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Question, v chat.ResumeValue) (chat.ResumeValue, error) {
-	if problem := v.Fits(q); problem != "" {
-		return v, &chat.Refused{Code: chat.CodeBadResume, Message: problem}
+	if misfit := v.Fits(q); misfit != "" {
+		return v, &chat.Refused{Code: chat.CodeBadResume, Message: misfit}
 	}
 	if v.Type == chat.CancelResume || !v.HasTexts(q) {
 		return v, nil
@@ -220,7 +222,7 @@ type cancelJSON struct {
 
 // postCancel stops a turn.
 func (s *server) postCancel(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -249,7 +251,7 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 		status = cancelling
 		open, err := s.Threads.Cancel(ctx, who.ID, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason})
 		if err != nil {
-			return engineErr(err)
+			return problem.Engine(err)
 		}
 		status = s.stopLost(ctx, turn, in.Reason, open)
 	}
@@ -300,7 +302,7 @@ func (s *server) storedTarget(ctx context.Context, owner string, in dialect.Canc
 	case in.TurnID != "": // our own id, so the turn exists or never did
 		t, err := s.Store.Turn(ctx, owner, in.TurnID)
 		if err == nil && in.ThreadID != "" && t.ThreadID != in.ThreadID {
-			err = errNotFound
+			err = problem.NotFound
 		}
 		if err != nil {
 			return t, false, err

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -43,9 +45,9 @@ func showConversation(v chat.Conversation) conversationJSON {
 
 func (s *server) listConversations(c *gin.Context) error {
 	var p dialect.Problems
-	n := limit(c, &p, 30, 100)
-	q := strings.TrimSpace(query(c, &p, "q", maxQuery))
-	cursor := query(c, &p, "cursor", maxCursor)
+	n := request.Limit(c, &p, 30, 100)
+	q := strings.TrimSpace(request.Query(c, &p, "q", request.MaxQuery))
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ type conversationBody struct {
 // id. A message starts its first turn, which the thread's stream shows.
 func (s *server) createConversation(c *gin.Context) error {
 	var b conversationBody
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
 	ctx, who := c.Request.Context(), callerOf(c)
@@ -114,7 +116,7 @@ func (s *server) createConversation(c *gin.Context) error {
 }
 
 func (s *server) getConversation(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -157,16 +159,16 @@ type renameBody struct {
 }
 
 func (s *server) patchConversation(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
 	var b renameBody
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
 	if b.Title == nil {
-		return invalid("title", "is missing")
+		return problem.Invalid("title", "is missing")
 	}
 	var p dialect.Problems
 	title := strings.TrimSpace(*b.Title)
@@ -185,7 +187,7 @@ func (s *server) patchConversation(c *gin.Context) error {
 // deleteConversation ends the workflow first, so that it does not write to deleted
 // rows.
 func (s *server) deleteConversation(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -194,7 +196,7 @@ func (s *server) deleteConversation(c *gin.Context) error {
 		return err
 	}
 	if err := s.Threads.Delete(ctx, who.ID, id); err != nil {
-		return engineErr(err)
+		return problem.Engine(err)
 	}
 	if err := s.Store.DeleteConversation(ctx, who.ID, id); err != nil {
 		return err

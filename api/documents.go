@@ -16,6 +16,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/retrieval/extract"
 )
@@ -62,11 +64,11 @@ func (s *server) createDocument(c *gin.Context) error {
 		return err
 	}
 	if len(u.raw) == 0 {
-		return invalid("file", "is empty")
+		return problem.Invalid("file", "is empty")
 	}
 	kind, ok := extract.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return unsupported("Text, Markdown, HTML and PDF files can be read; this is none of them.")
+		return problem.Unsupported("Text, Markdown, HTML and PDF files can be read; this is none of them.")
 	}
 	if u.title == "" {
 		u.title = titleOf(u.name)
@@ -79,17 +81,17 @@ func (s *server) createDocument(c *gin.Context) error {
 	who := callerOf(c)
 	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
 		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
-	ctx, cancel := detached(c.Request.Context())
+	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
 	if err := s.Store.CreateDocument(ctx, d, u.raw); err != nil {
 		return err
 	}
-	ingest, done := fractionOfDeadline(ctx, 2)
+	ingest, done := request.FractionOfDeadline(ctx, 2)
 	err = s.Threads.Ingest(ingest, who.ID, d.ID)
 	done()
 	if err != nil {
 		// Without an ingest the document would stay in processing forever.
-		return engineErr(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
+		return problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
 	}
 	c.JSON(http.StatusAccepted, showDocument(d))
 	return nil
@@ -103,11 +105,11 @@ func (s *server) readUpload(c *gin.Context) (upload, error) {
 	case err == nil && kind == "application/json":
 		return s.readText(c)
 	}
-	return upload{}, unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
+	return upload{}, problem.Unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
 }
 
 func (s *server) tooLong() error {
-	return tooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
+	return problem.TooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
 }
 
 type textBody struct {
@@ -118,7 +120,7 @@ type textBody struct {
 // readText reads {title, text}. JSON escapes can make a text longer; a text that
 // becomes more than twice as long must be sent as a file.
 func (s *server) readText(c *gin.Context) (upload, error) {
-	raw, err := body(c, 2*s.Config.MaxUploadBytes+formOverhead)
+	raw, err := request.Body(c, 2*s.Config.MaxUploadBytes+formOverhead)
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return upload{}, s.tooLong()
 	}
@@ -150,14 +152,14 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 // readForm reads the part "file", and "title" if there is one, and stops at the size
 // limit.
 func (s *server) readForm(c *gin.Context) (upload, error) {
-	defer allowReading(c, uploadTimeout)()
+	defer request.AllowReading(c, uploadTimeout)()
 	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
 		return upload{}, s.tooLong()
 	}
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.Config.MaxUploadBytes+formOverhead)
 	form, err := c.Request.MultipartReader()
 	if err != nil {
-		return upload{}, invalid("body", "must be multipart/form-data")
+		return upload{}, problem.Invalid("body", "must be multipart/form-data")
 	}
 	var u upload
 	seen := false
@@ -184,7 +186,7 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 		}
 	}
 	if !seen {
-		return upload{}, invalid("file", "is missing")
+		return upload{}, problem.Invalid("file", "is missing")
 	}
 	return u, nil
 }
@@ -208,7 +210,7 @@ func (s *server) formError(err error) error {
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return s.tooLong()
 	}
-	return invalid("body", "must be complete multipart/form-data")
+	return problem.Invalid("body", "must be complete multipart/form-data")
 }
 
 // titleOf derives a document's title from its file name.
@@ -230,8 +232,8 @@ func titleOf(name string) string {
 
 func (s *server) listDocuments(c *gin.Context) error {
 	var p dialect.Problems
-	n := limit(c, &p, 50, 200)
-	cursor := query(c, &p, "cursor", maxCursor)
+	n := request.Limit(c, &p, 50, 200)
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -244,7 +246,7 @@ func (s *server) listDocuments(c *gin.Context) error {
 }
 
 func (s *server) getDocument(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -257,7 +259,7 @@ func (s *server) getDocument(c *gin.Context) error {
 }
 
 func (s *server) deleteDocument(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -276,7 +278,7 @@ type documentTextJSON struct {
 // documentText serves the stored text, to which the offsets of citations refer: as
 // plain text, or as {id, text} for clients that accept JSON.
 func (s *server) documentText(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -303,13 +305,13 @@ type chunkJSON struct {
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
 	chunkID := c.Param("chunk_id")
 	if !dialect.Plain(chunkID) {
-		return errNotFound
+		return problem.NotFound
 	}
 	v, err := s.Store.Chunk(c.Request.Context(), callerOf(c).ID, id, chunkID)
 	if err != nil {

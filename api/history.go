@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/transcript"
@@ -53,7 +54,7 @@ type historyJSON struct {
 // threadDeadline limits workflow queries for a page of a conversation: the messages
 // come from the database, without a worker.
 func threadDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return fractionOfDeadline(ctx, 3)
+	return request.FractionOfDeadline(ctx, 3)
 }
 
 func (s *server) history(c *gin.Context) error {
@@ -62,7 +63,7 @@ func (s *server) history(c *gin.Context) error {
 		return err
 	}
 	var p dialect.Problems
-	n := limit(c, &p, 100, 500)
+	n := request.Limit(c, &p, 100, 500)
 	head, before := c.Query("head"), c.Query("before")
 	p.ID("head", head)
 	p.ID("before", before)

@@ -14,6 +14,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -36,8 +38,8 @@ const (
 )
 
 var (
-	errCrossSite = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "Requests from other sites are refused."}
-	errOtherUser = &problem{status: http.StatusForbidden, code: chat.CodeForbidden, message: "The userid header does not name the caller."}
+	errCrossSite = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "Requests from other sites are refused."}
+	errOtherUser = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "The userid header does not name the caller."}
 )
 
 func callerOf(c *gin.Context) caller { return c.MustGet(callerKey).(caller) }
@@ -49,7 +51,7 @@ func (s *server) identify(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
-	who.Address, who.Request, who.rate = s.clientAddress(c.Request), requestID(c), rateHeaders{c.Writer.Header()}
+	who.Address, who.Request, who.rate = s.clientAddress(c.Request), request.ID(c), rateHeaders{c.Writer.Header()}
 	c.Set(callerKey, who)
 }
 
@@ -64,7 +66,7 @@ func (s *server) authenticate(c *gin.Context) (caller, error) {
 	if withToken {
 		id, err := s.tokens.subject(token)
 		if err != nil {
-			s.Log.Info("token refused", "request_id", requestID(c), "error", err)
+			s.Log.Info("token refused", "request_id", request.ID(c), "error", err)
 			return caller{}, tokenProblem(err)
 		}
 		fromToken = caller{ID: id}
@@ -75,7 +77,7 @@ func (s *server) authenticate(c *gin.Context) (caller, error) {
 	}
 	if !withToken {
 		if !vouched && s.Config.AuthMode == AuthRequired {
-			return caller{}, errUnauthenticated
+			return caller{}, problem.Unauthenticated
 		}
 		if s.csrf.Check(c.Request) != nil {
 			return caller{}, errCrossSite

@@ -9,6 +9,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -101,8 +102,8 @@ func (t *tokens) key(token *jwt.Token) (any, error) {
 // tokenProblem returns the response to a refused token.
 func tokenProblem(err error) error {
 	if !errors.Is(err, errKeysUnavailable) {
-		return errUnauthenticated
+		return problem.Unauthenticated
 	}
-	return &problem{status: http.StatusServiceUnavailable, code: chat.CodeInternal, cause: err,
-		message: "Tokens cannot be checked right now. Please try again in a moment."}
+	return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeInternal, Cause: err,
+		Message: "Tokens cannot be checked right now. Please try again in a moment."}
 }

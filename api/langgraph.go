@@ -9,12 +9,14 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
 // postLangGraph accepts a message in the LangGraph dialect and streams its turn.
 func (s *server) postLangGraph(c *gin.Context) error {
-	raw, err := body(c, langgraph.MaxBody)
+	raw, err := request.Body(c, langgraph.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -32,7 +34,7 @@ func (s *server) postLangGraph(c *gin.Context) error {
 
 // postFeedback answers the pending interrupt and streams the rest of the turn.
 func (s *server) postFeedback(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (s *server) getInterrupt(c *gin.Context) error {
 	if len(open) > 0 {
 		asked, err := s.asked(ctx, who.ID, thread)
 		if err != nil {
-			return engineErr(err)
+			return problem.Engine(err)
 		}
 		if asked != nil && (checkpoint == "" || checkpoint == asked.Interrupt.ID || checkpoint == asked.TurnID) {
 			out.Interrupted, out.CheckpointID, out.Payload = true, &asked.Interrupt.ID, langgraph.Payload(*asked.Interrupt)
@@ -106,15 +108,15 @@ func withLangGraphFields(err error) error {
 		return nil
 	}
 	p := *describe(err)
-	p.details = slices.Clone(p.details)
-	for i, d := range p.details {
+	p.Details = slices.Clone(p.Details)
+	for i, d := range p.Details {
 		switch {
 		case d.Field == "parent_checkpoint_id", d.Field == "interrupt_id":
-			p.details[i].Field = "checkpoint_id"
+			p.Details[i].Field = "checkpoint_id"
 		case d.Field == "attachments":
-			p.details[i].Field = "message.content"
+			p.Details[i].Field = "message.content"
 		case strings.HasPrefix(d.Field, "resume_value"):
-			p.details[i].Field = "approval_data" + strings.TrimPrefix(d.Field, "resume_value")
+			p.Details[i].Field = "approval_data" + strings.TrimPrefix(d.Field, "resume_value")
 		}
 	}
 	return &p

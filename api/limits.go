@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/ulule/limiter/v3"
 
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -119,9 +119,9 @@ func (s *server) admit(ctx context.Context, who caller, turn chat.Turn, mayBeKno
 		case err != nil:
 			s.logUncheckedLimit(err)
 		case busy >= limit:
-			return nil, tooMany("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
+			return nil, problem.TooMany("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
 		case here >= maxQueued:
-			return nil, tooMany("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
+			return nil, problem.TooMany("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
 		}
 	}
 	if !who.Anonymous {
@@ -169,7 +169,7 @@ func (a *admission) count(ctx context.Context, who caller, what string, rate lim
 		return nil
 	}
 	who.rate.show(now)
-	return tooMany(message, time.Until(time.Unix(now.Reset, 0)))
+	return problem.TooMany(message, time.Until(time.Unix(now.Reset, 0)))
 }
 
 // refund undoes the counts for a turn that was not created.
@@ -199,11 +199,6 @@ func (s *server) logUncheckedLimit(err error) {
 	}
 }
 
-func tooMany(message string, wait time.Duration) error {
-	return &problem{status: http.StatusTooManyRequests, code: chat.CodeRateLimited, message: message,
-		wait: max(time.Second, wait)}
-}
-
 // rateHeaders writes the RateLimit headers of an answer.
 type rateHeaders struct{ h http.Header }
 
@@ -213,19 +208,7 @@ func (r rateHeaders) show(now limiter.Context) {
 	}
 	r.h.Set("RateLimit-Limit", strconv.FormatInt(now.Limit, 10))
 	r.h.Set("RateLimit-Remaining", strconv.FormatInt(now.Remaining, 10))
-	r.h.Set("RateLimit-Reset", strconv.Itoa(seconds(time.Until(time.Unix(now.Reset, 0)))))
-}
-
-// retryAfter sets Retry-After unless wait is zero.
-func (r rateHeaders) retryAfter(wait time.Duration) {
-	if r.h != nil && wait > 0 {
-		r.h.Set("Retry-After", strconv.Itoa(seconds(wait)))
-	}
-}
-
-// seconds rounds a wait up to whole seconds, at least one.
-func seconds(d time.Duration) int {
-	return max(1, int(math.Ceil(d.Seconds())))
+	r.h.Set("RateLimit-Reset", strconv.Itoa(problem.Seconds(time.Until(time.Unix(now.Reset, 0)))))
 }
 
 // inFlight counts each caller's open requests of one kind in this process.
@@ -273,7 +256,7 @@ func (s *server) limitConcurrent(u *inFlight, message string, h func(*gin.Contex
 	return func(c *gin.Context) error {
 		release, ok := u.acquire(callerOf(c).ID)
 		if !ok {
-			return tooMany(message, busyRetryAfter)
+			return problem.TooMany(message, busyRetryAfter)
 		}
 		defer release()
 		return h(c)

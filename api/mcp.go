@@ -17,6 +17,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 )
 
 // mcpName and mcpVersion identify Palaver to MCP clients. The version is that of the
@@ -39,9 +41,9 @@ func (s *server) newMCP() http.Handler {
 			result, err := s.runOffer(in, o, req.Params.Arguments, progress(ctx, req))
 			if err != nil { // the calling model gets the error, so that it can correct its call
 				p := describe(err)
-				data := map[string]any{"error": p.code}
-				p.addRetryAfter(data)
-				result = toolResult(p.message+problemsOf(p), data)
+				data := map[string]any{"error": p.Code}
+				p.AddRetryAfter(data)
+				result = toolResult(p.Message+problemsOf(p), data)
 				result.IsError = true
 			}
 			return result, nil
@@ -57,9 +59,9 @@ func (s *server) newMCP() http.Handler {
 }
 
 // problemsOf lists the fields of a problem as text.
-func problemsOf(p *problem) string {
+func problemsOf(p *problem.Problem) string {
 	text := ""
-	for _, d := range p.details {
+	for _, d := range p.Details {
 		text += " " + d.Field + ": " + d.Problem + "."
 	}
 	return text
@@ -92,7 +94,7 @@ type mcpRequest struct {
 }
 
 func mcpRequestOf(c *gin.Context, l *mcpResponse) *mcpRequest {
-	return &mcpRequest{ctx: c.Request.Context(), clientContext: clientContext(c), who: callerOf(c), id: requestID(c), keepAlive: l.keepAlive}
+	return &mcpRequest{ctx: c.Request.Context(), clientContext: request.ClientContext(c), who: callerOf(c), id: request.ID(c), keepAlive: l.keepAlive}
 }
 
 // runOffer runs an offered tool and converts a panic to an error.
@@ -104,9 +106,9 @@ func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, re
 		}
 		if err != nil && in.clientContext.Err() == nil {
 			p := describe(err)
-			in.who.rate.retryAfter(p.wait)
-			if p.status >= http.StatusInternalServerError {
-				s.Log.Error("offered tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.code, "error", err)
+			p.SetRetryAfter(in.who.rate.h)
+			if p.Status >= http.StatusInternalServerError {
+				s.Log.Error("offered tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.Code, "error", err)
 			}
 		}
 	}()
@@ -119,7 +121,7 @@ func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, re
 // mcp answers a request of MCP's streamable HTTP.
 func (s *server) mcp(c *gin.Context) error {
 	if c.Request.Method == http.MethodPost {
-		raw, err := body(c, dialect.MaxBody)
+		raw, err := request.Body(c, dialect.MaxBody)
 		if err != nil {
 			return err
 		}

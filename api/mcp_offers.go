@@ -12,6 +12,8 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -83,7 +85,7 @@ func (s *server) offerList(in *mcpRequest, arguments json.RawMessage, _ func(str
 	}
 	var p dialect.Problems
 	checkRange(&p, "limit", a.Limit, 1, 200)
-	p.Text("cursor", a.Cursor, 0, maxCursor)
+	p.Text("cursor", a.Cursor, 0, request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
@@ -116,7 +118,7 @@ func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(s
 	}
 	var p dialect.Problems
 	query := strings.TrimSpace(a.Query)
-	p.Text("query", query, 1, maxQuery)
+	p.Text("query", query, 1, request.MaxQuery)
 	checkRange(&p, "limit", a.Limit, 1, 50)
 	ids := p.UUIDs("doc_ids", a.DocIDs)
 	if err := p.Err(); err != nil {
@@ -222,7 +224,7 @@ func (s *server) answerOffer(in *mcpRequest, thread, answer string, docs []strin
 	}
 	state, err := s.Threads.State(in.ctx, thread)
 	if err != nil {
-		return chat.Turn{}, "", engineErr(err)
+		return chat.Turn{}, "", problem.Engine(err)
 	}
 	if state.Pending == nil {
 		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
@@ -232,7 +234,7 @@ func (s *server) answerOffer(in *mcpRequest, thread, answer string, docs []strin
 	case answer == string(chat.CancelResume):
 		value = chat.ResumeValue{Type: chat.CancelResume}
 	case value.Type == chat.ToolApproval && answer != rejectAll:
-		return chat.Turn{}, "", invalid("answer", "must be reject or cancel: only a person can approve tools, in Palaver itself")
+		return chat.Turn{}, "", problem.Invalid("answer", "must be reject or cancel: only a person can approve tools, in Palaver itself")
 	case value.Type == chat.ToolApproval:
 		value = chat.ResumeValue{Type: chat.ToolApproval}
 		for _, call := range state.Pending.Calls {
@@ -280,7 +282,7 @@ func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, report fu
 			case <-in.clientContext.Done():
 				return chat.Event{}, errClientDisconnected
 			case <-s.Stop:
-				return chat.Event{}, engineErr(errStopping)
+				return chat.Event{}, problem.Engine(errStopping)
 			}
 			continue
 		}

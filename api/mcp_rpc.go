@@ -10,6 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 )
 
 // The revision of MCP that tools/list and tools/call follow here.
@@ -36,7 +38,7 @@ type rpcResponse struct {
 // invalid request gets a JSON-RPC error with status 200. Callers without access, or
 // with too many open streams, get a plain HTTP error.
 func (s *server) rpc(c *gin.Context) error {
-	raw, err := body(c, dialect.MaxBody)
+	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -109,17 +111,17 @@ func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall 
 func checkMessage(raw []byte) error {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
-		return invalid("body", "must be valid JSON")
+		return problem.Invalid("body", "must be valid JSON")
 	}
 	if raw[0] == '[' {
-		return invalid("body", "must be one JSON-RPC 2.0 message, not a batch")
+		return problem.Invalid("body", "must be one JSON-RPC 2.0 message, not a batch")
 	}
 	var m rpcRequest
 	if json.Unmarshal(raw, &m) != nil || m.Version != "2.0" || !rpcID(m.ID) {
-		return invalid("body", "must be a JSON-RPC 2.0 message")
+		return problem.Invalid("body", "must be a JSON-RPC 2.0 message")
 	}
 	if m.Params != nil && m.Params[0] != '{' && string(m.Params) != "null" {
-		return invalid("params", "must be an object")
+		return problem.Invalid("params", "must be an object")
 	}
 	return nil
 }
@@ -135,31 +137,31 @@ func (s *server) callRPC(in *mcpRequest, params json.RawMessage) (*sdk.CallToolR
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	if err := dialect.Decode(params, &call); err != nil {
-		return nil, invalid("params", "must be an object with name and arguments")
+		return nil, problem.Invalid("params", "must be an object with name and arguments")
 	}
 	for _, o := range offers {
 		if o.tool.Name == call.Name {
 			return s.runOffer(in, o, call.Arguments, func(string) {})
 		}
 	}
-	return nil, invalid("name", "is none of the tools")
+	return nil, problem.Invalid("name", "is none of the tools")
 }
 
 // rpcError converts an error to a JSON-RPC error. Its data has the fields of
 // docs/errors.md.
 func rpcError(err error, requestID string) *jsonrpc.Error {
 	p := describe(err)
-	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.message + problemsOf(p)}
+	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Message + problemsOf(p)}
 	switch {
-	case p.status == http.StatusInternalServerError:
+	case p.Status == http.StatusInternalServerError:
 		e.Code = jsonrpc.CodeInternalError
-	case p.status > http.StatusInternalServerError || p.status == http.StatusTooManyRequests:
+	case p.Status > http.StatusInternalServerError || p.Status == http.StatusTooManyRequests:
 		e.Code = codeServer
 	}
-	data := map[string]any{"code": p.code, "request_id": requestID}
-	p.addRetryAfter(data)
-	if len(p.details) > 0 {
-		data["details"] = p.details
+	data := map[string]any{"code": p.Code, "request_id": requestID}
+	p.AddRetryAfter(data)
+	if len(p.Details) > 0 {
+		data["details"] = p.Details
 	}
 	e.Data, _ = json.Marshal(data) // cannot fail: it has strings only
 	return e

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -31,7 +32,7 @@ func (s *server) me(c *gin.Context) error {
 // putMe replaces the caller's profile.
 func (s *server) putMe(c *gin.Context) error {
 	var b chat.Profile
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
 	b.Industry, b.Location = strings.TrimSpace(b.Industry), strings.TrimSpace(b.Location)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -15,7 +16,7 @@ import (
 
 // storeDeadline limits database calls that a workflow query can replace.
 func storeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return fractionOfDeadline(ctx, 2)
+	return request.FractionOfDeadline(ctx, 2)
 }
 
 // databaseUnavailable reports whether err means that the database cannot be reached

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/repair"
 )
@@ -29,7 +30,7 @@ const (
 
 // checkDeadline limits a check, so that most of a request's time is left.
 func checkDeadline(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
-	part, done := fractionOfDeadline(ctx, 3)
+	part, done := request.FractionOfDeadline(ctx, 3)
 	ctx, cancel := context.WithTimeout(part, longest)
 	return ctx, func() {
 		cancel()

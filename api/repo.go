@@ -17,6 +17,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -25,7 +27,7 @@ const (
 	repoOverhead = 1 << 10 // bytes that a request may add to it
 )
 
-var errRepoSize = tooLarge("The repo is larger than the 8 MB allowed.")
+var errRepoSize = problem.TooLarge("The repo is larger than the 8 MB allowed.")
 
 type repoJSON struct {
 	ThreadID string          `json:"thread_id"`
@@ -101,7 +103,7 @@ func (s *server) putRepo(c *gin.Context) error {
 }
 
 func readRepo(c *gin.Context) (json.RawMessage, error) {
-	raw, err := body(c, maxRepo+repoOverhead)
+	raw, err := request.Body(c, maxRepo+repoOverhead)
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return nil, errRepoSize
 	}
@@ -114,9 +116,9 @@ func readRepo(c *gin.Context) (json.RawMessage, error) {
 	}
 	switch {
 	case len(b.Repo) == 0 || b.Repo[0] != '{':
-		return nil, invalid("repo", "must be an object")
+		return nil, problem.Invalid("repo", "must be an object")
 	case !utf8.Valid(b.Repo):
-		return nil, invalid("repo", "must be UTF-8")
+		return nil, problem.Invalid("repo", "must be UTF-8")
 	case len(b.Repo) > maxRepo:
 		return nil, errRepoSize
 	}
@@ -163,7 +165,7 @@ func ifMatch(c *gin.Context) (*int, error) {
 	}
 	version, err := strconv.Atoi(strings.Trim(h, `"`))
 	if err != nil || version < 0 {
-		return nil, invalid("If-Match", "must be a repo_version")
+		return nil, problem.Invalid("If-Match", "must be a repo_version")
 	}
 	return &version, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -295,7 +296,7 @@ func TestPanicIsA500WithoutTheCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := gin.New()
-	e.Use(b.server.requestID, b.server.access, b.server.recovery)
+	e.Use(request.SetID, b.server.access, b.server.recovery)
 	e.GET("/boom", func(*gin.Context) { panic("secret") })
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest("GET", "/boom", nil))
@@ -308,7 +309,7 @@ func TestPanickingStreamIsAborted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := gin.New()
-	e.Use(b.server.requestID, b.server.access, b.server.recovery)
+	e.Use(request.SetID, b.server.access, b.server.recovery)
 	e.GET("/boom", func(c *gin.Context) {
 		c.Writer.WriteHeaderNow()
 		c.Writer.Flush()

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -30,8 +32,8 @@ func showSet(v chat.DocumentSet) setJSON {
 
 func (s *server) listSets(c *gin.Context) error {
 	var p dialect.Problems
-	n := limit(c, &p, 50, 200)
-	cursor := query(c, &p, "cursor", maxCursor)
+	n := request.Limit(c, &p, 50, 200)
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ type setBody struct {
 // readSet reads {name, doc_ids}; the caller must be able to see the documents.
 func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 	var b setBody
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return chat.DocumentSet{}, err
 	}
 	var p dialect.Problems
@@ -78,7 +80,7 @@ func (s *server) checkVisible(ctx context.Context, owner, field string, ids []st
 		return err
 	}
 	if len(found) < len(ids) {
-		return invalid(field, "names a document that does not exist")
+		return problem.Invalid(field, "names a document that does not exist")
 	}
 	return nil
 }
@@ -97,7 +99,7 @@ func (s *server) createSet(c *gin.Context) error {
 }
 
 func (s *server) updateSet(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (s *server) updateSet(c *gin.Context) error {
 }
 
 func (s *server) deleteSet(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}

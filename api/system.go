@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/stream"
 )
@@ -171,7 +172,7 @@ func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
 	if s.Page == nil || !read || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
-		s.fail(c, errNotFound)
+		s.fail(c, problem.NotFound)
 		return
 	}
 	if s.Config.AuthMode == AuthAnonymous && path.Ext(p) == "" {

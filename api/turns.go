@@ -10,6 +10,8 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/repair"
 )
@@ -67,7 +69,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 	if err != nil || row.Status.Settled() {
 		return submitted{Turn: row, early: early}, err
 	}
-	ctx, cancel := detached(ctx)
+	ctx, cancel := request.Detached(ctx)
 	defer cancel()
 	request := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
@@ -83,7 +85,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 		if row.Status == chat.TurnNew && !unsaved {
 			s.giveUp(ctx, row)
 		}
-		return submitted{Turn: row}, engineErr(err)
+		return submitted{Turn: row}, problem.Engine(err)
 	}
 	again := got.TurnID != row.ID // a repeated message that the rows did not show
 	row.ID = got.TurnID
@@ -348,4 +350,4 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 }
 
 // notFound reports whether err says that something is not there for the caller.
-func notFound(err error) bool { return describe(err) == errNotFound }
+func notFound(err error) bool { return describe(err) == problem.NotFound }

@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -20,7 +21,7 @@ import (
 // postUI accepts what an AI SDK client posts: a message, a regenerate request, or the
 // answer to a question.
 func (s *server) postUI(c *gin.Context) error {
-	raw, err := body(c, aisdk.MaxBody)
+	raw, err := request.Body(c, aisdk.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (s *server) postUI(c *gin.Context) error {
 		in.Submit.ThreadID = threadNamed(owner, in.Thread)
 	}
 	ctx := c.Request.Context()
-	rows, done := fractionOfDeadline(ctx, 3) // leaves time for the insert
+	rows, done := request.FractionOfDeadline(ctx, 3) // leaves time for the insert
 	err = s.locateUI(rows, owner, &in)
 	done()
 	if err != nil {
@@ -248,7 +249,7 @@ func (s *server) postUIStop(c *gin.Context) error {
 	}
 	var raw []byte
 	if c.Request.ContentLength != 0 {
-		if raw, err = body(c, dialect.MaxBody); err != nil {
+		if raw, err = request.Body(c, dialect.MaxBody); err != nil {
 			return err
 		}
 	}
@@ -273,7 +274,7 @@ func (s *server) getUI(c *gin.Context) error {
 		return err
 	}
 	var p dialect.Problems
-	n, head, before := limit(c, &p, 200, 500), c.Query("head"), c.Query("before")
+	n, head, before := request.Limit(c, &p, 200, 500), c.Query("head"), c.Query("before")
 	p.ID("head", head)
 	p.ID("before", before)
 	if err := p.Err(); err != nil {

@@ -1,4 +1,4 @@
-package api
+package request
 
 import (
 	"context"
@@ -6,22 +6,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 )
-
-const (
-	// AnswerTimeout limits the time from the arrival of the whole request to the
-	// status line. Streams go on after it.
-	AnswerTimeout = 15 * time.Second
-	// readyTimeout is the timeout of /readyz, which probes call.
-	readyTimeout = 5 * time.Second
-)
-
-// Routes returns the routes of the API, as "METHOD /path/:parameter", with their
-// answer timeouts. All other paths belong to the page.
-func Routes() map[string]time.Duration {
-	s := &server{answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits{}}
-	s.routes() // runs no handler
-	return s.routeTimes
-}
 
 const deadlineKey = "bound"
 
@@ -32,9 +16,9 @@ type requestDeadline struct {
 	cancels       []context.CancelFunc
 }
 
-// within sets the deadline of a request's context a little before the answer is due,
-// so that there is time to send an error. Streams go on with clientContext.
-func (s *server) within(d time.Duration) gin.HandlerFunc {
+// Within sets the deadline of a request's context a little before the answer is due,
+// so that there is time to send an error. Streams go on with ClientContext.
+func Within(d time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		b := &requestDeadline{within: d, clientContext: c.Request.Context()}
 		c.Set(deadlineKey, b)
@@ -58,14 +42,14 @@ func (b *requestDeadline) start(c *gin.Context) {
 // takes to send it does not count.
 func restartDeadline(c *gin.Context) { c.MustGet(deadlineKey).(*requestDeadline).start(c) }
 
-// clientContext returns a context that ends when the client disconnects.
-func clientContext(c *gin.Context) context.Context {
+// ClientContext returns a context that ends when the client disconnects.
+func ClientContext(c *gin.Context) context.Context {
 	return c.MustGet(deadlineKey).(*requestDeadline).clientContext
 }
 
-// fractionOfDeadline gives a call an nth of the time that ctx has left, so that a
+// FractionOfDeadline gives a call an nth of the time that ctx has left, so that a
 // fallback can use the rest.
-func fractionOfDeadline(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+func FractionOfDeadline(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
@@ -73,8 +57,8 @@ func fractionOfDeadline(ctx context.Context, n int) (context.Context, context.Ca
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
 }
 
-// detached keeps ctx's deadline but does not end when the client disconnects.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+// Detached keeps ctx's deadline but does not end when the client disconnects.
+func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(context.WithoutCancel(ctx))
