@@ -5,6 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/agentv2"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 )
 
@@ -21,7 +22,7 @@ func (s *server) agentStream(c *gin.Context) error {
 		return err
 	}
 	if in.ThreadAlias != "" {
-		in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadAlias)
+		in.ThreadID = threadNamed(identity.Of(c).ID, in.ThreadAlias)
 	}
 	return s.streamSubmit(c, in, agentWire)
 }
@@ -36,7 +37,7 @@ func (s *server) agentResume(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadAlias)
+	in.ThreadID = threadNamed(identity.Of(c).ID, in.ThreadAlias)
 	return s.streamAnswer(c, in, agentWire)
 }
 
@@ -51,7 +52,7 @@ func (s *server) agentStop(c *gin.Context) error {
 		return err
 	}
 	if in.ThreadID != "" {
-		in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadID)
+		in.ThreadID = threadNamed(identity.Of(c).ID, in.ThreadID)
 	}
 	return s.cancel(c, in)
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -17,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -32,12 +33,6 @@ type Searcher interface {
 	Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error)
 }
 
-// Values of Config.AuthMode.
-const (
-	AuthAnonymous = "anonymous" // without a token, a signed cookie names the caller
-	AuthRequired  = "required"  // without a token, 401
-)
-
 // Values of Config.StreamMode.
 const (
 	StreamEvents   = "events"   // everything
@@ -46,20 +41,13 @@ const (
 
 // Config is how the API is set up.
 type Config struct {
-	StreamMode        string // for requests without stream_mode; default StreamEvents
-	AuthMode          string // default AuthAnonymous
-	CookieSecret      []byte // signs the anonymous cookie; at least 16 bytes unless AuthRequired
-	SupabaseJWTSecret string // HS256 secret of tokens; empty: HS256 tokens are refused
-	SupabaseJWKSURL   string // URL of the tokens' public keys; empty: tokens signed with such keys are refused
-	ProxySharedSecret string // proves that a proxy set the userid header; empty: the header is never trusted
-	MaxUploadBytes    int64  // default 50 MB
-	Limits            Limits
-	TrustedProxies    []netip.Prefix  // proxies whose X-Forwarded-For is trusted
-	ForwardedFor      string          // Leftmost (default) or RightmostUntrusted
-	TrustedOrigins    []string        // other origins ("https://host") whose pages may use a caller's cookie
-	Features          map[string]bool // shown by /api/config
-	ClockOffset       time.Duration   // added to the clock for new ids and creation times; for tests
-	AnswerTimeout     time.Duration   // default AnswerTimeout; shorter in tests
+	StreamMode     string // for requests without stream_mode; default StreamEvents
+	Identity       identity.Config
+	Limits         limits.Config
+	MaxUploadBytes int64           // default 50 MB
+	Features       map[string]bool // shown by /api/config
+	ClockOffset    time.Duration   // added to the clock for new ids and creation times; for tests
+	AnswerTimeout  time.Duration   // default AnswerTimeout; shorter in tests
 }
 
 // Deps is what the API depends on.
@@ -85,16 +73,15 @@ type Deps struct {
 
 type server struct {
 	Deps
-	tokens  *tokens
-	hub     *follow.Hub
-	metrics *metrics
-	limits  *limits
-	repair  *repair.Checker
-	offered http.Handler // MCP
-	openAPI openAPI
-	csrf    *http.CrossOriginProtection
-	ping    time.Duration // interval of the comment lines that keep streams open
-	grace   time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
+	hub      *follow.Hub
+	metrics  *metrics
+	identity *identity.Identifier
+	limits   *limits.Limiter
+	repair   *repair.Checker
+	offered  http.Handler // MCP
+	openAPI  openAPI
+	ping     time.Duration // interval of the comment lines that keep streams open
+	grace    time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
 
 	answerTimeout time.Duration
 	routeTimes    map[string]time.Duration // by method and path
@@ -127,19 +114,6 @@ func newServer(d Deps) (*server, error) {
 	if d.Store == nil || d.Threads == nil || d.Bus == nil || d.Search == nil {
 		return nil, errors.New("api: Store, Threads, Bus and Search are needed")
 	}
-	switch d.Config.AuthMode {
-	case "":
-		d.Config.AuthMode = AuthAnonymous
-	case AuthAnonymous, AuthRequired:
-	default:
-		return nil, errors.New("AUTH_MODE must be anonymous or required")
-	}
-	if d.Config.AuthMode == AuthRequired && d.Config.SupabaseJWTSecret+d.Config.SupabaseJWKSURL+d.Config.ProxySharedSecret == "" {
-		return nil, errors.New("AUTH_MODE=required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL or PROXY_SHARED_SECRET")
-	}
-	if d.Config.AuthMode == AuthAnonymous && len(d.Config.CookieSecret) < 16 {
-		return nil, errors.New("COOKIE_SECRET must have at least 16 bytes")
-	}
 	switch d.Config.StreamMode {
 	case "", StreamEvents, StreamMessages:
 	default:
@@ -154,20 +128,18 @@ func newServer(d Deps) (*server, error) {
 	if d.Metrics == nil {
 		d.Metrics = prometheus.NewRegistry()
 	}
-	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingInterval, grace: disconnectGrace,
+	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
 	s.disconnects.s = s
-	s.limits = newLimits(d.Config.Limits, d.Store)
+	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, Recount: s.recountBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
 	var err error
-	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
+	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err
 	}
-	for _, origin := range d.Config.TrustedOrigins {
-		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
-			return nil, err
-		}
+	if s.openAPI, err = openAPIs[s.identity.Mode](); err != nil {
+		return nil, err
 	}
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {
 		return nil, err
@@ -178,8 +150,7 @@ func newServer(d Deps) (*server, error) {
 	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
 		d.Log.Warn("subscribing to other processes' questions about viewers failed; their turns with on_disconnect=cancel may end although a client follows here", "error", err)
 	}
-	s.tokens, err = newTokens(d.Config, d.Stop, d.Log)
-	return s, err
+	return s, nil
 }
 
 func (s *server) routes() http.Handler {
@@ -203,19 +174,19 @@ func (s *server) routes() http.Handler {
 	a.GET("/me", answer, s.me)
 	a.PUT("/me", answer, s.putMe)
 
-	a.POST("/chat", answer, s.oneStream(s.postChat))
-	a.POST("/chat/resume", answer, s.oneStream(s.postResume))
+	a.POST("/chat", answer, s.limits.OneStream(s.postChat))
+	a.POST("/chat/resume", answer, s.limits.OneStream(s.postResume))
 	a.POST("/chat/cancel", answer, s.postCancel)
 	a.GET("/chat/history/:thread_id", answer, s.history)
-	a.GET("/chat/stream/:thread_id", answer, s.oneStream(s.attach))
+	a.GET("/chat/stream/:thread_id", answer, s.limits.OneStream(s.attach))
 
-	a.POST("/agent/v2/stream", answer, s.oneStream(s.agentStream))
-	a.POST("/agent/v2/resume", answer, s.oneStream(s.agentResume))
+	a.POST("/agent/v2/stream", answer, s.limits.OneStream(s.agentStream))
+	a.POST("/agent/v2/resume", answer, s.limits.OneStream(s.agentResume))
 	a.POST("/agent/v2/stop", answer, s.agentStop)
 
-	a.POST("/ui/chat", answer, s.oneStream(s.postUI))
+	a.POST("/ui/chat", answer, s.limits.OneStream(s.postUI))
 	a.GET("/ui/chat/:id", answer, s.getUI)
-	a.GET("/ui/chat/:id/stream", answer, s.oneStream(s.getUIStream))
+	a.GET("/ui/chat/:id/stream", answer, s.limits.OneStream(s.getUIStream))
 	a.POST("/ui/chat/:id/stop", answer, s.postUIStop)
 
 	a.GET("/conversations", answer, s.listConversations)
@@ -225,7 +196,7 @@ func (s *server) routes() http.Handler {
 	a.DELETE("/conversations/:id", answer, s.deleteConversation)
 
 	a.GET("/documents", answer, s.listDocuments)
-	a.POST("/documents", answer, s.oneUpload(s.createDocument))
+	a.POST("/documents", answer, s.limits.OneUpload(s.createDocument))
 	a.GET("/documents/:id", answer, s.getDocument)
 	a.DELETE("/documents/:id", answer, s.deleteDocument)
 	a.GET("/documents/:id/text", answer, s.documentText)
@@ -238,21 +209,21 @@ func (s *server) routes() http.Handler {
 
 	a.GET("/search", answer, s.search)
 
-	a.POST("/attachments", answer, s.oneUpload(s.createAttachment))
+	a.POST("/attachments", answer, s.limits.OneUpload(s.createAttachment))
 	a.GET("/attachments/:id", answer, s.getAttachment)
 
 	v1 := group{s, e, "/api/v1", []gin.HandlerFunc{s.identify}}
-	v1.POST("/chat/stream", answer, s.oneStream(s.postLangGraph))
-	v1.POST("/chat/feedback", answer, s.oneStream(s.postFeedback))
+	v1.POST("/chat/stream", answer, s.limits.OneStream(s.postLangGraph))
+	v1.POST("/chat/feedback", answer, s.limits.OneStream(s.postFeedback))
 	v1.GET("/chat/interrupt", answer, s.getInterrupt)
 	v1.GET("/threads/:thread_id/repo", answer, s.getRepo)
 	v1.PUT("/threads/:thread_id/repo", answer, s.putRepo)
 
 	m := group{s, e, "/mcp", []gin.HandlerFunc{s.identify}}
-	m.POST("", answer, s.oneStream(s.mcp))
+	m.POST("", answer, s.limits.OneStream(s.mcp))
 	m.GET("", answer, s.mcp) // GET and DELETE get a 405: there are no sessions
 	m.DELETE("", answer, s.mcp)
-	m.POST("/rpc", answer, s.oneStream(s.rpc))
+	m.POST("/rpc", answer, s.limits.OneStream(s.rpc))
 
 	e.NoRoute(request.Within(answer), s.page)
 	e.NoMethod(func(c *gin.Context) { s.fail(c, problem.Method) }) // gin has listed the allowed methods in Allow
@@ -262,7 +233,7 @@ func (s *server) routes() http.Handler {
 // Routes returns the routes of the API, as "METHOD /path/:parameter", with their
 // answer timeouts. All other paths belong to the page.
 func Routes() map[string]time.Duration {
-	s := &server{answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits{}}
+	s := &server{answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits.Limiter{}}
 	s.routes() // runs no handler
 	return s.routeTimes
 }
@@ -305,6 +276,13 @@ func (g group) route(method, path string, within time.Duration, h handler) {
 
 // now returns the time for new ids and creation times.
 func (s *server) now() time.Time { return time.Now().Add(s.Config.ClockOffset).UTC() }
+
+// identify sets the request's caller, or refuses the request.
+func (s *server) identify(c *gin.Context) {
+	if err := s.identity.Identify(c); err != nil {
+		s.fail(c, err)
+	}
+}
 
 // handle runs a handler and writes its error.
 func (s *server) handle(h handler) gin.HandlerFunc {

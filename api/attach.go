@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -35,7 +36,7 @@ func (s *server) attach(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	if err := s.checkOwner(ctx, who.ID, thread); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -49,7 +50,7 @@ func (s *server) createAttachment(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	a := chat.Attachment{ID: uuid.NewString(), Owner: callerOf(c).ID}
+	a := chat.Attachment{ID: uuid.NewString(), Owner: identity.Of(c).ID}
 	if err := s.keepPicture(c.Request.Context(), a, raw); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (s *server) getAttachment(c *gin.Context) error {
 	if !dialect.Plain(id) {
 		return problem.NotFound
 	}
-	a, raw, err := s.Store.Attachment(c.Request.Context(), callerOf(c).ID, id)
+	a, raw, err := s.Store.Attachment(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}

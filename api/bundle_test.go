@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/llm"
@@ -54,7 +55,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 		Log:   slog.New(slog.DiscardHandler), Stop: stop,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
 		Config: Config{
-			CookieSecret: []byte("0123456789abcdef"), SupabaseJWTSecret: jwtSecret,
+			Identity:       identity.Config{CookieSecret: []byte("0123456789abcdef"), JWTSecret: jwtSecret},
 			MaxUploadBytes: 1 << 20, Features: map[string]bool{"web_search": false},
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -38,7 +39,7 @@ func (s *server) postChat(c *gin.Context) error {
 // over or waits for a person.
 func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(dialect.Stream) dialect.Wire) error {
 	began := time.Now()
-	turn, err := s.submit(c.Request.Context(), callerOf(c), in)
+	turn, err := s.submit(c.Request.Context(), identity.Of(c), in)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (s *server) streamResume(c *gin.Context, r chat.Resume, view dialect.View, 
 
 // streamAnswer is streamResume with further options.
 func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire func(dialect.Stream) dialect.Wire) error {
-	turn, asked, err := s.answer(c.Request.Context(), callerOf(c), in.Resume)
+	turn, asked, err := s.answer(c.Request.Context(), identity.Of(c), in.Resume)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire func(diale
 
 // answer sends an answer to the thread that asked. It returns the turn that
 // continues and the id of the question.
-func (s *server) answer(ctx context.Context, who caller, r chat.Resume) (_ chat.Turn, asked string, _ error) {
+func (s *server) answer(ctx context.Context, who identity.Caller, r chat.Resume) (_ chat.Turn, asked string, _ error) {
 	if err := s.checkOwner(ctx, who.ID, r.ThreadID); err != nil {
 		return chat.Turn{}, "", err
 	}
@@ -236,7 +237,7 @@ func (s *server) postCancel(c *gin.Context) error {
 // cancel stops a turn. cancelTarget writes a tombstone first, so that a submit that
 // arrives after its own cancel finds it.
 func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	turn, known, err := s.cancelTarget(ctx, who.ID, in)
 	if err != nil {
 		return err

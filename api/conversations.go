@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -51,11 +52,11 @@ func (s *server) listConversations(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListConversations(c.Request.Context(), callerOf(c).ID, q, cursor, n)
+	page, err := s.Store.ListConversations(c.Request.Context(), identity.Of(c).ID, q, cursor, n)
 	if err != nil {
 		return err
 	}
-	s.checkConversations(c.Request.Context(), callerOf(c).ID, page.Items)
+	s.checkConversations(c.Request.Context(), identity.Of(c).ID, page.Items)
 	c.JSON(http.StatusOK, listOf(page, showConversation))
 	return nil
 }
@@ -73,7 +74,7 @@ func (s *server) createConversation(c *gin.Context) error {
 	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	var p dialect.Problems
 	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, CreatedAt: s.now(), Status: idleStatus}
 	if b.ID != nil && *b.ID != "" {
@@ -92,7 +93,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		return err
 	}
 	if _, err := s.Store.Conversation(ctx, who.ID, v.ID); notFound(err) {
-		if err := (&admission{s: s}).newThread(ctx, who); err != nil {
+		if err := s.limits.AdmitThread(ctx, who); err != nil {
 			return err
 		}
 	}
@@ -120,7 +121,7 @@ func (s *server) getConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, owner := c.Request.Context(), callerOf(c).ID
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	v, err := s.Store.Conversation(ctx, owner, id)
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (s *server) patchConversation(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	v, err := s.Store.RenameConversation(c.Request.Context(), callerOf(c).ID, id, title)
+	v, err := s.Store.RenameConversation(c.Request.Context(), identity.Of(c).ID, id, title)
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (s *server) deleteConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -78,7 +79,7 @@ func (s *server) createDocument(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	who := callerOf(c)
+	who := identity.Of(c)
 	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
 		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
 	ctx, cancel := request.Detached(c.Request.Context())
@@ -237,7 +238,7 @@ func (s *server) listDocuments(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListDocuments(c.Request.Context(), callerOf(c).ID, cursor, n)
+	page, err := s.Store.ListDocuments(c.Request.Context(), identity.Of(c).ID, cursor, n)
 	if err != nil {
 		return err
 	}
@@ -250,7 +251,7 @@ func (s *server) getDocument(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.Store.Document(c.Request.Context(), callerOf(c).ID, id)
+	d, err := s.Store.Document(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func (s *server) deleteDocument(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Store.DeleteDocument(c.Request.Context(), callerOf(c).ID, id); err != nil {
+	if err := s.Store.DeleteDocument(c.Request.Context(), identity.Of(c).ID, id); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
@@ -282,7 +283,7 @@ func (s *server) documentText(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.Store.DocumentText(c.Request.Context(), callerOf(c).ID, id)
+	text, err := s.Store.DocumentText(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
@@ -313,7 +314,7 @@ func (s *server) documentChunk(c *gin.Context) error {
 	if !dialect.Plain(chunkID) {
 		return problem.NotFound
 	}
-	v, err := s.Store.Chunk(c.Request.Context(), callerOf(c).ID, id, chunkID)
+	v, err := s.Store.Chunk(c.Request.Context(), identity.Of(c).ID, id, chunkID)
 	if err != nil {
 		return err
 	}

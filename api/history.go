@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -70,7 +71,7 @@ func (s *server) history(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	if head != "" {
 		head = chat.TurnOf(head)
 	}

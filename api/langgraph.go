@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -25,7 +26,7 @@ func (s *server) postLangGraph(c *gin.Context) error {
 		return err
 	}
 	if in.ThreadAlias != "" {
-		in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadAlias)
+		in.ThreadID = threadNamed(identity.Of(c).ID, in.ThreadAlias)
 	}
 	return withLangGraphFields(s.streamSubmit(c, in, func(to dialect.Stream) dialect.Wire {
 		return langgraph.NewWire(to, in.Content.ParentRequest)
@@ -43,7 +44,7 @@ func (s *server) postFeedback(c *gin.Context) error {
 		return err
 	}
 	checkpoint := in.InterruptID
-	in.ThreadID = threadNamed(callerOf(c).ID, in.ThreadAlias)
+	in.ThreadID = threadNamed(identity.Of(c).ID, in.ThreadAlias)
 	return withLangGraphFields(s.streamAnswer(c, in, func(to dialect.Stream) dialect.Wire {
 		return langgraph.NewWire(to, checkpoint)
 	}))
@@ -66,7 +67,7 @@ func (s *server) getInterrupt(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	thread := threadNamed(who.ID, name)
 	out := interruptJSON{ThreadID: name, CheckpointID: optional(checkpoint)}
 	open, err := s.openTurns(ctx, who.ID, thread)

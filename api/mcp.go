@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 )
@@ -88,13 +89,13 @@ type mcpKey struct{}
 type mcpRequest struct {
 	ctx           context.Context // ends at the request's deadline
 	clientContext context.Context // ends when the client disconnects
-	who           caller
+	who           identity.Caller
 	id            string
 	keepAlive     func() // sends filler that keeps the connection open
 }
 
 func mcpRequestOf(c *gin.Context, l *mcpResponse) *mcpRequest {
-	return &mcpRequest{ctx: c.Request.Context(), clientContext: request.ClientContext(c), who: callerOf(c), id: request.ID(c), keepAlive: l.keepAlive}
+	return &mcpRequest{ctx: c.Request.Context(), clientContext: request.ClientContext(c), who: identity.Of(c), id: request.ID(c), keepAlive: l.keepAlive}
 }
 
 // runOffer runs an offered tool and converts a panic to an error.
@@ -106,7 +107,7 @@ func (s *server) runOffer(in *mcpRequest, o offer, arguments json.RawMessage, re
 		}
 		if err != nil && in.clientContext.Err() == nil {
 			p := describe(err)
-			p.SetRetryAfter(in.who.rate.h)
+			p.SetRetryAfter(in.who.Header)
 			if p.Status >= http.StatusInternalServerError {
 				s.Log.Error("offered tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.Code, "error", err)
 			}

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/mcp"
@@ -518,7 +519,7 @@ func FuzzRPC(f *testing.F) {
 		if strings.Contains(string(raw), "ask") { // which makes turns
 			return
 		}
-		in := &mcpRequest{ctx: t.Context(), clientContext: t.Context(), who: caller{ID: "ann"}, id: "r", keepAlive: func() {}}
+		in := &mcpRequest{ctx: t.Context(), clientContext: t.Context(), who: identity.Caller{ID: "ann"}, id: "r", keepAlive: func() {}}
 		out, isCall := b.server.answerRPC(in, raw)
 		answer, err := json.Marshal(out)
 		if err != nil || !json.Valid(answer) {

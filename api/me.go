@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -20,7 +21,7 @@ type meJSON struct {
 }
 
 func (s *server) me(c *gin.Context) error {
-	who := callerOf(c)
+	who := identity.Of(c)
 	p, err := s.Store.Profile(c.Request.Context(), who.ID)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (s *server) putMe(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	who := callerOf(c)
+	who := identity.Of(c)
 	if err := s.Store.PutProfile(c.Request.Context(), who.ID, b); err != nil {
 		return err
 	}

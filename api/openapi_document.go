@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/identity"
 )
 
 const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
@@ -39,8 +40,8 @@ type openAPI struct {
 
 // openAPIs makes the document for each AUTH_MODE, once.
 var openAPIs = map[string]func() (openAPI, error){
-	AuthAnonymous: sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthAnonymous) }),
-	AuthRequired:  sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthRequired) }),
+	identity.Anonymous: sync.OnceValues(func() (openAPI, error) { return newOpenAPI(identity.Anonymous) }),
+	identity.Required:  sync.OnceValues(func() (openAPI, error) { return newOpenAPI(identity.Required) }),
 }
 
 func newOpenAPI(auth string) (openAPI, error) {
@@ -257,9 +258,9 @@ func headersOf(names ...string) openapi3.Headers {
 func securitySchemes() openapi3.SecuritySchemes {
 	return openapi3.SecuritySchemes{
 		"bearer": {Value: openapi3.NewJWTSecurityScheme().WithDescription("A Supabase token; sub is the user.")},
-		"cookie": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("cookie").WithName(cookieName).
+		"cookie": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("cookie").WithName(identity.CookieName).
 			WithDescription("Given out to anonymous callers.")},
-		"proxy": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("header").WithName(proxySecretHeader).
+		"proxy": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("header").WithName(identity.ProxySecretHeader).
 			WithDescription("A trusted proxy's secret; its header userid names the user.")},
 	}
 }
@@ -268,7 +269,7 @@ func securitySchemes() openapi3.SecuritySchemes {
 // without credentials gets a cookie.
 func securityOf(auth string) openapi3.SecurityRequirements {
 	all := openapi3.SecurityRequirements{{"bearer": {}}, {"proxy": {}}}
-	if auth == AuthAnonymous {
+	if auth == identity.Anonymous {
 		all = append(all, openapi3.SecurityRequirement{"cookie": {}}, openapi3.SecurityRequirement{})
 	}
 	return all

@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -97,10 +98,10 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
-	anew, err := newOpenAPI(AuthAnonymous) // as another process makes it
+	anew, err := newOpenAPI(identity.Anonymous) // as another process makes it
 	require.NoError(t, err)
 	require.Equal(t, tag, anew.etag)
-	strict := setup(t, func(d *Deps) { d.Config.AuthMode = AuthRequired })
+	strict := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })
 	doc := strict.client().call(200, "GET", "/openapi.json", nil)
 	security, err := json.Marshal(doc["security"])
 	if err != nil || string(security) != `[{"bearer":[]},{"proxy":[]}]` {

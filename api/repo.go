@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/db"
@@ -49,7 +50,7 @@ type repoPutJSON struct {
 func threadOf(c *gin.Context) (name, id string, _ error) {
 	var p dialect.Problems
 	name = p.ThreadName("thread_id", c.Param("thread_id"))
-	return name, threadNamed(callerOf(c).ID, name), p.Err()
+	return name, threadNamed(identity.Of(c).ID, name), p.Err()
 }
 
 // getRepo returns the message repository that a client stored, null when there is
@@ -60,7 +61,7 @@ func (s *server) getRepo(c *gin.Context) error {
 		return err
 	}
 	out := repoJSON{name, json.RawMessage("null")}
-	kept, err := s.Store.Repo(c.Request.Context(), callerOf(c).ID, thread)
+	kept, err := s.Store.Repo(c.Request.Context(), identity.Of(c).ID, thread)
 	switch {
 	case err == nil:
 		if out.Repo, err = unpackRepo(kept); err != nil {
@@ -93,7 +94,7 @@ func (s *server) putRepo(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := s.Store.PutRepo(c.Request.Context(), callerOf(c).ID, thread, gzipped, sum, match)
+	kept, err := s.Store.PutRepo(c.Request.Context(), identity.Of(c).ID, thread, gzipped, sum, match)
 	if err != nil {
 		return err
 	}

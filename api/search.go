@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -51,7 +52,7 @@ func (s *server) search(c *gin.Context) error {
 	if err := s.visible(c, "doc_ids", ids); err != nil {
 		return err
 	}
-	found, err := s.Search.Search(c.Request.Context(), callerOf(c).ID, q, ids, k)
+	found, err := s.Search.Search(c.Request.Context(), identity.Of(c).ID, q, ids, k)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -37,7 +38,7 @@ func (s *server) listSets(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListSets(c.Request.Context(), callerOf(c).ID, cursor, n)
+	page, err := s.Store.ListSets(c.Request.Context(), identity.Of(c).ID, cursor, n)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 		return chat.DocumentSet{}, err
 	}
 	var p dialect.Problems
-	v := chat.DocumentSet{Owner: callerOf(c).ID, Name: strings.TrimSpace(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
+	v := chat.DocumentSet{Owner: identity.Of(c).ID, Name: strings.TrimSpace(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
 	p.Text("name", v.Name, 1, maxSetName)
 	if err := p.Err(); err != nil {
 		return v, err
@@ -67,7 +68,7 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 
 // visible checks that the caller can see all of the documents.
 func (s *server) visible(c *gin.Context, field string, ids []string) error {
-	return s.checkVisible(c.Request.Context(), callerOf(c).ID, field, ids)
+	return s.checkVisible(c.Request.Context(), identity.Of(c).ID, field, ids)
 }
 
 // checkVisible refuses ids of documents that an owner cannot see.
@@ -120,7 +121,7 @@ func (s *server) deleteSet(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Store.DeleteSet(c.Request.Context(), callerOf(c).ID, id); err != nil {
+	if err := s.Store.DeleteSet(c.Request.Context(), identity.Of(c).ID, id); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -48,7 +49,7 @@ type submitted struct {
 // submit writes a turn's row and submits the turn to its thread. A repeated message
 // returns the turn that it made the first time. Once the row is written, the submit
 // goes on even if the client disconnects.
-func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ submitted, err error) {
+func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Submit) (_ submitted, err error) {
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
 	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
@@ -73,7 +74,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 	defer cancel()
 	request := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
-		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.Request,
+		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.RequestID,
 		Generation: row.Generation,
 	}
 	if unsaved {
@@ -107,10 +108,14 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 	return submitted{row, got.Log, early}, nil
 }
 
+// giveUpTimeout is shorter than the time that remains to answer after a request's
+// deadline.
+const giveUpTimeout = 500 * time.Millisecond
+
 // giveUp marks a turn that its thread did not accept, so that it no longer counts
 // against the caller's limit. Unmarked turns count for a minute.
 func (s *server) giveUp(ctx context.Context, t chat.Turn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refundTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 	defer cancel()
 	if err := s.Store.AbandonTurn(ctx, t.Owner, t.ID); err != nil {
 		s.Log.Warn("marking an unaccepted turn failed; it counts as open for a minute", "turn", t.ID, "error", err)
@@ -246,7 +251,7 @@ func turnID(now time.Time) string {
 
 // insert checks a message against the store and writes its turn's row, or finds the
 // row of an earlier try.
-func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
 	var exists *bool // whether the conversation exists; nil: not checked
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
@@ -259,13 +264,13 @@ func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn
 	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
 	}
-	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", exists)
+	counted, err := s.limits.Admit(ctx, who, turn, in.ClientTurnID != "", exists)
 	if err != nil {
 		return turn, false, false, err
 	}
 	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
 	if !created {
-		counted.refund(ctx)
+		counted.Refund(ctx)
 	}
 	return row, created, cancelled, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -29,7 +30,7 @@ func (s *server) postUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	owner := callerOf(c).ID
+	owner := identity.Of(c).ID
 	wire := func(to dialect.Stream) dialect.Wire { return aisdk.NewWire(to, in.Continue) }
 	if in.Kind == aisdk.Reply {
 		in.Answer.ThreadID = threadNamed(owner, in.Thread)
@@ -49,7 +50,7 @@ func (s *server) postUI(c *gin.Context) error {
 	if err := s.keepPictures(ctx, owner, &in); err != nil {
 		return err
 	}
-	turn, err := s.submitUI(ctx, callerOf(c), in)
+	turn, err := s.submitUI(ctx, identity.Of(c), in)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ const maxContents = 100
 
 // submitUI submits a message with a client_turn_id made from the message's id. The same
 // content at the same place joins the existing turn; other content is an edit.
-func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (submitted, error) {
+func (s *server) submitUI(ctx context.Context, who identity.Caller, in aisdk.Request) (submitted, error) {
 	sub := in.Submit
 	if sub.ClientTurnID != "" || in.Kind == aisdk.Regenerate {
 		return s.submit(ctx, who, sub)
@@ -82,7 +83,7 @@ func (s *server) submitUI(ctx context.Context, who caller, in aisdk.Request) (su
 
 // sentWithoutPlace returns the turn of the same message if it was sent while its parent
 // could not be looked up, and then got the same parent.
-func (s *server) sentWithoutPlace(ctx context.Context, who caller, sub dialect.Submit) (_ submitted, sent bool) {
+func (s *server) sentWithoutPlace(ctx context.Context, who identity.Caller, sub dialect.Submit) (_ submitted, sent bool) {
 	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
 	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
 		return submitted{}, false
@@ -195,7 +196,7 @@ func (s *server) keepPictures(ctx context.Context, owner string, in *aisdk.Reque
 func uiThread(c *gin.Context) (id, name string, _ error) {
 	var p dialect.Problems
 	name = p.ThreadName("id", c.Param("id"))
-	return threadNamed(callerOf(c).ID, name), name, p.Err()
+	return threadNamed(identity.Of(c).ID, name), name, p.Err()
 }
 
 // getUIStream replays the assistant message that is being written from its beginning,
@@ -212,7 +213,7 @@ func (s *server) getUIStream(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	turn, err := s.runningTurn(c.Request.Context(), callerOf(c).ID, thread)
+	turn, err := s.runningTurn(c.Request.Context(), identity.Of(c).ID, thread)
 	switch {
 	case err != nil && !notFound(err):
 		return err
@@ -280,7 +281,7 @@ func (s *server) getUI(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	h, err := s.Store.History(ctx, who.ID, thread, chat.TurnOf(head), before, n+1)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package api
+package identity
 
 import (
 	"context"
@@ -17,9 +17,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
+// KeysTimeout limits one fetch of the keys; startup waits for the first one.
+const KeysTimeout = 5 * time.Second
+
 const (
 	keysRefreshInterval = 10 * time.Minute // a revoked key is refused after this
-	keysTimeout         = 5 * time.Second  // of one fetch; startup waits for the first one
 	keysRefetchInterval = 10 * time.Second // between two fetches for unknown keys
 )
 
@@ -58,7 +60,7 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 	k := &keySet{store: &keyStore{Storage: jwkset.NewMemoryStorage()}}
 	remote, err := jwkset.NewStorageFromHTTP(url, jwkset.HTTPClientStorageOptions{
 		Ctx:                       ctx,
-		HTTPTimeout:               keysTimeout,
+		HTTPTimeout:               KeysTimeout,
 		NoErrorReturnFirstHTTPReq: true,
 		RefreshInterval:           keysRefreshInterval,
 		RefreshErrorHandler: func(_ context.Context, err error) {
@@ -73,7 +75,7 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 	client, err := jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
 		HTTPURLs:          map[string]jwkset.Storage{url: remote},
 		RefreshUnknownKID: rate.NewLimiter(rate.Every(keysRefetchInterval), 1),
-		RateLimitWaitMax:  keysTimeout, // also limits the fetch
+		RateLimitWaitMax:  KeysTimeout, // also limits the fetch
 	})
 	if err != nil {
 		cancel()

@@ -1,4 +1,4 @@
-package api
+package identity
 
 import (
 	"errors"
@@ -35,14 +35,14 @@ type tokens struct {
 // newTokens fetches the public keys; if that fails, they are fetched later. It
 // refreshes them until stop is closed.
 func newTokens(cfg Config, stop <-chan struct{}, log *slog.Logger) (*tokens, error) {
-	t := &tokens{secret: []byte(cfg.SupabaseJWTSecret)}
+	t := &tokens{secret: []byte(cfg.JWTSecret)}
 	var algorithms []string
 	if len(t.secret) > 0 {
 		algorithms = append(algorithms, secretAlgorithms...)
 	}
-	if cfg.SupabaseJWKSURL != "" {
+	if cfg.JWKSURL != "" {
 		var err error
-		if t.keys, err = newKeySet(cfg.SupabaseJWKSURL, stop, log); err != nil {
+		if t.keys, err = newKeySet(cfg.JWKSURL, stop, log); err != nil {
 			return nil, err
 		}
 		algorithms = append(algorithms, keyAlgorithms...)

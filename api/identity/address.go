@@ -1,4 +1,4 @@
-package api
+package identity
 
 import (
 	"net"
@@ -17,9 +17,9 @@ const (
 // clientAddress returns the client's address: the peer's, or the one that a trusted
 // proxy names in X-Forwarded-For. It ignores the header of other peers, and a header
 // that cannot be parsed.
-func (s *server) clientAddress(r *http.Request) netip.Addr {
+func (cfg Config) clientAddress(r *http.Request) netip.Addr {
 	peer := parseAddress(r.RemoteAddr)
-	if !s.trusted(peer) {
+	if !cfg.trusted(peer) {
 		return peer
 	}
 	var named []string
@@ -29,8 +29,8 @@ func (s *server) clientAddress(r *http.Request) netip.Addr {
 	if len(named) == 0 {
 		return peer
 	}
-	if s.Config.ForwardedFor == RightmostUntrusted {
-		return s.rightmostUntrusted(peer, named)
+	if cfg.ForwardedFor == RightmostUntrusted {
+		return cfg.rightmostUntrusted(peer, named)
 	}
 	if client := parseAddress(named[0]); client.IsValid() {
 		return client
@@ -38,8 +38,8 @@ func (s *server) clientAddress(r *http.Request) netip.Addr {
 	return peer
 }
 
-func (s *server) rightmostUntrusted(client netip.Addr, named []string) netip.Addr {
-	for i := len(named) - 1; i >= 0 && s.trusted(client); i-- {
+func (cfg Config) rightmostUntrusted(client netip.Addr, named []string) netip.Addr {
+	for i := len(named) - 1; i >= 0 && cfg.trusted(client); i-- {
 		before := parseAddress(named[i])
 		if !before.IsValid() {
 			break
@@ -49,8 +49,8 @@ func (s *server) rightmostUntrusted(client netip.Addr, named []string) netip.Add
 	return client
 }
 
-func (s *server) trusted(a netip.Addr) bool {
-	for _, p := range s.Config.TrustedProxies {
+func (cfg Config) trusted(a netip.Addr) bool {
+	for _, p := range cfg.TrustedProxies {
 		if p.Contains(a) {
 			return true
 		}
@@ -70,15 +70,4 @@ func parseAddress(text string) netip.Addr {
 		return netip.Addr{}
 	}
 	return a.Unmap().WithZone("")
-}
-
-// rateLimitPrefix returns the network that is limited as one client: the /64 of an
-// IPv6 address, because one client has all of it; else the address.
-func rateLimitPrefix(a netip.Addr) string {
-	if a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
-			return p.String()
-		}
-	}
-	return a.String()
 }
