@@ -9,7 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
+	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -79,7 +80,7 @@ type server struct {
 	limits   *limits.Limiter
 	repair   *repair.Checker
 	offered  http.Handler // MCP
-	openAPI  openAPI
+	openAPI  openapi.Document
 	ping     time.Duration // interval of the comment lines that keep streams open
 	grace    time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
 
@@ -138,7 +139,7 @@ func newServer(d Deps) (*server, error) {
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err
 	}
-	if s.openAPI, err = openAPIs[s.identity.Mode](); err != nil {
+	if s.openAPI, err = documents[s.identity.Mode](); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {
@@ -162,70 +163,10 @@ func (s *server) routes() http.Handler {
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
 	e.Use(request.SetID, s.access, s.recovery, securityHeaders)
 
-	answer, ready := s.answerTimeout, min(s.answerTimeout, readyTimeout)
-	root := group{s: s, engine: e}
-	root.GET("/healthz", ready, s.health)
-	root.GET("/readyz", ready, s.ready)
-	root.GET("/metrics", answer, s.metrics.serve)
-	root.GET("/openapi.json", answer, s.openAPI.serve)
-	root.GET("/api/config", answer, s.config)
-
-	a := group{s, e, "/api", []gin.HandlerFunc{s.identify}}
-	a.GET("/me", answer, s.me)
-	a.PUT("/me", answer, s.putMe)
-
-	a.POST("/chat", answer, s.limits.OneStream(s.postChat))
-	a.POST("/chat/resume", answer, s.limits.OneStream(s.postResume))
-	a.POST("/chat/cancel", answer, s.postCancel)
-	a.GET("/chat/history/:thread_id", answer, s.history)
-	a.GET("/chat/stream/:thread_id", answer, s.limits.OneStream(s.attach))
-
-	a.POST("/agent/v2/stream", answer, s.limits.OneStream(s.agentStream))
-	a.POST("/agent/v2/resume", answer, s.limits.OneStream(s.agentResume))
-	a.POST("/agent/v2/stop", answer, s.agentStop)
-
-	a.POST("/ui/chat", answer, s.limits.OneStream(s.postUI))
-	a.GET("/ui/chat/:id", answer, s.getUI)
-	a.GET("/ui/chat/:id/stream", answer, s.limits.OneStream(s.getUIStream))
-	a.POST("/ui/chat/:id/stop", answer, s.postUIStop)
-
-	a.GET("/conversations", answer, s.listConversations)
-	a.POST("/conversations", answer, s.createConversation)
-	a.GET("/conversations/:id", answer, s.getConversation)
-	a.PATCH("/conversations/:id", answer, s.patchConversation)
-	a.DELETE("/conversations/:id", answer, s.deleteConversation)
-
-	a.GET("/documents", answer, s.listDocuments)
-	a.POST("/documents", answer, s.limits.OneUpload(s.createDocument))
-	a.GET("/documents/:id", answer, s.getDocument)
-	a.DELETE("/documents/:id", answer, s.deleteDocument)
-	a.GET("/documents/:id/text", answer, s.documentText)
-	a.GET("/documents/:id/chunks/:chunk_id", answer, s.documentChunk)
-
-	a.GET("/document-sets", answer, s.listSets)
-	a.POST("/document-sets", answer, s.createSet)
-	a.PUT("/document-sets/:id", answer, s.updateSet)
-	a.DELETE("/document-sets/:id", answer, s.deleteSet)
-
-	a.GET("/search", answer, s.search)
-
-	a.POST("/attachments", answer, s.limits.OneUpload(s.createAttachment))
-	a.GET("/attachments/:id", answer, s.getAttachment)
-
-	v1 := group{s, e, "/api/v1", []gin.HandlerFunc{s.identify}}
-	v1.POST("/chat/stream", answer, s.limits.OneStream(s.postLangGraph))
-	v1.POST("/chat/feedback", answer, s.limits.OneStream(s.postFeedback))
-	v1.GET("/chat/interrupt", answer, s.getInterrupt)
-	v1.GET("/threads/:thread_id/repo", answer, s.getRepo)
-	v1.PUT("/threads/:thread_id/repo", answer, s.putRepo)
-
-	m := group{s, e, "/mcp", []gin.HandlerFunc{s.identify}}
-	m.POST("", answer, s.limits.OneStream(s.mcp))
-	m.GET("", answer, s.mcp) // GET and DELETE get a 405: there are no sessions
-	m.DELETE("", answer, s.mcp)
-	m.POST("/rpc", answer, s.limits.OneStream(s.rpc))
-
-	e.NoRoute(request.Within(answer), s.page)
+	for _, o := range s.operations() {
+		s.route(e, o)
+	}
+	e.NoRoute(request.Within(s.answerTimeout), s.page)
 	e.NoMethod(func(c *gin.Context) { s.fail(c, problem.Method) }) // gin has listed the allowed methods in Allow
 	return e
 }
@@ -238,40 +179,28 @@ func Routes() map[string]time.Duration {
 	return s.routeTimes
 }
 
-// group registers routes under a prefix, each with its answer timeout.
-type group struct {
-	s      *server
-	engine *gin.Engine
-	prefix string
-	before []gin.HandlerFunc // run before every route's handler
-}
-
+// handler is a handler that returns its error.
 type handler = func(*gin.Context) error
 
-func (g group) GET(path string, within time.Duration, h handler) {
-	g.route(http.MethodGet, path, within, h)
-}
-
-func (g group) POST(path string, within time.Duration, h handler) {
-	g.route(http.MethodPost, path, within, h)
-}
-
-func (g group) PUT(path string, within time.Duration, h handler) {
-	g.route(http.MethodPut, path, within, h)
-}
-
-func (g group) PATCH(path string, within time.Duration, h handler) {
-	g.route(http.MethodPatch, path, within, h)
-}
-
-func (g group) DELETE(path string, within time.Duration, h handler) {
-	g.route(http.MethodDelete, path, within, h)
-}
-
-func (g group) route(method, path string, within time.Duration, h handler) {
-	path = g.prefix + path
-	g.s.routeTimes[method+" "+path] = within
-	g.engine.Handle(method, path, slices.Concat([]gin.HandlerFunc{request.Within(within)}, g.before, []gin.HandlerFunc{g.s.handle(h)})...)
+// route registers a route with its answer timeout and the limits of its caller.
+func (s *server) route(e *gin.Engine, o openapi.Operation) {
+	timeout, h := s.answerTimeout, o.Handle
+	var before []gin.HandlerFunc
+	if o.Probe {
+		timeout = min(timeout, readyTimeout)
+	}
+	if !o.Open {
+		before = append(before, s.identify)
+	}
+	switch {
+	case o.Stream:
+		h = s.limits.OneStream(h)
+	case o.File:
+		h = s.limits.OneUpload(h)
+	}
+	s.routeTimes[o.Route] = timeout
+	method, path, _ := strings.Cut(o.Route, " ")
+	e.Handle(method, path, append(append([]gin.HandlerFunc{request.Within(timeout)}, before...), s.handle(h))...)
 }
 
 // now returns the time for new ids and creation times.

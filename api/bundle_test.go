@@ -88,7 +88,7 @@ type client struct {
 func (b *bundle) client() *client {
 	jar, _ := cookiejar.New(nil) // without options it cannot fail
 	return &client{t: b.t, url: b.url, h: http.Header{}, Client: &http.Client{Jar: jar, Timeout: 30 * time.Second,
-		Transport: checked{b.t, readPromise(b.t, b.server.openAPI.raw)}}}
+		Transport: checked{b.t, readPromise(b.t, b.server.openAPI.Raw)}}}
 }
 
 func (c *client) send(method, path string, body any, headers ...string) *http.Response {

@@ -1,14 +1,14 @@
 package agentv2
 
-import "github.com/palaver-chat/palaver/api/dialect"
+import "github.com/palaver-chat/palaver/api/openapi"
 
 // What this dialect reads and writes, for the OpenAPI document.
 var (
-	StreamBody = dialect.Shape{Value: streamBody{}, Needs: []string{"message", "client_turn_id", "stream_run_id"}}
-	ResumeBody = dialect.Shape{Value: resumeBody{}, Needs: []string{"resume_value"}}
-	StopBody   = dialect.Shape{Value: stopBody{}}
+	StreamBody = openapi.Shape{Value: streamBody{}, Needs: []string{"message", "client_turn_id", "stream_run_id"}}
+	ResumeBody = openapi.Shape{Value: resumeBody{}, Needs: []string{"resume_value"}}
+	StopBody   = openapi.Shape{Value: stopBody{}}
 
-	Events = []dialect.Shape{
+	Events = []openapi.Shape{
 		{Type: "session", Value: sessionJSON{}},
 		{Type: "text", Value: textJSON{}},
 		{Type: "tool_call", Value: toolCallJSON{}},

@@ -1,23 +1,23 @@
 package aisdk
 
 import (
-	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/chat"
 )
 
 // What this dialect reads and writes, for the OpenAPI document.
 var (
-	ChatBody = dialect.Shape{Value: body{}, Holds: map[string]any{
-		"messages": []message{}, "message": dialect.AnyOf{"", message{}}}}
-	StopBody = dialect.Shape{Value: stopBody{}}
+	ChatBody = openapi.Shape{Value: body{}, Holds: map[string]any{
+		"messages": []message{}, "message": openapi.AnyOf{"", message{}}}}
+	StopBody = openapi.Shape{Value: stopBody{}}
 
-	Nested = []dialect.Shape{
+	Nested = []openapi.Shape{
 		{Value: message{}, Needs: []string{"role"}, Holds: map[string]any{"content": "", "parts": []part{}}},
 		{Value: part{}, Needs: []string{"type"}},
 		{Value: resume{}, Needs: []string{"resume_value"}},
 	}
 
-	Events = []dialect.Shape{
+	Events = []openapi.Shape{
 		chunkOf(typeStart, "messageId", "messageMetadata"),
 		chunkOf(typeStartStep),
 		chunkOf(typeTextStart, "id"),
@@ -42,13 +42,13 @@ var (
 	}
 )
 
-var docsShape = dialect.Shape{Value: docsData{}, Holds: map[string]any{"docs": []chat.DocRef{}}}
+var docsShape = openapi.Shape{Value: docsData{}, Holds: map[string]any{"docs": []chat.DocRef{}}}
 
-func chunkOf(kind string, fields ...string) dialect.Shape {
-	return dialect.Shape{Name: kind, Type: kind, Value: chunk{}, Only: append([]string{"type"}, fields...)}
+func chunkOf(kind string, fields ...string) openapi.Shape {
+	return openapi.Shape{Name: kind, Type: kind, Value: chunk{}, Only: append([]string{"type"}, fields...)}
 }
 
-func dataOf(kind string, data any, fields ...string) dialect.Shape {
+func dataOf(kind string, data any, fields ...string) openapi.Shape {
 	s := chunkOf(kind, fields...)
 	s.Holds = map[string]any{"data": data}
 	return s

@@ -1,22 +1,22 @@
 package langgraph
 
-import "github.com/palaver-chat/palaver/api/dialect"
+import "github.com/palaver-chat/palaver/api/openapi"
 
 // What this dialect reads and writes, for the OpenAPI document.
 var (
-	StreamBody = dialect.Shape{Value: streamBody{},
+	StreamBody = openapi.Shape{Value: streamBody{},
 		Holds: map[string]any{"message": messageBody{}, "messages": []messageBody{}}}
-	FeedbackBody = dialect.Shape{Value: feedbackBody{}, Needs: []string{"thread_id", "approval_data"}}
+	FeedbackBody = openapi.Shape{Value: feedbackBody{}, Needs: []string{"thread_id", "approval_data"}}
 
-	Nested = []dialect.Shape{
-		{Value: messageBody{}, Needs: []string{"content"}, Holds: map[string]any{"content": dialect.AnyOf{"", []partBody{}}}},
+	Nested = []openapi.Shape{
+		{Value: messageBody{}, Needs: []string{"content"}, Holds: map[string]any{"content": openapi.AnyOf{"", []partBody{}}}},
 		{Value: partBody{}, Needs: []string{"type"}},
 	}
 
 	// Asked is what an interrupt asks, as Payload returns it.
-	Asked = dialect.AnyOf{approvalJSON{}, questionJSON{}}
+	Asked = openapi.AnyOf{approvalJSON{}, questionJSON{}}
 
-	Events = []dialect.Shape{
+	Events = []openapi.Shape{
 		{Type: "meta", Value: startJSON{}},
 		{Type: "meta", Value: metaJSON{}},
 		{Type: "token", Value: tokenJSON{}},

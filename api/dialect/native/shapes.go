@@ -1,15 +1,15 @@
 package native
 
-import "github.com/palaver-chat/palaver/api/dialect"
+import "github.com/palaver-chat/palaver/api/openapi"
 
 // What this dialect reads and writes, for the OpenAPI document.
 var (
-	ChatBody   = dialect.Shape{Value: chatBody{}, Needs: []string{"message"}}
-	ResumeBody = dialect.Shape{Value: resumeBody{}, Needs: []string{"thread_id", "resume_value"}}
-	CancelBody = dialect.Shape{Value: cancelBody{}}
+	ChatBody   = openapi.Shape{Value: chatBody{}, Needs: []string{"message"}}
+	ResumeBody = openapi.Shape{Value: resumeBody{}, Needs: []string{"thread_id", "resume_value"}}
+	CancelBody = openapi.Shape{Value: cancelBody{}}
 
-	InterruptEvent = dialect.Shape{Type: "interrupt", Value: interruptJSON{}}
-	Events         = []dialect.Shape{
+	InterruptEvent = openapi.Shape{Type: "interrupt", Value: interruptJSON{}}
+	Events         = []openapi.Shape{
 		{Type: "status", Value: statusJSON{}},
 		{Type: "token", Value: tokenJSON{}},
 		{Type: "tool_call", Value: toolCallJSON{}},

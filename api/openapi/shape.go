@@ -1,7 +1,7 @@
-package dialect
+package openapi
 
-// Shape describes JSON that a dialect reads or writes for the OpenAPI document: a Go type, and what the
-// type does not express.
+// Shape describes JSON that the API reads or writes: a Go type, and what the type does
+// not express.
 type Shape struct {
 	Name  string         // of the schema; empty: the type's
 	Value any            // of the type
@@ -14,8 +14,5 @@ type Shape struct {
 // AnyOf lists values of the types that a field may have.
 type AnyOf []any
 
-// Nested lists the shapes inside every dialect's answers to questions.
-var Nested = []Shape{
-	{Value: ResumeValue{}, Needs: []string{"type"}},
-	{Value: Decision{}, Needs: []string{"id", "decision"}},
-}
+// Read holds a value whose schema is that for reading, inside what is written.
+type Read struct{ Value any }

@@ -1,4 +1,4 @@
-package api
+package openapi
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3gen"
 
-	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -22,30 +21,32 @@ type schemas struct {
 	made    openapi3.Schemas
 	read    *openapi3gen.Generator
 	written *openapi3gen.Generator
+	unions  []string // types of which shapes are parts; no schema refers to them
 }
 
-func newSchemas() *schemas {
+func (a API) newSchemas() *schemas {
 	generator := func(customize openapi3gen.SchemaCustomizerFn, name openapi3gen.TypeNameGenerator) *openapi3gen.Generator {
 		return openapi3gen.NewGenerator(openapi3gen.SchemaCustomizer(customize), openapi3gen.CreateTypeNameGenerator(name),
 			openapi3gen.CreateComponentSchemas(openapi3gen.ExportComponentSchemasOptions{
 				ExportComponentSchemas: true, ExportTopLevelSchema: true, ExportGenerics: true}))
 	}
-	return &schemas{made: openapi3.Schemas{}, read: generator(readSchema, bodyName), written: generator(writtenSchema, schemaName)}
+	return &schemas{made: openapi3.Schemas{}, read: generator(readSchema, a.bodyName), written: generator(writtenSchema, a.schemaName)}
 }
 
 // enums lists the values of types with a fixed set of values.
 var enums = map[reflect.Type][]any{
-	reflect.TypeFor[chat.Action]():        values(append([]chat.Action{""}, chat.Actions...)...),
-	reflect.TypeFor[chat.Confidence]():    values("", chat.High, chat.Medium, chat.Low),
-	reflect.TypeFor[chat.InterruptType](): values(chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.CancelResume),
-	reflect.TypeFor[chat.TurnStatus](): values(chat.TurnNew, chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted,
+	reflect.TypeFor[chat.Action]():        Values(append([]chat.Action{""}, chat.Actions...)...),
+	reflect.TypeFor[chat.Confidence]():    Values("", chat.High, chat.Medium, chat.Low),
+	reflect.TypeFor[chat.InterruptType](): Values(chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.CancelResume),
+	reflect.TypeFor[chat.TurnStatus](): Values(chat.TurnNew, chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted,
 		chat.TurnCompleted, chat.TurnCancelled, chat.TurnFailed),
-	reflect.TypeFor[chat.CancelReason](): values(chat.UserCancelled, chat.Superseded, chat.Disconnected, chat.RolledBack),
-	reflect.TypeFor[chat.DocStatus]():    values(chat.DocProcessing, chat.DocReady, chat.DocFailed),
-	reflect.TypeFor[chat.Verdict]():      values(chat.Approved, chat.Rejected),
+	reflect.TypeFor[chat.CancelReason](): Values(chat.UserCancelled, chat.Superseded, chat.Disconnected, chat.RolledBack),
+	reflect.TypeFor[chat.DocStatus]():    Values(chat.DocProcessing, chat.DocReady, chat.DocFailed),
+	reflect.TypeFor[chat.Verdict]():      Values(chat.Approved, chat.Rejected),
 }
 
-func values[T ~string](all ...T) []any {
+// Values lists the values that a field may have.
+func Values[T ~string](all ...T) []any {
 	out := make([]any, len(all))
 	for i, v := range all {
 		out[i] = string(v)
@@ -144,40 +145,25 @@ func fieldsOf(t reflect.Type) (all []jsonField) {
 	return all
 }
 
-// prefixes are added to the names of a package's types; other packages have none.
-var prefixes = map[string]string{"native": "Native", "aisdk": "UI", "langgraph": "LangGraph", "agentv2": "AgentV2"}
-
-// renamed gives other names to types whose own would collide or say too little.
-var renamed = map[string]string{
-	"aisdk.body":         "UIChatBody",
-	"api.interruptJSON":  "LangGraphPending",
-	"api.repoJSON":       "Repo",
-	"api.repoPutJSON":    "RepoVersion",
-	"api.uiThreadJSON":   "UIThread",
-	"api.rpcRequest":     "RPCRequest",
-	"api.rpcResponse":    "RPCResponse",
-	"jsonrpc2.WireError": "RPCError",
-}
-
 // schemaName returns the name of a type's schema.
-func schemaName(t reflect.Type) string {
+func (a API) schemaName(t reflect.Type) string {
 	pkg, name := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], t.Name()
 	if name == "" {
 		return ""
 	}
-	if other, ok := renamed[pkg+"."+name]; ok {
+	if other, ok := a.Renamed[pkg+"."+name]; ok {
 		return other
 	}
 	if _, element, generic := strings.Cut(name, "["); generic {
 		return exported(strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]")) + "List"
 	}
-	return prefixes[pkg] + exported(name)
+	return a.Prefixes[pkg] + exported(name)
 }
 
 // bodyName returns the name of the schema for reading a type. It differs from that for
 // writing it.
-func bodyName(t reflect.Type) string {
-	name := schemaName(t)
+func (a API) bodyName(t reflect.Type) string {
+	name := a.schemaName(t)
 	if name == "" || strings.HasSuffix(name, "Body") {
 		return name
 	}
@@ -200,9 +186,11 @@ func (m *schemas) schema(g *openapi3gen.Generator, v any) *openapi3.SchemaRef {
 	switch v := v.(type) {
 	case nil:
 		return nothing
-	case dialect.Shape:
+	case Shape:
 		return m.shape(g, v)
-	case dialect.AnyOf:
+	case Read:
+		return m.body(v.Value)
+	case AnyOf:
 		s := &openapi3.Schema{}
 		for _, one := range v {
 			s.AnyOf = append(s.AnyOf, m.schema(g, one))
@@ -217,11 +205,12 @@ func (m *schemas) schema(g *openapi3gen.Generator, v any) *openapi3.SchemaRef {
 }
 
 // shape returns the schema of a type with the additions of a Shape.
-func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3.SchemaRef {
+func (m *schemas) shape(g *openapi3gen.Generator, shape Shape) *openapi3.SchemaRef {
 	ref := m.schema(g, shape.Value)
 	name := strings.TrimPrefix(ref.Ref, componentSchemas)
 	s := m.made[name].Value
 	if shape.Only != nil {
+		m.unions = append(m.unions, name)
 		s = part(s, shape.Only)
 		name = strings.TrimSuffix(name, "Chunk") + camel(shape.Name)
 		m.made[name] = openapi3.NewSchemaRef("", s)
@@ -245,7 +234,7 @@ func (m *schemas) shape(g *openapi3gen.Generator, shape dialect.Shape) *openapi3
 }
 
 // events adds the schema for the data lines of a dialect's streams.
-func (m *schemas) events(name string, shapes []dialect.Shape) {
+func (m *schemas) events(name string, shapes []Shape) {
 	s := &openapi3.Schema{Description: "What a data line of the stream holds."}
 	for _, shape := range shapes {
 		s.OneOf = append(s.OneOf, m.shape(m.written, shape))
@@ -277,8 +266,8 @@ func camel(s string) string {
 	return out
 }
 
-// describe adds the descriptions in words to the fields.
-func (m *schemas) describe() {
+// describe adds the descriptions of words to the fields.
+func (m *schemas) describe(words map[string]Word) {
 	for name, ref := range m.made {
 		for field, p := range ref.Value.Properties {
 			w, known := words[name+"."+field]
@@ -290,22 +279,22 @@ func (m *schemas) describe() {
 	}
 }
 
-// word describes a field beyond its type.
-type word struct {
-	about  string
-	format string
-	max    uint64 // characters
-	enum   []any
-	object bool // raw JSON that is always an object
+// Word describes a field beyond its type.
+type Word struct {
+	About  string
+	Format string
+	Max    uint64 // characters
+	Enum   []any
+	Object bool // raw JSON that is always an object
 }
 
-func (w word) on(p *openapi3.SchemaRef) *openapi3.SchemaRef {
+func (w Word) on(p *openapi3.SchemaRef) *openapi3.SchemaRef {
 	if p.Ref != "" {
 		return p
 	}
 	s := *p.Value
-	s.Description = w.about
-	if s.Type == nil && s.AnyOf == nil && w.object {
+	s.Description = w.About
+	if s.Type == nil && s.AnyOf == nil && w.Object {
 		s.Type = &openapi3.Types{"object"}
 		if s.Nullable { // a schema for reading
 			s.Type = &openapi3.Types{"object", "null"}
@@ -313,12 +302,12 @@ func (w word) on(p *openapi3.SchemaRef) *openapi3.SchemaRef {
 	}
 	s.Nullable = false // OpenAPI 3.1 has no nullable; without a type, null is allowed
 	if s.Type != nil && (*s.Type)[0] == "string" && s.Const == nil {
-		s.Format = w.format
-		if w.max > 0 {
-			s.MaxLength = &w.max
+		s.Format = w.Format
+		if w.Max > 0 {
+			s.MaxLength = &w.Max
 		}
-		if w.enum != nil {
-			s.Enum = w.enum
+		if w.Enum != nil {
+			s.Enum = w.Enum
 			if slices.Contains(*s.Type, "null") {
 				s.Enum = append(slices.Clip(s.Enum), nil)
 			}

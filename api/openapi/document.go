@@ -1,4 +1,4 @@
-package api
+package openapi
 
 import (
 	"bytes"
@@ -10,18 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gin-gonic/gin"
-
-	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/dialect/agentv2"
-	"github.com/palaver-chat/palaver/api/dialect/aisdk"
-	"github.com/palaver-chat/palaver/api/dialect/langgraph"
-	"github.com/palaver-chat/palaver/api/dialect/native"
-	"github.com/palaver-chat/palaver/api/identity"
 )
 
 const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
@@ -32,55 +24,69 @@ const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; 
 
 Every answer carries X-Request-Id; one that the caller sends (1 to 64 characters A-Z a-z 0-9 _ . : -) is kept.`
 
-// openAPI is the document with its ETag.
-type openAPI struct {
-	raw  []byte
-	etag string
+// API is what a document describes.
+type API struct {
+	Version    string
+	Anonymous  bool   // a caller without credentials gets a cookie
+	Cookie     string // its name
+	Proxy      string // the header with a proxy's secret
+	Error      any    // JSON of every error
+	Operations []Operation
+	Nested     []Shape            // shapes inside bodies
+	Events     map[string][]Shape // of the data lines of each kind of stream, by schema name
+	Schemas    map[string]any     // further ones by name
+	Words      map[string]Word    // of one schema (Schema.field), or all fields with the name
+	Prefixes   map[string]string  // of the schemas of a package's types; other packages have none
+	Renamed    map[string]string  // schemas of types whose own names would collide or say too little
 }
 
-// openAPIs makes the document for each AUTH_MODE, once.
-var openAPIs = map[string]func() (openAPI, error){
-	identity.Anonymous: sync.OnceValues(func() (openAPI, error) { return newOpenAPI(identity.Anonymous) }),
-	identity.Required:  sync.OnceValues(func() (openAPI, error) { return newOpenAPI(identity.Required) }),
+// Document is a document with its ETag.
+type Document struct {
+	Raw  []byte
+	ETag string
 }
 
-func newOpenAPI(auth string) (openAPI, error) {
-	d := &documented{schemas: newSchemas()}
+// Document makes the document. It panics on types that cannot be described: all of them
+// are in this repository.
+func (a API) Document() (Document, error) {
+	d := &documented{schemas: a.newSchemas()}
 	d.doc = &openapi3.T{
 		OpenAPI: "3.1.0",
-		Info:    &openapi3.Info{Title: "Palaver", Version: mcpVersion, Description: aboutAPI, License: &openapi3.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
+		Info:    &openapi3.Info{Title: "Palaver", Version: a.Version, Description: aboutAPI, License: &openapi3.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
 		Servers: openapi3.Servers{{URL: "/"}},
 		Paths:   openapi3.NewPaths(),
 		Components: &openapi3.Components{Schemas: d.schemas.made, Responses: openapi3.ResponseBodies{}, Headers: documentedHeaders(),
-			SecuritySchemes: securitySchemes()},
-		Security: securityOf(auth),
+			SecuritySchemes: a.securitySchemes()},
+		Security: a.security(),
 	}
-	for _, nested := range slices.Concat(dialect.Nested, aisdk.Nested, langgraph.Nested) {
+	for _, nested := range a.Nested {
 		d.schemas.body(nested)
 	}
-	d.schemas.events(nativeEvents, native.Events)
-	d.schemas.events(uiEvents, aisdk.Events)
-	d.schemas.events(langGraphEvents, langgraph.Events)
-	d.schemas.events(agentV2Events, agentv2.Events)
-	d.schemas.made[mcpMessages] = openapi3.NewSchemaRef("", &openapi3.Schema{
-		AnyOf: openapi3.SchemaRefs{d.schemas.of(rpcResponse{}), d.schemas.body(rpcRequest{})}})
-	d.failures()
-	for _, o := range operations {
+	for name, shapes := range a.Events {
+		d.schemas.events(name, shapes)
+	}
+	for name, v := range a.Schemas {
+		d.schemas.made[name] = d.schemas.of(v)
+	}
+	d.failures(a.Error)
+	for _, o := range a.Operations {
 		d.add(o)
 	}
-	delete(d.schemas.made, "UIChunk") // the union type of all chunks; no schema refers to it
-	d.schemas.describe()
+	for _, name := range d.schemas.unions {
+		delete(d.schemas.made, name)
+	}
+	d.schemas.describe(a.Words)
 	raw, err := json.Marshal(d.doc)
 	sum := sha256.Sum256(raw)
-	return openAPI{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
+	return Document{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
 }
 
-// serve answers GET /openapi.json; clients may cache and revalidate it.
-func (d openAPI) serve(c *gin.Context) error {
+// Serve answers with the document; clients may cache and revalidate it.
+func (d Document) Serve(c *gin.Context) error {
 	c.Header("Content-Type", "application/json; charset=utf-8")
 	c.Header("Cache-Control", "public, max-age=300")
-	c.Header("ETag", d.etag)
-	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(d.raw))
+	c.Header("ETag", d.ETag)
+	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(d.Raw))
 	return nil
 }
 
@@ -111,8 +117,8 @@ var refusals = []refusal{
 	{http.StatusServiceUnavailable, "Unavailable", "Something that is needed cannot be reached right now."},
 }
 
-func (d *documented) failures() {
-	body := openapi3.NewContentWithJSONSchemaRef(d.schemas.of(errorJSON{}))
+func (d *documented) failures(v any) {
+	body := openapi3.NewContentWithJSONSchemaRef(d.schemas.of(v))
 	for _, r := range refusals {
 		res := openapi3.NewResponse().WithDescription(r.about).WithContent(body)
 		res.Headers = headersOf("X-Request-Id")
@@ -127,19 +133,19 @@ func (d *documented) failures() {
 }
 
 // statuses returns the statuses of an operation's errors.
-func (o operation) statuses() []int {
-	all := append([]int{http.StatusInternalServerError}, o.errors...)
-	if o.open {
+func (o Operation) statuses() []int {
+	all := append([]int{http.StatusInternalServerError}, o.Errors...)
+	if o.Open {
 		return all
 	}
 	all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
-	if o.body != nil || o.file {
+	if o.Body != nil || o.File {
 		all = append(all, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if strings.Contains(o.route, ":") {
+	if strings.Contains(o.Route, ":") {
 		all = append(all, http.StatusBadRequest, http.StatusNotFound)
 	}
-	if len(o.query)+len(o.headers) > 0 {
+	if len(o.Query)+len(o.Headers) > 0 {
 		all = append(all, http.StatusBadRequest)
 	}
 	slices.Sort(all)
@@ -151,29 +157,29 @@ var (
 	notForName = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
 
-func (d *documented) add(o operation) {
-	method, path, _ := strings.Cut(o.route, " ")
+func (d *documented) add(o Operation) {
+	method, path, _ := strings.Cut(o.Route, " ")
 	op := openapi3.NewOperation()
-	op.Summary, op.Tags = o.about, []string{o.group}
+	op.Summary, op.Tags = o.About, []string{o.Group}
 	op.OperationID = strings.Trim(notForName.ReplaceAllString(strings.ToLower(method)+path, "_"), "_")
-	if o.open {
+	if o.Open {
 		op.Security = openapi3.NewSecurityRequirements()
 	}
 	for _, m := range pathParam.FindAllStringSubmatch(path, -1) {
 		op.AddParameter(openapi3.NewPathParameter(m[1]).WithSchema(openapi3.NewStringSchema()))
 	}
-	for _, p := range o.query {
-		op.AddParameter(p.describe(openapi3.NewQueryParameter(p.name)))
+	for _, p := range o.Query {
+		op.AddParameter(p.describe(openapi3.NewQueryParameter(p.Name)))
 	}
-	for _, p := range o.headers {
-		op.AddParameter(p.describe(openapi3.NewHeaderParameter(p.name)))
+	for _, p := range o.Headers {
+		op.AddParameter(p.describe(openapi3.NewHeaderParameter(p.Name)))
 	}
-	if o.body != nil || o.file {
+	if o.Body != nil || o.File {
 		op.RequestBody = &openapi3.RequestBodyRef{Value: d.body(o)}
 	}
 	op.Responses = openapi3.NewResponsesWithCapacity(8)
-	for _, a := range o.answers {
-		op.Responses.Set(strconv.Itoa(a.status), &openapi3.ResponseRef{Value: d.answer(a)})
+	for _, a := range o.Answers {
+		op.Responses.Set(strconv.Itoa(a.Status), &openapi3.ResponseRef{Value: d.answer(a)})
 	}
 	for _, status := range o.statuses() {
 		i := slices.IndexFunc(refusals, func(r refusal) bool { return r.status == status })
@@ -182,48 +188,48 @@ func (d *documented) add(o operation) {
 	d.doc.AddOperation(pathParam.ReplaceAllString(path, "{$1}"), method, op)
 }
 
-func (p param) describe(to *openapi3.Parameter) *openapi3.Parameter {
+func (p Param) describe(to *openapi3.Parameter) *openapi3.Parameter {
 	s := openapi3.NewStringSchema()
 	switch {
-	case p.most > 0:
-		s = openapi3.NewIntegerSchema().WithMin(float64(p.least)).WithMax(float64(p.most))
-	case p.list:
+	case p.Most > 0:
+		s = openapi3.NewIntegerSchema().WithMin(float64(p.Least)).WithMax(float64(p.Most))
+	case p.List:
 		s = openapi3.NewArraySchema().WithItems(s)
-	case p.enum != nil:
-		s.Enum = p.enum
+	case p.Enum != nil:
+		s.Enum = p.Enum
 	}
-	return to.WithDescription(p.about).WithRequired(p.required).WithSchema(s)
+	return to.WithDescription(p.About).WithRequired(p.Required).WithSchema(s)
 }
 
-func (d *documented) body(o operation) *openapi3.RequestBody {
+func (d *documented) body(o Operation) *openapi3.RequestBody {
 	content := openapi3.Content{}
-	if o.body != nil {
-		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.body(o.body))
+	if o.Body != nil {
+		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.body(o.Body))
 	}
-	if o.file {
+	if o.File {
 		form := openapi3.NewObjectSchema().WithProperty("file", &openapi3.Schema{Extensions: map[string]any{"contentMediaType": "application/octet-stream"}})
 		form.Required = []string{"file"}
-		if o.body != nil {
+		if o.Body != nil {
 			form.WithProperty("title", openapi3.NewStringSchema())
 		}
 		content["multipart/form-data"] = openapi3.NewMediaType().WithSchema(form)
 	}
-	return openapi3.NewRequestBody().WithContent(content).WithRequired(!o.bodyOptional)
+	return openapi3.NewRequestBody().WithContent(content).WithRequired(!o.BodyOptional)
 }
 
-func (d *documented) answer(a success) *openapi3.Response {
+func (d *documented) answer(a Answer) *openapi3.Response {
 	content := openapi3.Content{}
-	if a.json != nil {
-		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.of(a.json))
+	if a.JSON != nil {
+		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.of(a.JSON))
 	}
-	if a.events != "" {
-		content["text/event-stream"] = openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(componentSchemas+a.events, nil))
+	if a.Events != "" {
+		content["text/event-stream"] = openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(componentSchemas+a.Events, nil))
 	}
-	if a.media != "" {
-		content[a.media] = openapi3.NewMediaType()
+	if a.Media != "" {
+		content[a.Media] = openapi3.NewMediaType()
 	}
-	res := openapi3.NewResponse().WithDescription(http.StatusText(a.status)).WithContent(content)
-	res.Headers = headersOf(append([]string{"X-Request-Id"}, a.headers...)...)
+	res := openapi3.NewResponse().WithDescription(http.StatusText(a.Status)).WithContent(content)
+	res.Headers = headersOf(append([]string{"X-Request-Id"}, a.Headers...)...)
 	return res
 }
 
@@ -255,21 +261,21 @@ func headersOf(names ...string) openapi3.Headers {
 	return out
 }
 
-func securitySchemes() openapi3.SecuritySchemes {
+func (a API) securitySchemes() openapi3.SecuritySchemes {
 	return openapi3.SecuritySchemes{
 		"bearer": {Value: openapi3.NewJWTSecurityScheme().WithDescription("A Supabase token; sub is the user.")},
-		"cookie": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("cookie").WithName(identity.CookieName).
+		"cookie": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("cookie").WithName(a.Cookie).
 			WithDescription("Given out to anonymous callers.")},
-		"proxy": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("header").WithName(identity.ProxySecretHeader).
+		"proxy": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("header").WithName(a.Proxy).
 			WithDescription("A trusted proxy's secret; its header userid names the user.")},
 	}
 }
 
-// securityOf returns the accepted credentials. Unless tokens are required, a caller
+// security returns the accepted credentials. Unless tokens are required, a caller
 // without credentials gets a cookie.
-func securityOf(auth string) openapi3.SecurityRequirements {
+func (a API) security() openapi3.SecurityRequirements {
 	all := openapi3.SecurityRequirements{{"bearer": {}}, {"proxy": {}}}
-	if auth == identity.Anonymous {
+	if a.Anonymous {
 		all = append(all, openapi3.SecurityRequirement{"cookie": {}}, openapi3.SecurityRequirement{})
 	}
 	return all

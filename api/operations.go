@@ -1,0 +1,143 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/palaver-chat/palaver/api/dialect/agentv2"
+	"github.com/palaver-chat/palaver/api/dialect/aisdk"
+	"github.com/palaver-chat/palaver/api/dialect/langgraph"
+	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Groups of operations.
+const (
+	groupNative    = "Native dialect"
+	groupUI        = "AI SDK dialect"
+	groupLangGraph = "LangGraph dialect"
+	groupAgentV2   = "Agent v2 dialect"
+	groupThreads   = "Conversations"
+	groupDocuments = "Documents"
+	groupMCP       = "MCP"
+	groupCaller    = "Caller"
+	groupServer    = "Server"
+)
+
+// Schemas of the events of each dialect.
+const (
+	nativeEvents    = "NativeEvent"
+	uiEvents        = "UIEvent"
+	langGraphEvents = "LangGraphEvent"
+	agentV2Events   = "AgentV2Event"
+	mcpMessages     = "MCPMessage"
+)
+
+// operations returns every route.
+func (s *server) operations() []openapi.Operation {
+	return []openapi.Operation{
+		{Route: "GET /healthz", Handle: s.health, Probe: true, Group: groupServer, Open: true, About: "Whether the process answers.", Answers: openapi.OK(healthJSON{})},
+		{Route: "GET /readyz", Handle: s.ready, Probe: true, Group: groupServer, Open: true, About: "Whether everything that every answer needs is there.",
+			Answers: append(openapi.OK(readyJSON{}), openapi.Answer{Status: http.StatusServiceUnavailable, JSON: readyJSON{}})},
+		{Route: "GET /metrics", Handle: s.metrics.serve, Group: groupServer, Open: true, About: "Metrics, for Prometheus.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "text/plain"}}},
+		{Route: "GET /openapi.json", Handle: s.openAPI.Serve, Group: groupServer, Open: true, About: "This document.",
+			Answers: append(openapi.OK(map[string]any{}, "ETag"), openapi.Answer{Status: http.StatusNotModified})},
+		{Route: "GET /api/config", Handle: s.config, Group: groupServer, Open: true, About: "What a page needs to know before it draws itself.", Answers: openapi.OK(configJSON{})},
+
+		{Route: "GET /api/me", Handle: s.me, Group: groupCaller, About: "Who the caller is.", Answers: openapi.OK(meJSON{})},
+		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{})},
+
+		{Route: "POST /api/chat", Handle: s.postChat, Stream: true, Group: groupNative, About: "Takes a message and streams its turn, until it is over or a person is asked.",
+			Body: native.ChatBody, Answers: openapi.Streams(nativeEvents), Errors: openapi.TakesTurn},
+		{Route: "POST /api/chat/resume", Handle: s.postResume, Stream: true, Group: groupNative, About: "Answers the pending question and streams what remains of its turn.",
+			Body: native.ResumeBody, Answers: openapi.Streams(nativeEvents), Errors: openapi.AnswersTurn},
+		{Route: "POST /api/chat/cancel", Handle: s.postCancel, Group: groupNative, About: "Stops a turn, also one that is still to come. Idempotent.",
+			Body: native.CancelBody, Answers: openapi.Accepted(cancelJSON{}), Errors: []int{http.StatusNotFound}},
+		{Route: "GET /api/chat/history/:thread_id", Handle: s.history, Group: groupNative, About: "The messages of a branch, what runs and what is asked.",
+			Query: []openapi.Param{openapi.ParamHead, {Name: "before", About: "A message's id: those before it."}, openapi.ParamLimit(500)},
+			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
+				Holds: map[string]any{"pending_interrupt": openapi.AnyOf{native.InterruptEvent, nil}}})},
+		{Route: "GET /api/chat/stream/:thread_id", Handle: s.attach, Stream: true, Group: groupNative, About: "Streams a thread to a client that comes, or comes back.",
+			Query: []openapi.Param{{Name: "turn_id", About: "Left out: the turn that runs."},
+				{Name: "follow", About: "turn: to the end of the turn; thread: on and on, turn after turn.", Enum: openapi.Values("turn", "thread")},
+				{Name: "last_event_id", About: "As the header Last-Event-ID."}, openapi.ParamMode, openapi.ParamTokens},
+			Headers: []openapi.Param{{Name: "Last-Event-ID", About: "The last event that the client has; the stream goes on after it."}},
+			Answers: openapi.StreamsIfAny(nativeEvents), Errors: []int{http.StatusTooManyRequests}},
+
+		{Route: "POST /api/agent/v2/stream", Handle: s.agentStream, Stream: true, Group: groupAgentV2, About: "Takes a message and streams its turn.",
+			Body: agentv2.StreamBody, Answers: openapi.Streams(agentV2Events), Errors: openapi.TakesTurn},
+		{Route: "POST /api/agent/v2/resume", Handle: s.agentResume, Stream: true, Group: groupAgentV2, About: "Answers the pending question and streams what remains of its turn.",
+			Body: agentv2.ResumeBody, Answers: openapi.Streams(agentV2Events), Errors: openapi.AnswersTurn},
+		{Route: "POST /api/agent/v2/stop", Handle: s.agentStop, Group: groupAgentV2, About: "Stops a turn, also one that is still to come. Idempotent.",
+			Body: agentv2.StopBody, Answers: openapi.Accepted(cancelJSON{}), Errors: []int{http.StatusNotFound}},
+
+		{Route: "POST /api/ui/chat", Handle: s.postUI, Stream: true, Group: groupUI, About: "Takes what DefaultChatTransport posts: a message, a wish for another answer, decisions on tools, or an answer to a question.",
+			Body: aisdk.ChatBody, Answers: openapi.Streams(uiEvents), Errors: openapi.TakesTurn},
+		{Route: "GET /api/ui/chat/:id", Handle: s.getUI, Group: groupUI, About: "A conversation as UI messages, along one branch.",
+			Query: []openapi.Param{openapi.ParamHead, openapi.ParamLimit(500)}, Answers: openapi.OK(uiThreadJSON{})},
+		{Route: "GET /api/ui/chat/:id/stream", Handle: s.getUIStream, Stream: true, Group: groupUI, About: "Replays the assistant message that is being written, then goes on live.",
+			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(uiEvents), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "POST /api/ui/chat/:id/stop", Handle: s.postUIStop, Group: groupUI, About: "Stops what runs, or what the body names.",
+			Body: aisdk.StopBody, BodyOptional: true, Answers: openapi.Accepted(cancelJSON{})},
+
+		{Route: "POST /api/v1/chat/stream", Handle: s.postLangGraph, Stream: true, Group: groupLangGraph, About: "Takes a message and streams its turn.",
+			Body: langgraph.StreamBody, Answers: openapi.Streams(langGraphEvents), Errors: openapi.TakesTurn},
+		{Route: "POST /api/v1/chat/feedback", Handle: s.postFeedback, Stream: true, Group: groupLangGraph, About: "Answers the pending interrupt and streams what remains of its turn.",
+			Body: langgraph.FeedbackBody, Answers: openapi.Streams(langGraphEvents), Errors: openapi.AnswersTurn},
+		{Route: "GET /api/v1/chat/interrupt", Handle: s.getInterrupt, Group: groupLangGraph, About: "Whether a thread waits for a person, or waits at this checkpoint.",
+			Query:   []openapi.Param{{Name: "thread_id", Required: true}, {Name: "checkpoint_id"}},
+			Answers: openapi.OK(openapi.Shape{Value: interruptJSON{}, Holds: map[string]any{"payload": langgraph.Asked}})},
+		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
+			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
+		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Group: groupLangGraph, About: "Keeps a client's message repository.",
+			Body:    openapi.Shape{Value: repoBody{}, Needs: []string{"repo"}, Holds: map[string]any{"repo": map[string]any{}}},
+			Headers: []openapi.Param{{Name: "If-Match", About: "The repo_version that must be there, 0: none; another is 412."}},
+			Answers: openapi.OK(repoPutJSON{}, "ETag"), Errors: []int{http.StatusPreconditionFailed}},
+
+		{Route: "GET /api/conversations", Handle: s.listConversations, Group: groupThreads, About: "The caller's conversations, the newest first.",
+			Query:   []openapi.Param{{Name: "q", About: "Words that stand in them."}, openapi.ParamCursor, openapi.ParamLimit(100)},
+			Answers: openapi.OK(list[conversationJSON]{})},
+		{Route: "POST /api/conversations", Handle: s.createConversation, Group: groupThreads, About: "Makes a conversation, or returns the one that the id names. A message begins its first turn.",
+			Body: conversationBody{}, Answers: openapi.Created(conversationJSON{}), Errors: openapi.TakesTurn},
+		{Route: "GET /api/conversations/:id", Handle: s.getConversation, Group: groupThreads, About: "A conversation.", Answers: openapi.OK(conversationJSON{})},
+		{Route: "PATCH /api/conversations/:id", Handle: s.patchConversation, Group: groupThreads, About: "Renames a conversation.",
+			Body: openapi.Shape{Value: renameBody{}, Needs: []string{"title"}}, Answers: openapi.OK(conversationJSON{})},
+		{Route: "DELETE /api/conversations/:id", Handle: s.deleteConversation, Group: groupThreads, About: "Ends a conversation and removes all of it. Its owner may use the id again.", Answers: openapi.NoContent()},
+		{Route: "GET /api/search", Handle: s.search, Group: groupThreads, About: "Passages, ranked as answers rank them.",
+			Query: []openapi.Param{{Name: "q", About: "What to look for.", Required: true}, {Name: "doc_ids", About: "Only in these.", List: true},
+				{Name: "k", About: "How many, at most.", Least: 1, Most: 50}},
+			Answers: openapi.OK(searchJSON{})},
+
+		{Route: "GET /api/documents", Handle: s.listDocuments, Group: groupDocuments, About: "The documents that the caller can ask about.",
+			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[documentJSON]{})},
+		{Route: "POST /api/documents", Handle: s.createDocument, Group: groupDocuments, About: "Takes a file (text, Markdown, HTML or PDF) or a text, which is then processed.",
+			Body: openapi.Shape{Value: textBody{}, Needs: []string{"title", "text"}}, File: true,
+			Answers: openapi.Accepted(documentJSON{}), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /api/documents/:id", Handle: s.getDocument, Group: groupDocuments, About: "A document.", Answers: openapi.OK(documentJSON{})},
+		{Route: "DELETE /api/documents/:id", Handle: s.deleteDocument, Group: groupDocuments, About: "Removes a document.", Answers: openapi.NoContent()},
+		{Route: "GET /api/documents/:id/text", Handle: s.documentText, Group: groupDocuments, About: "A document's text, in which citations count their characters; as JSON for who accepts that.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: documentTextJSON{}, Media: "text/plain"}}},
+		{Route: "GET /api/documents/:id/chunks/:chunk_id", Handle: s.documentChunk, Group: groupDocuments, About: "A passage of a document.", Answers: openapi.OK(chunkJSON{})},
+		{Route: "GET /api/document-sets", Handle: s.listSets, Group: groupDocuments, About: "The caller's sets of documents.",
+			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[setJSON]{})},
+		{Route: "POST /api/document-sets", Handle: s.createSet, Group: groupDocuments, About: "Makes a set.",
+			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.Created(setJSON{})},
+		{Route: "PUT /api/document-sets/:id", Handle: s.updateSet, Group: groupDocuments, About: "Replaces a set.",
+			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.OK(setJSON{})},
+		{Route: "DELETE /api/document-sets/:id", Handle: s.deleteSet, Group: groupDocuments, About: "Removes a set, not its documents.", Answers: openapi.NoContent()},
+		{Route: "POST /api/attachments", Handle: s.createAttachment, Group: groupDocuments, About: "Takes a picture (JPEG, PNG or WebP) for a message that is still to be sent.",
+			File: true, Answers: openapi.Created(attachmentJSON{}), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /api/attachments/:id", Handle: s.getAttachment, Group: groupDocuments, About: "A picture.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "image/*"}}},
+
+		{Route: "POST /mcp", Handle: s.mcp, Stream: true, Group: groupMCP, About: "MCP's streamable HTTP, without sessions: a request or notification in, its response out.",
+			Body:    rpcRequest{},
+			Answers: append([]openapi.Answer{{Status: http.StatusOK, JSON: rpcResponse{}, Events: mcpMessages}}, openapi.Answer{Status: http.StatusAccepted}),
+			Errors:  []int{http.StatusTooManyRequests}},
+		{Route: "GET /mcp", Handle: s.mcp, Group: groupMCP, About: "Refused: there are no sessions to listen to.", Errors: []int{http.StatusMethodNotAllowed}},
+		{Route: "DELETE /mcp", Handle: s.mcp, Group: groupMCP, About: "Refused: there are no sessions to end.", Errors: []int{http.StatusMethodNotAllowed}},
+		{Route: "POST /mcp/rpc", Handle: s.rpc, Stream: true, Group: groupMCP, About: "One JSON-RPC 2.0 request of MCP in, one response out.",
+			Body: rpcRequest{}, Answers: append(openapi.OK(rpcResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
+	}
+}
