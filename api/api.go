@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
+	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
@@ -79,7 +80,7 @@ type server struct {
 	identity *identity.Identifier
 	limits   *limits.Limiter
 	repair   *repair.Checker
-	offered  http.Handler // MCP
+	mcp      *mcpserver.Server
 	openAPI  openapi.Document
 	ping     time.Duration // interval of the comment lines that keep streams open
 	grace    time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
@@ -134,7 +135,7 @@ func newServer(d Deps) (*server, error) {
 	s.disconnects.s = s
 	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, Recount: s.recountBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
-	s.offered = s.newMCP()
+	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: describe, Log: d.Log, Stop: d.Stop, Ping: pingInterval})
 	var err error
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err

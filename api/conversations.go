@@ -110,6 +110,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
+		turn.early.Close() // nobody follows the turn here
 		out.TurnID = turn.ID
 	}
 	c.JSON(http.StatusCreated, out)

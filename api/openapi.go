@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
 )
 
@@ -21,7 +22,7 @@ var documents = map[string]func() (openapi.Document, error){
 
 func newDocument(mode string) (openapi.Document, error) {
 	return openapi.API{
-		Version:    mcpVersion,
+		Version:    mcpserver.Version,
 		Anonymous:  mode == identity.Anonymous,
 		Cookie:     identity.CookieName,
 		Proxy:      identity.ProxySecretHeader,
@@ -31,7 +32,7 @@ func newDocument(mode string) (openapi.Document, error) {
 		Events: map[string][]openapi.Shape{
 			nativeEvents: native.Events, uiEvents: aisdk.Events, langGraphEvents: langgraph.Events, agentV2Events: agentv2.Events,
 		},
-		Schemas:  map[string]any{mcpMessages: openapi.AnyOf{rpcResponse{}, openapi.Read{Value: rpcRequest{}}}},
+		Schemas:  map[string]any{mcpMessages: openapi.AnyOf{mcpserver.RPCResponse{}, openapi.Read{Value: mcpserver.RPCRequest{}}}},
 		Words:    words,
 		Prefixes: map[string]string{"native": "Native", "aisdk": "UI", "langgraph": "LangGraph", "agentv2": "AgentV2"},
 		Renamed: map[string]string{
@@ -40,8 +41,6 @@ func newDocument(mode string) (openapi.Document, error) {
 			"api.repoJSON":       "Repo",
 			"api.repoPutJSON":    "RepoVersion",
 			"api.uiThreadJSON":   "UIThread",
-			"api.rpcRequest":     "RPCRequest",
-			"api.rpcResponse":    "RPCResponse",
 			"jsonrpc2.WireError": "RPCError",
 		},
 	}.Document()

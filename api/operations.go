@@ -7,6 +7,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -131,13 +132,13 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/attachments/:id", Handle: s.getAttachment, Group: groupDocuments, About: "A picture.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "image/*"}}},
 
-		{Route: "POST /mcp", Handle: s.mcp, Stream: true, Group: groupMCP, About: "MCP's streamable HTTP, without sessions: a request or notification in, its response out.",
-			Body:    rpcRequest{},
-			Answers: append([]openapi.Answer{{Status: http.StatusOK, JSON: rpcResponse{}, Events: mcpMessages}}, openapi.Answer{Status: http.StatusAccepted}),
+		{Route: "POST /mcp", Handle: s.mcp.Stream, Stream: true, Group: groupMCP, About: "MCP's streamable HTTP, without sessions: a request or notification in, its response out.",
+			Body:    mcpserver.RPCRequest{},
+			Answers: append([]openapi.Answer{{Status: http.StatusOK, JSON: mcpserver.RPCResponse{}, Events: mcpMessages}}, openapi.Answer{Status: http.StatusAccepted}),
 			Errors:  []int{http.StatusTooManyRequests}},
-		{Route: "GET /mcp", Handle: s.mcp, Group: groupMCP, About: "Refused: there are no sessions to listen to.", Errors: []int{http.StatusMethodNotAllowed}},
-		{Route: "DELETE /mcp", Handle: s.mcp, Group: groupMCP, About: "Refused: there are no sessions to end.", Errors: []int{http.StatusMethodNotAllowed}},
-		{Route: "POST /mcp/rpc", Handle: s.rpc, Stream: true, Group: groupMCP, About: "One JSON-RPC 2.0 request of MCP in, one response out.",
-			Body: rpcRequest{}, Answers: append(openapi.OK(rpcResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /mcp", Handle: s.mcp.Stream, Group: groupMCP, About: "Refused: there are no sessions to listen to.", Errors: []int{http.StatusMethodNotAllowed}},
+		{Route: "DELETE /mcp", Handle: s.mcp.Stream, Group: groupMCP, About: "Refused: there are no sessions to end.", Errors: []int{http.StatusMethodNotAllowed}},
+		{Route: "POST /mcp/rpc", Handle: s.mcp.RPC, Stream: true, Group: groupMCP, About: "One JSON-RPC 2.0 request of MCP in, one response out.",
+			Body: mcpserver.RPCRequest{}, Answers: append(openapi.OK(mcpserver.RPCResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
 	}
 }

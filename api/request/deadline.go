@@ -2,9 +2,19 @@ package request
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gin-gonic/gin"
+)
+
+// WriteTimeout is how long a client may accept no data before it counts as disconnected.
+const WriteTimeout = 20 * time.Second
+
+// Why an answer ends before it is complete.
+var (
+	ErrClientDisconnected = errors.New("the client has disconnected")
+	ErrStopping           = errors.New("the server is shutting down")
 )
 
 const deadlineKey = "bound"

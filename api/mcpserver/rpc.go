@@ -1,4 +1,4 @@
-package api
+package mcpserver
 
 import (
 	"bytes"
@@ -20,53 +20,55 @@ const rpcProtocol = "2025-06-18"
 // codeServer marks errors that are worth a retry.
 const codeServer = -32000
 
-type rpcRequest struct {
+// RPCRequest is a JSON-RPC request.
+type RPCRequest struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
 }
 
-type rpcResponse struct {
+// RPCResponse is the response to an RPCRequest.
+type RPCResponse struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Result  any             `json:"result,omitempty"`
 	Error   *jsonrpc.Error  `json:"error,omitempty"`
 }
 
-// rpc serves the plain form of MCP: one JSON-RPC 2.0 request, one response. An
+// RPC serves the plain form of MCP: one JSON-RPC 2.0 request, one response. An
 // invalid request gets a JSON-RPC error with status 200. Callers without access, or
 // with too many open streams, get a plain HTTP error.
-func (s *server) rpc(c *gin.Context) error {
+func (s *Server) RPC(c *gin.Context) error {
 	raw, err := request.Body(c, dialect.MaxBody)
 	if err != nil {
 		return err
 	}
-	response := newMCPResponse(c.Writer, " ") // white space before JSON is ignored
-	defer response.close()
-	in := mcpRequestOf(c, response)
+	out := newResponse(c.Writer, " ") // white space before JSON is ignored
+	defer out.close()
+	in := callOf(c, out)
 	c.Header("Content-Type", "application/json")
-	out, isCall := s.answerRPC(in, raw)
+	reply, isCall := s.answerRPC(in, raw)
 	if !isCall {
 		c.Status(http.StatusAccepted)
 		return nil
 	}
-	answer, err := json.Marshal(out)
+	answer, err := json.Marshal(reply)
 	if err != nil {
 		return err
 	}
-	_, _ = response.Write(answer)
+	_, _ = out.Write(answer)
 	return nil
 }
 
 // answerRPC runs one request; a notification gets no response.
-func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall bool) {
-	out = rpcResponse{Version: "2.0", ID: json.RawMessage("null")}
-	refuse := func(code int64, message string) (rpcResponse, bool) {
+func (s *Server) answerRPC(in *call, raw []byte) (out RPCResponse, isCall bool) {
+	out = RPCResponse{Version: "2.0", ID: json.RawMessage("null")}
+	refuse := func(code int64, message string) (RPCResponse, bool) {
 		out.Error = &jsonrpc.Error{Code: code, Message: message}
 		return out, true
 	}
-	var req rpcRequest
+	var req RPCRequest
 	switch raw = bytes.TrimSpace(raw); {
 	case !json.Valid(raw):
 		return refuse(jsonrpc.CodeParseError, "The body is not JSON.")
@@ -82,7 +84,7 @@ func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall 
 	case "initialize":
 		out.Result = map[string]any{
 			"protocolVersion": rpcProtocol, "capabilities": map[string]any{"tools": map[string]any{}},
-			"serverInfo": map[string]any{"name": mcpName, "version": mcpVersion}, "instructions": mcpInstructions,
+			"serverInfo": map[string]any{"name": name, "version": Version}, "instructions": instructions,
 		}
 	case "ping":
 		out.Result = struct{}{}
@@ -95,7 +97,7 @@ func (s *server) answerRPC(in *mcpRequest, raw []byte) (out rpcResponse, isCall 
 	case "tools/call":
 		result, err := s.callRPC(in, req.Params)
 		if err != nil {
-			out.Error = rpcError(err, in.id)
+			out.Error = s.rpcError(err, in.id)
 			break
 		}
 		out.Result = result
@@ -116,7 +118,7 @@ func checkMessage(raw []byte) error {
 	if raw[0] == '[' {
 		return problem.Invalid("body", "must be one JSON-RPC 2.0 message, not a batch")
 	}
-	var m rpcRequest
+	var m RPCRequest
 	if json.Unmarshal(raw, &m) != nil || m.Version != "2.0" || !rpcID(m.ID) {
 		return problem.Invalid("body", "must be a JSON-RPC 2.0 message")
 	}
@@ -131,7 +133,7 @@ func rpcID(id json.RawMessage) bool {
 	return id == nil || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
 
-func (s *server) callRPC(in *mcpRequest, params json.RawMessage) (*sdk.CallToolResult, error) {
+func (s *Server) callRPC(in *call, params json.RawMessage) (*sdk.CallToolResult, error) {
 	var call struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -149,8 +151,8 @@ func (s *server) callRPC(in *mcpRequest, params json.RawMessage) (*sdk.CallToolR
 
 // rpcError converts an error to a JSON-RPC error. Its data has the fields of
 // docs/errors.md.
-func rpcError(err error, requestID string) *jsonrpc.Error {
-	p := describe(err)
+func (s *Server) rpcError(err error, requestID string) *jsonrpc.Error {
+	p := s.Describe(err)
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Message + problemsOf(p)}
 	switch {
 	case p.Status == http.StatusInternalServerError:

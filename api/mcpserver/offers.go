@@ -1,10 +1,8 @@
-package api
+package mcpserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -21,10 +19,10 @@ import (
 // client as HTTP errors are.
 type offer struct {
 	tool *sdk.Tool
-	run  func(s *server, in *mcpRequest, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error)
+	run  func(s *Server, in *call, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error)
 }
 
-const mcpInstructions = "Palaver answers questions from the caller's own documents, with citations. " +
+const instructions = "Palaver answers questions from the caller's own documents, with citations. " +
 	"Use ask for an answer, search_documents for passages, list_documents for what there is. " +
 	"When ask returns a question, put it to the person and call ask again with thread_id and answer."
 
@@ -46,7 +44,7 @@ var offers = []offer{
 				"client_turn_id":{"type":"string","maxLength":128,"description":"An id of the caller's own. The same message sent again with it is not asked twice."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Ask Palaver", DestructiveHint: new(bool)},
 		},
-		run: (*server).offerAsk,
+		run: (*Server).offerAsk,
 	},
 	{
 		tool: &sdk.Tool{
@@ -59,7 +57,7 @@ var offers = []offer{
 				"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Search documents", ReadOnlyHint: true},
 		},
-		run: (*server).offerSearch,
+		run: (*Server).offerSearch,
 	},
 	{
 		tool: &sdk.Tool{
@@ -71,11 +69,11 @@ var offers = []offer{
 				"cursor":{"type":"string","description":"next_cursor of the page before."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "List documents", ReadOnlyHint: true},
 		},
-		run: (*server).offerList,
+		run: (*Server).offerList,
 	},
 }
 
-func (s *server) offerList(in *mcpRequest, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
+func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
 	a := struct {
 		Limit  int    `json:"limit"`
 		Cursor string `json:"cursor"`
@@ -89,25 +87,24 @@ func (s *server) offerList(in *mcpRequest, arguments json.RawMessage, _ func(str
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	page, err := s.Store.ListDocuments(in.ctx, in.who.ID, a.Cursor, a.Limit)
+	page, shown, err := s.Backend.Documents(in.ctx, in.who.ID, a.Cursor, a.Limit)
 	if err != nil {
 		return nil, err
 	}
-	shown := listOf(page, showDocument)
 	var b strings.Builder
-	for _, d := range shown.Items {
+	for _, d := range page.Items {
 		fmt.Fprintf(&b, "%s  %s (%s, %s)\n", d.ID, d.Title, d.SourceType, d.Status)
 	}
-	if shown.Next != "" {
-		b.WriteString("There are more: call again with cursor " + shown.Next + "\n")
+	if page.Next != "" {
+		b.WriteString("There are more: call again with cursor " + page.Next + "\n")
 	}
-	if len(shown.Items) == 0 {
+	if len(page.Items) == 0 {
 		b.WriteString("There are no documents.")
 	}
 	return toolResult(b.String(), shown), nil
 }
 
-func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
+func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
 	a := struct {
 		Query  string   `json:"query"`
 		DocIDs []string `json:"doc_ids"`
@@ -124,22 +121,21 @@ func (s *server) offerSearch(in *mcpRequest, arguments json.RawMessage, _ func(s
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.checkVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
-	found, err := s.Search.Search(in.ctx, in.who.ID, query, ids, a.Limit)
+	found, shown, err := s.Backend.Search(in.ctx, in.who.ID, query, ids, a.Limit)
 	if err != nil {
 		return nil, err
 	}
-	hits := showHits(found)
 	var b strings.Builder
-	for i, h := range hits {
+	for i, h := range found {
 		fmt.Fprintf(&b, "[%d] %s (document %s)\n%s\n\n", i+1, h.Title, h.DocID, h.Text)
 	}
-	if len(hits) == 0 {
+	if len(found) == 0 {
 		b.WriteString("Nothing was found.")
 	}
-	return toolResult(b.String(), map[string]any{"hits": hits}), nil
+	return toolResult(b.String(), shown), nil
 }
 
 func checkRange(p *dialect.Problems, field string, n, least, greatest int) {
@@ -160,7 +156,7 @@ type askArguments struct {
 
 // offerAsk submits a turn, or answers its question, and waits until it is over or
 // asks a question. The turn goes on if the client disconnects.
-func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error) {
+func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error) {
 	var a askArguments
 	if err := dialect.Decode(arguments, &a); err != nil {
 		return nil, err
@@ -189,117 +185,93 @@ func (s *server) offerAsk(in *mcpRequest, arguments json.RawMessage, report func
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.checkVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
-	var (
-		turn  chat.Turn
-		asked string
-		err   error
-	)
-	if a.Answer == nil {
-		var made submitted
-		made, err = s.submit(in.ctx, in.who, dialect.Submit{
-			ThreadID: thread,
-			Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action), WebSearch: a.WebSearch,
-				Agent: chat.AgentDocuments},
-			ClientTurnID: a.ClientTurnID,
-			OnBusy:       chat.Supersede,
-		})
-		turn = made.Turn
-	} else {
-		turn, asked, err = s.answerOffer(in, thread, strings.TrimSpace(*a.Answer), ids)
+	if a.Answer != nil {
+		return s.answerQuestion(in, thread, strings.TrimSpace(*a.Answer), ids, report)
 	}
+	turn, v, err := s.Backend.Ask(in.ctx, in.who, dialect.Submit{
+		ThreadID: thread,
+		Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action), WebSearch: a.WebSearch,
+			Agent: chat.AgentDocuments},
+		ClientTurnID: a.ClientTurnID,
+		OnBusy:       chat.Supersede,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return s.outcome(in, turn, asked, report)
+	return s.outcome(in, turn, v, "", report)
 }
 
-// answerOffer answers the question that a thread waits on. It never approves tools,
+// answerQuestion answers the question that a thread waits on. It never approves tools,
 // because the caller is a program that may follow instructions from a document.
-func (s *server) answerOffer(in *mcpRequest, thread, answer string, docs []string) (_ chat.Turn, asked string, _ error) {
-	if _, err := s.Store.Conversation(in.ctx, in.who.ID, thread); err != nil {
-		return chat.Turn{}, "", err
-	}
-	state, err := s.Threads.State(in.ctx, thread)
+func (s *Server) answerQuestion(in *call, thread, answer string, docs []string, report func(string)) (*sdk.CallToolResult, error) {
+	asked, err := s.Backend.Question(in.ctx, in.who.ID, thread)
 	if err != nil {
-		return chat.Turn{}, "", problem.Engine(err)
+		return nil, err
 	}
-	if state.Pending == nil {
-		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
+	if asked == nil {
+		return nil, &chat.Refused{Code: chat.CodeNoInterrupt}
 	}
-	value := chat.ResumeValue{Type: state.Pending.Type, Value: &answer, TaggedDocs: docs}
+	value := chat.ResumeValue{Type: asked.Type, Value: &answer, TaggedDocs: docs}
 	switch {
 	case answer == string(chat.CancelResume):
 		value = chat.ResumeValue{Type: chat.CancelResume}
 	case value.Type == chat.ToolApproval && answer != rejectAll:
-		return chat.Turn{}, "", problem.Invalid("answer", "must be reject or cancel: only a person can approve tools, in Palaver itself")
+		return nil, problem.Invalid("answer", "must be reject or cancel: only a person can approve tools, in Palaver itself")
 	case value.Type == chat.ToolApproval:
 		value = chat.ResumeValue{Type: chat.ToolApproval}
-		for _, call := range state.Pending.Calls {
+		for _, call := range asked.Calls {
 			value.Decisions = append(value.Decisions, chat.Decision{ID: call.ID, Decision: chat.Rejected})
 		}
 	}
-	return s.answer(in.ctx, in.who, chat.Resume{ThreadID: thread, InterruptID: state.Pending.ID, Value: value})
+	turn, v, err := s.Backend.Answer(in.ctx, in.who, chat.Resume{ThreadID: thread, InterruptID: asked.ID, Value: value})
+	if err != nil {
+		return nil, err
+	}
+	return s.outcome(in, turn, v, asked.ID, report)
 }
 
 // rejectAll is the answer that rejects all tools of the question.
 const rejectAll = "reject"
 
-// outcome waits for a turn's end or question and returns it as a tool result.
-func (s *server) outcome(in *mcpRequest, turn chat.Turn, asked string, report func(string)) (*sdk.CallToolResult, error) {
-	v, err := s.viewer(in.ctx, turn, follow.Position{}, nil)
-	if err != nil {
-		return nil, err
-	}
+// outcome waits for a turn's end or question and returns it as a tool result. after
+// names the question that was just answered.
+func (s *Server) outcome(in *call, turn chat.Turn, v *follow.Viewer, after string, report func(string)) (*sdk.CallToolResult, error) {
 	defer v.Close()
-	e, err := s.await(in, v, asked, report)
+	in.keepAlive() // the first byte must be sent before the answer timeout
+	tick := time.NewTicker(s.Ping)
+	defer tick.Stop()
+	last := v.NotFound() // unless its log has a terminal event
+	err := v.Each(after, func(more <-chan struct{}) error { return s.wait(in, tick.C, more) }, func(item follow.Item, past bool) (end bool, _ error) {
+		switch {
+		case item.Type.Terminal(), item.Type == chat.EventInterrupt && item.Latest && !past:
+			last = item.Event
+			return true, nil
+		case item.Type == chat.EventStatus && item.Message != "" && !past:
+			report(item.Message)
+		}
+		return false, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	return showOutcome(turn, e), nil
+	return showOutcome(turn, last), nil
 }
 
-// await returns the event with which a turn ends or asks a question. after names the
-// question that was just answered.
-func (s *server) await(in *mcpRequest, v *follow.Viewer, after string, report func(string)) (chat.Event, error) {
-	in.keepAlive() // the first byte must be sent before the answer timeout
-	tick := time.NewTicker(s.ping)
-	defer tick.Stop()
+// wait keeps the connection open, with filler at each tick, until more is closed.
+func (s *Server) wait(in *call, tick <-chan time.Time, more <-chan struct{}) error {
 	for {
-		item, more, err := v.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return notFoundEvent(v), nil // its log has no terminal event
-		case err != nil:
-			return notFoundEvent(v), nil
-		case more != nil:
-			select {
-			case <-more:
-			case <-tick.C:
-				in.keepAlive()
-			case <-in.clientContext.Done():
-				return chat.Event{}, errClientDisconnected
-			case <-s.Stop:
-				return chat.Event{}, problem.Engine(errStopping)
-			}
-			continue
-		}
-		if item.Type.Terminal() {
-			return item.Event, nil
-		}
-		if after != "" {
-			if item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
-				after = ""
-			}
-			continue
-		}
-		switch {
-		case item.Type == chat.EventInterrupt && item.Latest:
-			return item.Event, nil
-		case item.Type == chat.EventStatus && item.Message != "":
-			report(item.Message)
+		select {
+		case <-more:
+			return nil
+		case <-tick:
+			in.keepAlive()
+		case <-in.clientContext.Done():
+			return request.ErrClientDisconnected
+		case <-s.Stop:
+			return problem.Engine(request.ErrStopping)
 		}
 	}
 }
