@@ -89,6 +89,7 @@ type server struct {
 	routeTimes    map[string]time.Duration // by method and path
 
 	disconnects disconnects
+	watches     threadWatches
 }
 
 const (
@@ -133,6 +134,7 @@ func newServer(d Deps) (*server, error) {
 	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
 	s.disconnects.s = s
+	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, Recount: s.recountBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: describe, Log: d.Log, Stop: d.Stop, Ping: pingInterval})
