@@ -204,15 +204,10 @@ func argumentsOf(texts map[string]string, callID string) string {
 	if !edited {
 		arguments = texts[chat.CallKey(callID)]
 	}
-	if !isJSONObject(arguments) {
+	if !chat.IsObject(arguments) {
 		return "{}"
 	}
 	return arguments
-}
-
-func isJSONObject(s string) bool {
-	s = strings.TrimSpace(s)
-	return strings.HasPrefix(s, "{") && json.Valid([]byte(s))
 }
 
 // resultBlock delimits what a tool returned, which is data and no instruction. The

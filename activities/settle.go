@@ -41,7 +41,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
 	}
 	log := a.logOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
-	if isUnavailable(err) { // retried without limit: an accepted turn is not lost
+	if db.Unavailable(err) { // retried without limit: an accepted turn is not lost
 		log.Warn("settling failed: the database is unavailable; retrying")
 		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
 	}

@@ -233,7 +233,7 @@ func earlierCalls(results []chat.ToolResult) []llm.Message {
 	out := []llm.Message{{Role: llm.Assistant}}
 	for _, r := range results {
 		arguments := string(r.Arguments)
-		if !isJSONObject(arguments) {
+		if !chat.IsObject(arguments) {
 			arguments = "{}"
 		}
 		content := r.Content

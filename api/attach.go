@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // attach streams a thread to a client that connects or reconnects.
@@ -47,7 +48,7 @@ func (s *server) attach(c *gin.Context) error {
 		t.watch = watch
 	}
 	v, err := t.first(ctx, wanted, after, wholeThread)
-	if err != nil && (databaseUnavailable(err) || notFound(err)) {
+	if err != nil && (db.Unavailable(err) || notFound(err)) {
 		if live := t.firstWithoutRows(ctx, wanted, after); live != nil {
 			v, err = live, nil
 		}

@@ -199,7 +199,7 @@ func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Qu
 	switch {
 	case err == nil:
 		return v.ByReference(q, key), nil
-	case (databaseUnavailable(err) || notFound(err)) && ctx.Err() == nil && len(b) <= maxInlineAnswer: // not found: the turn's row does not exist yet
+	case (db.Unavailable(err) || notFound(err)) && ctx.Err() == nil && len(b) <= maxInlineAnswer: // not found: the turn's row does not exist yet
 		return v, nil
 	case errors.Is(err, db.ErrSettled):
 		return v, &chat.Refused{Code: chat.CodeNoInterrupt}
@@ -289,7 +289,7 @@ func (s *server) cancelTarget(ctx context.Context, owner string, in dialect.Canc
 	rows, done := storeDeadline(ctx)
 	defer done()
 	turn, known, err := s.storedTarget(rows, owner, in)
-	if err != nil && (databaseUnavailable(err) || notFound(err)) {
+	if err != nil && (db.Unavailable(err) || notFound(err)) {
 		if live, ok := s.liveTarget(ctx, owner, in); ok {
 			return live, true, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // eventStream writes server-sent events to one client.
@@ -35,7 +36,7 @@ type eventStream struct {
 // open sends the headers of a stream; end it with close.
 func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eventStream {
 	h := c.Writer.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", sse.ContentType)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	for name, value := range wire.Header() {
@@ -91,10 +92,6 @@ func (o *eventStream) end() error {
 	return o.flush()
 }
 
-func (o *eventStream) comment(text string) {
-	o.buf = append(append(append(o.buf, ": "...), text...), "\n\n"...)
-}
-
 // flush sends the buffer, within request.WriteTimeout.
 func (o *eventStream) flush() error {
 	_ = o.rc.SetWriteDeadline(time.Now().Add(request.WriteTimeout)) // not every writer has deadlines
@@ -125,7 +122,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 		case <-o.stop:
 			return request.ErrStopping
 		case <-o.ping.C:
-			o.comment("ping")
+			o.buf = sse.Comment(o.buf, "ping")
 			if err := o.flush(); err != nil {
 				return err
 			}

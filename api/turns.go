@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/repair"
 )
 
@@ -63,7 +64,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	row, created, cancelled, err := s.insert(rows, who, in, turn)
 	done()
 	<-lost
-	unsaved := err != nil && databaseUnavailable(err) && ctx.Err() == nil
+	unsaved := err != nil && db.Unavailable(err) && ctx.Err() == nil
 	if unsaved {
 		row, err = s.unsavedTurn(ctx, turn, in, err)
 	}

@@ -141,7 +141,7 @@ func (s *server) locateUI(ctx context.Context, owner string, in *aisdk.Request) 
 // allowNew ignores errors for a message that starts a conversation, and for a new
 // message while the database is unavailable. Other requests need the rows.
 func allowNew(err error, in *aisdk.Request) error {
-	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && databaseUnavailable(err) {
+	if notFound(err) || in.Kind == aisdk.Send && in.Replaces == "" && db.Unavailable(err) {
 		return nil
 	}
 	return err
@@ -231,7 +231,7 @@ func (s *server) runningTurn(ctx context.Context, owner, thread string) (chat.Tu
 	rows, done := storeDeadline(ctx)
 	defer done()
 	open, err := s.Store.OpenTurns(rows, owner, thread)
-	if err != nil && databaseUnavailable(err) {
+	if err != nil && db.Unavailable(err) {
 		if state, ok := s.liveThread(ctx, owner, thread); ok && state.TurnID != "" {
 			return liveTurn(state, thread, state.TurnID), nil
 		}

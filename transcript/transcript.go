@@ -229,11 +229,7 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 // arguments are those that the model wrote for a tool call; "{}" if they are not a
 // JSON object.
 func (w words) arguments(callID string) string {
-	raw := strings.TrimSpace(w.texts[chat.CallKey(callID)])
-	if !strings.HasPrefix(raw, "{") || !json.Valid([]byte(raw)) {
-		return "{}"
-	}
-	return raw
+	return chat.Arguments(w.texts[chat.CallKey(callID)])
 }
 
 // decisions describes a person's decisions about tool calls.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
@@ -223,7 +225,7 @@ func (d *documented) answer(a Answer) *openapi3.Response {
 		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.of(a.JSON))
 	}
 	if a.Events != "" {
-		content["text/event-stream"] = openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(componentSchemas+a.Events, nil))
+		content[sse.ContentType] = openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(componentSchemas+a.Events, nil))
 	}
 	if a.Media != "" {
 		content[a.Media] = openapi3.NewMediaType()
