@@ -37,7 +37,7 @@ func (s *server) postChat(c *gin.Context) error {
 
 // streamSubmit accepts a message in any dialect and streams its turn until it is
 // over or waits for a person.
-func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire func(dialect.Stream) dialect.Wire) error {
+func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire dialect.NewWire) error {
 	began := time.Now()
 	turn, err := s.submit(c.Request.Context(), identity.Of(c), in)
 	if err != nil {
@@ -60,7 +60,7 @@ type streamOptions struct {
 }
 
 // streamTurn streams a turn until it is over or waits for a person.
-func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, wire func(dialect.Stream) dialect.Wire) error {
+func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, wire dialect.NewWire) error {
 	v, err := s.viewer(c.Request.Context(), turn, follow.Position{}, show.early, show.log...)
 	if err != nil {
 		return err
@@ -119,12 +119,12 @@ func (s *server) postResume(c *gin.Context) error {
 
 // streamResume answers a thread's question in any dialect and streams the rest of
 // its turn. The turn goes on if the client disconnects.
-func (s *server) streamResume(c *gin.Context, r chat.Resume, view dialect.View, wire func(dialect.Stream) dialect.Wire) error {
+func (s *server) streamResume(c *gin.Context, r chat.Resume, view dialect.View, wire dialect.NewWire) error {
 	return s.streamAnswer(c, dialect.Answer{Resume: r, View: view}, wire)
 }
 
 // streamAnswer is streamResume with further options.
-func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire func(dialect.Stream) dialect.Wire) error {
+func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire dialect.NewWire) error {
 	turn, asked, err := s.answer(c.Request.Context(), identity.Of(c), in.Resume)
 	if err != nil {
 		return err
@@ -207,20 +207,6 @@ func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Qu
 	return v, err
 }
 
-// Results of a cancel that are not a status of a turn.
-const (
-	cancelling    = "cancelling" // the turn is being cancelled
-	cancelPending = "pending"    // no such turn yet; it will be cancelled when it is submitted
-	nothingRuns   = "idle"
-)
-
-// cancelJSON is the result of a cancel: one of these, or the status of a turn that
-// had ended.
-type cancelJSON struct {
-	TurnID string `json:"turn_id,omitempty"`
-	Status string `json:"status"`
-}
-
 // postCancel stops a turn.
 func (s *server) postCancel(c *gin.Context) error {
 	raw, err := request.Body(c, dialect.MaxBody)
@@ -242,21 +228,21 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 	if err != nil {
 		return err
 	}
-	status := cancelPending
+	status := dialect.CancelPending
 	switch {
 	case !known && in.TurnID+in.ClientTurnID+in.StreamRunID == "":
-		status = nothingRuns
+		status = dialect.NothingRuns
 	case known && turn.Status.Settled():
 		status = string(turn.Status)
 	case known:
-		status = cancelling
+		status = dialect.Cancelling
 		open, err := s.Threads.Cancel(ctx, who.ID, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason})
 		if err != nil {
 			return problem.Engine(err)
 		}
 		status = s.stopLost(ctx, turn, in.Reason, open)
 	}
-	answer := cancelJSON{Status: status}
+	answer := dialect.Cancelled{Status: status}
 	if known {
 		answer.TurnID = turn.ID
 	}
@@ -273,14 +259,14 @@ func (s *server) stopLost(ctx context.Context, turn chat.Turn, reason chat.Cance
 	}
 	if open {
 		go stop(context.WithoutCancel(ctx))
-		return cancelling
+		return dialect.Cancelling
 	}
 	if stop(ctx) {
 		if now, err := s.Store.Turn(ctx, turn.Owner, turn.ID); err == nil && now.Status.Settled() {
 			return string(now.Status)
 		}
 	}
-	return cancelling
+	return dialect.Cancelling
 }
 
 // cancelTarget returns the turn that a cancel means, if it exists yet. It queries

@@ -20,10 +20,15 @@ func describe(err error) *problem.Problem {
 	var (
 		p        *problem.Problem
 		problems dialect.Problems
+		renamed  dialect.Renamed
 		refused  *chat.Refused
 		large    *http.MaxBytesError
 	)
 	switch {
+	case errors.As(err, &renamed):
+		p := *describe(renamed.Err)
+		p.Details = renamed.Details(p.Details)
+		return &p
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &problems):

@@ -1,13 +1,12 @@
 package api
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/dialect/agentv2"
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
-	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/mcpserver"
@@ -21,27 +20,36 @@ var documents = map[string]func() (openapi.Document, error){
 }
 
 func newDocument(mode string) (openapi.Document, error) {
-	return openapi.API{
+	a := openapi.API{
 		Version:    mcpserver.Version,
 		Anonymous:  mode == identity.Anonymous,
 		Cookie:     identity.CookieName,
 		Proxy:      identity.ProxySecretHeader,
 		Error:      errorJSON{},
 		Operations: (&server{}).operations(), // whose handlers are not run
-		Nested:     slices.Concat(dialect.Nested, aisdk.Nested, langgraph.Nested),
-		Events: map[string][]openapi.Shape{
-			nativeEvents: native.Events, uiEvents: aisdk.Events, langGraphEvents: langgraph.Events, agentV2Events: agentv2.Events,
-		},
-		Schemas:  map[string]any{mcpMessages: openapi.AnyOf{mcpserver.RPCResponse{}, openapi.Read{Value: mcpserver.RPCRequest{}}}},
-		Words:    words,
-		Prefixes: map[string]string{"native": "Native", "aisdk": "UI", "langgraph": "LangGraph", "agentv2": "AgentV2"},
+		Nested:     slices.Clone(dialect.Nested),
+		Events:     map[string][]openapi.Shape{nativeEvents: native.Events, uiEvents: aisdk.Events},
+		Schemas:    map[string]any{mcpMessages: openapi.AnyOf{mcpserver.RPCResponse{}, openapi.Read{Value: mcpserver.RPCRequest{}}}},
+		Words:      maps.Clone(words),
+		Prefixes:   map[string]string{"native": "Native", "aisdk": "UI"},
 		Renamed: map[string]string{
 			"aisdk.body":         "UIChatBody",
-			"api.interruptJSON":  "LangGraphPending",
 			"api.repoJSON":       "Repo",
 			"api.repoPutJSON":    "RepoVersion",
 			"api.uiThreadJSON":   "UIThread",
+			"dialect.Cancelled":  "Cancel",
 			"jsonrpc2.WireError": "RPCError",
 		},
-	}.Document()
+	}
+	a.Nested = append(a.Nested, aisdk.Nested...)
+	for _, d := range dialects {
+		a.Events[d.Prefix+"Event"] = d.Events
+		a.Nested = append(a.Nested, d.Nested...)
+		a.Prefixes[d.Package] = d.Prefix
+		maps.Copy(a.Words, d.Words)
+		for name, schema := range d.Renamed {
+			a.Renamed[d.Package+"."+name] = schema
+		}
+	}
+	return a.Document()
 }

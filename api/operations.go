@@ -3,9 +3,8 @@ package api
 import (
 	"net/http"
 
-	"github.com/palaver-chat/palaver/api/dialect/agentv2"
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
-	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
@@ -17,7 +16,6 @@ const (
 	groupNative    = "Native dialect"
 	groupUI        = "AI SDK dialect"
 	groupLangGraph = "LangGraph dialect"
-	groupAgentV2   = "Agent v2 dialect"
 	groupThreads   = "Conversations"
 	groupDocuments = "Documents"
 	groupMCP       = "MCP"
@@ -27,16 +25,14 @@ const (
 
 // Schemas of the events of each dialect.
 const (
-	nativeEvents    = "NativeEvent"
-	uiEvents        = "UIEvent"
-	langGraphEvents = "LangGraphEvent"
-	agentV2Events   = "AgentV2Event"
-	mcpMessages     = "MCPMessage"
+	nativeEvents = "NativeEvent"
+	uiEvents     = "UIEvent"
+	mcpMessages  = "MCPMessage"
 )
 
 // operations returns every route.
 func (s *server) operations() []openapi.Operation {
-	return []openapi.Operation{
+	all := []openapi.Operation{
 		{Route: "GET /healthz", Handle: s.health, Probe: true, Group: groupServer, Open: true, About: "Whether the process answers.", Answers: openapi.OK(healthJSON{})},
 		{Route: "GET /readyz", Handle: s.ready, Probe: true, Group: groupServer, Open: true, About: "Whether everything that every answer needs is there.",
 			Answers: append(openapi.OK(readyJSON{}), openapi.Answer{Status: http.StatusServiceUnavailable, JSON: readyJSON{}})},
@@ -54,7 +50,7 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "POST /api/chat/resume", Handle: s.postResume, Stream: true, Group: groupNative, About: "Answers the pending question and streams what remains of its turn.",
 			Body: native.ResumeBody, Answers: openapi.Streams(nativeEvents), Errors: openapi.AnswersTurn},
 		{Route: "POST /api/chat/cancel", Handle: s.postCancel, Group: groupNative, About: "Stops a turn, also one that is still to come. Idempotent.",
-			Body: native.CancelBody, Answers: openapi.Accepted(cancelJSON{}), Errors: []int{http.StatusNotFound}},
+			Body: native.CancelBody, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 		{Route: "GET /api/chat/history/:thread_id", Handle: s.history, Group: groupNative, About: "The messages of a branch, what runs and what is asked.",
 			Query: []openapi.Param{openapi.ParamHead, {Name: "before", About: "A message's id: those before it."}, openapi.ParamLimit(500)},
 			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
@@ -66,13 +62,6 @@ func (s *server) operations() []openapi.Operation {
 			Headers: []openapi.Param{{Name: "Last-Event-ID", About: "The last event that the client has; the stream goes on after it."}},
 			Answers: openapi.StreamsIfAny(nativeEvents), Errors: []int{http.StatusTooManyRequests}},
 
-		{Route: "POST /api/agent/v2/stream", Handle: s.agentStream, Stream: true, Group: groupAgentV2, About: "Takes a message and streams its turn.",
-			Body: agentv2.StreamBody, Answers: openapi.Streams(agentV2Events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agent/v2/resume", Handle: s.agentResume, Stream: true, Group: groupAgentV2, About: "Answers the pending question and streams what remains of its turn.",
-			Body: agentv2.ResumeBody, Answers: openapi.Streams(agentV2Events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/agent/v2/stop", Handle: s.agentStop, Group: groupAgentV2, About: "Stops a turn, also one that is still to come. Idempotent.",
-			Body: agentv2.StopBody, Answers: openapi.Accepted(cancelJSON{}), Errors: []int{http.StatusNotFound}},
-
 		{Route: "POST /api/ui/chat", Handle: s.postUI, Stream: true, Group: groupUI, About: "Takes what DefaultChatTransport posts: a message, a wish for another answer, decisions on tools, or an answer to a question.",
 			Body: aisdk.ChatBody, Answers: openapi.Streams(uiEvents), Errors: openapi.TakesTurn},
 		{Route: "GET /api/ui/chat/:id", Handle: s.getUI, Group: groupUI, About: "A conversation as UI messages, along one branch.",
@@ -80,15 +69,8 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/ui/chat/:id/stream", Handle: s.getUIStream, Stream: true, Group: groupUI, About: "Replays the assistant message that is being written, then goes on live.",
 			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(uiEvents), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "POST /api/ui/chat/:id/stop", Handle: s.postUIStop, Group: groupUI, About: "Stops what runs, or what the body names.",
-			Body: aisdk.StopBody, BodyOptional: true, Answers: openapi.Accepted(cancelJSON{})},
+			Body: aisdk.StopBody, BodyOptional: true, Answers: openapi.Accepted(dialect.Cancelled{})},
 
-		{Route: "POST /api/v1/chat/stream", Handle: s.postLangGraph, Stream: true, Group: groupLangGraph, About: "Takes a message and streams its turn.",
-			Body: langgraph.StreamBody, Answers: openapi.Streams(langGraphEvents), Errors: openapi.TakesTurn},
-		{Route: "POST /api/v1/chat/feedback", Handle: s.postFeedback, Stream: true, Group: groupLangGraph, About: "Answers the pending interrupt and streams what remains of its turn.",
-			Body: langgraph.FeedbackBody, Answers: openapi.Streams(langGraphEvents), Errors: openapi.AnswersTurn},
-		{Route: "GET /api/v1/chat/interrupt", Handle: s.getInterrupt, Group: groupLangGraph, About: "Whether a thread waits for a person, or waits at this checkpoint.",
-			Query:   []openapi.Param{{Name: "thread_id", Required: true}, {Name: "checkpoint_id"}},
-			Answers: openapi.OK(openapi.Shape{Value: interruptJSON{}, Holds: map[string]any{"payload": langgraph.Asked}})},
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
 		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Group: groupLangGraph, About: "Keeps a client's message repository.",
@@ -141,4 +123,8 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "POST /mcp/rpc", Handle: s.mcp.RPC, Stream: true, Group: groupMCP, About: "One JSON-RPC 2.0 request of MCP in, one response out.",
 			Body: mcpserver.RPCRequest{}, Answers: append(openapi.OK(mcpserver.RPCResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
 	}
+	for _, d := range dialects {
+		all = append(all, d.Operations(dialectServer{s})...)
+	}
+	return all
 }
