@@ -41,7 +41,7 @@ func showConversation(v chat.Conversation) conversationJSON {
 	if status == "" {
 		status = idleStatus
 	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: stamp(v.CreatedAt), LastMessageAt: stamp(last), Status: status}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status}
 }
 
 func (s *server) listConversations(c *gin.Context) error {

@@ -39,7 +39,7 @@ type documentJSON struct {
 
 func showDocument(d chat.Document) documentJSON {
 	out := documentJSON{ID: d.ID, Title: d.Title, Status: d.Status, SourceType: d.SourceType, ExternalID: d.ExternalID,
-		Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
+		Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
 	}

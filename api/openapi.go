@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/dialect/aisdk"
-	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
@@ -28,20 +26,17 @@ func newDocument(mode string) (openapi.Document, error) {
 		Error:      errorJSON{},
 		Operations: (&server{}).operations(), // whose handlers are not run
 		Nested:     slices.Clone(dialect.Nested),
-		Events:     map[string][]openapi.Shape{nativeEvents: native.Events, uiEvents: aisdk.Events},
+		Events:     map[string][]openapi.Shape{},
 		Schemas:    map[string]any{mcpMessages: openapi.AnyOf{mcpserver.RPCResponse{}, openapi.Read{Value: mcpserver.RPCRequest{}}}},
 		Words:      maps.Clone(words),
-		Prefixes:   map[string]string{"native": "Native", "aisdk": "UI"},
+		Prefixes:   map[string]string{},
 		Renamed: map[string]string{
-			"aisdk.body":         "UIChatBody",
 			"api.repoJSON":       "Repo",
 			"api.repoPutJSON":    "RepoVersion",
-			"api.uiThreadJSON":   "UIThread",
 			"dialect.Cancelled":  "Cancel",
 			"jsonrpc2.WireError": "RPCError",
 		},
 	}
-	a.Nested = append(a.Nested, aisdk.Nested...)
 	for _, d := range dialects {
 		a.Events[d.Prefix+"Event"] = d.Events
 		a.Nested = append(a.Nested, d.Nested...)

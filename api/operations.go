@@ -3,9 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/dialect/aisdk"
-	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/chat"
@@ -13,8 +10,6 @@ import (
 
 // Groups of operations.
 const (
-	groupNative    = "Native dialect"
-	groupUI        = "AI SDK dialect"
 	groupLangGraph = "LangGraph dialect"
 	groupThreads   = "Conversations"
 	groupDocuments = "Documents"
@@ -23,12 +18,8 @@ const (
 	groupServer    = "Server"
 )
 
-// Schemas of the events of each dialect.
-const (
-	nativeEvents = "NativeEvent"
-	uiEvents     = "UIEvent"
-	mcpMessages  = "MCPMessage"
-)
+// mcpMessages is the schema of what MCP streams hold.
+const mcpMessages = "MCPMessage"
 
 // operations returns every route.
 func (s *server) operations() []openapi.Operation {
@@ -44,32 +35,6 @@ func (s *server) operations() []openapi.Operation {
 
 		{Route: "GET /api/me", Handle: s.me, Group: groupCaller, About: "Who the caller is.", Answers: openapi.OK(meJSON{})},
 		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{})},
-
-		{Route: "POST /api/chat", Handle: s.postChat, Stream: true, Group: groupNative, About: "Takes a message and streams its turn, until it is over or a person is asked.",
-			Body: native.ChatBody, Answers: openapi.Streams(nativeEvents), Errors: openapi.TakesTurn},
-		{Route: "POST /api/chat/resume", Handle: s.postResume, Stream: true, Group: groupNative, About: "Answers the pending question and streams what remains of its turn.",
-			Body: native.ResumeBody, Answers: openapi.Streams(nativeEvents), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/chat/cancel", Handle: s.postCancel, Group: groupNative, About: "Stops a turn, also one that is still to come. Idempotent.",
-			Body: native.CancelBody, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
-		{Route: "GET /api/chat/history/:thread_id", Handle: s.history, Group: groupNative, About: "The messages of a branch, what runs and what is asked.",
-			Query: []openapi.Param{openapi.ParamHead, {Name: "before", About: "A message's id: those before it."}, openapi.ParamLimit(500)},
-			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
-				Holds: map[string]any{"pending_interrupt": openapi.AnyOf{native.InterruptEvent, nil}}})},
-		{Route: "GET /api/chat/stream/:thread_id", Handle: s.attach, Stream: true, Group: groupNative, About: "Streams a thread to a client that comes, or comes back.",
-			Query: []openapi.Param{{Name: "turn_id", About: "Left out: the turn that runs."},
-				{Name: "follow", About: "turn: to the end of the turn; thread: on and on, turn after turn.", Enum: openapi.Values("turn", "thread")},
-				{Name: "last_event_id", About: "As the header Last-Event-ID."}, openapi.ParamMode, openapi.ParamTokens},
-			Headers: []openapi.Param{{Name: "Last-Event-ID", About: "The last event that the client has; the stream goes on after it."}},
-			Answers: openapi.StreamsIfAny(nativeEvents), Errors: []int{http.StatusTooManyRequests}},
-
-		{Route: "POST /api/ui/chat", Handle: s.postUI, Stream: true, Group: groupUI, About: "Takes what DefaultChatTransport posts: a message, a wish for another answer, decisions on tools, or an answer to a question.",
-			Body: aisdk.ChatBody, Answers: openapi.Streams(uiEvents), Errors: openapi.TakesTurn},
-		{Route: "GET /api/ui/chat/:id", Handle: s.getUI, Group: groupUI, About: "A conversation as UI messages, along one branch.",
-			Query: []openapi.Param{openapi.ParamHead, openapi.ParamLimit(500)}, Answers: openapi.OK(uiThreadJSON{})},
-		{Route: "GET /api/ui/chat/:id/stream", Handle: s.getUIStream, Stream: true, Group: groupUI, About: "Replays the assistant message that is being written, then goes on live.",
-			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(uiEvents), Errors: []int{http.StatusTooManyRequests}},
-		{Route: "POST /api/ui/chat/:id/stop", Handle: s.postUIStop, Group: groupUI, About: "Stops what runs, or what the body names.",
-			Body: aisdk.StopBody, BodyOptional: true, Answers: openapi.Accepted(dialect.Cancelled{})},
 
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
@@ -124,7 +89,7 @@ func (s *server) operations() []openapi.Operation {
 			Body: mcpserver.RPCRequest{}, Answers: append(openapi.OK(mcpserver.RPCResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
 	}
 	for _, d := range dialects {
-		all = append(all, d.Operations(dialectServer{s})...)
+		all = append(all, d.Operations(dialectServer{s.Store, s})...)
 	}
 	return all
 }

@@ -109,6 +109,41 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	return submitted{row, got.Log, early}, nil
 }
 
+// submitEdition submits a message whose client names messages, not their contents. The
+// same content at the same place joins the existing turn; other content is an edit.
+func (s *server) submitEdition(ctx context.Context, who identity.Caller, in dialect.Submit) (submitted, error) {
+	if in.Edition == nil {
+		return s.submit(ctx, who, in)
+	}
+	for n := 1; ; n++ {
+		in.ClientTurnID = in.Edition(n)
+		turn, err := s.submit(ctx, who, in)
+		if in.ClientTurnID == "" || n == dialect.MaxEditions || !isTurnConflict(err) {
+			return turn, err
+		}
+		if turn, sent := s.sentWithoutPlace(ctx, who, in); sent {
+			return turn, nil
+		}
+	}
+}
+
+// sentWithoutPlace returns the turn of the same message if it was sent while its parent
+// could not be looked up, and then got the same parent.
+func (s *server) sentWithoutPlace(ctx context.Context, who identity.Caller, sub dialect.Submit) (_ submitted, sent bool) {
+	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
+	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
+		return submitted{}, false
+	}
+	sub.Content.ParentRequest = ""
+	again, err := s.submit(ctx, who, sub)
+	return again, err == nil
+}
+
+func isTurnConflict(err error) bool {
+	var refused *chat.Refused
+	return errors.Is(err, db.ErrTurnConflict) || errors.As(err, &refused) && refused.Code == chat.CodeTurnConflict
+}
+
 // giveUpTimeout is shorter than the time that remains to answer after a request's
 // deadline.
 const giveUpTimeout = 500 * time.Millisecond

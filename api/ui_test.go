@@ -467,7 +467,7 @@ func TestQuestionOfATurnThatHasJustEndedIsNotShown(t *testing.T) {
 	question, err := b.server.asked(ctx, owner, someThread)
 	require.NoError(t, err)
 	require.Nil(t, question)
-	events, err := b.server.eventsOfUI(ctx, ctx, db.TurnLog{Turn: turn}) // as the row was before
+	events, err := b.server.eventsOf(ctx, ctx, db.TurnLog{Turn: turn}) // as the row was before
 	require.NoError(t, err)
 	require.Equal(t, []chat.Event{end}, events)
 	call := chat.CallID(turn.ID, 1)

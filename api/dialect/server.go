@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -24,27 +25,80 @@ type Dialect struct {
 // NewWire makes the Wire of a stream.
 type NewWire func(Stream) Wire
 
-// Server is what the handlers of all dialects need of the API. Its streams and commands
-// are those of the request's caller.
+// Server is what the handlers of all dialects need of the API.
 type Server interface {
+	Streams
+	Reads
+
+	// KeepPicture stores a picture inside a message and returns its id.
+	KeepPicture(ctx context.Context, owner, thread string, data []byte) (id string, _ error)
 	// ThreadNamed returns the id of an owner's thread that a client calls name.
 	ThreadNamed(owner, name string) string
+	// IsEventID reports whether id can be one of our event ids.
+	IsEventID(id string) bool
+	// NotFound reports whether err says that something is not there for the caller.
+	NotFound(err error) bool
+	// Unavailable reports whether err says that the database cannot be reached.
+	Unavailable(err error) bool
+	Log() *slog.Logger
+}
+
+// Streams are the commands to threads and the streams of turns, for a request's caller.
+type Streams interface {
 	// Submit takes a message and streams its turn until it is over or waits for a person.
 	Submit(c *gin.Context, in Submit, wire NewWire) error
 	// Answer answers a thread's question and streams the rest of its turn.
 	Answer(c *gin.Context, in Answer, wire NewWire) error
 	// Cancel stops a turn and answers with Cancelled.
 	Cancel(c *gin.Context, in Cancel) error
+	// FollowThread streams a thread to a client that connects or reconnects.
+	FollowThread(c *gin.Context, in Follow, wire Wire) error
+	// FollowRunning streams the turn that a thread runs, from its beginning.
+	FollowRunning(c *gin.Context, in Running, wire NewWire) error
+}
 
+// Reads are what is stored of an owner's threads.
+type Reads interface {
+	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
+	// History returns the newest limit messages of a branch before a message, oldest
+	// first, and where it branches.
+	History(ctx context.Context, owner, thread, head, before string, limit int) (messages []chat.Message, branches map[string][]string, _ error)
+	// Logs returns turns by their ids. Those that run have no events.
+	Logs(ctx context.Context, owner string, turnIDs []string) (map[string]TurnLog, error)
 	// OpenTurns returns a thread's open turns, oldest first.
 	OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error)
 	// Question returns the interrupt that a thread waits on, nil for none.
 	Question(ctx context.Context, owner, thread string) (*chat.Event, error)
 	// Head returns the newest checkpoint of a thread.
 	Head(ctx context.Context, owner, thread string) (string, error)
+	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
+	// TurnOfMessage returns the turn of a message in History.
+	TurnOfMessage(ctx context.Context, owner, thread, messageID string) (chat.Turn, error)
+	// TurnOfClient returns the turn that a client calls clientTurnID.
+	TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error)
+	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
+}
 
-	// NotFound reports whether err says that something is not there for the caller.
-	NotFound(err error) bool
+// Follow says what a stream of a thread shows.
+type Follow struct {
+	ThreadID    string
+	TurnID      string // the first turn; empty: that of After, or the one that runs
+	After       string // the event id after which it begins; empty: a turn's beginning
+	WholeThread bool   // turn after turn
+	View        View
+}
+
+// Running says how the turn that a thread runs is shown.
+type Running struct {
+	ThreadID   string
+	ThreadName string // as the client calls it
+	View       View
+}
+
+// TurnLog is a turn with its events.
+type TurnLog struct {
+	Turn   chat.Turn
+	Events []chat.Event
 }
 
 // Cancelled is the JSON of a cancel's result: one of these states, or the status of a

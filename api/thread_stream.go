@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
@@ -18,25 +17,13 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// attach streams a thread to a client that connects or reconnects.
-func (s *server) attach(c *gin.Context) error {
-	thread, err := threadID(c)
-	if err != nil {
-		return err
+// followThread streams a thread to a client that connects or reconnects.
+func (s *server) followThread(c *gin.Context, in dialect.Follow, wire dialect.Wire) error {
+	after := follow.Position{}
+	if in.After != "" {
+		after, _ = follow.ParsePosition(in.After) // the dialect has checked it
 	}
-	var p dialect.Problems
-	wholeThread := p.Choice("follow", c.Query("follow"), "turn", "thread")
-	view := s.view(p.View(c.Query("stream_mode"), nil))
-	view.NoTokens = p.Choice("stream_tokens", c.Query("stream_tokens"), "true", "false")
-	wanted := c.Query("turn_id")
-	p.ID("turn_id", wanted)
-	after, err := lastEvent(c)
-	if err != nil {
-		p.Add("last_event_id", "is not an event id")
-	}
-	if err := p.Err(); err != nil {
-		return err
-	}
+	thread, wanted, wholeThread := in.ThreadID, in.TurnID, in.WholeThread
 	ctx, who := c.Request.Context(), identity.Of(c)
 	if err := s.checkOwner(ctx, who.ID, thread); err != nil {
 		return err
@@ -64,7 +51,7 @@ func (s *server) attach(c *gin.Context) error {
 	if v != nil {
 		c.Header("X-Turn-Id", v.Ref().TurnID)
 	}
-	out := s.open(c, &native.Wire{IDs: true}, view)
+	out := s.open(c, wire, s.view(in.View))
 	defer s.close(out)
 	if v != nil {
 		if err := t.follow(out, v); err != nil || !wholeThread {
@@ -73,18 +60,6 @@ func (s *server) attach(c *gin.Context) error {
 	}
 	t.followLaterTurns(request.ClientContext(c), out)
 	return nil
-}
-
-// lastEvent returns the position of a client that reconnects.
-func lastEvent(c *gin.Context) (follow.Position, error) {
-	id := c.GetHeader("Last-Event-ID")
-	if id == "" {
-		id = c.Query("last_event_id")
-	}
-	if id == "" {
-		return follow.Position{}, nil
-	}
-	return follow.ParsePosition(id)
 }
 
 // threadStream shows one client the turns of a thread in the order in which the
