@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
 	"github.com/palaver-chat/palaver/stream"
@@ -47,6 +48,7 @@ type Config struct {
 	Identity       identity.Config
 	Limits         limits.Config
 	MaxUploadBytes int64           // default 50 MB
+	Hosts          *guard.Hosts    // that requests may be addressed to; default loopback only
 	Features       map[string]bool // shown by /api/config
 	ClockOffset    time.Duration   // added to the clock for new ids and creation times; for tests
 	AnswerTimeout  time.Duration   // default AnswerTimeout; shorter in tests
@@ -125,6 +127,9 @@ func newServer(d Deps) (*server, error) {
 	if d.Config.MaxUploadBytes <= 0 {
 		d.Config.MaxUploadBytes = defaultUpload
 	}
+	if d.Config.Hosts == nil {
+		d.Config.Hosts, _ = guard.NewHosts("", "")
+	}
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
@@ -164,7 +169,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(request.SetID, s.access, s.recovery, securityHeaders)
+	e.Use(request.SetID, s.access, s.recovery, securityHeaders, s.checkHost)
 
 	for _, o := range s.operations() {
 		s.route(e, o)

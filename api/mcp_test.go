@@ -522,7 +522,7 @@ func FuzzRPC(f *testing.F) {
 		if strings.Contains(string(raw), "ask") { // which makes turns
 			return
 		}
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp/rpc", bytes.NewReader(raw))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/mcp/rpc", bytes.NewReader(raw))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Cookie", cookie)
 		w := httptest.NewRecorder()

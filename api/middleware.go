@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 )
 
@@ -50,6 +51,14 @@ func (s *server) recovery(c *gin.Context) {
 		s.fail(c, errors.New("panic"))
 	}()
 	c.Next()
+}
+
+// checkHost refuses requests that are addressed to another host, as those of a page
+// whose name was rebound to this machine's address.
+func (s *server) checkHost(c *gin.Context) {
+	if !s.Config.Hosts.Allow(c.Request.Host) {
+		s.fail(c, problem.Host)
+	}
 }
 
 const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +

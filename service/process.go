@@ -22,6 +22,7 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/mcp"
 	"github.com/palaver-chat/palaver/retrieval"
@@ -159,6 +160,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 				ForwardedFor:   cfg.XFF,
 			},
 			Limits:         callerLimits(cfg),
+			Hosts:          cfg.Hosts(),
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
 			ClockOffset:    cfg.ClockOffset,
@@ -187,6 +189,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(p.parts.Log.Handler(), slog.LevelDebug),
 	}
+	listener = guard.LimitConnections(listener, cfg.MaxConnections, cfg.Proxies())
 	go func() {
 		if err := p.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			p.failed <- fmt.Errorf("serve HTTP: %w", err)

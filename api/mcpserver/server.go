@@ -84,8 +84,7 @@ func New(s Server) *Server {
 	}
 	s.http = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true,
-		// The identity middleware has checked the request's origin, and a proxy on this
-		// host may send its own Host header.
+		// The API has made the same check, and knows the names of ALLOWED_HOSTS, too.
 		DisableLocalhostProtection: true,
 		MaxRequestBodyBytes:        dialect.MaxBody,
 	})
