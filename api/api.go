@@ -1,6 +1,7 @@
-// Package api is Palaver's HTTP API: identity and limits, one file per resource,
-// server-sent events. api/dialect has the wire formats, api/follow delivers events
-// to viewers. The package uses the engine only through Threads.
+// Package api is Palaver's HTTP API: the server, its middleware, the commands to threads
+// with their event streams, and the plain resources, one file each. Packages below it
+// have the wire formats with their routes (api/dialect), and what the routes share. The
+// package uses the engine only through Threads.
 package api
 
 import (
@@ -187,9 +188,6 @@ func Routes() map[string]time.Duration {
 	return s.routeTimes
 }
 
-// handler is a handler that returns its error.
-type handler = func(*gin.Context) error
-
 // route registers a route with its answer timeout and the limits of its caller.
 func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	timeout, h := s.answerTimeout, o.Handle
@@ -222,7 +220,7 @@ func (s *server) identify(c *gin.Context) {
 }
 
 // handle runs a handler and writes its error.
-func (s *server) handle(h handler) gin.HandlerFunc {
+func (s *server) handle(h func(*gin.Context) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Header("Cache-Control", "no-store")
 		if err := h(c); err != nil {

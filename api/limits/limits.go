@@ -43,16 +43,19 @@ const (
 	refundTimeout = 500 * time.Millisecond
 )
 
+// Store is what a Limiter needs of the database.
+type Store interface {
+	db.Limits
+	FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error)
+	CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
+	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
+}
+
 // Limiter counts what callers do. Counts by address are shared by all processes on one
 // database; concurrent streams and uploads are counted per process.
 type Limiter struct {
 	Config
-	Store interface {
-		db.Limits
-		FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error)
-		CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
-		Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
-	}
+	Store Store
 	// Recount settles the owner's lost turns and counts the open ones again.
 	Recount func(ctx context.Context, owner, threadID string) (here, busy int, err error)
 	Key     []byte // hides addresses from the store
@@ -229,9 +232,6 @@ func (l *Limiter) logUncheckedLimit(err error) {
 
 // show writes the RateLimit headers of an answer.
 func show(h http.Header, now limiter.Context) {
-	if h == nil {
-		return
-	}
 	h.Set("RateLimit-Limit", strconv.FormatInt(now.Limit, 10))
 	h.Set("RateLimit-Remaining", strconv.FormatInt(now.Remaining, 10))
 	h.Set("RateLimit-Reset", strconv.Itoa(problem.Seconds(time.Until(time.Unix(now.Reset, 0)))))

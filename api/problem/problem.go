@@ -73,9 +73,9 @@ func Engine(err error) error {
 	return &Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeInternal, Cause: err, Message: message}
 }
 
-// SetRetryAfter sets the header Retry-After if the client should wait. A nil header is ignored.
+// SetRetryAfter sets the header Retry-After if the client should wait.
 func (p *Problem) SetRetryAfter(h http.Header) {
-	if h != nil && p.Wait > 0 {
+	if p.Wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(Seconds(p.Wait)))
 	}
 }
