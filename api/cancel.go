@@ -15,10 +15,11 @@ import (
 	"github.com/palaver-chat/palaver/repair"
 )
 
-// cancel stops a turn. cancelTarget writes a tombstone first, so that a submit that
+// Cancel stops a turn. cancelTarget writes a tombstone first, so that a submit that
 // arrives after its own cancel finds it.
-func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
+func (s *server) Cancel(c *gin.Context, in dialect.Cancel) error {
 	ctx, who := c.Request.Context(), identity.Of(c)
+	in.ThreadID = threadOf(who.ID, in.ThreadID, in.ThreadAlias)
 	turn, known, err := s.cancelTarget(ctx, who.ID, in)
 	if err != nil {
 		return err

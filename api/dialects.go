@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -29,34 +28,8 @@ var dialects = []dialect.Dialect{
 
 // dialectServer implements dialect.Server.
 type dialectServer struct {
-	db.Store
-	s *server
-}
-
-func (d dialectServer) Submit(c *gin.Context, in dialect.Submit, wire dialect.NewWire) error {
-	return d.s.streamSubmit(c, in, wire)
-}
-
-func (d dialectServer) Answer(c *gin.Context, in dialect.Answer, wire dialect.NewWire) error {
-	return d.s.streamAnswer(c, in, wire)
-}
-
-func (d dialectServer) Cancel(c *gin.Context, in dialect.Cancel) error { return d.s.cancel(c, in) }
-
-func (d dialectServer) FollowThread(c *gin.Context, in dialect.Follow, wire dialect.Wire) error {
-	return d.s.followThread(c, in, wire)
-}
-
-func (d dialectServer) FollowRunning(c *gin.Context, in dialect.Running, wire dialect.NewWire) error {
-	return d.s.streamRunning(c, in, wire)
-}
-
-func (d dialectServer) OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
-	return d.s.openTurns(ctx, owner, thread)
-}
-
-func (d dialectServer) Question(ctx context.Context, owner, thread string) (*chat.Event, error) {
-	return d.s.asked(ctx, owner, thread)
+	dialect.Rows
+	*server
 }
 
 func (d dialectServer) History(ctx context.Context, owner, thread, head, before string, limit int) ([]chat.Message, map[string][]string, error) {
@@ -73,7 +46,7 @@ func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string)
 	defer done()
 	logs := make(map[string]dialect.TurnLog, len(list))
 	for _, l := range list {
-		events, err := d.s.eventsOf(ctx, ask, l)
+		events, err := d.eventsOf(ctx, ask, l)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +56,7 @@ func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string)
 }
 
 func (d dialectServer) TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error) {
-	return d.FindTurn(ctx, owner, db.CancelRef{ThreadID: thread, ClientTurnID: clientTurnID})
+	return d.Store.FindTurn(ctx, owner, db.CancelRef{ThreadID: thread, ClientTurnID: clientTurnID})
 }
 
 // KeepPicture makes the id from the content, so that a repeated message has the same
@@ -92,7 +65,7 @@ func (d dialectServer) KeepPicture(ctx context.Context, owner, thread string, da
 	sum := sha256.Sum256(data)
 	name := strings.Join([]string{owner, thread, "picture", string(sum[:])}, "\x00")
 	id := uuid.NewSHA1(threadNamespace, []byte(name)).String()
-	return id, d.s.keepPicture(ctx, chat.Attachment{ID: id, Owner: owner}, data)
+	return id, d.keepPicture(ctx, chat.Attachment{ID: id, Owner: owner}, data)
 }
 
 func (d dialectServer) ThreadNamed(owner, name string) string { return threadNamed(owner, name) }
@@ -104,4 +77,4 @@ func (d dialectServer) IsEventID(id string) bool {
 
 func (d dialectServer) NotFound(err error) bool    { return notFound(err) }
 func (d dialectServer) Unavailable(err error) bool { return db.Unavailable(err) }
-func (d dialectServer) Log() *slog.Logger          { return d.s.Log }
+func (d dialectServer) Log() *slog.Logger          { return d.server.Log }

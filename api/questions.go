@@ -17,9 +17,9 @@ func threadDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return request.FractionOfDeadline(ctx, 3)
 }
 
-// asked returns the interrupt that a thread of owner's waits on, nil when there is
+// Question returns the interrupt that a thread of owner's waits on, nil when there is
 // none.
-func (s *server) asked(ctx context.Context, owner, thread string) (*chat.Event, error) {
+func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Event, error) {
 	ctx, cancel := threadDeadline(ctx)
 	defer cancel()
 	state, err := s.Threads.State(ctx, thread)

@@ -53,8 +53,8 @@ func (s *server) runCheck(ctx context.Context, thread string, check func(context
 	return slices.ContainsFunc(found, func(f repair.Finding) bool { return !f.Later })
 }
 
-// openTurns returns a thread's open turns, oldest first, after lost ones were settled.
-func (s *server) openTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
+// OpenTurns returns a thread's open turns, oldest first, after lost ones were settled.
+func (s *server) OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
 	open, err := s.Store.OpenTurns(ctx, owner, thread)
 	if err != nil || len(open) == 0 || !s.settleLost(ctx, owner, thread) {
 		return open, err

@@ -45,9 +45,9 @@ type repoPutJSON struct {
 	Version   int    `json:"repo_version"`
 }
 
-// threadOf reads a LangGraph client's own thread name and returns it with the thread's
+// threadOfPath reads a LangGraph client's own thread name and returns it with the thread's
 // id.
-func threadOf(c *gin.Context) (name, id string, _ error) {
+func threadOfPath(c *gin.Context) (name, id string, _ error) {
 	var p dialect.Problems
 	name = p.ThreadName("thread_id", c.Param("thread_id"))
 	return name, threadNamed(identity.Of(c).ID, name), p.Err()
@@ -56,7 +56,7 @@ func threadOf(c *gin.Context) (name, id string, _ error) {
 // getRepo returns the message repository that a client stored, null when there is
 // none.
 func (s *server) getRepo(c *gin.Context) error {
-	name, thread, err := threadOf(c)
+	name, thread, err := threadOfPath(c)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *server) getRepo(c *gin.Context) error {
 // putRepo stores a client's message repository, unless If-Match names a version other
 // than the stored one.
 func (s *server) putRepo(c *gin.Context) error {
-	name, thread, err := threadOf(c)
+	name, thread, err := threadOfPath(c)
 	if err != nil {
 		return err
 	}

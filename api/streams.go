@@ -16,11 +16,12 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// streamSubmit accepts a message in any dialect and streams its turn until it is
+// Submit accepts a message in any dialect and streams its turn until it is
 // over or waits for a person.
-func (s *server) streamSubmit(c *gin.Context, in dialect.Submit, wire dialect.NewWire) error {
-	began := time.Now()
-	turn, err := s.submitEdition(c.Request.Context(), identity.Of(c), in)
+func (s *server) Submit(c *gin.Context, in dialect.Submit, wire dialect.NewWire) error {
+	began, who := time.Now(), identity.Of(c)
+	in.ThreadID = threadOf(who.ID, in.ThreadID, in.ThreadAlias)
+	turn, err := s.submitEdition(c.Request.Context(), who, in)
 	if err != nil {
 		return err
 	}
@@ -85,18 +86,20 @@ func turnHeaders(c *gin.Context, t chat.Turn, run string) {
 	}
 }
 
-// streamAnswer answers a thread's question in any dialect and streams the rest of its
+// Answer answers a thread's question in any dialect and streams the rest of its
 // turn.
-func (s *server) streamAnswer(c *gin.Context, in dialect.Answer, wire dialect.NewWire) error {
-	turn, asked, err := s.answer(c.Request.Context(), identity.Of(c), in.Resume)
+func (s *server) Answer(c *gin.Context, in dialect.Answer, wire dialect.NewWire) error {
+	who := identity.Of(c)
+	in.ThreadID = threadOf(who.ID, in.ThreadID, in.ThreadAlias)
+	turn, asked, err := s.answer(c.Request.Context(), who, in.Resume)
 	if err != nil {
 		return err
 	}
 	return s.streamTurn(c, turn, streamOptions{thread: in.ThreadName(turn), run: in.StreamRunID, after: asked, view: in.View, cancel: in.CancelOnDisconnect}, wire)
 }
 
-// streamRunning streams the turn that a thread runs, from its beginning.
-func (s *server) streamRunning(c *gin.Context, in dialect.Running, wire dialect.NewWire) error {
+// FollowRunning streams the turn that a thread runs, from its beginning.
+func (s *server) FollowRunning(c *gin.Context, in dialect.Running, wire dialect.NewWire) error {
 	turn, err := s.runningTurn(c.Request.Context(), identity.Of(c).ID, in.ThreadID)
 	switch {
 	case err != nil && !notFound(err):

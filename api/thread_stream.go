@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// followThread streams a thread to a client that connects or reconnects.
-func (s *server) followThread(c *gin.Context, in dialect.Follow, wire dialect.Wire) error {
+// FollowThread streams a thread to a client that connects or reconnects.
+func (s *server) FollowThread(c *gin.Context, in dialect.Follow, wire dialect.Wire) error {
 	after := follow.Position{}
 	if in.After != "" {
 		after, _ = follow.ParsePosition(in.After) // the dialect has checked it

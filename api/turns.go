@@ -39,6 +39,15 @@ func threadNamed(owner, name string) string {
 	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+name)).String()
 }
 
+// threadOf returns the thread that a client means: by its id, or by the client's own
+// name of it.
+func threadOf(owner, id, alias string) string {
+	if id == "" && alias != "" {
+		return threadNamed(owner, alias)
+	}
+	return id
+}
+
 // submitted is a turn that its thread has accepted, with the first entries of its
 // log if they are known, and the subscription to it, which the caller closes.
 type submitted struct {

@@ -37,8 +37,8 @@ func threadName(alias string, t chat.Turn) string {
 
 // Answer is an answer to a thread's question independent of its wire format.
 type Answer struct {
-	chat.Resume
-	ThreadAlias        string // the client's name of the thread, if it is no UUID
+	chat.Resume               // without a ThreadID: that of ThreadAlias
+	ThreadAlias        string // the client's name of the thread
 	StreamRunID        string // stream_run_id of this request; empty: the turn's
 	CancelOnDisconnect bool
 	View               View
@@ -76,5 +76,6 @@ func (v View) Shows(e chat.Event) bool {
 // turn.
 type Cancel struct {
 	ThreadID, TurnID, ClientTurnID, StreamRunID string
+	ThreadAlias                                 string // the client's name of the thread, instead of ThreadID
 	Reason                                      chat.CancelReason
 }

@@ -29,6 +29,7 @@ type NewWire func(Stream) Wire
 type Server interface {
 	Streams
 	Reads
+	Rows
 
 	// KeepPicture stores a picture inside a message and returns its id.
 	KeepPicture(ctx context.Context, owner, thread string, data []byte) (id string, _ error)
@@ -57,9 +58,8 @@ type Streams interface {
 	FollowRunning(c *gin.Context, in Running, wire NewWire) error
 }
 
-// Reads are what is stored of an owner's threads.
+// Reads are what an owner's threads hold, and what runs in them.
 type Reads interface {
-	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
 	// History returns the newest limit messages of a branch before a message, oldest
 	// first, and where it branches.
 	History(ctx context.Context, owner, thread, head, before string, limit int) (messages []chat.Message, branches map[string][]string, _ error)
@@ -69,13 +69,18 @@ type Reads interface {
 	OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error)
 	// Question returns the interrupt that a thread waits on, nil for none.
 	Question(ctx context.Context, owner, thread string) (*chat.Event, error)
+	// TurnOfClient returns the turn that a client calls clientTurnID.
+	TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error)
+}
+
+// Rows are what is stored of an owner's threads.
+type Rows interface {
+	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
 	// Head returns the newest checkpoint of a thread.
 	Head(ctx context.Context, owner, thread string) (string, error)
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 	// TurnOfMessage returns the turn of a message in History.
 	TurnOfMessage(ctx context.Context, owner, thread, messageID string) (chat.Turn, error)
-	// TurnOfClient returns the turn that a client calls clientTurnID.
-	TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error)
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
 }
 

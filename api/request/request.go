@@ -68,6 +68,15 @@ func readError(err error) error {
 	return problem.Invalid("body", "could not be read")
 }
 
+// Parse reads a JSON body and parses it.
+func Parse[T any](c *gin.Context, limit int64, parse func([]byte) (T, error)) (in T, _ error) {
+	raw, err := Body(c, limit)
+	if err != nil {
+		return in, err
+	}
+	return parse(raw)
+}
+
 // AllowReading limits how long the body may take to arrive. Call done when the body
 // has been read: it removes the limit, which would end a stream, and restarts the
 // answer deadline.

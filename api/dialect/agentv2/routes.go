@@ -6,7 +6,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
-	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -57,46 +56,27 @@ func newWire(s dialect.Stream) dialect.Wire { return NewWire(s) }
 
 // stream takes a message and streams its turn.
 func (h handlers) stream(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
+	in, err := request.Parse(c, dialect.MaxBody, ParseStream)
 	if err != nil {
 		return err
-	}
-	in, err := ParseStream(raw)
-	if err != nil {
-		return err
-	}
-	if in.ThreadAlias != "" {
-		in.ThreadID = h.ThreadNamed(identity.Of(c).ID, in.ThreadAlias)
 	}
 	return h.Submit(c, in, newWire)
 }
 
 // resume answers a session's question and streams the rest of the turn.
 func (h handlers) resume(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
+	in, err := request.Parse(c, dialect.MaxBody, ParseResume)
 	if err != nil {
 		return err
 	}
-	in, err := ParseResume(raw)
-	if err != nil {
-		return err
-	}
-	in.ThreadID = h.ThreadNamed(identity.Of(c).ID, in.ThreadAlias)
 	return h.Answer(c, in, newWire)
 }
 
 // stop stops a turn.
 func (h handlers) stop(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
+	in, err := request.Parse(c, dialect.MaxBody, ParseStop)
 	if err != nil {
 		return err
-	}
-	in, err := ParseStop(raw)
-	if err != nil {
-		return err
-	}
-	if in.ThreadID != "" {
-		in.ThreadID = h.ThreadNamed(identity.Of(c).ID, in.ThreadID)
 	}
 	return h.Cancel(c, in)
 }

@@ -93,18 +93,13 @@ func operations(s dialect.Server) []openapi.Operation {
 // chat takes what an AI SDK client posts: a message, a regenerate request, or the
 // answer to a question.
 func (h handlers) chat(c *gin.Context) error {
-	raw, err := request.Body(c, MaxBody)
-	if err != nil {
-		return err
-	}
-	in, err := Parse(raw)
+	in, err := request.Parse(c, MaxBody, Parse)
 	if err != nil {
 		return err
 	}
 	owner := identity.Of(c).ID
 	wire := func(to dialect.Stream) dialect.Wire { return NewWire(to, in.Continue) }
 	if in.Kind == Reply {
-		in.Answer.ThreadID = h.ThreadNamed(owner, in.Thread)
 		return h.Answer(c, in.Answer, wire)
 	}
 	in.Submit.ThreadID = uuid.NewString()

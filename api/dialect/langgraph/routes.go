@@ -72,16 +72,9 @@ func operations(s dialect.Server) []openapi.Operation {
 
 // stream takes a message and streams its turn.
 func (h handlers) stream(c *gin.Context) error {
-	raw, err := request.Body(c, MaxBody)
+	in, err := request.Parse(c, MaxBody, ParseStream)
 	if err != nil {
 		return err
-	}
-	in, err := ParseStream(raw)
-	if err != nil {
-		return err
-	}
-	if in.ThreadAlias != "" {
-		in.ThreadID = h.ThreadNamed(identity.Of(c).ID, in.ThreadAlias)
 	}
 	return renamed(h.Submit(c, in, func(to dialect.Stream) dialect.Wire {
 		return NewWire(to, in.Content.ParentRequest)
@@ -90,18 +83,12 @@ func (h handlers) stream(c *gin.Context) error {
 
 // feedback answers the pending interrupt and streams the rest of the turn.
 func (h handlers) feedback(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
+	in, err := request.Parse(c, dialect.MaxBody, ParseFeedback)
 	if err != nil {
 		return err
 	}
-	in, err := ParseFeedback(raw)
-	if err != nil {
-		return err
-	}
-	checkpoint := in.InterruptID
-	in.ThreadID = h.ThreadNamed(identity.Of(c).ID, in.ThreadAlias)
 	return renamed(h.Answer(c, in, func(to dialect.Stream) dialect.Wire {
-		return NewWire(to, checkpoint)
+		return NewWire(to, in.InterruptID)
 	}))
 }
 

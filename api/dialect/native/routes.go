@@ -74,11 +74,7 @@ func newWire(dialect.Stream) dialect.Wire { return &Wire{} }
 
 // chat takes a message and streams its turn.
 func (h handlers) chat(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
-	if err != nil {
-		return err
-	}
-	in, err := ParseChat(raw)
+	in, err := request.Parse(c, dialect.MaxBody, ParseChat)
 	if err != nil {
 		return err
 	}
@@ -88,24 +84,16 @@ func (h handlers) chat(c *gin.Context) error {
 // resume answers the pending interrupt and streams the rest of the turn, which goes on
 // if the client disconnects.
 func (h handlers) resume(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
+	in, err := request.Parse(c, dialect.MaxBody, ParseResume)
 	if err != nil {
 		return err
 	}
-	r, view, err := ParseResume(raw)
-	if err != nil {
-		return err
-	}
-	return h.Answer(c, dialect.Answer{Resume: r, View: view}, newWire)
+	return h.Answer(c, in, newWire)
 }
 
 // cancel stops a turn.
 func (h handlers) cancel(c *gin.Context) error {
-	raw, err := request.Body(c, dialect.MaxBody)
-	if err != nil {
-		return err
-	}
-	in, err := ParseCancel(raw)
+	in, err := request.Parse(c, dialect.MaxBody, ParseCancel)
 	if err != nil {
 		return err
 	}
