@@ -33,7 +33,7 @@ func (s Stage) rounds(texts map[string]string) []Round {
 	rounds, piece := s.Rounds, 1
 	for n := len(rounds) + 1; n <= s.Round; n++ {
 		var said Written
-		_ = json.Unmarshal([]byte(texts[saidKey(n)]), &said) // ours
+		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // ours
 		r := Round{}
 		if said.Chars > 0 {
 			r.Piece, piece = piece, piece+1
@@ -97,7 +97,7 @@ func (a *Activities) toolExchange(ctx context.Context, owner string, texts map[s
 	for _, r := range rounds {
 		for _, c := range r.Calls {
 			var ids []string
-			_ = json.Unmarshal([]byte(texts[shownKey(c.ID)]), &ids) // ours; none for most tools
+			_ = json.Unmarshal([]byte(texts[chat.ShownKey(c.ID)]), &ids) // ours; none for most tools
 			shown[c.ID] = ids
 			all = append(all, ids...)
 		}
@@ -219,14 +219,3 @@ func resultBlock(tool, content string, isError bool) string {
 	}
 	return "<tool_result" + llm.Attribute("tool", tool) + flag + ">\n" + content + "\n</tool_result>"
 }
-
-// shownKey is the key of the text with the ids of the passages in a call's result,
-// as JSON.
-func shownKey(callID string) string { return "shown:" + callID }
-
-// doneKey is the key of the text with a call's outcome: Called, as JSON.
-func doneKey(callID string) string { return "done:" + callID }
-
-// saidKey is the key of the text with the result of the turn's n-th model call:
-// Written, as JSON.
-func saidKey(n int) string { return "said:" + strconv.Itoa(n) }

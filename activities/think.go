@@ -106,7 +106,7 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 			MaxTokens:   maxAnswerTokens,
 		},
 		filter:  cite.New(e.sources, turn.Content.Message).Free().GoOn(e.citations),
-		offered: a.offeredTools(ctx, r.Owner, chat.AgentAssistant, e.truncated),
+		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.truncated),
 	}, nil
 }
 
@@ -118,7 +118,8 @@ func (a *Activities) assistantPrompt() string {
 // result is offered only when a result was truncated.
 func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
 	var out []tools.Tool
-	for _, t := range a.Tools.Tools(ctx, owner, agent) {
+	info, _ := a.Agents.Find(agent)
+	for _, t := range a.Tools.Tools(ctx, owner, info) {
 		if cut || t.Name != tools.ReadResultName {
 			out = append(out, t)
 		}

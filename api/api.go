@@ -28,6 +28,7 @@ import (
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
 )
 
@@ -62,9 +63,12 @@ type Deps struct {
 	Bus     stream.Bus
 	Search  Searcher
 	Model   llm.Info
-	Page    http.Handler // the web page; nil: none
-	Config  Config
-	Log     *slog.Logger // default slog.Default()
+	Agents  chat.Agents
+	// DocumentTypes are those that can be uploaded.
+	DocumentTypes extract.Types
+	Page          http.Handler // the web page; nil: none
+	Config        Config
+	Log           *slog.Logger // default slog.Default()
 	// Ready holds further readiness checks by name (temporal…).
 	Ready map[string]func(context.Context) error
 	// Optional returns the state of optional parts by name (mcp:files…): "ok",
@@ -148,7 +152,7 @@ func newServer(d Deps) (*server, error) {
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err
 	}
-	if s.openAPI, err = documents[s.identity.Mode](); err != nil {
+	if s.openAPI, err = newDocument(s.identity.Mode, d.Agents); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {

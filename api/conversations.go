@@ -197,7 +197,7 @@ func (s *server) deleteConversation(c *gin.Context) error {
 	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
 		return err
 	}
-	if err := s.Threads.Delete(ctx, who.ID, id); err != nil {
+	if err := s.Threads.Delete(ctx, id); err != nil {
 		return problem.Engine(err)
 	}
 	if err := s.Store.DeleteConversation(ctx, who.ID, id); err != nil {

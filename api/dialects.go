@@ -77,4 +77,5 @@ func (d dialectServer) IsEventID(id string) bool {
 
 func (d dialectServer) NotFound(err error) bool    { return notFound(err) }
 func (d dialectServer) Unavailable(err error) bool { return db.Unavailable(err) }
+func (d dialectServer) Agents() chat.Agents        { return d.server.Agents }
 func (d dialectServer) Log() *slog.Logger          { return d.server.Log }

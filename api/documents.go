@@ -20,7 +20,6 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
 type documentJSON struct {
@@ -67,9 +66,9 @@ func (s *server) createDocument(c *gin.Context) error {
 	if len(u.raw) == 0 {
 		return problem.Invalid("file", "is empty")
 	}
-	kind, ok := extract.Detect(u.name, u.mediaType, u.raw)
+	kind, ok := s.DocumentTypes.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return problem.Unsupported("Text, Markdown, HTML and PDF files can be read; this is none of them.")
+		return problem.Unsupported(s.DocumentTypes.Labels() + " files can be read; this is none of them.")
 	}
 	if u.title == "" {
 		u.title = titleOf(u.name)

@@ -3,21 +3,16 @@ package api
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/chat"
 )
 
-// documents makes the OpenAPI document for each AUTH_MODE, once.
-var documents = map[string]func() (openapi.Document, error){
-	identity.Anonymous: sync.OnceValues(func() (openapi.Document, error) { return newDocument(identity.Anonymous) }),
-	identity.Required:  sync.OnceValues(func() (openapi.Document, error) { return newDocument(identity.Required) }),
-}
-
-func newDocument(mode string) (openapi.Document, error) {
+// newDocument makes the OpenAPI document.
+func newDocument(mode string, agents chat.Agents) (openapi.Document, error) {
 	a := openapi.API{
 		Version:    mcpserver.Version,
 		Anonymous:  mode == identity.Anonymous,
@@ -46,5 +41,8 @@ func newDocument(mode string) (openapi.Document, error) {
 			a.Renamed[d.Package+"."+name] = schema
 		}
 	}
+	agent := a.Words["agent"]
+	agent.Enum = openapi.Values(append(agents.Names(), "")...)
+	a.Words["agent"] = agent
 	return a.Document()
 }

@@ -101,7 +101,7 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
-	anew, err := newDocument(identity.Anonymous) // as another process makes it
+	anew, err := newDocument(identity.Anonymous, b.server.Agents) // as another process makes it
 	require.NoError(t, err)
 	require.Equal(t, tag, anew.ETag)
 	strict := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })

@@ -59,7 +59,7 @@ func (s *server) operations() []openapi.Operation {
 
 		{Route: "GET /api/documents", Handle: s.listDocuments, Group: groupDocuments, About: "The documents that the caller can ask about.",
 			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[documentJSON]{})},
-		{Route: "POST /api/documents", Handle: s.createDocument, Group: groupDocuments, About: "Takes a file (text, Markdown, HTML or PDF) or a text, which is then processed.",
+		{Route: "POST /api/documents", Handle: s.createDocument, Group: groupDocuments, About: "Takes a file of one of the document_types of /api/config, or a text, which is then processed.",
 			Body: openapi.Shape{Value: textBody{}, Needs: []string{"title", "text"}}, File: true,
 			Answers: openapi.Accepted(documentJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/documents/:id", Handle: s.getDocument, Group: groupDocuments, About: "A document.", Answers: openapi.OK(documentJSON{})},

@@ -10,7 +10,7 @@ import (
 // fields with the name.
 var words = map[string]openapi.Word{
 	"action":               {About: "What to do with the message; empty or null: inferred from it.", Enum: append(openapi.Values(chat.Actions...), "")},
-	"agent":                {About: "Which agent answers; left out: the conversation's.", Enum: openapi.Values(chat.AgentDocuments, chat.AgentAssistant, "")},
+	"agent":                {About: "Which agent answers; left out: the conversation's."},
 	"arguments":            {Object: true},
 	"attachments":          {About: "Ids of pictures that were uploaded."},
 	"checkpoint_id":        {About: "What was made: a later turn may follow it."},

@@ -41,6 +41,7 @@ type Server interface {
 	NotFound(err error) bool
 	// Unavailable reports whether err says that the database cannot be reached.
 	Unavailable(err error) bool
+	Agents() chat.Agents
 	Log() *slog.Logger
 }
 

@@ -56,7 +56,7 @@ func newWire(s dialect.Stream) dialect.Wire { return NewWire(s) }
 
 // stream takes a message and streams its turn.
 func (h handlers) stream(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseStream)
+	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseStream(raw, h.Agents()) })
 	if err != nil {
 		return err
 	}

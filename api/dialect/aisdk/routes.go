@@ -93,7 +93,7 @@ func operations(s dialect.Server) []openapi.Operation {
 // chat takes what an AI SDK client posts: a message, a regenerate request, or the
 // answer to a question.
 func (h handlers) chat(c *gin.Context) error {
-	in, err := request.Parse(c, MaxBody, Parse)
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents()) })
 	if err != nil {
 		return err
 	}

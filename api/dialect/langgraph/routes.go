@@ -72,7 +72,7 @@ func operations(s dialect.Server) []openapi.Operation {
 
 // stream takes a message and streams its turn.
 func (h handlers) stream(c *gin.Context) error {
-	in, err := request.Parse(c, MaxBody, ParseStream)
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseStream(raw, h.Agents()) })
 	if err != nil {
 		return err
 	}

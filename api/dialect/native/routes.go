@@ -74,7 +74,7 @@ func newWire(dialect.Stream) dialect.Wire { return &Wire{} }
 
 // chat takes a message and streams its turn.
 func (h handlers) chat(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseChat)
+	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseChat(raw, h.Agents()) })
 	if err != nil {
 		return err
 	}
