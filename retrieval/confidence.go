@@ -2,9 +2,11 @@ package retrieval
 
 import (
 	"context"
+	"maps"
 	"math"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
@@ -27,21 +29,21 @@ const (
 )
 
 // generic words ask for something without saying about what.
-var generic = stemSet(`according answer answers audit comparison compare compares compared content contents detail details
+var generic = language.StemsOf(`according answer answers audit comparison compare compares compared content contents detail details
 difference differences different document documents example file files help information kind kinds happen happens list long main many mention
 mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
 summarize summary text texts soon thing things type types use used topic topics`)
 
 // judging words ask what to make of a text: a question of nothing else is vague,
 // and none of them need stand in the text.
-var judging = stemSet(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
+var judging = language.StemsOf(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
 essence everything flag flags gap gaps gist goal good highlight highlights idea ideas important improve improvement improvements interesting
 issue issues key meaning message mistake mistakes noteworthy notable odd opinion problem problems problematic purpose recommend recommendation
 recommendations red risk risks something special strange strength strengths striking suggest suggestion suggestions surprise surprises surprising
 takeaway takeaways think thought thoughts unclear unusual useful watch weakness weaknesses worry worrying wrong`)
 
 // kinds are nouns, and what is said of versions, by which a person speaks of a document that is known already.
-var kinds = stemSet(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
+var kinds = language.StemsOf(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
 minutes paper pdf policies policy regulation report version versions current latest newer newest old older oldest updated`)
 
 // confidence is the grade of a score.
@@ -89,14 +91,14 @@ type question struct {
 }
 
 func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
-	words := distinct(sentence.Words(query))
+	words := language.Distinct(language.ContentWords(query))
 	w, err := s.weigh(ctx, owner, words[:min(len(words), 4*maxQueryWords)])
 	if err != nil {
 		return question{}, err
 	}
 	q := question{weight: map[string]float64{}, common: map[string]bool{}}
 	for _, word := range words {
-		stem := sentence.Stem(word)
+		stem := language.Stem(word)
 		if _, seen := q.weight[stem]; seen || generic[stem] {
 			continue
 		}
@@ -111,7 +113,7 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 func (q question) of(docs []chat.Document) question {
 	names := map[string]bool{}
 	for _, d := range docs {
-		add(names, stemSet(d.Title))
+		maps.Copy(names, language.StemsOf(d.Title))
 	}
 	rest := question{weight: map[string]float64{}, common: q.common}
 	for stem, weight := range q.weight {
@@ -142,7 +144,7 @@ func (q question) touches(hits []chat.Hit) bool {
 	const short, stray = 2, 0.17
 	all, shared := map[string]bool{}, 0
 	for _, h := range hits {
-		add(all, stemSet(h.Heading+"\n"+h.Text))
+		maps.Copy(all, language.StemsOf(h.Heading+"\n"+h.Text))
 	}
 	for stem := range q.weight {
 		if all[stem] {
@@ -174,14 +176,14 @@ func (q question) score(hits []chat.Hit) float64 {
 	union := map[string]bool{}
 	best, bestSentence := 0.0, 0.0
 	for _, h := range hits[:min(looked, len(hits))] {
-		about := stemSet(h.Title + "\n" + h.Heading)
-		all := stemSet(h.Text)
-		add(all, about)
-		add(union, all)
+		about := language.StemsOf(h.Title + "\n" + h.Heading)
+		all := language.StemsOf(h.Text)
+		maps.Copy(all, about)
+		maps.Copy(union, all)
 		best = max(best, q.share(all))
 		for _, s := range sentence.Sentences(h.Text) {
-			stems := stemSet(s.Text)
-			add(stems, about)
+			stems := language.StemsOf(s.Text)
+			maps.Copy(stems, about)
 			bestSentence = max(bestSentence, q.share(stems))
 		}
 	}
@@ -201,19 +203,4 @@ func (q question) telling(stems map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-func stemSet(s string) map[string]bool {
-	stems := sentence.Stems(s)
-	m := make(map[string]bool, len(stems))
-	for _, w := range stems {
-		m[w] = true
-	}
-	return m
-}
-
-func add(to, from map[string]bool) {
-	for w := range from {
-		to[w] = true
-	}
 }

@@ -9,15 +9,13 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 // Store is what retrieval needs of db.Documents.
@@ -134,11 +132,9 @@ func fuse(byWords, byVector []chat.Hit) []chat.Hit {
 // queryWords are a query's distinct content words; of a long text the rarest;
 // of a query without any, all its words.
 func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]string, error) {
-	words := distinct(sentence.Words(query))
+	words := language.Distinct(language.ContentWords(query))
 	if len(words) == 0 {
-		words = distinct(strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}))
+		words = language.Distinct(language.Words(query))
 	}
 	if len(words) <= maxQueryWords {
 		return words, nil
@@ -151,16 +147,4 @@ func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]strin
 	words = slices.DeleteFunc(words, func(word string) bool { return w.counts[word] == 0 })
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(w.counts[a], w.counts[b]) })
 	return words[:min(len(words), maxQueryWords)], nil
-}
-
-func distinct(words []string) []string {
-	seen := make(map[string]bool, len(words))
-	var out []string
-	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
-			out = append(out, w)
-		}
-	}
-	return out
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Budgets of one answer.
@@ -114,7 +115,7 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	out.Confidence = confidence(out.Score)
 	if out.Confidence == chat.Low { // a stray word in common is worth nothing
 		out.Hits = slices.DeleteFunc(out.Hits, func(h chat.Hit) bool {
-			return q.share(stemSet(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
+			return q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
 		})
 	}
 	return out, nil

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 var (
@@ -180,6 +180,39 @@ func (p *pool) compareRule(r, t sent, around vector) (finding, bool) {
 	return x, true
 }
 
+// broken says how a text exceeds a rule's bounds; empty when it does not.
+func broken(rule, text string) string {
+	for _, l := range language.Limits(rule) {
+		if l.Unit == "" {
+			continue
+		}
+		for _, q := range language.Quantities(text) {
+			if q.Unit != l.Unit {
+				continue
+			}
+			if l.Upper && q.Value > l.Value {
+				return fmt.Sprintf("the text says %s, the rule allows at most %s", q, l)
+			}
+			if !l.Upper && q.Value < l.Value {
+				return fmt.Sprintf("the text says %s, the rule asks for at least %s", q, l)
+			}
+		}
+	}
+	return ""
+}
+
+// kept reports whether a text states a quantity that a rule's bounds allow.
+func kept(rule, text string) bool {
+	for _, l := range language.Limits(rule) {
+		for _, q := range language.Quantities(text) {
+			if l.Unit != "" && q.Unit == l.Unit {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)
 
 // outside says that a text leaves the place that a rule keeps to: "within the
@@ -238,8 +271,8 @@ func forbidden(rule, text string, denies bool) bool {
 	if m == nil {
 		return !denies
 	}
-	for _, stem := range sentence.Stems(m[1]) {
-		for _, s := range sentence.Stems(text) {
+	for _, stem := range language.Stems(m[1]) {
+		for _, s := range language.Stems(text) {
 			if canonical(s) == canonical(stem) && consent[canonical(stem)] {
 				return denies
 			}
@@ -254,7 +287,7 @@ func forbidden(rule, text string, denies bool) bool {
 // one of them, and those of numbers and units to none: they tell nothing of what
 // a sentence is about.
 func canonical(stem string) string {
-	if unitStems[stem] || stem[0] >= '0' && stem[0] <= '9' {
+	if language.IsAmountStem(stem) {
 		return ""
 	}
 	if c, ok := synonyms[stem]; ok {
@@ -262,20 +295,6 @@ func canonical(stem string) string {
 	}
 	return stem
 }
-
-var unitStems = func() map[string]bool {
-	m := map[string]bool{"per": true, "cent": true, "percent": true}
-	for w := range numbers {
-		m[sentence.Stem(w)] = true
-	}
-	for w := range times {
-		m[sentence.Stem(w)] = true
-	}
-	for w := range currencies {
-		m[sentence.Stem(w)] = true
-	}
-	return m
-}()
 
 var synonyms = func() map[string]string {
 	m := map[string]string{}
@@ -296,9 +315,9 @@ var synonyms = func() map[string]string {
 		"encrypt encryption encrypted",
 	} {
 		words := strings.Fields(group)
-		to := sentence.Stem(words[0])
+		to := language.Stem(words[0])
 		for _, w := range words {
-			m[sentence.Stem(w)] = to
+			m[language.Stem(w)] = to
 		}
 	}
 	return m
@@ -308,7 +327,7 @@ var synonyms = func() map[string]string {
 var consent = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("approval write written writing encrypt notice identify verification check contract") {
-		m[canonical(sentence.Stem(w))] = true
+		m[canonical(language.Stem(w))] = true
 	}
 	return m
 }()

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 const backNoun = `(?:one|document|doc|file|paper|version|text|polic(?:y|ies)|contract|circular|regulation|guideline|agreement|report|email)\w*`
@@ -26,7 +26,7 @@ var (
 
 // pointsBack reports whether the message refers to something said before.
 func (r *reader) pointsBack() bool {
-	return slices.ContainsFunc(r.words, func(w word) bool { return w.raw == "it" || w.raw == "that" || w.raw == "this" })
+	return slices.ContainsFunc(r.words, func(w language.Word) bool { return w.Raw == "it" || w.Raw == "that" || w.Raw == "this" })
 }
 
 // references are the places where a text points back, outside of the mentions.
@@ -74,18 +74,18 @@ func (r *reader) references(text string) (refs []mention, lost bool) {
 
 // modifies reports whether what ends before word i goes on with a noun.
 func (r *reader) modifies(i int) bool {
-	if i >= len(r.words) || r.words[i].apart {
+	if i >= len(r.words) || r.words[i].Apart {
 		return false
 	}
 	w := r.words[i]
-	return !w.stop && !stating[w.raw] && !doing[w.raw] && !joints[w.raw] && (i == 0 || counts[r.words[i-1].raw])
+	return !w.Stop && !stating[w.Raw] && !doing[w.Raw] && !joints[w.Raw] && (i == 0 || counts[r.words[i-1].Raw])
 }
 
 // wordAt is the first word at or after a byte of text.
 func (r *reader) wordAt(text string, at int) int {
 	chars := utf8.RuneCountInString(text[:at])
 	for i, w := range r.words {
-		if w.start >= chars {
+		if w.Start >= chars {
 			return i
 		}
 	}
@@ -116,7 +116,7 @@ func (r *reader) meant(what *regexp.Regexp, word string) []llm.Document {
 		if len(last) < 2 {
 			return last
 		}
-		if word := sentence.Stem(word); word == sentence.Stem("first") || word == sentence.Stem("former") {
+		if word := language.Stem(word); word == language.Stem("first") || word == language.Stem("former") {
 			return last[1:]
 		}
 		return last[:1]
@@ -189,7 +189,7 @@ func resolve(f llm.Facts) llm.DocResolution {
 	var lost bool
 	if r.lookBack(f, text, len(out.UnresolvedNames) > 0) {
 		var refs []mention
-		refs, lost = r.references(plain(text))
+		refs, lost = r.references(language.NormalizeName(text))
 		out.ImplicitRefs = lost
 		mentions = append(slices.Clone(mentions), refs...)
 		slices.SortStableFunc(mentions, func(a, b mention) int { return a.from - b.from })

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -130,7 +131,7 @@ func (p *pool) align(as, bs []sent, question string) (pairs []pair, onlyA, onlyB
 	lone := func(all []sent, paired []bool) []sent {
 		var out []sent
 		for i, s := range all {
-			if !paired[i] && len(out) < alone && (rule(s.text) || hasNumber.MatchString(s.text)) {
+			if !paired[i] && len(out) < alone && (rule(s.text) || language.HasNumber(s.text)) {
 				out = append(out, s)
 			}
 		}
@@ -145,15 +146,10 @@ func alike(a, b sent) float64 {
 	if s > 0 && a.heading != "" && strings.EqualFold(a.heading, b.heading) {
 		s += 0.1
 	}
-	if n := clause(a.text); s > 0 && n != "" && n == clause(b.text) {
+	if n := language.ClauseNumber(a.text); s > 0 && n != "" && n == language.ClauseNumber(b.text) {
 		s += 0.1
 	}
 	return s
-}
-
-// clause is the number that a sentence begins with.
-func clause(s string) string {
-	return strings.TrimSpace(leadingNumber.FindString(s))
 }
 
 // rank sorts differences in numbers and duties before those in words, and
@@ -175,7 +171,7 @@ const otherWords = "worded differently"
 // differ says in what two sentences on one matter differ: numbers and dates,
 // then how binding they are, then words.
 func differ(a, b string, alike float64) string {
-	na, nb := figures(a), figures(b)
+	na, nb := language.Figures(a), language.Figures(b)
 	if onlyA, onlyB := without(na, nb), without(nb, na); len(onlyA)+len(onlyB) > 0 {
 		return dash(onlyA) + " / " + dash(onlyB)
 	}
@@ -201,25 +197,6 @@ func without(a, b []string) []string {
 		if !slices.Contains(b, x) && !slices.Contains(out, x) {
 			out = append(out, x)
 		}
-	}
-	return out
-}
-
-var (
-	leadingNumber = regexp.MustCompile(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
-	dateOrTime    = regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d{2}(?: ?[ap]m)?\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
-)
-
-// figures are the quantities and dates of a sentence as they compare.
-func figures(s string) []string {
-	s = leadingNumber.ReplaceAllString(s, "") // a clause's own number
-	var out []string
-	s = dateOrTime.ReplaceAllStringFunc(s, func(d string) string {
-		out = append(out, d)
-		return " "
-	})
-	for _, q := range quantities(s) {
-		out = append(out, q.String())
 	}
 	return out
 }

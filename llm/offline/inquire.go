@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -13,7 +14,6 @@ const nothingFound = "I found nothing in your documents that answers this."
 var (
 	asksNumber     = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
 	asksDefinition = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
-	hasNumber      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
 	refersBack     = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
 	ofDocument     = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + nameNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
 	defines        = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
@@ -77,7 +77,7 @@ func tellsFigure(text, question string) bool {
 	for _, w := range strings.Fields(question) {
 		given[strings.Trim(w, ".,;:?!")] = true
 	}
-	return slices.ContainsFunc(figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
+	return slices.ContainsFunc(language.Figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
 }
 
 type scored struct {

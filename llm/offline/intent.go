@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 var (
@@ -129,19 +129,19 @@ func elliptic(text string) bool {
 	if !continues.MatchString(text) || inquireVerb.MatchString(text) {
 		return false
 	}
-	for _, w := range sentence.Words(text) {
-		if !docNouns[w] && !emptyWords[w] && !versionRe.MatchString(w) && !wordsOfOrder[w] {
+	for _, w := range language.ContentWords(text) {
+		if !docNouns[w] && !emptyWords[w] && !language.IsVersion(w) && !wordsOfOrder[w] {
 			return false
 		}
 	}
 	return true
 }
 
-var wordsOfOrder = set("first second third former latter two next previous new newer newest old older oldest latest")
+var wordsOfOrder = language.NewSet("first second third former latter two next previous new newer newest old older oldest latest")
 
 // vague reports whether a text holds nothing to search for.
 func vague(text string) bool {
-	for _, w := range sentence.Words(text) {
+	for _, w := range language.ContentWords(text) {
 		if !docNouns[w] && !emptyWords[w] {
 			return false
 		}
@@ -149,13 +149,13 @@ func vague(text string) bool {
 	return true
 }
 
-var emptyWords = set("help please thanks thank hello hi hey ok okay do thing things stuff something anything work look check see use handle deal go continue question questions issue problem matter")
+var emptyWords = language.NewSet("help please thanks thank hello hi hey ok okay do thing things stuff something anything work look check see use handle deal go continue question questions issue problem matter")
 
 // unsure offers the two likeliest readings of a text without verb or question.
 func unsure(text string, f llm.Facts) llm.Intent {
 	out := llm.Intent{Confidence: chat.Low, Reasoning: "no verb and no question"}
 	content := 0
-	for _, w := range sentence.Words(text) {
+	for _, w := range language.ContentWords(text) {
 		if !docNouns[w] && !emptyWords[w] {
 			content++
 		}

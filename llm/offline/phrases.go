@@ -2,15 +2,14 @@ package offline
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hbollon/go-edlib"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 // mention is a place in a message where documents are spoken of.
@@ -25,8 +24,8 @@ type mention struct {
 // policies", "the agreement with Brightwater".
 type phrase struct {
 	from, end int
-	tokens    []token // what the title must have
-	kind      string  // its document noun, stemmed; "" without one
+	tokens    []language.Token // what the title must have
+	kind      string           // its document noun, stemmed; "" without one
 	definite  bool
 	any       bool // "a policy", "any policy": none in particular
 	plural    bool
@@ -41,49 +40,48 @@ func (p phrase) bare() bool { return p.kind != "" && len(p.tokens) == 1 }
 
 var (
 	// loose nouns mean any document.
-	loose      = set("document documents doc docs file files paper papers pdf docx text texts version versions draft drafts copy copies edition editions one ones")
-	definites  = set("the this that these those our my your both same")
-	indefinite = set("a an any no some every")
-	counts     = set("two three four different various respective")
-	newest     = set("new newer newest latest current updated recent")
-	oldest     = set("old older oldest previous former earlier")
+	loose      = language.NewSet("document documents doc docs file files paper papers pdf docx text texts version versions draft drafts copy copies edition editions one ones")
+	definites  = language.NewSet("the this that these those our my your both same")
+	indefinite = language.NewSet("a an any no some every")
+	counts     = language.NewSet("two three four different various respective")
+	newest     = language.NewSet("new newer newest latest current updated recent")
+	oldest     = language.NewSet("old older oldest previous former earlier")
 	// everyday nouns name a document only where one must be meant.
-	everyday  = set("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos")
-	fillers   = set("attached uploaded whole entire full complete sample existing whole following")
-	auxiliary = set("do does did can could will would may might must shall should")
-	joints    = set("and or with to against versus vs between from than plus")
-	linking   = set("about with on for of from regarding concerning between")
-	doing     = set(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
+	everyday  = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos")
+	fillers   = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
+	auxiliary = language.NewSet("do does did can could will would may might must shall should")
+	joints    = language.NewSet("and or with to against versus vs between from than plus")
+	linking   = language.NewSet("about with on for of from regarding concerning between")
+	doing     = language.NewSet(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
 audit auditing check checking review verify assess validate examine screen differ differs difference differences changed change changes
 comply complies compliant violate violates breach breaches break breaks please explain describe`)
-	stating = set(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
+	stating = language.NewSet(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
 prohibit prohibits forbid forbids tell tells provide provides define defines specify specifies stipulate stipulates demand demands regulate
 regulates prescribe prescribes address addresses explain explains describe describes apply applies include includes mean means set sets`)
 	kinds = func() map[string]string { // stem of a document noun to the first of its group
 		m := map[string]string{}
 		for w := range docNouns {
 			if !loose[w] {
-				m[sentence.Stem(w)] = sentence.Stem(w)
+				m[language.Stem(w)] = language.Stem(w)
 			}
 		}
 		for _, group := range []string{"contract agreement", "email mail message", "handbook manual", "memo memorandum", "guideline guidance"} {
 			words := strings.Fields(group)
 			for _, w := range words {
-				m[sentence.Stem(w)] = sentence.Stem(words[0])
+				m[language.Stem(w)] = language.Stem(words[0])
 			}
 		}
 		return m
 	}()
-	year = regexp.MustCompile(`^(?:(?:19|20)\d\d|v\d+(?:\.\d+)*)$`)
 )
 
 // phrases cuts the words that are not taken into phrases, and tells the years
 // and versions that stand alone, and where "the new one" and "the old one" are.
-func phrases(words []word, taken []bool, documents bool) (out []phrase, versions []int, ages map[int]int) {
+func phrases(words []language.Word, taken []bool, documents bool) (out []phrase, versions []int, ages map[int]int) {
 	ages = map[int]int{}
 	breaks := func(i int) bool {
 		w := words[i]
-		return w.stop || taken[i] || doing[w.raw] || stating[w.raw] || joints[w.raw]
+		return w.Stop || taken[i] || doing[w.Raw] || stating[w.Raw] || joints[w.Raw]
 	}
 	for i := 0; i < len(words); {
 		if breaks(i) {
@@ -91,19 +89,19 @@ func phrases(words []word, taken []bool, documents bool) (out []phrase, versions
 			continue
 		}
 		j := i + 1
-		for j < len(words) && !breaks(j) && !words[j].apart {
+		for j < len(words) && !breaks(j) && !words[j].Apart {
 			j++
 		}
 		p := newPhrase(words, i, j, documents)
-		onlyVersions := !slices.ContainsFunc(p.tokens, func(t token) bool { return !t.version })
+		onlyVersions := !slices.ContainsFunc(p.tokens, func(t language.Token) bool { return !t.Version })
 		switch {
 		case len(p.tokens) == 0:
-			if p.age != 0 && j < len(words) && loose[words[j].raw] {
+			if p.age != 0 && j < len(words) && loose[words[j].Raw] {
 				ages[i] = p.age
 			}
 		case onlyVersions:
 			for k := i; k < j; k++ {
-				if year.MatchString(words[k].text) {
+				if language.IsYearOrVersion(words[k].Stem) {
 					versions = append(versions, k)
 				}
 			}
@@ -116,44 +114,44 @@ func phrases(words []word, taken []bool, documents bool) (out []phrase, versions
 }
 
 // newPhrase reads words[i:j] with the determiners before them.
-func newPhrase(words []word, i, j int, documents bool) phrase {
+func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 	p := phrase{from: i, end: j}
-	for p.from > 0 && (definites[words[p.from-1].raw] || indefinite[words[p.from-1].raw] || words[p.from-1].raw == "all") && !words[p.from].apart {
+	for p.from > 0 && (definites[words[p.from-1].Raw] || indefinite[words[p.from-1].Raw] || words[p.from-1].Raw == "all") && !words[p.from].Apart {
 		p.from--
-		raw := words[p.from].raw
+		raw := words[p.from].Raw
 		p.definite = p.definite || definites[raw] || raw == "all"
 		p.any = p.any || indefinite[raw]
 		p.two = p.two || raw == "both"
 	}
-	for i < j && p.qualifies(words[i].raw, i+1 < j) {
+	for i < j && p.qualifies(words[i].Raw, i+1 < j) {
 		i++
 	}
 	head := -1
 	for k := i; k < j; k++ {
-		if kinds[words[k].text] != "" && !words[k].version {
+		if kinds[words[k].Stem] != "" && !words[k].Version {
 			head = k
 		}
 	}
 	if head >= 0 {
-		p.kind, p.plural = words[head].text, strings.HasSuffix(words[head].raw, "s")
-		for p.end = head + 1; p.end < j && (words[p.end].version || loose[words[p.end].raw]); p.end++ {
+		p.kind, p.plural = words[head].Stem, strings.HasSuffix(words[head].Raw, "s")
+		for p.end = head + 1; p.end < j && (words[p.end].Version || loose[words[p.end].Raw]); p.end++ {
 		}
 		p.followed = p.end < j
 	}
 	for _, w := range words[i:p.end] {
-		if !loose[w.raw] {
-			p.tokens = append(p.tokens, w.token)
+		if !loose[w.Raw] {
+			p.tokens = append(p.tokens, w.Token)
 		}
 	}
 	before := func(n int) string {
-		if k := p.from - n; k >= 0 && !words[k+1].apart {
-			return words[k].raw
+		if k := p.from - n; k >= 0 && !words[k+1].Apart {
+			return words[k].Raw
 		}
 		return ""
 	}
 	next := ""
-	if p.end < len(words) && !words[p.end].apart {
-		next = words[p.end].raw
+	if p.end < len(words) && !words[p.end].Apart {
+		next = words[p.end].Raw
 	}
 	asked := auxiliary[before(1)]
 	p.followed = p.followed && !asked
@@ -180,7 +178,7 @@ func (p *phrase) qualifies(raw string, more bool) bool {
 
 // fits are the documents whose titles have all the tokens. A title of nothing
 // else goes before those that have more.
-func (n *namer) fits(toks []token, kind string) []title {
+func (n *namer) fits(toks []language.Token, kind string) []title {
 	var out, whole []title
 	for _, t := range n.titles {
 		if !t.has(toks, kind) {
@@ -197,18 +195,18 @@ func (n *namer) fits(toks []token, kind string) []title {
 	return out
 }
 
-func (t title) has(toks []token, kind string) bool {
+func (t title) has(toks []language.Token, kind string) bool {
 	for i := 0; i < len(toks); i++ {
 		tok := toks[i]
-		found := slices.ContainsFunc(t.tokens, func(x token) bool {
-			return x.is(tok) || tok.text == kind && kinds[x.text] != "" && kinds[x.text] == kinds[kind]
+		found := slices.ContainsFunc(t.tokens, func(x language.Token) bool {
+			return x.Is(tok) || tok.Stem == kind && kinds[x.Stem] != "" && kinds[x.Stem] == kinds[kind]
 		})
 		if !found && i+1 < len(toks) { // written apart, joined in the title
-			if found = slices.ContainsFunc(t.tokens, func(x token) bool { return x.raw == tok.raw+toks[i+1].raw }); found {
+			if found = slices.ContainsFunc(t.tokens, func(x language.Token) bool { return x.Raw == tok.Raw+toks[i+1].Raw }); found {
 				i++
 			}
 		}
-		if !found && !(tok.version && t.hasNumber(tok.text)) {
+		if !found && !(tok.Version && t.hasNumber(tok.Stem)) {
 			return false
 		}
 	}
@@ -217,35 +215,35 @@ func (t title) has(toks []token, kind string) bool {
 
 // hasNumber finds 3 for 03.
 func (t title) hasNumber(number string) bool {
-	return slices.ContainsFunc(t.tokens, func(x token) bool {
-		return x.version && len(x.text) < 4 && strings.TrimLeft(x.text, "0") == strings.TrimLeft(number, "0")
+	return slices.ContainsFunc(t.tokens, func(x language.Token) bool {
+		return x.Version && len(x.Stem) < 4 && strings.TrimLeft(x.Stem, "0") == strings.TrimLeft(number, "0")
 	})
 }
 
 // correct replaces misspelt words by those of a title that has a word beside
 // them, too; where a document must be meant, long ones without that.
-func (n *namer) correct(words []word, documents bool) {
+func (n *namer) correct(words []language.Word, documents bool) {
 	for i, w := range words {
-		if w.stop || w.version || n.df[w.text] > 0 || len(w.raw) < 3 || doing[w.raw] || stating[w.raw] || kinds[w.text] != "" || loose[w.raw] {
+		if w.Stop || w.Version || n.df[w.Stem] > 0 || len(w.Raw) < 3 || doing[w.Raw] || stating[w.Raw] || kinds[w.Stem] != "" || loose[w.Raw] {
 			continue
 		}
 		best := 3
 		for _, t := range n.titles {
-			beside := i > 0 && !words[i].apart && t.holds(words[i-1].token) || i+1 < len(words) && !words[i+1].apart && t.holds(words[i+1].token)
-			if !beside && (!documents || len(w.raw) < 7) {
+			beside := i > 0 && !words[i].Apart && t.holds(words[i-1].Token) || i+1 < len(words) && !words[i+1].Apart && t.holds(words[i+1].Token)
+			if !beside && (!documents || len(w.Raw) < 7) {
 				continue
 			}
 			for _, x := range t.tokens {
 				most := 1
-				if len(w.raw) >= 8 {
+				if len(w.Raw) >= 8 {
 					most = 2
 				}
-				if x.version || x.raw[0] != w.raw[0] || len(x.raw) < 4 || abs(len(x.raw)-len(w.raw)) > most {
+				if x.Version || x.Raw[0] != w.Raw[0] || len(x.Raw) < 4 || abs(len(x.Raw)-len(w.Raw)) > most {
 					continue
 				}
-				if d := edlib.OSADamerauLevenshteinDistance(w.raw, x.raw); d <= most && d < best {
+				if d := edlib.OSADamerauLevenshteinDistance(w.Raw, x.Raw); d <= most && d < best {
 					best = d
-					words[i].token = x
+					words[i].Token = x
 				}
 			}
 		}
@@ -254,7 +252,7 @@ func (n *namer) correct(words []word, documents bool) {
 
 func abs(n int) int { return max(n, -n) }
 
-func (t title) holds(tok token) bool { return slices.ContainsFunc(t.tokens, tok.is) }
+func (t title) holds(tok language.Token) bool { return slices.ContainsFunc(t.tokens, tok.Is) }
 
 // siblings are the versions of a document among the others: the same title but
 // for the version.
@@ -263,9 +261,9 @@ func (n *namer) siblings(of llm.Document) []title {
 	if i < 0 {
 		return nil
 	}
-	names := func(t title) (names, versions []token) {
+	names := func(t title) (names, versions []language.Token) {
 		for _, tok := range t.tokens {
-			if tok.version {
+			if tok.Version {
 				versions = append(versions, tok)
 			} else {
 				names = append(names, tok)
@@ -279,11 +277,11 @@ func (n *namer) siblings(of llm.Document) []title {
 		theirs, other := names(t)
 		shared := 0
 		for _, tok := range name {
-			if slices.ContainsFunc(theirs, tok.is) {
+			if slices.ContainsFunc(theirs, tok.Is) {
 				shared++
 			}
 		}
-		if t.ID != of.ID && shared > 0 && 10*shared >= 7*max(len(name), len(theirs)) && !slices.EqualFunc(version, other, token.is) {
+		if t.ID != of.ID && shared > 0 && 10*shared >= 7*max(len(name), len(theirs)) && !slices.EqualFunc(version, other, language.Token.Is) {
 			out = append(out, t)
 		}
 	}
@@ -293,7 +291,7 @@ func (n *namer) siblings(of llm.Document) []title {
 // reader finds what one message speaks of.
 type reader struct {
 	*namer
-	words     []word
+	words     []language.Word
 	documents bool // the action is about named documents
 	compare   bool
 	recent    []llm.Document // spoken of before, the last one first
@@ -338,21 +336,21 @@ func (r *reader) whole() (taken []bool) {
 	taken = make([]bool, len(r.words))
 	var at []int // of the words that tell something
 	for i, w := range r.words {
-		if !w.stop {
+		if !w.Stop {
 			at = append(at, i)
 		}
 	}
 	titles := slices.Clone(r.titles)
 	slices.SortStableFunc(titles, func(a, b title) int { return len(b.tokens) - len(a.tokens) })
 	for _, t := range titles {
-		if len(t.tokens) == 1 && kinds[t.tokens[0].text] != "" {
+		if len(t.tokens) == 1 && kinds[t.tokens[0].Stem] != "" {
 			continue // "Policy": a phrase tells better
 		}
 		for i := 0; i+len(t.tokens) <= len(at); i++ {
 			first, last := at[i], at[i+len(t.tokens)-1]
 			same := true
 			for j, tok := range t.tokens {
-				same = same && tok.is(r.words[at[i+j]].token)
+				same = same && tok.Is(r.words[at[i+j]].Token)
 			}
 			if !same {
 				continue
@@ -377,7 +375,7 @@ func (r *reader) whole() (taken []bool) {
 // extend joins "the email" and "the customer list" over "about" when a title has
 // both.
 func (r *reader) extend(p *phrase, next phrase) bool {
-	if next.from-p.end != 1 || !linking[r.words[p.end].raw] || p.followed {
+	if next.from-p.end != 1 || !linking[r.words[p.end].Raw] || p.followed {
 		return false
 	}
 	toks := append(slices.Clone(p.tokens), next.tokens...)
@@ -392,7 +390,7 @@ func (r *reader) extend(p *phrase, next phrase) bool {
 func (r *reader) phrase(p phrase) {
 	const most = 8 // documents that one phrase may mean
 	fit := r.fits(p.tokens, p.kind)
-	if len(fit) == 0 || p.any || p.bare() && (p.followed || !p.definite && !r.documents || everyday[p.tokens[0].raw] && !r.documents && !p.slot) {
+	if len(fit) == 0 || p.any || p.bare() && (p.followed || !p.definite && !r.documents || everyday[p.tokens[0].Raw] && !r.documents && !p.slot) {
 		return
 	}
 	m := mention{from: p.from, end: p.end}
@@ -444,7 +442,7 @@ func (r *reader) narrowed(fit []title) []title {
 	var out []title
 	for _, v := range r.versions {
 		for _, t := range fit {
-			if t.holds(r.words[v].token) && !slices.ContainsFunc(out, func(o title) bool { return o.ID == t.ID }) {
+			if t.holds(r.words[v].Token) && !slices.ContainsFunc(out, func(o title) bool { return o.ID == t.ID }) {
 				out = append(out, t)
 			}
 		}
@@ -468,8 +466,8 @@ func (r *reader) spoken(fit []title) []title {
 func oldestOrNewest(fit []title, age int) []title {
 	of := func(t title) string {
 		for _, tok := range t.tokens {
-			if year.MatchString(tok.text) {
-				return tok.text
+			if language.IsYearOrVersion(tok.Stem) {
+				return tok.Stem
 			}
 		}
 		return ""
@@ -504,26 +502,26 @@ func (r *reader) alone() {
 			if age == 0 {
 				break
 			}
-			fit := append(r.siblings(d), title{d, tokens(d.Title)})
+			fit := append(r.siblings(d), title{d, language.TitleTokens(d.Title)})
 			if fit = oldestOrNewest(fit, age); len(fit) == 1 && fit[0].ID != d.ID && !r.has(fit[0].Document) {
 				r.found = append(r.found, mention{from: at, end: at + 1, docs: []llm.Document{fit[0].Document}, sure: true})
 			}
 		}
 	}
 	for _, v := range r.versions {
-		one := v+1 < len(r.words) && (loose[r.words[v+1].raw] || r.words[v+1].raw == "of")
+		one := v+1 < len(r.words) && (loose[r.words[v+1].Raw] || r.words[v+1].Raw == "of")
 		before := v - 1
-		if before > 0 && r.words[before].raw == "the" {
+		if before > 0 && r.words[before].Raw == "the" {
 			before--
 		}
-		joined := before >= 0 && joints[r.words[before].raw] || v+1 < len(r.words) && joints[r.words[v+1].raw]
+		joined := before >= 0 && joints[r.words[before].Raw] || v+1 < len(r.words) && joints[r.words[v+1].Raw]
 		if len(r.found) > 0 && !one && !joined {
 			continue
 		}
 		var fit []title
 		for _, d := range of {
 			for _, t := range r.siblings(d) {
-				if t.holds(r.words[v].token) && !slices.ContainsFunc(fit, func(o title) bool { return o.ID == t.ID }) {
+				if t.holds(r.words[v].Token) && !slices.ContainsFunc(fit, func(o title) bool { return o.ID == t.ID }) {
 					fit = append(fit, t)
 				}
 			}
@@ -585,14 +583,14 @@ func (r *reader) partly(t title, taken []bool) (at map[int]bool, sure, ok bool) 
 	for _, tok := range t.tokens {
 		i := position(r.words, tok, taken)
 		switch {
-		case tok.version:
+		case tok.Version:
 			agree = agree || i >= 0
-			conflict = conflict || i < 0 && slices.ContainsFunc(r.words, func(w word) bool { return sameKind(w.token, tok) })
+			conflict = conflict || i < 0 && slices.ContainsFunc(r.words, func(w language.Word) bool { return sameKind(w.Token, tok) })
 		default:
-			total += r.weight(tok.text)
+			total += r.weight(tok.Stem)
 			if i >= 0 {
-				hit += r.weight(tok.text)
-				kind = kind || kinds[tok.text] != ""
+				hit += r.weight(tok.Stem)
+				kind = kind || kinds[tok.Stem] != ""
 			}
 		}
 		if i >= 0 {
@@ -607,12 +605,12 @@ func (r *reader) partly(t title, taken []bool) (at map[int]bool, sure, ok bool) 
 
 // position finds tok among words that are free; two words written apart meet a
 // title that joins them.
-func position(words []word, tok token, taken []bool) int {
+func position(words []language.Word, tok language.Token, taken []bool) int {
 	for i, w := range words {
-		if taken[i] || w.stop {
+		if taken[i] || w.Stop {
 			continue
 		}
-		if w.is(tok) || i+1 < len(words) && !tok.version && w.raw+words[i+1].raw == tok.raw {
+		if w.Is(tok) || i+1 < len(words) && !tok.Version && w.Raw+words[i+1].Raw == tok.Raw {
 			return i
 		}
 	}
@@ -620,14 +618,14 @@ func position(words []word, tok token, taken []bool) int {
 }
 
 // sameKind reports whether both are years, or both version numbers.
-func sameKind(a, b token) bool {
-	kind := func(t token) int {
+func sameKind(a, b language.Token) bool {
+	kind := func(t language.Token) int {
 		switch {
-		case !t.version:
+		case !t.Version:
 			return 0
-		case t.text[0] == 'v':
+		case t.Stem[0] == 'v':
 			return 1
-		case len(t.text) == 4:
+		case len(t.Stem) == 4:
 			return 2
 		}
 		return 3

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 // quote is a sentence between quotation marks, with its marker when it comes
@@ -55,7 +55,7 @@ func escape(s string) string {
 // rarest words.
 func subject(s sent, v *vocabulary) string {
 	if s.heading != "" {
-		r := []rune(name(leadingNumber.ReplaceAllString(s.heading, "")))
+		r := []rune(name(language.WithoutClauseNumber(s.heading)))
 		return strings.TrimSpace(string(r[:min(len(r), 60)]))
 	}
 	type word struct {
@@ -64,9 +64,9 @@ func subject(s sent, v *vocabulary) string {
 		at   int
 	}
 	var all []word
-	for i, w := range sentence.Words(s.text) {
+	for i, w := range language.ContentWords(s.text) {
 		q := v.query(w)
-		if len(q) == 1 && len(w) > 3 && !hasNumber.MatchString(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
+		if len(q) == 1 && len(w) > 3 && !language.HasNumber(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
 			all = append(all, word{w, v.idf(q[0].word), i})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -26,7 +27,7 @@ func summarize(f llm.Facts) string {
 		last := ""
 		for _, s := range picked {
 			b.WriteString("- ")
-			if h := name(leadingNumber.ReplaceAllString(s.heading, "")); s.heading != "" && h != last {
+			if h := name(language.WithoutClauseNumber(s.heading)); s.heading != "" && h != last {
 				b.WriteString("**" + h + "**: ")
 				last = h
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 const nameNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
@@ -19,7 +20,7 @@ var (
 	fileName  = regexp.MustCompile(`\b[\w][\w.-]{0,80}\.(?i:pdf|docx?|txt|md|html?)\b`)
 	quoted    = regexp.MustCompile(`["“]([^"“”\n]{2,80})["”]`)
 	callsIt   = regexp.MustCompile(`(?i)(?:document|file|doc|policy|circular|contract|agreement|report|called|titled|named|entitled|summari[sz]e|compare|against|and|with)\s*$`)
-	notAName  = set("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
+	notAName  = language.NewSet("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
 )
 
 // unknown lists what clearly are names of documents that the registry does not
@@ -29,7 +30,7 @@ func unknown(text string, names *namer, documents bool) []string {
 	var out []string
 	add := func(name string) {
 		name = trimName(name)
-		if name == "" || len(tokens(name)) < 2 && !fileName.MatchString(name) && !strings.Contains(text, `"`+name) && !strings.Contains(text, "“"+name) {
+		if name == "" || len(language.TitleTokens(name)) < 2 && !fileName.MatchString(name) && !strings.Contains(text, `"`+name) && !strings.Contains(text, "“"+name) {
 			return
 		}
 		if names.knows(name) || slices.ContainsFunc(out, func(o string) bool { return strings.Contains(strings.ToLower(o), strings.ToLower(name)) }) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/palaver-chat/palaver/retrieval/sentence"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // vector is the weighed words of a text, sorted by word: sums over it come out
@@ -31,7 +31,7 @@ func newVocabulary(normal func(string) string) *vocabulary {
 // count is the vector of a text's content words, by how often they occur.
 func (v *vocabulary) count(text string) vector {
 	n := map[int]float64{}
-	for _, stem := range sentence.Stems(text) {
+	for _, stem := range language.Stems(text) {
 		if stem = v.normal(stem); stem == "" {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Source is something an answer may cite as [N].
@@ -309,7 +309,7 @@ func (f *Filter) cite(m marker) {
 func (f *Filter) numberOf(s Source) int {
 	answer := f.out.String()
 	var start, end int
-	if said := claim(answer, len(answer)); len(sentence.Words(said)) >= 2 {
+	if said := claim(answer, len(answer)); len(language.ContentWords(said)) >= 2 {
 		start, end = evidence(s.Text, said)
 	}
 	for i := range f.mentions {
