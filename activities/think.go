@@ -104,7 +104,7 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 			Temperature: assistantTemperature,
 			MaxTokens:   prompt.MaxAnswerTokens,
 		},
-		filter:  cite.New(e.Sources, turn.Content.Message).Free().GoOn(e.Citations),
+		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
 		offered: a.offeredTools(ctx, r.Owner, chat.AgentAssistant, e.Truncated),
 	}, nil
 }

@@ -30,7 +30,7 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 	}
 	return a.streamPiece(parent, ctx, w, pieceRequest{
 		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered,
-		filter: cite.New(m.Calls.Sources, m.Quotable...).GoOn(m.Calls.Citations),
+		filter: cite.New(m.Calls.Sources, m.Quotable...).Continue(m.Calls.Citations),
 	})
 }
 

@@ -46,8 +46,8 @@ func spellings(title string) []string {
 	return language.Distinct([]string{title, language.WithoutExtension(title), shortName(title)})
 }
 
-// shortName is the short name at the beginning of a title ("Circular 2025/04: Capital"), if
-// it is distinctive enough; else "".
+// shortName is the short name at the beginning of a title ("Circular 2025/04: Capital"),
+// if it is distinctive; else "".
 func shortName(title string) string {
 	i := strings.IndexAny(title, ":(–—|")
 	if j := strings.Index(title, " - "); j > 0 && (i < 0 || j < i) {
@@ -68,8 +68,8 @@ func isDistinctive(name string) bool {
 	return len(language.Words(name)) > 1 || strings.ContainsFunc(name, unicode.IsDigit)
 }
 
-// Occurring are the documents whose title, or its head, occurs in text, ignoring case
-// and extension. A title inside of a longer title that occurs does not count.
+// Occurring are the documents whose title, or its short name, occurs in text, ignoring
+// case and extension. A title inside a longer title that occurs does not count.
 func Occurring(text string, docs []chat.Document) []chat.Document {
 	docs = slices.Clone(docs)
 	slices.SortStableFunc(docs, func(a, b chat.Document) int { return len(b.Title) - len(a.Title) })
@@ -99,44 +99,68 @@ func Occurring(text string, docs []chat.Document) []chat.Document {
 // sharingWords are the documents whose titles share distinctive words with text, those
 // with the most first. strict: at least two words, or half of the title's.
 func sharingWords(text string, docs []chat.Document, most int, strict bool) []chat.Document {
-	said := map[string]bool{}
-	for _, w := range append(titleWords(text), shortNames(text)...) {
-		said[language.Singular(w)] = true
-	}
-	type candidate struct {
-		chat.Document
-		shared int
-	}
-	var found []candidate
-	speaks := map[string]bool{} // whether text has a title's word; a cache, as titles share words
+	in := newWordsOf(text)
+	shared := map[string]int{}
+	var found []chat.Document
 	for _, d := range docs {
-		telling := language.Distinct(append(titleWords(d.Title), shortNames(d.Title)...))
-		shared := 0
-		for _, w := range telling {
-			does, looked := speaks[w]
-			if !looked {
-				does = said[language.Singular(w)] || misspelt(w, said)
-				speaks[w] = does
-			}
-			if does {
-				shared++
+		words := language.Distinct(append(titleWords(d.Title), acronyms(d.Title)...))
+		n := 0
+		for _, w := range words {
+			if in.has(w) {
+				n++
 			}
 		}
-		if shared > 1 || shared > 0 && (!strict || 2*shared >= len(telling)) {
-			found = append(found, candidate{d, shared})
+		if n > 1 || n > 0 && (!strict || 2*n >= len(words)) {
+			found = append(found, d)
+			shared[d.ID] = n
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return b.shared - a.shared })
-	var out []chat.Document
-	for _, c := range found[:min(most, len(found))] {
-		out = append(out, c.Document)
-	}
-	return out
+	slices.SortStableFunc(found, func(a, b chat.Document) int { return shared[b.ID] - shared[a.ID] })
+	return found[:min(most, len(found))]
 }
 
-// shortNames are words of two or three characters in capitals, with or without
+// wordsOf are the distinctive words of a text, in the singular.
+type wordsOf struct {
+	words map[string]bool
+	known map[string]bool // results of has, because titles share words
+}
+
+func newWordsOf(text string) wordsOf {
+	in := wordsOf{map[string]bool{}, map[string]bool{}}
+	for _, w := range append(titleWords(text), acronyms(text)...) {
+		in.words[language.Singular(w)] = true
+	}
+	return in
+}
+
+// has reports whether the text has a title's word, in either number or misspelt.
+func (in wordsOf) has(w string) bool {
+	found, known := in.known[w]
+	if !known {
+		found = in.words[language.Singular(w)] || in.hasMisspelt(w)
+		in.known[w] = found
+	}
+	return found
+}
+
+// hasMisspelt reports whether the text has a long word of a title with a typing error.
+// It does not look at long texts.
+func (in wordsOf) hasMisspelt(w string) bool {
+	const long, most = 6, 60
+	if utf8.RuneCountInString(w) < long || len(in.words) > most {
+		return false
+	}
+	for s := range in.words {
+		if s != "" && s[0] == w[0] && language.Likeness(s, language.Singular(w)) >= language.Similar {
+			return true
+		}
+	}
+	return false
+}
+
+// acronyms are words of two or three characters in capitals, with or without
 // digits: NDA, Q3.
-func shortNames(text string) []string {
+func acronyms(text string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		n := utf8.RuneCountInString(w)
@@ -147,21 +171,6 @@ func shortNames(text string) []string {
 	return out
 }
 
-// misspelt reports whether text has a long word of a title with a typing error. It
-// does not look at long texts.
-func misspelt(w string, said map[string]bool) bool {
-	const long, most = 6, 60
-	if utf8.RuneCountInString(w) < long || len(said) > most {
-		return false
-	}
-	for s := range said {
-		if len(s) > 0 && s[0] == w[0] && language.Likeness(s, language.Singular(w)) >= language.Similar {
-			return true
-		}
-	}
-	return false
-}
-
 // titleWords are the words of at least four letters that distinguish titles.
 func titleWords(text string) []string {
 	return slices.DeleteFunc(language.Words(text), func(w string) bool {
@@ -169,8 +178,8 @@ func titleWords(text string) []string {
 	})
 }
 
-// Index is the byte offset in text of the first mention of a document: its
-// title, or a word that only its title among those of docs has; -1 without a mention.
+// Index is the byte offset in text of the first mention of a document: its title, or a
+// word that only its title among those of docs has; -1 without a mention.
 func Index(text string, d chat.Document, docs []chat.Document) int {
 	for _, name := range spellings(d.Title) {
 		if i, _ := language.FindName(text, name, 0); i >= 0 {
@@ -179,17 +188,18 @@ func Index(text string, d chat.Document, docs []chat.Document) int {
 	}
 	at := -1
 	for _, w := range titleWords(d.Title) {
-		theirs := slices.ContainsFunc(docs, func(o chat.Document) bool {
-			return o.ID != d.ID && slices.ContainsFunc(language.Words(o.Title), func(x string) bool { return language.Singular(x) == language.Singular(w) })
-		})
-		if theirs {
-			continue
-		}
-		if i, _ := language.FindName(text, w, 0); i >= 0 && (at < 0 || i < at) {
+		if i, _ := language.FindName(text, w, 0); i >= 0 && (at < 0 || i < at) && !anotherHas(w, d, docs) {
 			at = i
 		}
 	}
 	return at
+}
+
+// anotherHas reports whether the title of another document has the word.
+func anotherHas(w string, d chat.Document, docs []chat.Document) bool {
+	return slices.ContainsFunc(docs, func(o chat.Document) bool {
+		return o.ID != d.ID && slices.ContainsFunc(language.Words(o.Title), func(x string) bool { return language.Singular(x) == language.Singular(w) })
+	})
 }
 
 // SortByPlace sorts documents by their first mentions in a text. It reports false, and

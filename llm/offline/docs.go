@@ -13,15 +13,15 @@ type title struct {
 	tokens []language.Token
 }
 
-// namer matches names against a registry.
-type namer struct {
+// titleIndex finds the documents of a list by their names.
+type titleIndex struct {
 	titles []title
 	df     map[string]int
 	joined map[string][]language.Token // "banknegara" → bank, negara
 }
 
-func newNamer(docs []llm.Document) *namer {
-	n := &namer{df: map[string]int{}, joined: map[string][]language.Token{}}
+func newTitleIndex(docs []llm.Document) *titleIndex {
+	n := &titleIndex{df: map[string]int{}, joined: map[string][]language.Token{}}
 	for _, d := range docs {
 		t := title{d, language.TitleTokens(d.Title)}
 		if len(t.tokens) == 0 {
@@ -48,8 +48,8 @@ func newNamer(docs []llm.Document) *namer {
 	return n
 }
 
-// read is a text's words, those that a title writes apart taken apart.
-func (n *namer) read(text string) []language.Word {
+// read scans a text. Words that a title writes apart are split.
+func (n *titleIndex) read(text string) []language.Word {
 	var out []language.Word
 	for _, w := range language.Scan(language.NormalizeName(text)) {
 		parts, ok := n.joined[w.Raw]
@@ -64,8 +64,8 @@ func (n *namer) read(text string) []language.Word {
 	return out
 }
 
-// weight of a title's word: rare ones tell more, "policy" tells little.
-func (n *namer) weight(word string) float64 {
+// weight is higher for words that few titles have, and lower for nouns like "policy".
+func (n *titleIndex) weight(word string) float64 {
 	w := math.Log(1 + float64(len(n.titles)+1)/float64(n.df[word]+1))
 	if docStems[word] {
 		w /= 2

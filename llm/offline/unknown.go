@@ -23,10 +23,9 @@ var (
 	notAName  = language.NewSet("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
 )
 
-// unknown lists what clearly are names of documents that the registry does not
-// know. documents tells that the action is about documents, so that a name
-// without capitals counts too.
-func unknown(text string, names *namer, documents bool) []string {
+// unknownNames are the clear names of documents in a text that match no known document.
+// documents reports that the action is about documents: then names without capitals count.
+func unknownNames(text string, names *titleIndex, documents bool) []string {
 	var out []string
 	add := func(name string) {
 		name = trimName(name)
@@ -57,14 +56,14 @@ func unknown(text string, names *namer, documents bool) []string {
 	return out
 }
 
-// trimName drops words before a name that are not part of it, and gives up a
-// "name" that is a mere noun.
+// trimName drops words before a name that are no part of it. It returns "" for a noun that
+// names nothing.
 func trimName(name string) string {
 	words := strings.Fields(strings.TrimSpace(name))
 	for len(words) > 0 && notAName[strings.ToLower(words[0])] {
 		words = words[1:]
 	}
-	for i := len(words) - 1; i > 0; i-- { // "summary and the Acme contract": the name begins after the joint
+	for i := len(words) - 1; i > 0; i-- { // "summary and the Acme contract": the name begins after "and"
 		if notAName[strings.ToLower(words[i])] && !slices.Contains([]string{"of", "for", "on", "in"}, strings.ToLower(words[i])) && strings.ToLower(words[i]) != "and" {
 			words = words[i+1:]
 			break

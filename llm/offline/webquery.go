@@ -8,11 +8,11 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// asking are words that tell what to do, not what to look for.
+// asking are words that say what to do, not what to search for.
 var asking = language.NewSet("summarize summarise summary compare audit check overview please search web online internet look latest recent")
 
-// webQuery words a search: the content words of the message as they stand, the
-// documents' titles when the message says little, then industry and location.
+// webQuery makes a search query: the content words of the message, the documents' titles when
+// the message says little, then industry and location.
 func webQuery(f llm.Facts) llm.WebQuery {
 	const longest = 200
 	var words []string
@@ -30,7 +30,7 @@ func webQuery(f llm.Facts) llm.WebQuery {
 			words = append(words, w)
 		}
 	}
-	add(asked(f.Message))
+	add(instructionOf(f.Message))
 	if len(words) < 3 {
 		for _, d := range f.Documents {
 			add(d.Title)

@@ -27,11 +27,11 @@ var byMediaType = map[string]string{
 	"application/x-pdf":     PDF,
 }
 
-// Detect says which source type an upload is: by its file name, else by the
-// media type its client declared, set right by its content (a PDF or a web page
-// named .txt). Not ok when it is none of the four, whatever its name says.
+// Detect returns the source type of an upload: by its file name, else by the media
+// type that the client declared, corrected by its content (a PDF or a web page named
+// .txt). Not ok when the content is none of the four, whatever the name says.
 func Detect(filename, declaredType string, raw []byte) (sourceType string, ok bool) {
-	media, _, _ := mime.ParseMediaType(declaredType) // an unreadable one declares nothing
+	media, _, _ := mime.ParseMediaType(declaredType) // empty when it cannot be parsed
 	named, known := byExtension[strings.ToLower(filepath.Ext(filename))]
 	if !known {
 		named, known = byMediaType[media]

@@ -20,8 +20,8 @@ const (
 	PDF  = "pdf"
 )
 
-// Unreadable says why no text can be had from an upload. Trying again cannot
-// help. Reason is a plain sentence for the person who uploaded it.
+// Unreadable is the error for an upload without readable text. A retry cannot help.
+// Reason is a sentence for the person who uploaded it.
 type Unreadable struct{ Reason string }
 
 func (u *Unreadable) Error() string { return "unreadable document: " + u.Reason }
@@ -39,9 +39,9 @@ var (
 
 // Text returns the text of raw, which is of one of the four source types. It is
 // valid UTF-8 without control characters, lines end in "\n", and headings of
-// HTML stand as markdown ones. *Unreadable when there is no text to be had; any
-// other error (a context that ended, a process that could not start) may pass
-// when tried again. A PDF gets at most a minute.
+// HTML stand as markdown ones. The error is *Unreadable when there is no text; any
+// other error (a context that ended, a process that could not start) can be retried.
+// A PDF is read for at most a minute.
 func Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
 	if len(raw) == 0 {
 		return "", errEmpty
@@ -72,7 +72,7 @@ func read(ctx context.Context, sourceType string, raw []byte) (string, error) {
 	return "", fmt.Errorf("unknown source type %q", sourceType)
 }
 
-// clean normalises line ends and drops what no reader sees: control characters,
+// clean normalises line ends and drops invisible characters: control characters,
 // soft hyphens, byte order marks, and the noncharacter that pdfium writes for a
 // hyphen at a line's end.
 func clean(s string) string {

@@ -50,7 +50,7 @@ func TestHeadingsAreMarked(t *testing.T) {
 	}
 }
 
-func FuzzSentencesStandAtTheirOffsets(f *testing.F) {
+func FuzzSentencesMatchTheirOffsets(f *testing.F) {
 	for _, s := range []string{"One. Two.\nThree", "# T\n\n- a. b\n- c", "é. 語。\u2028x", "```\na\n", "T\n===\n. .", "Art. 5. J. ", "| a | b |\n> q"} {
 		f.Add(s)
 	}
