@@ -19,6 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
 	"github.com/palaver-chat/palaver/stream"
@@ -52,6 +53,7 @@ type Config struct {
 	ProxySharedSecret string // proves that a proxy set the userid header; empty: the header is never trusted
 	MaxUploadBytes    int64  // default 50 MB
 	Limits            Limits
+	Hosts             *guard.Hosts    // that requests may be addressed to; default loopback only
 	TrustedProxies    []netip.Prefix  // proxies whose X-Forwarded-For is trusted
 	ForwardedFor      string          // Leftmost (default) or RightmostUntrusted
 	TrustedOrigins    []string        // other origins ("https://host") whose pages may use a caller's cookie
@@ -98,6 +100,7 @@ type server struct {
 	routeTimes    map[string]time.Duration // by method and path
 
 	disconnects disconnects
+	watches     threadWatches
 }
 
 const (
@@ -140,6 +143,9 @@ func newServer(d Deps) (*server, error) {
 	if d.Config.MaxUploadBytes <= 0 {
 		d.Config.MaxUploadBytes = defaultUpload
 	}
+	if d.Config.Hosts == nil {
+		d.Config.Hosts, _ = guard.NewHosts("", "")
+	}
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
@@ -149,6 +155,7 @@ func newServer(d Deps) (*server, error) {
 	s := &server{Deps: d, csrf: http.NewCrossOriginProtection(), ping: pingInterval, grace: disconnectGrace,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
 	s.disconnects.s = s
+	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = newLimits(d.Config.Limits, d.Store)
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
@@ -181,7 +188,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(s.requestID, s.access, s.recovery, securityHeaders)
+	e.Use(s.requestID, s.access, s.recovery, securityHeaders, s.checkHost)
 
 	answer, ready := s.answerTimeout, min(s.answerTimeout, readyTimeout)
 	root := group{s: s, engine: e}

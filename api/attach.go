@@ -39,7 +39,9 @@ func (s *server) attach(c *gin.Context) error {
 	}
 	t := &threadStream{s: s, owner: who.ID, thread: thread}
 	if wholeThread {
-		t.subscribe(clientContext(c)) // before the first read, so that no turn is missed
+		watch, leave := s.watches.join(who.ID, thread) // before the first read, so that no turn is missed
+		defer leave()
+		t.watch = watch
 	}
 	v, err := t.first(ctx, wanted, after, wholeThread)
 	if err != nil && (databaseUnavailable(err) || notFound(err)) {
@@ -81,15 +83,6 @@ func lastEvent(c *gin.Context) (follow.Position, error) {
 	return follow.ParsePosition(id)
 }
 
-const (
-	// How often the thread is polled for new turns while the bus does not deliver.
-	threadPollInterval = 3 * time.Second
-	// The same while the bus delivers, in case that a message was lost.
-	threadBusPollInterval = 30 * time.Second
-	// Timeout of one poll.
-	threadTimeout = 5 * time.Second
-)
-
 // threadStream shows one client the turns of a thread in the order in which the
 // thread ran them. Places give that order. Ids do not, because the clocks of several
 // machines make them.
@@ -100,27 +93,14 @@ type threadStream struct {
 	place  int // of the turn shown last; turns with later places follow
 	// The turn shown last, while its place is unknown: it was waiting, or was accepted
 	// while the database was unavailable.
-	unplaced  string
-	open      []string      // turns that had not ended when they were shown, the newest last
-	newTurns  <-chan string // ids of turns that were given their place; messages may be lost
-	idle      bool          // no message arrived since the last poll
-	busMissed bool          // polling found the last turn; no message had announced it
-	failed    bool          // the last poll failed
+	unplaced string
+	open     []string // turns that had not ended when they were shown, the newest last
+	watch    *threadWatch
 }
 
 // A turn that began too early can be withdrawn; it gets another place when it begins
 // again. That happens soon, so a short list is enough.
 const maxShownOpen = 20
-
-// subscribe delivers the ids of turns that begin. Without the bus, polling finds them.
-func (t *threadStream) subscribe(ctx context.Context) {
-	newTurns, err := t.s.Bus.SubscribeThread(ctx, t.thread)
-	if err != nil {
-		t.s.Log.Warn("thread subscription failed; polling for new turns", "thread", t.thread, "error", err)
-		return
-	}
-	t.newTurns = newTurns
-}
 
 // show moves the stream to a turn.
 func (t *threadStream) show(ctx context.Context, turn chat.Turn, after follow.Position) (*follow.Viewer, error) {
@@ -220,27 +200,32 @@ func (t *threadStream) turn(ctx context.Context, id string) (chat.Turn, error) {
 // followLaterTurns shows later turns as they begin, until the client disconnects.
 func (t *threadStream) followLaterTurns(ctx context.Context, out *eventStream) {
 	for {
-		v, err := t.next(ctx)
+		newest, changed := t.watch.newest()
+		v, err := t.next(ctx, newest)
 		switch {
-		case err != nil && ctx.Err() == nil && !notFound(err):
-			t.failed = true
-			if !databaseUnavailable(err) { // the process logs an outage once
-				t.s.Log.Warn("reading new turns of a followed thread failed; retrying", "thread", t.thread, "error", err)
-			}
-			fallthrough
-		case err == nil && v == nil:
-			if out.wait(t.wake(ctx)) != nil {
+		case err != nil && (ctx.Err() != nil || notFound(err)): // the client has disconnected, or the conversation was deleted
+			return
+		case err != nil:
+			t.s.logThreadNotRead(ctx, t.thread, err)
+			if waitFor(ctx, out, threadPollInterval) != nil {
 				return
 			}
-		case err != nil: // the conversation was deleted, or the client has disconnected
-			return
+		case v == nil:
+			if out.wait(changed) != nil {
+				return
+			}
 		default:
-			t.busMissed, t.idle = t.idle, false
 			if t.follow(out, v) != nil {
 				return
 			}
 		}
 	}
+}
+
+func waitFor(ctx context.Context, out *eventStream, d time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return out.wait(ctx.Done())
 }
 
 // follow sends a turn's events until it is over. A turn that was withdrawn before
@@ -254,18 +239,14 @@ func (t *threadStream) follow(out *eventStream, v *follow.Viewer) error {
 	return err
 }
 
-// next returns a viewer for the next turn by place, nil when there is none yet.
-func (t *threadStream) next(ctx context.Context) (*follow.Viewer, error) {
+// next returns a viewer for the next turn by place, nil when there is none up to newest.
+func (t *threadStream) next(ctx context.Context, newest int) (*follow.Viewer, error) {
 	ctx, cancel := context.WithTimeout(ctx, threadTimeout)
 	defer cancel()
 	if err := t.locate(ctx); err != nil {
 		return nil, err
 	}
-	// An idle page costs this one statement.
-	if last, err := t.s.Store.LastPlace(ctx, t.owner, t.thread); err != nil || last <= t.place {
-		return nil, err
-	}
-	for {
+	for newest > t.place {
 		turns, err := t.s.Store.TurnsAfter(ctx, t.owner, t.thread, t.place, 1)
 		if err != nil || len(turns) == 0 {
 			return nil, err
@@ -275,6 +256,7 @@ func (t *threadStream) next(ctx context.Context) (*follow.Viewer, error) {
 		}
 		t.place = turns[0].Place // it was shown already, at an earlier place
 	}
+	return nil, nil
 }
 
 // locate finds the place of a turn that had none when it was shown.
@@ -290,37 +272,4 @@ func (t *threadStream) locate(ctx context.Context) error {
 		t.place, t.unplaced = turn.Place, ""
 	}
 	return err
-}
-
-// wake returns a channel that is closed when the thread should be read for new turns.
-func (t *threadStream) wake(ctx context.Context) <-chan struct{} {
-	wakeUp := make(chan struct{})
-	t.idle = true
-	go func() {
-		defer close(wakeUp)
-		defer func() { t.failed = false }()
-		ticker := time.NewTicker(threadPollInterval) // the bus may disconnect meanwhile
-		defer ticker.Stop()
-		for waited := threadPollInterval; ; waited += threadPollInterval {
-			select {
-			case _, open := <-t.newTurns:
-				for open { // one read finds all announced turns
-					t.idle, t.busMissed = false, false
-					select {
-					case _, open = <-t.newTurns:
-					default:
-						return
-					}
-				}
-				t.newTurns = nil // the subscription has ended; polling replaces it
-			case <-ticker.C:
-				if waited >= threadBusPollInterval || t.busMissed || t.failed || t.newTurns == nil || !t.s.Bus.Connected() {
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return wakeUp
 }

@@ -23,6 +23,7 @@ type bus struct {
 	turns   map[string][]chan stream.Signal
 	threads map[string][]chan string
 	down    bool
+	refuses bool // threads cannot be subscribed
 }
 
 func newBus() *bus {
@@ -76,6 +77,9 @@ func (b *bus) Subscribe(ctx context.Context, turnID string) (<-chan stream.Signa
 }
 
 func (b *bus) SubscribeThread(ctx context.Context, threadID string) (<-chan string, error) {
+	if b.refuses {
+		return nil, errors.New("subscription refused")
+	}
 	return subscribe(ctx, b, b.threads, threadID), nil
 }
 

@@ -44,6 +44,7 @@ func (p *problem) addRetryAfter(answer map[string]any) {
 var (
 	errNotFound        = &problem{status: http.StatusNotFound, code: chat.CodeNotFound, message: "There is nothing here by that id."}
 	errMethod          = &problem{status: http.StatusMethodNotAllowed, code: chat.CodeMethod, message: "This path knows other methods."}
+	errHost            = &problem{status: http.StatusMisdirectedRequest, code: chat.CodeHost, message: "This server does not answer for this host. ALLOWED_HOSTS can allow it."}
 	errUnauthenticated = &problem{status: http.StatusUnauthorized, code: chat.CodeUnauthenticated, message: "A valid token is needed."}
 )
 

@@ -22,6 +22,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/dbtest/outage"
+	"github.com/palaver-chat/palaver/guard"
 )
 
 // secretDetail is part of the errors injected below and must never be in an answer.
@@ -131,6 +132,14 @@ var refusalCases = []refusalCase{
 	{"no such conversation", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/conversations/"+someThread, nil)},
 	{"no id", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/documents/x", nil)},
 	{"no such path", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/nothing", nil)},
+	{"another host", chat.CodeHost, 421, "", func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("chat.example.com", "") }, func(b *bundle, c *client) *http.Response {
+		req, err := http.NewRequestWithContext(b.t.Context(), "GET", b.url+"/api/me", nil)
+		require.NoError(b.t, err)
+		req.Host = "evil.example"
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(b.t, err)
+		return res
+	}},
 	{"no such method", chat.CodeMethod, 405, "", nil, sends("DELETE", "/api/chat", nil)},
 
 	{"a turn runs", chat.CodeTurnRunning, 409, "turn_id", nil, func(b *bundle, c *client) *http.Response {
@@ -251,10 +260,9 @@ var ends = []string{chat.CodeModelUnavailable, chat.CodeModelRejected, chat.Code
 
 func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	t.Parallel()
-	// Part 8, with token_limit (a bound of a turn), turn_lost (by its workflow) and method_not_allowed.
 	codes := strings.Fields(`validation_failed unauthenticated forbidden not_found turn_running client_turn_id_conflict no_pending_interrupt
 		invalid_resume_value version_conflict too_large unsupported_type rate_limited model_unavailable model_rejected model_timeout step_limit
-		deadline_exceeded database_unavailable internal token_limit turn_lost method_not_allowed`)
+		deadline_exceeded database_unavailable internal token_limit turn_lost method_not_allowed host_not_allowed`)
 	tested := slices.Clone(ends)
 	for _, c := range refusalCases {
 		tested = append(tested, c.code)

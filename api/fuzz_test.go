@@ -193,7 +193,7 @@ func (s fuzzTarget) request(route gin.RouteInfo, from hostile) *http.Request {
 	if from.id != "" {
 		id = from.id
 	}
-	r := httptest.NewRequest("POST", "/", strings.NewReader(from.body))
+	r := httptest.NewRequest("POST", "http://localhost/", strings.NewReader(from.body))
 	r.Method = method
 	r.URL = &url.URL{Path: pathParam.ReplaceAllLiteralString(route.Path, id), RawQuery: from.query}
 	r.Header.Set("Content-Type", "application/json")

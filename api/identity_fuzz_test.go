@@ -28,7 +28,7 @@ func FuzzNoHeadersMakeACallerOfTheirChoice(f *testing.F) {
 		if secret == proxySecret || strings.Contains(authorization, whole) {
 			return
 		}
-		r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/me", nil)
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/me", nil)
 		for name, value := range map[string]string{"Authorization": authorization, userHeader: user, proxySecretHeader: secret, "Cookie": cookie} {
 			if value != "" {
 				r.Header.Set(name, value)

@@ -49,8 +49,7 @@ func (s *server) newMCP() http.Handler {
 	}
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true,
-		// The identity middleware has checked the request's origin, and a proxy on this
-		// host may send its own Host header.
+		// checkHost has made the same check, and knows the names of ALLOWED_HOSTS, too.
 		DisableLocalhostProtection: true,
 		MaxRequestBodyBytes:        dialect.MaxBody,
 	})

@@ -75,6 +75,15 @@ func (s *server) recovery(c *gin.Context) {
 	c.Next()
 }
 
+// checkHost refuses requests that are addressed to another host, as those of a page
+// whose name was rebound to this machine's address.
+func (s *server) checkHost(c *gin.Context) {
+	if !s.Config.Hosts.Allow(c.Request.Host) {
+		s.fail(c, errHost)
+		c.Abort()
+	}
+}
+
 const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 

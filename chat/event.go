@@ -157,6 +157,7 @@ const (
 	CodeUnauthenticated  = "unauthenticated"
 	CodeForbidden        = "forbidden"
 	CodeNotFound         = "not_found"
+	CodeHost             = "host_not_allowed"
 	CodeMethod           = "method_not_allowed"
 	CodeTurnRunning      = "turn_running"
 	CodeTurnConflict     = "client_turn_id_conflict"

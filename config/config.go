@@ -9,14 +9,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/palaver-chat/palaver/guard"
 )
 
 // Config holds the settings of every role. Durations and sizes are positive
 // after Validate.
 type Config struct {
-	Host    string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
-	Port    int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
-	DataDir string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret."`
+	Host         string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
+	Port         int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
+	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Names by which clients may address the page, the API and the Web UI, besides localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all names below it, separated by commas; * allows every name. A process that listens on other interfaces can be addressed by every IP address. Other requests get 421."`
+	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret."`
 
 	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"What streams carry when a request does not say: events (statuses, tools and tokens too) or messages (finished text only)."`
 
@@ -60,6 +63,7 @@ type Config struct {
 	MaxNewThreads  string `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
 	MaxTurns       int    `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
 	MaxStreams     int    `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
+	MaxConnections int    `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
 	TrustedProxies string `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For says who the client is. Nobody else's is believed."`
 	XFF            string `name:"xff" env:"XFF" default:"leftmost" group:"Callers" help:"Which address of that header counts: leftmost (such a proxy must overwrite what its client sent) or rightmost-untrusted (proxies may append)."`
 
@@ -102,9 +106,10 @@ type Config struct {
 
 // Embedded holds the settings of the one-process program only: its Temporal and NATS.
 type Embedded struct {
-	TemporalPort   int `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
-	TemporalUIPort int `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
-	NATSPort       int `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes; 0: this process is alone and needs none."`
+	TemporalPort    int    `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
+	TemporalUIPort  int    `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
+	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows; off: it only shows them. It asks nobody who they are."`
+	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes; 0: this process is alone and needs none."`
 }
 
 // Error is an invalid setting: its variable and what is allowed.
@@ -145,6 +150,9 @@ func (c *Config) checkServer() error {
 	}
 	if err := port("WORKER_METRICS_PORT", c.WorkerMetricsPort); err != nil {
 		return err
+	}
+	if _, err := guard.NewHosts(c.Host, c.AllowedHosts); err != nil {
+		return refuse("ALLOWED_HOSTS", "%v", err)
 	}
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
@@ -252,6 +260,9 @@ func (e *Embedded) Validate() error {
 		return err
 	}
 	if err := port("TEMPORAL_UI_PORT", e.TemporalUIPort); err != nil {
+		return err
+	}
+	if err := oneOf("TEMPORAL_UI_WRITE", e.TemporalUIWrite, "on", "off"); err != nil {
 		return err
 	}
 	return port("NATS_PORT", e.NATSPort)

@@ -58,7 +58,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 30*time.Minute, g.ThreadIdleTimeout)
 	assert.Equal(t, 50, g.MaxUploadMB)
 	assert.Equal(t, "anonymous", g.AuthMode)
-	assert.Equal(t, config.Embedded{TemporalPort: 7233, TemporalUIPort: 8233}, g.Embedded)
+	assert.Equal(t, config.Embedded{TemporalPort: 7233, TemporalUIPort: 8233, TemporalUIWrite: "off"}, g.Embedded)
 	assert.Equal(t, config.Choice{Provider: config.Offline}, g.Model())
 }
 

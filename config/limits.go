@@ -44,6 +44,12 @@ func (c *Config) Proxies() []netip.Prefix {
 	return list
 }
 
+// Hosts returns ALLOWED_HOSTS; call it after Validate.
+func (c *Config) Hosts() *guard.Hosts {
+	hosts, _ := guard.NewHosts(c.Host, c.AllowedHosts)
+	return hosts
+}
+
 func (c *Config) checkCallers() error {
 	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads} {
 		if _, err := parseRate(name, value); err != nil {
@@ -56,7 +62,7 @@ func (c *Config) checkCallers() error {
 	if err := oneOf("XFF", c.XFF, "leftmost", "rightmost-untrusted"); err != nil {
 		return err
 	}
-	for name, n := range map[string]int{"MAX_TURNS_PER_CALLER": c.MaxTurns, "MAX_STREAMS_PER_CALLER": c.MaxStreams} {
+	for name, n := range map[string]int{"MAX_TURNS_PER_CALLER": c.MaxTurns, "MAX_STREAMS_PER_CALLER": c.MaxStreams, "MAX_CONNECTIONS_PER_ADDRESS": c.MaxConnections} {
 		if n < 0 || n > 100_000 {
 			return refuse(name, "%d is not allowed; use a number from 1, or 0 for no limit", n)
 		}

@@ -53,6 +53,25 @@ describe("reading a conversation again", () => {
     await many(page.getByRole("alert"), 0);
   });
 
+  it("the newest messages stay in the page while it scrolls down to an answer", async () => {
+    await page.addInitScript(() => {
+      window.dropped = 0;
+      let before = 0;
+      new MutationObserver(() => {
+        const now = document.querySelectorAll("article[aria-label=You]").length;
+        if (now < before) window.dropped++;
+        before = now;
+      }).observe(document, { childList: true, subtree: true });
+    });
+    await page.goto("/");
+    for (const [i, question] of QUESTIONS.entries()) {
+      await ask(page, question);
+      await answer(page, i + 1);
+    }
+    await many(yours(page), 3);
+    assert.equal(await page.evaluate(() => window.dropped), 0);
+  });
+
   it("while it is read there are shapes of messages, and an error has a way to try again", async () => {
     await ask(page, QUESTIONS[0]);
     await answer(page, 1);

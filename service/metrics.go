@@ -22,7 +22,7 @@ func (p *Process) serveMetrics() (stop func(), err error) {
 	}
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", promhttp.HandlerFor(p.metrics, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: routes, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: cfg.Hosts().Handler(routes), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(l) }() // ends with stop
 	return func() { _ = server.Close() }, nil
 }

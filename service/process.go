@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/mcp"
 	"github.com/palaver-chat/palaver/retrieval"
@@ -153,6 +154,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			SupabaseJWKSURL:   cfg.SupabaseJWKSURL,
 			ProxySharedSecret: cfg.ProxySharedSecret,
 			Limits:            callerLimits(cfg),
+			Hosts:             cfg.Hosts(),
 			TrustedProxies:    cfg.Proxies(),
 			ForwardedFor:      cfg.XFF,
 			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
@@ -183,6 +185,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(p.parts.Log.Handler(), slog.LevelDebug),
 	}
+	listener = guard.LimitConnections(listener, cfg.MaxConnections, cfg.Proxies())
 	go func() {
 		if err := p.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			p.failed <- fmt.Errorf("serve HTTP: %w", err)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/stream"
 )
 
@@ -21,11 +22,13 @@ const Namespace = "default"
 // Options say where the servers listen and keep their data. The zero value is a
 // server in memory on free ports, for tests.
 type Options struct {
-	Dir          string // folder for Temporal's database; empty: in memory
-	TemporalPort int    // gRPC; 0: any free port
-	UI           bool   // serve the Web UI
-	UIPort       int    // 0: any free port
-	NATSPort     int    // 0: no NATS
+	Dir          string       // folder for Temporal's database; empty: in memory
+	TemporalPort int          // gRPC; 0: any free port
+	UI           bool         // serve the Web UI
+	UIPort       int          // 0: any free port
+	UIHosts      *guard.Hosts // that the Web UI may be addressed by; nil: loopback only
+	UIWrite      bool         // the Web UI may change workflows
+	NATSPort     int          // 0: no NATS
 	// ServerDefaults leaves Temporal's limits as they are shipped, as a
 	// production server may have them.
 	ServerDefaults bool
@@ -74,7 +77,7 @@ func (s *Server) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.UI {
-		s.ui, err = startUI(ctx, o, s.temporal.address)
+		s.ui, err = startUI(o, s.temporal.address)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +109,44 @@ func TestTheWebUISeesTheNamespace(t *testing.T) {
 	}
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&body))
 	assert.Equal(t, embedded.Namespace, body.NamespaceInfo.Name)
+}
+
+// webUI sends a request to the Web UI and returns the status.
+func webUI(t *testing.T, s *embedded.Server, method, path, host string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.UIAddress()+path, strings.NewReader("{}"))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	// What the UI's own page sends.
+	req.Header.Set("X-CSRF-Token", "token")
+	req.AddCookie(&http.Cookie{Name: "_csrf", Value: "token"})
+	if host != "" {
+		req.Host = host
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
+// A page whose name was rebound to 127.0.0.1 must not read workflow ids.
+func TestWebUIRefusesOtherHosts(t *testing.T) {
+	s := start(t, embedded.Options{UI: true})
+	_, port, err := net.SplitHostPort(s.UIAddress())
+	require.NoError(t, err)
+	for _, path := range []string{"/", "/healthz", "/api/v1/settings", "/api/v1/namespaces/default/workflows", "/api/v1/namespaces/default/workflows/w/runs/r/history.json"} {
+		require.Equal(t, http.StatusMisdirectedRequest, webUI(t, s, http.MethodGet, path, "evil.example:"+port), path)
+	}
+	require.Equal(t, http.StatusOK, webUI(t, s, http.MethodGet, "/api/v1/settings", "localhost:"+port))
+}
+
+func TestWebUIChangesWorkflowsOnlyWhenAllowed(t *testing.T) {
+	const signal = "/api/v1/namespaces/default/workflows/thread/signal/approve"
+	readOnly := start(t, embedded.Options{UI: true})
+	require.Equal(t, http.StatusMethodNotAllowed, webUI(t, readOnly, http.MethodPost, signal, ""))
+	require.Equal(t, http.StatusOK, webUI(t, readOnly, http.MethodGet, "/api/v1/namespaces/default/workflows", ""))
+	writing := start(t, embedded.Options{UI: true, UIWrite: true})
+	require.Equal(t, http.StatusNotFound, webUI(t, writing, http.MethodPost, signal, ""), "no such workflow")
 }
 
 func TestNATSIsThereForOtherProcessesOnly(t *testing.T) {

@@ -1,44 +1,87 @@
 package embedded
 
 import (
-	"context"
 	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"time"
 
-	"github.com/temporalio/ui-server/v2/server"
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"github.com/temporalio/ui-server/v2/server/api"
 	"github.com/temporalio/ui-server/v2/server/config"
-	"github.com/temporalio/ui-server/v2/server/server_options"
-	"go.temporal.io/server/common/testing/freeport"
+	"github.com/temporalio/ui-server/v2/server/csrf"
+	"github.com/temporalio/ui-server/v2/server/headers"
+	"github.com/temporalio/ui-server/v2/server/route"
+	"github.com/temporalio/ui-server/v2/ui"
+
+	"github.com/palaver-chat/palaver/guard"
 )
 
 type uiServer struct {
-	server  *server.Server
+	http    *http.Server
 	address string
 }
 
-func startUI(ctx context.Context, o Options, temporal string) (*uiServer, error) {
-	port := o.UIPort
-	if port == 0 {
-		port = freeport.MustGetFreePort()
-	}
-	s := &uiServer{
-		address: local(port),
-		server: server.NewServer(server_options.WithConfigProvider(&config.Config{
-			TemporalGRPCAddress: temporal,
-			Host:                loopback,
-			Port:                port,
-			EnableUI:            true,
-			DefaultNamespace:    Namespace,
-			DisableNewsFetch:    true,
-			HideLogs:            true,
-			CORS:                config.CORS{CookieInsecure: true}, // plain HTTP on loopback
-		})),
-	}
-	go func() { _ = s.server.Start() }()
-	if err := answers(ctx, s.address); err != nil {
-		s.stop()
+// startUI serves Temporal's Web UI on a loopback address. It has no sign-in, so it only
+// shows workflows unless Options.UIWrite is set, and answers for its own hosts only.
+func startUI(o Options, temporal string) (*uiServer, error) {
+	handler, err := uiHandler(o, temporal)
+	if err != nil {
 		return nil, fmt.Errorf("start the Temporal Web UI: %w", err)
 	}
+	listener, err := net.Listen("tcp", local(o.UIPort))
+	if err != nil {
+		return nil, fmt.Errorf("start the Temporal Web UI: %w", err)
+	}
+	s := &uiServer{
+		http:    &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute},
+		address: listener.Addr().String(),
+	}
+	go func() { _ = s.http.Serve(listener) }() // until stop
 	return s, nil
 }
 
-func (s *uiServer) stop() { s.server.Stop() }
+func (s *uiServer) stop() { _ = s.http.Close() }
+
+// uiHandler puts the Web UI together as ui-server's own server does, which can neither
+// check hosts nor listen on a free port.
+func uiHandler(o Options, temporal string) (http.Handler, error) {
+	hosts := o.UIHosts
+	if hosts == nil {
+		hosts, _ = guard.NewHosts(loopback, "") // both are valid
+	}
+	settings, err := config.NewConfigProviderWithRefresh(&config.Config{
+		TemporalGRPCAddress: temporal,
+		EnableUI:            true,
+		DefaultNamespace:    Namespace,
+		DisableNewsFetch:    true,
+		DisableWriteActions: !o.UIWrite,
+		HideLogs:            true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	assets, err := ui.Assets()
+	if err != nil {
+		return nil, err
+	}
+	if assets, err = fs.Sub(assets, "local"); err != nil {
+		return nil, err
+	}
+	const secureCookie = false // plain HTTP on loopback
+	e := echo.New()
+	e.Use(middleware.Recover(), middleware.Gzip(), middleware.Secure(),
+		csrf.EnsureTokenCookie(secureCookie), middleware.CSRFWithConfig(csrf.MiddlewareConfig(settings, secureCookie)))
+	route.SetHealthRoute(e)
+	forward := headers.WithForwardHeaders([]string{"Caller-Type"})
+	if err := route.SetAPIRoutes(e, settings, []api.Middleware{forward}); err != nil {
+		return nil, err
+	}
+	if err := route.SetUIRoutes(e, "", assets); err != nil {
+		return nil, err
+	}
+	route.SetRenderRoute(e, "")
+	return hosts.Handler(e), nil
+}

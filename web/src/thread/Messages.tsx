@@ -29,6 +29,7 @@ interface Props {
 
 const EARLY = 600;
 const BUFFER = 3000; // px that are drawn above and below what is seen: for screen readers, and for finding in the page
+const NEWEST = 20; // messages that are always drawn: while a list scrolls down, virtua drops every row above what is seen, and an answer that is written scrolls all the time
 
 /** The messages. Only those in view are in the page; it stays at the end unless the reader has gone up. */
 export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, children }: Props) {
@@ -79,7 +80,8 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   useEffect(() => {
     if (gone) setEditing(null);
   }, [gone]);
-  const kept = [edited, userAt(messages, picked)].filter((i) => i >= 0);
+  const newestRows = Array.from({ length: Math.min(NEWEST, messages.length) }, (_, i) => end - i);
+  const kept = [edited, userAt(messages, picked), ...newestRows].filter((i) => i >= 0);
 
   return (
     <div className="relative min-h-0 flex-1">

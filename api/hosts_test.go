@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/guard"
+)
+
+// A page of evil.example whose name was rebound to 127.0.0.1 sends its own name, and
+// would otherwise be a user of its own.
+func TestEveryRouteRefusesRequestsForAnotherHost(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("127.0.0.1", "chat.example.com") })
+	ask := func(method, path, host string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		req.Host = host
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusMisdirectedRequest {
+			return res.StatusCode, ""
+		}
+		require.Empty(t, res.Cookies(), path)
+		return res.StatusCode, errorCode(decodeBody(t, res))
+	}
+	routes := b.server.routes().(*gin.Engine).Routes()
+	require.NotEmpty(t, routes)
+	for _, r := range routes {
+		status, code := ask(r.Method, pathParam.ReplaceAllString(r.Path, someThread), "evil.example:8080")
+		require.Equal(t, http.StatusMisdirectedRequest, status, r.Path)
+		require.Equal(t, chat.CodeHost, code, r.Path)
+	}
+	status, _ := ask("GET", "/", "evil.example")
+	require.Equal(t, http.StatusMisdirectedRequest, status, "the page")
+	for _, host := range []string{"localhost:8080", "127.0.0.1", "chat.example.com"} {
+		status, _ := ask("GET", "/api/config", host)
+		require.Equal(t, http.StatusOK, status, host)
+	}
+}
