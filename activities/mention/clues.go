@@ -22,7 +22,7 @@ func mayName(message string) bool {
 		word := strings.Trim(message[i:j], ".,;:!?()[]")
 		switch bare := strings.ToLower(word); {
 		case bare == "i" || strings.HasPrefix(bare, "i'") || strings.HasPrefix(bare, "i’"):
-		case language.WithoutExtension(word) != word, strings.ContainsAny(word, "\"“«`"):
+		case language.WithoutExtension(word) != word, strings.ContainsAny(word, language.OpeningDoubleQuotes+"`"):
 			return true
 		case strings.ContainsFunc(word, unicode.IsDigit) && strings.ContainsFunc(word, unicode.IsLetter):
 			return true
