@@ -28,7 +28,7 @@ func WithoutExtension(text string) string {
 
 // FoldName normalizes a name for comparison: case, quotation marks, spaces and hyphens.
 func FoldName(name string) string {
-	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), OpeningQuotes+ClosingQuotes+"@.,;:!? "))
+	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), allQuotes+"@.,;:!? "))
 	return strings.Join(strings.FieldsFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || r == '_' || r == '-' || r == '–'
 	}), " ")

@@ -6,4 +6,6 @@ const (
 	ClosingDoubleQuotes = "\"”»"
 	OpeningQuotes       = OpeningDoubleQuotes + "'‘`"
 	ClosingQuotes       = ClosingDoubleQuotes + "'’`"
+
+	allQuotes = "\"“”«»'‘’`"
 )
