@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -33,6 +34,9 @@ type Activities struct {
 	Search Searcher
 	Web    tools.WebSearch // nil: no web search
 	Tools  *tools.Box      // nil: no tools
+	Agents chat.Agents
+	// DocumentTypes are those that Ingest can read.
+	DocumentTypes extract.Types
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration

@@ -31,7 +31,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		NoImages: a.cannotSeeImages(t.Content.Attachments),
 	}
 	if b.Unsaved {
-		if needsStored(t.Content) {
+		if a.needsStored(t.Content) {
 			return Begun{}, a.fail(ctx, ref, "begin", db.ErrUnavailable)
 		}
 		return b, nil
@@ -118,8 +118,9 @@ func (a *Activities) undoUnrecordedTurns(ctx context.Context, ref TurnRef, open 
 }
 
 // needsStored reports whether a message cannot be answered without the database.
-func needsStored(c chat.Content) bool {
-	return c.Agent != chat.AgentAssistant || len(c.Attachments)+len(c.TaggedDocs)+len(c.TaggedSets) > 0
+func (a *Activities) needsStored(c chat.Content) bool {
+	agent, _ := a.Agents.Find(c.Agent)
+	return !agent.AnswersUnsaved || len(c.Attachments)+len(c.TaggedDocs)+len(c.TaggedSets) > 0
 }
 
 // parent is the checkpoint that a turn follows: the one asked for, if it is a turn of

@@ -61,7 +61,8 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: its arguments are not there any more."))
 	}
 	arguments := json.RawMessage(argumentsOf(texts, r.ID))
-	tool, known := a.Tools.Find(ctx, r.Owner, r.Agent, r.Name)
+	agent, _ := a.Agents.Find(r.Agent)
+	tool, known := a.Tools.Find(ctx, r.Owner, agent, r.Name)
 	if !known {
 		return a.storeToolResult(ctx, w, r, tools.Failed("The tool "+r.Name+" is not there any more."))
 	}
@@ -97,7 +98,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 
 // storedCall finds the stored outcome of a call.
 func storedCall(texts map[string]string, callID string) (c Called, ok bool) {
-	raw, ok := texts[doneKey(callID)]
+	raw, ok := texts[chat.DoneKey(callID)]
 	return c, ok && json.Unmarshal([]byte(raw), &c) == nil
 }
 
@@ -190,13 +191,13 @@ func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tool
 	if err != nil {
 		return err
 	}
-	texts := []db.Text{{Key: chat.ResultKey(r.ID), Text: storableResult(result.Content)}, {Key: doneKey(r.ID), Text: string(done)}}
+	texts := []db.Text{{Key: chat.ResultKey(r.ID), Text: storableResult(result.Content)}, {Key: chat.DoneKey(r.ID), Text: string(done)}}
 	if len(result.ChunkIDs) > 0 {
 		ids, err := json.Marshal(result.ChunkIDs)
 		if err != nil {
 			return err
 		}
-		texts = append(texts, db.Text{Key: shownKey(r.ID), Text: string(ids)})
+		texts = append(texts, db.Text{Key: chat.ShownKey(r.ID), Text: string(ids)})
 	}
 	return a.putTexts(ctx, r.TurnRef, texts...)
 }

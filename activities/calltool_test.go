@@ -48,7 +48,7 @@ func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
 	require.Equal(t, Called{Usage: chat.Usage{CostUSD: 2}}, must[Called](b, b.CallTool, r))
 	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
 	require.Equal(t, "sent it", b.result(r), "characters that a database rejects are removed")
-	require.JSONEq(t, `["d.1"]`, b.texts(r.TurnRef)[shownKey(r.ID)])
+	require.JSONEq(t, `["d.1"]`, b.texts(r.TurnRef)[chat.ShownKey(r.ID)])
 }
 
 func TestCallRunsWithEditedArguments(t *testing.T) {
@@ -284,7 +284,7 @@ func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.Equal(t, ErrTypeOutdated, app.Type())
-	require.NotContains(t, b.texts(r.TurnRef), saidKey(1), "its other texts are not written either")
+	require.NotContains(t, b.texts(r.TurnRef), chat.SaidKey(1), "its other texts are not written either")
 
 	must[Called](b, b.CallTool, CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
 		CallRef: chat.CallRef{ID: id, Name: "send", Hash: tools.Hash([]byte(`{"query":"BETA"}`))}})

@@ -26,10 +26,6 @@ const (
 	ErrTypeInterrupted = "interrupted"
 )
 
-// TextFailureHint is the key of the turn's text that says what to do when the model
-// has refused for good, such as which setting to check.
-const TextFailureHint = "failure_hint"
-
 const (
 	// How long a model activity is retried while the database is unavailable.
 	databaseRetryBudget = time.Minute
@@ -193,7 +189,7 @@ func (a *Activities) storeHint(ctx context.Context, ref TurnRef, hint string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
 	defer cancel()
-	if err := a.putTexts(ctx, ref, db.Text{Key: TextFailureHint, Text: hint}); err != nil {
+	if err := a.putTexts(ctx, ref, db.Text{Key: chat.TextFailureHint, Text: hint}); err != nil {
 		a.logOf(ref).Warn("storing the failure hint failed", "error", err)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/chunk"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -56,7 +57,9 @@ func setup(t *testing.T) *testBundle {
 	}
 	b.Activities = &Activities{
 		Store: b.store, Model: b.model, Bus: b.bus, Search: b.search, Web: b.web, RetryBudget: 45 * time.Second,
-		Log: slog.New(slog.DiscardHandler),
+		DocumentTypes: extract.All(),
+		Agents:        chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant, AnswersUnsaved: true}},
+		Log:           slog.New(slog.DiscardHandler),
 		Heartbeat: func(ctx context.Context, _ []byte, details ...any) error {
 			activity.RecordHeartbeat(ctx, details...) // to the environment's listener
 			return nil
@@ -102,7 +105,7 @@ func (b *testBundle) docOf(owner, title, text string) string {
 	ctx := context.Background()
 	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "txt", Bytes: int64(len(text)), CreatedAt: time.Now()}
 	require.NoError(b.t, b.store.CreateDocument(ctx, d, []byte(text)))
-	require.NoError(b.t, b.store.StoreText(ctx, owner, d.ID, text, chunk.ForDocument(d.ID, text, "txt"), nil))
+	require.NoError(b.t, b.store.StoreText(ctx, owner, d.ID, text, chunk.ForDocument(d.ID, text), nil))
 	return d.ID
 }
 

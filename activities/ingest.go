@@ -49,7 +49,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if doc.Status != chat.DocProcessing {
 		return nil
 	}
-	text, err := extract.Text(ctx, doc.SourceType, raw)
+	text, err := a.DocumentTypes.Text(ctx, doc.SourceType, raw)
 	var unreadable *extract.Unreadable
 	if errors.As(err, &unreadable) {
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
@@ -59,7 +59,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 		return err
 	}
 	a.progress(ctx, r, readDone)
-	chunks := chunk.ForDocument(r.DocID, text, doc.SourceType)
+	chunks := chunk.ForDocument(r.DocID, text)
 	a.progress(ctx, r, cutDone)
 	vectors, err := a.embed(ctx, r, chunks)
 	if err != nil {

@@ -63,7 +63,7 @@ func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage c
 	piece := 1
 	for n := 1; ; n++ {
 		var w Written
-		recorded := json.Unmarshal([]byte(texts[saidKey(n)]), &w) == nil
+		recorded := json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &w) == nil
 		_, finished := texts[chat.PieceKey(piece)]
 		if finished && (!recorded || w.Chars > 0) {
 			add(chat.Entry{Type: chat.EventText, Piece: piece, Ref: chat.PieceKey(piece)})

@@ -68,13 +68,13 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	ref := b.begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
 	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
 	wanted := func(n int) Wanted { return Wanted{CallRef: chat.CallRef{ID: id(n), Name: "draw"}} }
-	b.putJSON(ref, saidKey(1), Written{Chars: 5, Usage: oneCall, Calls: []Wanted{wanted(1), wanted(2), wanted(3)}})
+	b.putJSON(ref, chat.SaidKey(1), Written{Chars: 5, Usage: oneCall, Calls: []Wanted{wanted(1), wanted(2), wanted(3)}})
 	b.put(ref, chat.PieceKey(1), "Well.")
 	b.put(ref, chat.CallKey(id(1)), `{"what":"a cat"}`)
 	b.put(ref, chat.ResultKey(id(1)), "a picture")
-	b.putJSON(ref, doneKey(id(1)), Called{Usage: oneCall})
+	b.putJSON(ref, chat.DoneKey(id(1)), Called{Usage: oneCall})
 	b.put(ref, chat.ResultKey(id(2)), "The person rejected this call.")
-	b.putJSON(ref, saidKey(2), Written{Usage: oneCall, Calls: []Wanted{wanted(4)}}) // without a text
+	b.putJSON(ref, chat.SaidKey(2), Written{Usage: oneCall, Calls: []Wanted{wanted(4)}}) // without a text
 	b.put(ref, chat.PieceKey(2), "Done.")
 
 	end := b.lose(ref, "")

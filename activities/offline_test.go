@@ -37,7 +37,7 @@ func withSamples(t *testing.T) (b *testBundle, titles map[string]string) {
 		require.NoError(t, err)
 		d := chat.Document{ID: uuid.NewString(), Owner: chat.PublicOwner, Title: s.Title, Status: chat.DocProcessing, SourceType: s.Type}
 		require.NoError(t, b.store.CreateDocument(ctx, d, raw))
-		require.NoError(t, b.store.StoreText(ctx, d.Owner, d.ID, string(raw), chunk.ForDocument(d.ID, string(raw), s.Type), nil))
+		require.NoError(t, b.store.StoreText(ctx, d.Owner, d.ID, string(raw), chunk.ForDocument(d.ID, string(raw)), nil))
 		titles[d.ID] = s.Title
 	}
 	return b, titles

@@ -126,7 +126,7 @@ func (a *Activities) streamPiece(parent, ctx context.Context, w *watch, s pieceR
 func storedPiece(texts map[string]string, s Stage) (Written, bool) {
 	text, piece := texts[chat.PieceKey(s.Piece)]
 	var w Written
-	if raw := texts[saidKey(s.next())]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
+	if raw := texts[chat.SaidKey(s.next())]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
 		return w, true
 	}
 	if !piece {
@@ -163,7 +163,7 @@ func (a *Activities) storePiece(ctx context.Context, s pieceRequest, got pieceRe
 		for _, c := range got.calls {
 			texts = append(texts, c.texts...)
 		}
-		texts = append(texts, db.Text{Key: saidKey(s.next()), Text: string(record)})
+		texts = append(texts, db.Text{Key: chat.SaidKey(s.next()), Text: string(record)})
 	}
 	if got.text != "" {
 		texts = append(texts, db.Text{Key: chat.PieceKey(s.Piece), Text: got.text})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
@@ -33,7 +32,7 @@ func (s Stage) rounds(texts map[string]string) []Round {
 	rounds, piece := s.Rounds, 1
 	for n := len(rounds) + 1; n <= s.Round; n++ {
 		var said Written
-		_ = json.Unmarshal([]byte(texts[saidKey(n)]), &said) // ours
+		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // ours
 		r := Round{}
 		if said.Chars > 0 {
 			r.Piece, piece = piece, piece+1
@@ -116,7 +115,7 @@ func storedCalls(texts map[string]string, r Round) []prompt.Call {
 		if result, ok := texts[chat.ResultKey(made.ID)]; ok {
 			c.Result = result
 		}
-		_ = json.Unmarshal([]byte(texts[shownKey(made.ID)]), &c.Shown) // ours; none for most tools
+		_ = json.Unmarshal([]byte(texts[chat.ShownKey(made.ID)]), &c.Shown) // ours; none for most tools
 		out = append(out, c)
 	}
 	return out
@@ -130,14 +129,3 @@ func argumentsOf(texts map[string]string, callID string) string {
 	}
 	return prompt.Arguments(arguments)
 }
-
-// shownKey is the key of the text with the ids of the passages in a call's result,
-// as JSON.
-func shownKey(callID string) string { return "shown:" + callID }
-
-// doneKey is the key of the text with a call's outcome: Called, as JSON.
-func doneKey(callID string) string { return "done:" + callID }
-
-// saidKey is the key of the text with the result of the turn's n-th model call:
-// Written, as JSON.
-func saidKey(n int) string { return "said:" + strconv.Itoa(n) }

@@ -158,7 +158,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	ref := transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
-		Terminal: terminal(e, texts[TextFailureHint], text, citations),
+		Terminal: terminal(e, texts[chat.TextFailureHint], text, citations),
 		Title:    chat.TitleFrom(t.Content.Message),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.now().UTC().Truncate(time.Millisecond),

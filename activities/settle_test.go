@@ -124,7 +124,7 @@ func TestPieceFinishedDuringAStopIsThePartial(t *testing.T) {
 func TestFailureMessageSaysWhatToDo(t *testing.T) {
 	b := setup(t)
 	ref := b.say("Tell me")
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, TextFailureHint, "Check CHAT_MODEL_NAME."))
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check CHAT_MODEL_NAME."))
 	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: written1[:1]})
 	got := b.terminal(ref)
 	require.Equal(t, chat.EventFailed, got.Type)

@@ -105,7 +105,7 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 			MaxTokens:   prompt.MaxAnswerTokens,
 		},
 		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
-		offered: a.offeredTools(ctx, r.Owner, chat.AgentAssistant, e.Truncated),
+		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated),
 	}, nil
 }
 
@@ -113,7 +113,8 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 // result is offered only when a result was truncated.
 func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
 	var out []tools.Tool
-	for _, t := range a.Tools.Tools(ctx, owner, agent) {
+	info, _ := a.Agents.Find(agent)
+	for _, t := range a.Tools.Tools(ctx, owner, info) {
 		if cut || t.Name != tools.ReadResultName {
 			out = append(out, t)
 		}

@@ -143,11 +143,11 @@ func (b *testBundle) looked(r *ThinkRequest, piece int, name, arguments, result 
 	b.put(r.TurnRef, chat.CallKey(id), arguments)
 	b.put(r.TurnRef, chat.ResultKey(id), result)
 	if len(shown) > 0 {
-		b.put(r.TurnRef, shownKey(id), asJSON(shown))
+		b.put(r.TurnRef, chat.ShownKey(id), asJSON(shown))
 	}
-	b.put(r.TurnRef, doneKey(id), asJSON(Called{}))
+	b.put(r.TurnRef, chat.DoneKey(id), asJSON(Called{}))
 	r.Round++
-	b.put(r.TurnRef, saidKey(r.Round), asJSON(Written{Chars: piece, Calls: []Wanted{{CallRef: chat.CallRef{ID: id, Name: name}}}}))
+	b.put(r.TurnRef, chat.SaidKey(r.Round), asJSON(Written{Chars: piece, Calls: []Wanted{{CallRef: chat.CallRef{ID: id, Name: name}}}}))
 	if piece > 0 {
 		r.Piece = piece + 1
 	}
@@ -161,10 +161,10 @@ func TestRoundsAreReadFromTheTurnsTexts(t *testing.T) {
 		return out
 	}
 	texts := map[string]string{
-		saidKey(1): asJSON(Written{Chars: 9, Calls: calls("c1")}), doneKey("c1"): asJSON(Called{}),
-		saidKey(2): asJSON(Written{Calls: calls("c2", "c3")}), doneKey("c2"): asJSON(Called{IsError: true}), chat.ResultKey("c3"): "rejected",
-		saidKey(3): asJSON(Written{Chars: 5, Calls: calls("c4")}), doneKey("c4"): asJSON(Called{}),
-		saidKey(4): asJSON(Written{Chars: 7, Calls: calls("c5")}), // by an attempt that died
+		chat.SaidKey(1): asJSON(Written{Chars: 9, Calls: calls("c1")}), chat.DoneKey("c1"): asJSON(Called{}),
+		chat.SaidKey(2): asJSON(Written{Calls: calls("c2", "c3")}), chat.DoneKey("c2"): asJSON(Called{IsError: true}), chat.ResultKey("c3"): "rejected",
+		chat.SaidKey(3): asJSON(Written{Chars: 5, Calls: calls("c4")}), chat.DoneKey("c4"): asJSON(Called{}),
+		chat.SaidKey(4): asJSON(Written{Chars: 7, Calls: calls("c5")}), // by an attempt that died
 	}
 	made := func(id string, failed bool) Made {
 		return Made{CallRef: chat.CallRef{ID: id, Name: "look"}, IsError: failed}
@@ -377,9 +377,8 @@ func TestUnsavedAssistantTurnIsAnsweredFromItsMessageAlone(t *testing.T) {
 
 func TestDocumentsAgentIsOfferedToolsAndCitesTheirPassages(t *testing.T) {
 	b := setup(t)
-	draw := noting("draw")
-	draw.Agents = []chat.Agent{chat.AgentAssistant}
-	b.equip(noting("search_documents"), draw)
+	b.Agents[0].Tools = func(name string) bool { return name != "draw" }
+	b.equip(noting("search_documents"), noting("draw"))
 	other := b.doc("Travel Policy", "Flights need approval.")
 	r := b.question("How many days, and may I fly?", leave)
 	b.model.stream, b.model.reply.Calls = streamText(), []llm.ToolCall{call("search_documents", `{"query":"fly"}`)}

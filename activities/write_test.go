@@ -404,7 +404,7 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 			}
 			var model *llm.Error
 			if errors.As(tc.err, &model) && model.Hint != "" {
-				require.Equal(t, model.Hint, b.texts(r.TurnRef)[TextFailureHint])
+				require.Equal(t, model.Hint, b.texts(r.TurnRef)[chat.TextFailureHint])
 			}
 		})
 	}

@@ -15,7 +15,7 @@ func (s *server) agentStream(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := agentv2.ParseStream(raw)
+	in, err := agentv2.ParseStream(raw, s.Agents)
 	if err != nil {
 		return err
 	}

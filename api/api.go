@@ -22,6 +22,7 @@ import (
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/stream"
 )
 
@@ -69,9 +70,12 @@ type Deps struct {
 	Bus     stream.Bus
 	Search  Searcher
 	Model   llm.Info
-	Page    http.Handler // the web page; nil: none
-	Config  Config
-	Log     *slog.Logger // default slog.Default()
+	Agents  chat.Agents
+	// DocumentTypes are those that can be uploaded.
+	DocumentTypes extract.Types
+	Page          http.Handler // the web page; nil: none
+	Config        Config
+	Log           *slog.Logger // default slog.Default()
 	// Ready holds further readiness checks by name (temporal…).
 	Ready map[string]func(context.Context) error
 	// Optional returns the state of optional parts by name (mcp:files…): "ok",
@@ -160,7 +164,7 @@ func newServer(d Deps) (*server, error) {
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.offered = s.newMCP()
 	var err error
-	if s.openAPI, err = openAPIs[d.Config.AuthMode](); err != nil {
+	if s.openAPI, err = newOpenAPI(d.Config.AuthMode, d.Agents); err != nil {
 		return nil, err
 	}
 	for _, origin := range d.Config.TrustedOrigins {

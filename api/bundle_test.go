@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
 const jwtSecret = "a secret that is only used in tests"
@@ -50,8 +51,10 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	stop := make(chan struct{})
 	d := Deps{
 		Store: store, Threads: e, Bus: b, Search: searchStub{store},
-		Model: llm.Info{Provider: "offline", Offline: true},
-		Log:   slog.New(slog.DiscardHandler), Stop: stop,
+		Model:         llm.Info{Provider: "offline", Offline: true},
+		DocumentTypes: extract.All(),
+		Agents:        chat.Agents{{Name: chat.AgentDocuments, Label: "Documents"}, {Name: chat.AgentAssistant, Label: "Assistant"}},
+		Log:           slog.New(slog.DiscardHandler), Stop: stop,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
 		Config: Config{
 			CookieSecret: []byte("0123456789abcdef"), SupabaseJWTSecret: jwtSecret,

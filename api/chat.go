@@ -25,7 +25,7 @@ func (s *server) postChat(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := native.ParseChat(raw)
+	in, err := native.ParseChat(raw, s.Agents)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (s *server) cancel(c *gin.Context, in dialect.Cancel) error {
 		status = string(turn.Status)
 	case known:
 		status = cancelling
-		open, err := s.Threads.Cancel(ctx, who.ID, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason})
+		open, err := s.Threads.Cancel(ctx, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason})
 		if err != nil {
 			return engineErr(err)
 		}

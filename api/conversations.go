@@ -193,7 +193,7 @@ func (s *server) deleteConversation(c *gin.Context) error {
 	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
 		return err
 	}
-	if err := s.Threads.Delete(ctx, who.ID, id); err != nil {
+	if err := s.Threads.Delete(ctx, id); err != nil {
 		return engineErr(err)
 	}
 	if err := s.Store.DeleteConversation(ctx, who.ID, id); err != nil {

@@ -109,10 +109,10 @@ func (e hangingThreads) Resume(ctx context.Context, _ chat.Resume) error { retur
 func (e hangingThreads) State(ctx context.Context, _ string) (chat.ThreadState, error) {
 	return chat.ThreadState{}, e.wait(ctx)
 }
-func (e hangingThreads) Cancel(ctx context.Context, _, _ string, _ chat.Cancel) (bool, error) {
+func (e hangingThreads) Cancel(ctx context.Context, _ string, _ chat.Cancel) (bool, error) {
 	return false, e.wait(ctx)
 }
-func (e hangingThreads) Delete(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+func (e hangingThreads) Delete(ctx context.Context, _ string) error { return e.wait(ctx) }
 func (e hangingThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
 
 func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {

@@ -58,7 +58,7 @@ func (e *openThreads) State(_ context.Context, thread string) (chat.ThreadState,
 	return chat.ThreadState{TurnID: thread, Names: map[string]chat.TurnName{thread: {}}}, nil
 }
 
-func (e *openThreads) Cancel(_ context.Context, _, _ string, c chat.Cancel) (bool, error) {
+func (e *openThreads) Cancel(_ context.Context, _ string, c chat.Cancel) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.cancelled = append(e.cancelled, c.TurnID)

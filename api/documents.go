@@ -17,7 +17,6 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
 type documentJSON struct {
@@ -64,9 +63,9 @@ func (s *server) createDocument(c *gin.Context) error {
 	if len(u.raw) == 0 {
 		return invalid("file", "is empty")
 	}
-	kind, ok := extract.Detect(u.name, u.mediaType, u.raw)
+	kind, ok := s.DocumentTypes.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return unsupported("Text, Markdown, HTML and PDF files can be read; this is none of them.")
+		return unsupported(s.DocumentTypes.Labels() + " files can be read; this is none of them.")
 	}
 	if u.title == "" {
 		u.title = titleOf(u.name)

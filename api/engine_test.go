@@ -226,7 +226,7 @@ func (e *engine) Resume(_ context.Context, r chat.Resume) error {
 	return nil
 }
 
-func (e *engine) Cancel(_ context.Context, _, threadID string, c chat.Cancel) (bool, error) {
+func (e *engine) Cancel(_ context.Context, threadID string, c chat.Cancel) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.cancels = append(e.cancels, c)
@@ -295,7 +295,7 @@ func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, er
 		Names: map[string]chat.TurnName{u.ref.TurnID: name}}, nil
 }
 
-func (e *engine) Delete(_ context.Context, _, threadID string) error {
+func (e *engine) Delete(_ context.Context, threadID string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.deleted = append(e.deleted, threadID)

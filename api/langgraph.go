@@ -18,7 +18,7 @@ func (s *server) postLangGraph(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := langgraph.ParseStream(raw)
+	in, err := langgraph.ParseStream(raw, s.Agents)
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ var operations = []operation{
 
 	{route: "GET /api/documents", group: groupDocuments, about: "The documents that the caller can ask about.",
 		query: []param{paramCursor, paramLimit(200)}, answers: returnsOK(list[documentJSON]{})},
-	{route: "POST /api/documents", group: groupDocuments, about: "Takes a file (text, Markdown, HTML or PDF) or a text, which is then processed.",
+	{route: "POST /api/documents", group: groupDocuments, about: "Takes a file of one of the document_types of /api/config, or a text, which is then processed.",
 		body: dialect.Shape{Value: textBody{}, Needs: []string{"title", "text"}}, file: true,
 		answers: returnsAccepted(documentJSON{}), errors: []int{http.StatusTooManyRequests}},
 	{route: "GET /api/documents/:id", group: groupDocuments, about: "A document.", answers: returnsOK(documentJSON{})},

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -21,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/chat"
 )
 
 const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
@@ -37,13 +37,7 @@ type openAPI struct {
 	etag string
 }
 
-// openAPIs makes the document for each AUTH_MODE, once.
-var openAPIs = map[string]func() (openAPI, error){
-	AuthAnonymous: sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthAnonymous) }),
-	AuthRequired:  sync.OnceValues(func() (openAPI, error) { return newOpenAPI(AuthRequired) }),
-}
-
-func newOpenAPI(auth string) (openAPI, error) {
+func newOpenAPI(auth string, agents chat.Agents) (openAPI, error) {
 	d := &documented{schemas: newSchemas()}
 	d.doc = &openapi3.T{
 		OpenAPI: "3.1.0",
@@ -68,7 +62,7 @@ func newOpenAPI(auth string) (openAPI, error) {
 		d.add(o)
 	}
 	delete(d.schemas.made, "UIChunk") // the union type of all chunks; no schema refers to it
-	d.schemas.describe()
+	d.schemas.describe(agents)
 	raw, err := json.Marshal(d.doc)
 	sum := sha256.Sum256(raw)
 	return openAPI{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err

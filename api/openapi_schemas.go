@@ -278,12 +278,15 @@ func camel(s string) string {
 }
 
 // describe adds the descriptions in words to the fields.
-func (m *schemas) describe() {
+func (m *schemas) describe(agents chat.Agents) {
 	for name, ref := range m.made {
 		for field, p := range ref.Value.Properties {
 			w, known := words[name+"."+field]
 			if !known {
 				w = words[field]
+			}
+			if field == "agent" {
+				w.enum = values(append(agents.Names(), "")...)
 			}
 			ref.Value.Properties[field] = w.on(p)
 		}

@@ -97,7 +97,7 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
-	anew, err := newOpenAPI(AuthAnonymous) // as another process makes it
+	anew, err := newOpenAPI(AuthAnonymous, b.server.Agents) // as another process makes it
 	require.NoError(t, err)
 	require.Equal(t, tag, anew.etag)
 	strict := setup(t, func(d *Deps) { d.Config.AuthMode = AuthRequired })

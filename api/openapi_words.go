@@ -9,7 +9,7 @@ import (
 // fields with the name.
 var words = map[string]word{
 	"action":               {about: "What to do with the message; empty or null: inferred from it.", enum: append(values(chat.Actions...), "")},
-	"agent":                {about: "Which agent answers; left out: the conversation's.", enum: values(chat.AgentDocuments, chat.AgentAssistant, "")},
+	"agent":                {about: "Which agent answers; left out: the conversation's."},
 	"arguments":            {object: true},
 	"attachments":          {about: "Ids of pictures that were uploaded."},
 	"checkpoint_id":        {about: "What was made: a later turn may follow it."},

@@ -28,15 +28,26 @@ type (
 		Down   []string          `json:"down"`
 	}
 	configJSON struct {
-		Model    modelJSON       `json:"model"`
-		Limits   limitsJSON      `json:"limits"`
-		Features map[string]bool `json:"features"`
-		Auth     authJSON        `json:"auth"`
+		Model         modelJSON          `json:"model"`
+		Agents        []agentJSON        `json:"agents"`
+		DocumentTypes []documentTypeJSON `json:"document_types"`
+		Limits        limitsJSON         `json:"limits"`
+		Features      map[string]bool    `json:"features"`
+		Auth          authJSON           `json:"auth"`
 	}
 	modelJSON struct {
 		Label    string `json:"label"`
 		Offline  bool   `json:"offline"`
 		Provider string `json:"provider"`
+	}
+	agentJSON struct {
+		Name        chat.Agent `json:"name"`
+		Label       string     `json:"label"`
+		Description string     `json:"description"`
+	}
+	documentTypeJSON struct {
+		Label      string   `json:"label"`
+		Extensions []string `json:"extensions"`
 	}
 	limitsJSON struct {
 		MessageChars int   `json:"message_chars"`
@@ -146,11 +157,21 @@ func (s *server) config(c *gin.Context) error {
 	if features == nil {
 		features = map[string]bool{}
 	}
+	agents := []agentJSON{}
+	for _, a := range s.Agents {
+		agents = append(agents, agentJSON{a.Name, a.Label, a.Description})
+	}
+	types := []documentTypeJSON{}
+	for _, t := range s.DocumentTypes {
+		types = append(types, documentTypeJSON{t.Label, t.Extensions})
+	}
 	c.JSON(http.StatusOK, configJSON{
-		Model:    modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
-		Limits:   limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
-		Features: features,
-		Auth:     authJSON{s.Config.AuthMode, s.tokens.accepted()},
+		DocumentTypes: types,
+		Agents:        agents,
+		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
+		Limits:        limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
+		Features:      features,
+		Auth:          authJSON{s.Config.AuthMode, s.tokens.accepted()},
 	})
 	return nil
 }

@@ -21,7 +21,7 @@ type Threads interface {
 	Resume(ctx context.Context, r chat.Resume) error
 	// Cancel ends a turn. It is idempotent. open is false, without an error, when the
 	// thread has no open workflow.
-	Cancel(ctx context.Context, owner, threadID string, c chat.Cancel) (open bool, _ error)
+	Cancel(ctx context.Context, threadID string, c chat.Cancel) (open bool, _ error)
 	// Run returns the newest run of the thread's workflow. An error means that its
 	// status is unknown.
 	Run(ctx context.Context, threadID string) (chat.WorkflowRun, error)
@@ -31,7 +31,7 @@ type Threads interface {
 	// State returns a summary of the thread; zero when it has no open workflow.
 	State(ctx context.Context, threadID string) (chat.ThreadState, error)
 	// Delete ends the thread's workflow.
-	Delete(ctx context.Context, owner, threadID string) error
+	Delete(ctx context.Context, threadID string) error
 	// Ingest starts the ingest of an uploaded document.
 	Ingest(ctx context.Context, owner, docID string) error
 }

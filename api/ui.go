@@ -24,7 +24,7 @@ func (s *server) postUI(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := aisdk.Parse(raw)
+	in, err := aisdk.Parse(raw, s.Agents)
 	if err != nil {
 		return err
 	}

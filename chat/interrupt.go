@@ -70,11 +70,6 @@ type ResumeValue struct {
 	Ref string `json:"ref,omitempty"`
 }
 
-// AnswerKey is the key of a text that holds a whole answer, a ResumeValue in
-// JSON. The same question may get two answers at once, of which one counts, so
-// the id is the answer's own.
-func AnswerKey(id string) string { return "answer:" + id }
-
 // HasTexts reports whether an answer to q holds more than ByReference keeps.
 func (v ResumeValue) HasTexts(q Question) bool {
 	return len(v.TipTap)+len(v.TaggedDocs)+len(v.TaggedSets) > 0 ||

@@ -1,13 +1,6 @@
 package chat
 
-import (
-	"encoding/json"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
-)
+import "time"
 
 // Entry is a durable event as the workflow keeps it: ids, enums and numbers
 // only. Its texts are rows of the turn, named by Ref, or follow from its codes;
@@ -134,52 +127,4 @@ func (q Question) OptionLabel(id, title string) string {
 		return "All of these"
 	}
 	return title
-}
-
-// Keys of a turn's texts.
-const (
-	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
-	TextSource     = "source_text" // the text an audit is about, when given in answer to a question
-	TextWebQuery   = "web_query"
-	TextWebResults = "web_results" // JSON
-	TextCitations  = "citations"   // JSON, []Citation of the answer
-)
-
-// PieceKey is the key of an answer's n-th piece.
-func PieceKey(n int) string { return "piece:" + strconv.Itoa(n) }
-
-// logPrefix begins the keys of texts that hold entries of a turn's log, JSON. The
-// number of the first one follows.
-const logPrefix = "log:"
-
-// LogKey is the key of the text that holds a turn's entries from number n on.
-func LogKey(n int) string { return logPrefix + strconv.Itoa(n) }
-
-// KeptLog are the entries that a turn's texts hold, after number after and in
-// their order.
-func KeptLog(texts map[string]string, after int) ([]Entry, error) {
-	var pages []int
-	for key := range texts {
-		if n, is := strings.CutPrefix(key, logPrefix); is {
-			first, err := strconv.Atoi(n)
-			if err != nil {
-				return nil, fmt.Errorf("text %q: %w", key, err)
-			}
-			pages = append(pages, first)
-		}
-	}
-	slices.Sort(pages)
-	var log []Entry
-	for _, first := range pages {
-		var page []Entry
-		if err := json.Unmarshal([]byte(texts[LogKey(first)]), &page); err != nil {
-			return nil, fmt.Errorf("entries from %d: %w", first, err)
-		}
-		for _, e := range page {
-			if e.N > after {
-				log = append(log, e)
-			}
-		}
-	}
-	return log, nil
 }

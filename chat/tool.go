@@ -56,17 +56,6 @@ const (
 	MaxArguments = 64 << 10
 )
 
-// CallKey is the key of the text that holds a tool call's arguments as the model
-// wrote them; EditedKey of those that a person put in their place; ResultKey of
-// what the tool returned.
-func CallKey(callID string) string   { return "call:" + callID }
-func EditedKey(callID string) string { return "edited:" + callID }
-func ResultKey(callID string) string { return "result:" + callID }
-
-// SchemaKey is the key of the text that holds the JSON schema which edited
-// arguments of a tool must satisfy, kept with the turn whose approval asks.
-func SchemaKey(tool string) string { return "schema:" + tool }
-
 // ToolResult is a tool call with what came of it, as an assistant message keeps
 // it in its metadata (MetaToolResults), in the order of the calls. A call that
 // was left without an answer is an error whose content is NoToolResult, so that

@@ -59,18 +59,6 @@ const (
 	Low    Confidence = "low"
 )
 
-// Agent names the declaration of nodes that runs a turn.
-type Agent string
-
-// AgentDocuments answers questions of one's own documents.
-const AgentDocuments Agent = "documents"
-
-// AgentAssistant calls a model and its tools in turn until it answers.
-const AgentAssistant Agent = "assistant"
-
-// Valid reports whether a is an agent that a client may ask for by name.
-func (a Agent) Valid() bool { return a == AgentDocuments || a == AgentAssistant }
-
 // OnBusy says what a submit does when the thread already runs a turn.
 type OnBusy string
 

@@ -86,12 +86,6 @@ type Config struct {
 	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in. Example: palaver"`
 	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP (the protocol http/protobuf, port 4318 as a rule; not gRPC, not http/json)."`
 
-	TempChat         float64 `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" group:"Not built yet" help:"Temperature of the discovery chat, 0 to 2. Checked, but nothing reads it before that chat is built."`
-	ChatMaxTokens    int     `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Not built yet" help:"Longest answer of the discovery chat. As above."`
-	ContextThreshold int     `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Not built yet" help:"Items of a board that the discovery chat sees whole. As above."`
-	GoogleAPIKey     string  `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Not built yet" help:"Key for imports from Google Drive. Nothing reads it before they are built."`
-	GoogleDriveURL   string  `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Not built yet" help:"Another address for Drive's API. As above."`
-
 	// ClockOffset shifts the clock of an API process for turn ids and creation times.
 	// For tests of API machines whose clocks differ.
 	ClockOffset time.Duration `hidden:""`
@@ -127,7 +121,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate trims the values and reports the first invalid one, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkIdentity, c.checkMCP, c.checkTraces, c.checkLater} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkIdentity, c.checkMCP, c.checkTraces} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -1,11 +1,14 @@
 // Package db defines the Store of conversations and documents. SQL lives in
-// db/sqlite and db/postgres; one conformance suite (db/dbtest) pins the contract
-// for both.
+// db/sqlite and db/postgres, the rules that both share in db/internal/rules; one
+// conformance suite (db/dbtest) pins the contract for both.
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
 // Only methods of Audit read rows of every owner, and they return only ids.
 package db
+
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+//go:generate go run ./internal/sharegen
 
 import (
 	"context"

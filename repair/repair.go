@@ -29,7 +29,7 @@ type Threads interface {
 	// the turn.
 	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
 	// Cancel ends a turn; open is false when no workflow of the thread is open.
-	Cancel(ctx context.Context, owner, threadID string, c chat.Cancel) (open bool, _ error)
+	Cancel(ctx context.Context, threadID string, c chat.Cancel) (open bool, _ error)
 }
 
 // Checker compares rows with workflows and repairs differences. Safe for concurrent use,
@@ -321,7 +321,7 @@ func (k *check) checkUnlistedTurn(ctx context.Context, turnID string, state chat
 		k.found = append(k.found, k.finding(turnID, problem, "close the question", false))
 		return nil
 	}
-	if _, err := k.Threads.Cancel(ctx, k.owner, k.thread, chat.Cancel{TurnID: turnID, Reason: chat.UserCancelled}); err != nil {
+	if _, err := k.Threads.Cancel(ctx, k.thread, chat.Cancel{TurnID: turnID, Reason: chat.UserCancelled}); err != nil {
 		return err
 	}
 	k.repaired(turnID, problem, "question closed")

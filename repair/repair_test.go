@@ -69,7 +69,7 @@ func (e *temporal) Progress(_ context.Context, _, turnID string, _ int) (chat.Pr
 	return e.progress[turnID], errors.Join(e.down, e.queryErr)
 }
 
-func (e *temporal) Cancel(_ context.Context, _, _ string, c chat.Cancel) (bool, error) {
+func (e *temporal) Cancel(_ context.Context, _ string, c chat.Cancel) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.cancels = append(e.cancels, c)

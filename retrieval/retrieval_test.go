@@ -55,7 +55,7 @@ func (b *bundle) create(id, title string) {
 func (b *bundle) add(id, title, text string, vectors ...[]float32) {
 	b.t.Helper()
 	b.create(id, title)
-	if err := b.store.StoreText(b.t.Context(), owner, id, text, chunk.ForDocument(id, text, "md"), vectors); err != nil {
+	if err := b.store.StoreText(b.t.Context(), owner, id, text, chunk.ForDocument(id, text), vectors); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -19,14 +19,14 @@ func TestEverySampleIsListedReadableAndCutIntoPassages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kind, ok := extract.Detect(s.Name, "", raw); !ok || kind != s.Type {
+		if kind, ok := extract.All().Detect(s.Name, "", raw); !ok || kind != s.Type {
 			t.Errorf("%s is detected as %q, listed as %q", s.Name, kind, s.Type)
 		}
-		text, err := extract.Text(context.Background(), s.Type, raw)
+		text, err := extract.All().Text(context.Background(), s.Type, raw)
 		if err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		if len(chunk.Split(text, s.Type)) == 0 || s.Title == "" {
+		if len(chunk.Split(text)) == 0 || s.Title == "" {
 			t.Errorf("%s: no passages or no title", s.Name)
 		}
 	}

@@ -57,21 +57,15 @@ func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 		return nil, err
 	}
 	if cfg.Postgres() {
-		return openPostgres(ctx, cfg.DatabaseURL, "DATABASE_URL")
+		store, err := postgres.Open(ctx, cfg.DatabaseURL)
+		if err != nil { // it does not hold the URL, which may have a password
+			return nil, fmt.Errorf("open the database of DATABASE_URL: %w", err)
+		}
+		return store, nil
 	}
 	store, err := sqlite.Open(ctx, filepath.Join(cfg.DataDir, databaseFile))
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
-	}
-	return store, nil
-}
-
-// openPostgres names the setting of the URL in its errors, because the URL itself may
-// hold a password.
-func openPostgres(ctx context.Context, url, setting string) (*postgres.Store, error) {
-	store, err := postgres.Open(ctx, url)
-	if err != nil {
-		return nil, fmt.Errorf("open the database of %s: %w", setting, err)
 	}
 	return store, nil
 }

@@ -54,6 +54,7 @@ type Roles struct {
 // Process is a running process.
 type Process struct {
 	parts    Parts
+	agents   []workflows.Agent
 	http     *http.Server
 	worker   sdkworker.Worker
 	metrics  *prometheus.Registry
@@ -75,7 +76,7 @@ const (
 // Start starts the roles. While Temporal is unavailable, the API answers (and /readyz
 // reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
-	p := &Process{parts: parts, stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	p := &Process{parts: parts, agents: workflows.Agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
 	if roles.Worker { // before the API, which shows the state of its servers
 		var err error
 		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
@@ -142,10 +143,12 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Threads: &workflows.Client{
 			Temporal: p.parts.Temporal, Rules: rules, ContinueAfter: cfg.ContinueAfter,
 		},
-		Bus:    p.parts.Bus,
-		Search: search,
-		Model:  p.parts.Model.Info(),
-		Page:   web.Handler(),
+		Bus:           p.parts.Bus,
+		Search:        search,
+		Model:         p.parts.Model.Info(),
+		Agents:        workflows.AgentInfos(p.agents),
+		DocumentTypes: extract.All(),
+		Page:          web.Handler(),
 		Config: api.Config{
 			StreamMode:        cfg.StreamMode,
 			AuthMode:          cfg.AuthMode,
@@ -220,15 +223,17 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
-		Store:       p.parts.Store,
-		Model:       telemetry.Model(p.parts.Model, p.traces, counts),
-		Bus:         p.parts.Bus,
-		Search:      telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
-		Web:         search,
-		Tools:       p.toolBox(counts),
-		RetryBudget: cfg.RetryBudget,
-		Log:         p.parts.Log,
-	}, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
+		Store:         p.parts.Store,
+		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
+		Bus:           p.parts.Bus,
+		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
+		Web:           search,
+		Tools:         p.toolBox(counts),
+		Agents:        workflows.AgentInfos(p.agents),
+		DocumentTypes: extract.All(),
+		RetryBudget:   cfg.RetryBudget,
+		Log:           p.parts.Log,
+	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}

@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -20,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/stream"
@@ -43,61 +41,6 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-}
-
-func ready(t *testing.T, cfg *config.Config, owner string) []chat.Document {
-	t.Helper()
-	store, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
-	defer func() { _ = store.Close() }()
-	page, err := store.ListDocuments(t.Context(), owner, "", 100)
-	require.NoError(t, err)
-	return page.Items
-}
-
-func TestIngestLoadsFoldersAndFilesOnceForTheirOwner(t *testing.T) {
-	cfg, dir := settings(t), t.TempDir()
-	write(t, filepath.Join(dir, "policy.md"), "# Travel\n\nEvery trip needs an approval.")
-	write(t, filepath.Join(dir, "deep", "rule.txt"), "Receipts are kept for ten years.")
-	write(t, filepath.Join(dir, ".git", "hidden.txt"), "not for reading")
-	single := filepath.Join(t.TempDir(), "note.txt")
-	write(t, single, "A note by itself.")
-
-	var out bytes.Buffer
-	require.NoError(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{dir, single}, &out))
-	assert.Contains(t, out.String(), "policy.md: ready, 1 passages")
-	assert.NotContains(t, out.String(), "hidden")
-	require.NoError(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{dir}, io.Discard), "again changes nothing")
-
-	documents := ready(t, cfg, "ann")
-	titles := map[string]chat.DocStatus{}
-	for _, d := range documents {
-		titles[d.Title] = d.Status
-	}
-	assert.Equal(t, map[string]chat.DocStatus{"policy": chat.DocReady, "rule": chat.DocReady, "note": chat.DocReady}, titles)
-	assert.Empty(t, ready(t, cfg, "bob"))
-
-	require.NoError(t, service.IngestPaths(t.Context(), cfg, silent, chat.PublicOwner, []string{single}, io.Discard))
-	assert.Len(t, ready(t, cfg, "bob"), 1, "public documents are everybody's")
-}
-
-func TestIngestReportsUnreadableFilesAndLoadsTheRest(t *testing.T) {
-	cfg, dir := settings(t), t.TempDir()
-	cfg.MaxUploadMB = 1
-	write(t, filepath.Join(dir, "good.txt"), "This can be read.")
-	write(t, filepath.Join(dir, "empty.txt"), "")
-	write(t, filepath.Join(dir, "program.bin"), "\x7fELF\x00\x01\x02\x03")
-	write(t, filepath.Join(dir, "large.txt"), string(bytes.Repeat([]byte("word "), 300_000)))
-	write(t, filepath.Join(dir, "broken.pdf"), "%PDF-1.7\nnothing of the kind")
-
-	var out bytes.Buffer
-	err := service.IngestPaths(t.Context(), cfg, silent, "ann", []string{dir}, &out)
-	require.EqualError(t, err, "3 of 5 files could not be loaded")
-	assert.Contains(t, out.String(), "program.bin: left out")
-	require.Error(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{filepath.Join(dir, "program.bin")}, io.Discard), "one that was named is missed")
-	assert.Contains(t, out.String(), "good.txt: ready")
-	assert.Contains(t, out.String(), "MAX_UPLOAD_MB=1")
-	require.Error(t, service.IngestPaths(t.Context(), cfg, silent, "ann", []string{t.TempDir()}, io.Discard), "nothing to load is no success")
 }
 
 func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {

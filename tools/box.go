@@ -25,7 +25,7 @@ var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Tools returns the tools that an agent may call for an owner now, in a stable order, with
 // defaults filled in. It leaves out tools with an invalid name or schema. A nil box has none.
-func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool {
+func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []Tool {
 	if b == nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool 
 	seen := map[string]bool{}
 	for _, source := range b.sources {
 		for _, t := range source.Tools(ctx, owner) {
-			if t.Agents != nil && !slices.Contains(t.Agents, agent) || seen[t.Name] {
+			if !agent.MayCall(t.Name) || seen[t.Name] {
 				continue
 			}
 			if err := CheckSchema(t.Schema); err != nil || !validName.MatchString(t.Name) || t.Run == nil {
@@ -54,7 +54,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.Agent) []Tool 
 }
 
 // Find returns one of Tools by its name.
-func (b *Box) Find(ctx context.Context, owner string, agent chat.Agent, name string) (Tool, bool) {
+func (b *Box) Find(ctx context.Context, owner string, agent chat.AgentInfo, name string) (Tool, bool) {
 	list := b.Tools(ctx, owner, agent)
 	i := slices.IndexFunc(list, func(t Tool) bool { return t.Name == name })
 	if i < 0 {

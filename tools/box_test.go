@@ -32,7 +32,7 @@ func TestBoxMergesSourcesAndTheFirstToolOfANameWins(t *testing.T) {
 	mine, theirs := tool("a", anything), tool("a", anything)
 	theirs.Description = "theirs"
 	b := NewBox(slog.New(slog.DiscardHandler), List{mine, tool("b", anything)}, List{theirs, tool("c", anything)})
-	got := b.Tools(t.Context(), "ann", chat.AgentAssistant)
+	got := b.Tools(t.Context(), "ann", chat.AgentInfo{})
 	require.Equal(t, []string{"a", "b", "c"}, names(got))
 	require.Empty(t, got[0].Description)
 }
@@ -46,29 +46,28 @@ func TestBoxLeavesOutInvalidTools(t *testing.T) {
 		tool("reads-files", `{"$ref":"file:///etc/passwd"}`), tool("reads-the-web", `{"$ref":"https://example.com/schema"}`),
 		tool("fine", anything),
 	})
-	require.Equal(t, []string{"fine"}, names(b.Tools(t.Context(), "ann", chat.AgentAssistant)))
+	require.Equal(t, []string{"fine"}, names(b.Tools(t.Context(), "ann", chat.AgentInfo{})))
 }
 
 func TestBoxFillsInSafeDefaults(t *testing.T) {
 	odd := tool("odd", anything)
 	odd.Approval = "sometimes"
 	b := NewBox(slog.New(slog.DiscardHandler), List{odd})
-	got, ok := b.Find(t.Context(), "ann", chat.AgentAssistant, "odd")
+	got, ok := b.Find(t.Context(), "ann", chat.AgentInfo{}, "odd")
 	require.True(t, ok)
 	require.Equal(t, Ask, got.Approval)
 	require.Equal(t, 10*time.Second, got.Timeout)
-	_, ok = b.Find(t.Context(), "ann", chat.AgentAssistant, "even")
+	_, ok = b.Find(t.Context(), "ann", chat.AgentInfo{}, "even")
 	require.False(t, ok)
 }
 
-func TestToolIsOfferedToItsAgentsOnly(t *testing.T) {
-	draw := tool("draw", anything)
-	draw.Agents = []chat.Agent{chat.AgentAssistant}
-	b := NewBox(slog.New(slog.DiscardHandler), List{draw, tool("look", anything)})
-	require.Equal(t, []string{"draw", "look"}, names(b.Tools(t.Context(), "ann", chat.AgentAssistant)))
-	require.Equal(t, []string{"look"}, names(b.Tools(t.Context(), "ann", chat.AgentDocuments)))
+func TestAgentIsOfferedItsToolsOnly(t *testing.T) {
+	b := NewBox(slog.New(slog.DiscardHandler), List{tool("draw", anything), tool("look", anything)})
+	reader := chat.AgentInfo{Tools: func(name string) bool { return name != "draw" }}
+	require.Equal(t, []string{"draw", "look"}, names(b.Tools(t.Context(), "ann", chat.AgentInfo{})))
+	require.Equal(t, []string{"look"}, names(b.Tools(t.Context(), "ann", reader)))
 	var none *Box
-	require.Empty(t, none.Tools(t.Context(), "ann", chat.AgentDocuments))
+	require.Empty(t, none.Tools(t.Context(), "ann", reader))
 }
 
 func TestMisfitDescribesTheProblem(t *testing.T) {

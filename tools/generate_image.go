@@ -18,12 +18,15 @@ const (
 	maxPicture   = 20 << 20
 )
 
+// GenerateImageName is the name of GenerateImage.
+const GenerateImageName = "generate_image"
+
 // GenerateImage draws a picture, stores it and returns its URL. It costs money, so a person
 // approves it first and may edit the prompt. placeholder means that the painter is the offline
 // engine; the result says so.
 func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Tool {
 	return Tool{
-		Name:        "generate_image",
+		Name:        GenerateImageName,
 		Description: "Draw a picture from a description. The person is asked before it is drawn. The result is the picture as markdown: put that line into the answer exactly as it is, where the picture is to stand. If it says that the picture is a placeholder, say so, too.",
 		Schema: json.RawMessage(`{
 			"type": "object",
@@ -36,7 +39,6 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 		}`),
 		Approval:    Edit,
 		Timeout:     paintTimeout,
-		Agents:      []chat.Agent{chat.AgentAssistant},
 		SideEffects: true,
 		Run: func(ctx context.Context, c Call) (Result, error) {
 			in := struct {

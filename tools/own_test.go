@@ -65,7 +65,7 @@ func do(t *testing.T, tool Tool, owner, arguments string) Result {
 
 func TestOwnToolsHaveNamesAndSchemasThatModelsAccept(t *testing.T) {
 	own := List{SearchDocuments(nil, nil), ListDocuments(nil), ReadResult(nil), GenerateImage(nil, nil, true)}
-	require.Len(t, NewBox(slog.New(slog.DiscardHandler), own).Tools(t.Context(), "ann", chat.AgentAssistant), len(own))
+	require.Len(t, NewBox(slog.New(slog.DiscardHandler), own).Tools(t.Context(), "ann", chat.AgentInfo{}), len(own))
 	for _, tool := range own {
 		require.NotEmpty(t, tool.Description)
 		require.Equal(t, tool.SideEffects, tool.Approval != Never, "what has side effects asks: %s", tool.Name)

@@ -25,7 +25,6 @@ type Tool struct {
 	Schema      json.RawMessage // JSON schema of the arguments, an object
 	Approval    Approval        // other values count as Ask
 	Timeout     time.Duration   // of one call; 0: DefaultTimeout
-	Agents      []chat.Agent    // that may call it; nil: all
 	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
 	// if its outcome is unknown, a person is asked.
 	SideEffects bool

@@ -39,7 +39,7 @@ func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
 // New creates a worker that is ready to start. bus publishes new log entries to
 // followers; the watching interceptors see every activity.
-func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
+func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus stream.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
 		WorkerStopTimeout:                  stopTimeout,
@@ -51,7 +51,7 @@ func New(c client.Client, a *activities.Activities, bus stream.Bus, watching ...
 		DeadlockDetectionTimeout:           deadlock,
 		Interceptors:                       append(watching, activities.Announce(bus), activities.Recover(a)),
 	})
-	threads := &workflows.Threads{Hint: bus.Hint}
+	threads := &workflows.Threads{Agents: agents, Hint: bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	w.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 	w.RegisterActivity(a)

@@ -200,7 +200,7 @@ func (c *Client) open(ctx context.Context, threadID string) bool {
 
 // Cancel stops a turn. It is idempotent. open is false, without an error, when the
 // thread has no open workflow.
-func (c *Client) Cancel(ctx context.Context, _, threadID string, v chat.Cancel) (open bool, _ error) {
+func (c *Client) Cancel(ctx context.Context, threadID string, v chat.Cancel) (open bool, _ error) {
 	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalCancel, v)
 	if isNotFound(err) {
 		return false, nil
@@ -270,9 +270,9 @@ func (c *Client) queryOnce(ctx context.Context, threadID, name string, args ...a
 
 // OpenThreads calls each with the id of every thread whose workflow is open. It may
 // miss a thread that began a moment ago.
-func (c *Client) OpenThreads(ctx context.Context, namespace string, each func(threadID string) error) error {
+func (c *Client) OpenThreads(ctx context.Context, each func(threadID string) error) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: namespace, Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", ThreadType),
+		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", ThreadType),
 	}
 	for {
 		page, err := c.Temporal.ListWorkflow(ctx, request)
@@ -295,20 +295,7 @@ func (c *Client) OpenThreads(ctx context.Context, namespace string, each func(th
 // FollowVersion makes an open thread continue as new between two steps, under this
 // version of the rules. It returns nil when the thread is not open.
 func (c *Client) FollowVersion(ctx context.Context, threadID string, version int) error {
-	err := c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalVersion, version)
-	if isNotFound(err) {
-		return nil
-	}
-	return err
-}
-
-// Delete terminates a thread's workflow. An open turn is dropped.
-func (c *Client) Delete(ctx context.Context, _, threadID string) error {
-	err := c.Temporal.TerminateWorkflow(ctx, ThreadWorkflowID(threadID), "", "conversation deleted")
-	if isNotFound(err) {
-		return nil
-	}
-	return err
+	return ignoreNotFound(c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalVersion, version))
 }
 
 // Ingest starts a document's ingest. It does nothing if one is running.

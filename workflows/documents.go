@@ -3,19 +3,29 @@ package workflows
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/tools"
 )
 
-// documents is the agent that answers from one's own documents:
+// documents answers from one's own documents:
 // intent_resolver → doc_resolver → validate_inputs →
 // summarize | inquire | compare | audit → format_response.
-func (u *turn) documents(ctx workflow.Context, begun activities.Begun) (activities.Ending, error) {
+var documents = Agent{
+	AgentInfo: chat.AgentInfo{
+		Name:        chat.AgentDocuments,
+		Label:       "Documents",
+		Description: "Answers from your documents, and quotes them",
+		Tools:       func(name string) bool { return name != tools.GenerateImageName },
+	},
+	Answer: answerFromDocuments,
+}
+
+func answerFromDocuments(ctx workflow.Context, u *turn, begun activities.Begun) (activities.Ending, error) {
 	var e activities.Ending
 	d := documentsTurn{turn: u, begun: begun}
 
@@ -66,7 +76,7 @@ func (d *documentsTurn) resolve(ctx workflow.Context) error {
 
 // resolveBoth finds the action and the documents before any question is asked.
 func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
-	both, err := once(d.turn, "resolve", func() (r activities.Resolved, err error) {
+	both, err := once(d.turn, stepResolve, func() (r activities.Resolved, err error) {
 		if d.begun.Action == "" {
 			d.status(ctx, chat.NodeIntent)
 		} else {
@@ -173,12 +183,12 @@ func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
 	for _, a := range likely {
 		q.OptionIDs = append(q.OptionIDs, string(a))
 	}
-	answer, err := d.ask(ctx, "ask action", q)
+	answer, err := d.ask(ctx, stepAskAction, q)
 	if err != nil {
 		return err
 	}
 	d.intent.Action = chat.Action(answer.Text())
-	_, err = once(d.turn, "announce docs", func() (bool, error) {
+	_, err = once(d.turn, stepAnnounceDocs, func() (bool, error) {
 		d.status(ctx, chat.NodeDocs)
 		return true, nil
 	})
@@ -188,7 +198,7 @@ func (d *documentsTurn) chooseAction(ctx workflow.Context) error {
 // chooseDocs decides which documents the turn is about, and asks if it must.
 func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 	if d.begun.Action == "" && d.docs.Called && !d.hasEnoughDocs() && d.docs.Confidence != chat.Medium && !d.docs.Unresolved {
-		docs, err := once(d.turn, "resolve again", func() (r activities.Docs, err error) {
+		docs, err := once(d.turn, stepResolveAgain, func() (r activities.Docs, err error) {
 			if err := d.mayCall(ctx); err != nil {
 				return r, err
 			}
@@ -214,7 +224,7 @@ func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 			return err
 		}
 	}
-	_, err := once(d.turn, "show docs", func() (bool, error) {
+	_, err := once(d.turn, stepShowDocs, func() (bool, error) {
 		if len(d.docs.IDs) > 0 {
 			d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: d.docs.IDs})
 		}
@@ -224,7 +234,7 @@ func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 }
 
 func (d *documentsTurn) askWhichDoc(ctx workflow.Context) error {
-	answer, err := d.ask(ctx, "ask doc", chat.Question{
+	answer, err := d.ask(ctx, stepAskDoc, chat.Question{
 		Type: chat.DocChoice, Prompt: chat.PromptWhichDoc, Action: d.intent.Action,
 		OptionIDs: append(slices.Clone(d.docs.Suggested), chat.AllDocs),
 	})
@@ -247,7 +257,7 @@ func (d *documentsTurn) askUnknownDoc(ctx workflow.Context) error {
 	d.unknown = chat.TextUnresolved
 	for i := range maxUnknownAsks {
 		q := chat.Question{Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Action: d.intent.Action, Ref: d.unknown}
-		answered, err := d.askFor(ctx, "ask unknown "+strconv.Itoa(i), q, false)
+		answered, err := d.askFor(ctx, numbered(stepAskUnknown, i), q, false)
 		if err != nil {
 			return err
 		}
@@ -267,7 +277,7 @@ func (d *documentsTurn) askFor(ctx workflow.Context, step string, q chat.Questio
 		return activities.Answered{}, err
 	}
 	unknown := chat.TextUnresolved + ": " + step
-	answered, err := once(d.turn, step+": read", func() (activities.Answered, error) {
+	answered, err := once(d.turn, step+stepReadAfter, func() (activities.Answered, error) {
 		return lookup[activities.Answered](ctx, d.turn, "Read the answer", acts.ReadAnswer,
 			activities.AnswerRequest{TurnRef: d.TurnRef, Value: value, AsText: asText, Unknown: unknown})
 	})
@@ -324,7 +334,7 @@ func (d *documentsTurn) missing() chat.PromptCode {
 
 // validate asks for what the action lacks, at most maxSameQuestion times.
 func (d *documentsTurn) validate(ctx workflow.Context) error {
-	_, err := once(d.turn, "validate", func() (bool, error) {
+	_, err := once(d.turn, stepValidate, func() (bool, error) {
 		d.status(ctx, chat.NodeValidate)
 		if d.intent.Action == chat.Compare && d.intent.WebSearch {
 			d.notice(ctx, chat.NoticeWebDropped)
@@ -347,7 +357,7 @@ func (d *documentsTurn) validate(ctx workflow.Context) error {
 			return temporal.NewNonRetryableApplicationError("too many questions", chat.CodeStepLimit, nil)
 		}
 		q := chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown}
-		if _, err := d.askFor(ctx, "ask missing "+strconv.Itoa(i), q, prompt == chat.PromptAuditText); err != nil {
+		if _, err := d.askFor(ctx, numbered(stepAskMissing, i), q, prompt == chat.PromptAuditText); err != nil {
 			return err
 		}
 	}
@@ -365,14 +375,14 @@ func (d *documentsTurn) subject() (subject string, targets []string) {
 // answer retrieves passages, searches the web if it is wanted and needed, asks when
 // it found too little, and writes the answer.
 func (d *documentsTurn) answer(ctx workflow.Context) error {
-	_, err := once(d.turn, "announce action", func() (bool, error) {
+	_, err := once(d.turn, stepAnnounceAction, func() (bool, error) {
 		d.status(ctx, chat.Node(d.intent.Action))
 		return true, nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := d.retrieve(ctx, "retrieve"); err != nil {
+	if err := d.retrieve(ctx, stepRetrieve); err != nil {
 		return err
 	}
 	web, wanted := false, d.intent.WebSearch
@@ -412,7 +422,7 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 // askRetrievalLow asks how to go on when retrieval found too little. searched: the
 // web was searched already.
 func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
-	answer, err := d.ask(ctx, "ask retrieval", chat.Question{
+	answer, err := d.ask(ctx, stepAskRetrieval, chat.Question{
 		Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, Action: d.intent.Action,
 		OptionIDs: []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue},
 	})
@@ -421,7 +431,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 	}
 	switch answer.Text() {
 	case chat.OptionTagDocs:
-		tagged, err := once(d.turn, "read tags", func() (activities.Answered, error) {
+		tagged, err := once(d.turn, stepReadTags, func() (activities.Answered, error) {
 			return lookup[activities.Answered](ctx, d.turn, "Read the tags", acts.ReadAnswer,
 				activities.AnswerRequest{TurnRef: d.TurnRef, Value: answer})
 		})
@@ -429,7 +439,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 			return false, err
 		}
 		d.addDocs(tagged.IDs)
-		return false, d.retrieve(ctx, "retrieve again")
+		return false, d.retrieve(ctx, stepRetrieveAgain)
 	case chat.OptionWebSearch:
 		if !searched {
 			return d.searchWeb(ctx)
@@ -441,7 +451,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 // searchWeb has the model write a query and searches. It reports whether there are
 // results to cite.
 func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
-	result, err := once(d.turn, "search the web", func() (r activities.WebResult, err error) {
+	result, err := once(d.turn, stepSearchWeb, func() (r activities.WebResult, err error) {
 		on, err := lookup[bool](ctx, d.turn, "Is web search configured?", acts.WebConfigured, d.TurnRef)
 		if err != nil || !on {
 			return activities.WebResult{Off: true}, err
@@ -473,7 +483,7 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 
 // noticeOnce adds a notice to the log, once per turn.
 func (d *documentsTurn) noticeOnce(ctx workflow.Context, code string) error {
-	_, err := once(d.turn, "notice "+code, func() (bool, error) {
+	_, err := once(d.turn, stepNotice+" "+code, func() (bool, error) {
 		d.notice(ctx, code)
 		return true, nil
 	})
@@ -484,7 +494,6 @@ func (d *documentsTurn) noticeOnce(ctx workflow.Context, code string) error {
 func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 	subject, targets := d.subject()
 	w, err := d.runToolLoop(ctx, toolLoop{
-		agent: chat.AgentDocuments,
 		status: func(n int) chat.Node {
 			if n == 1 { // the log has the action's status already
 				return ""

@@ -24,8 +24,8 @@ var incompatible = []edit{
 	if edited("a timer when a turn is rolled back") && u.Stopped == chat.RolledBack { delay(clean) }
 	u.settle(clean, ending)`},
 	{"a timer when a turn is rolled back", "", "", ""},
-	{"the stop is not announced", "turn.go", `	if u.calling {`, `	if u.calling && !edited("the stop is not announced") {`},
-	{"one stopped in the queue does not begin", "turn.go", `	if _, err := u.start(clean); err != nil { // settling`, `	if edited("one stopped in the queue does not begin") {
+	{"the stop is not announced", "stop.go", `	if u.calling {`, `	if u.calling && !edited("the stop is not announced") {`},
+	{"one stopped in the queue does not begin", "stop.go", `	if _, err := u.start(clean); err != nil { // settling`, `	if edited("one stopped in the queue does not begin") {
 	} else if _, err := u.start(clean); err != nil { // settling`},
 	{"a restored turn is marked", "thread.go", `		t.turn = t.restore(*t.Carried.Open)`, `		t.turn = t.restore(*t.Carried.Open)
 		if edited("a restored turn is marked") { t.turn.markStatus(ctx, "", acts.MarkInterrupted) }`},

@@ -291,7 +291,7 @@ func newHarness(t *testing.T, s *script) *harness {
 	p := &harness{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
 	p.env.SetTestTimeout(time.Minute)
 	p.env.SetWorkerOptions(busyMachine)
-	threads := &workflows.Threads{Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
+	threads := &workflows.Threads{Agents: workflows.Agents(), Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
 	p.env.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	p.env.RegisterActivity(s)
 	return p

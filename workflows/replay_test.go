@@ -29,7 +29,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 			t.Parallel()
 			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is no deadlock
 			require.NoError(t, err)
-			threads := &workflows.Threads{Hint: func(string, int) { t.Error("Hint was called during replay") }}
+			threads := &workflows.Threads{Agents: workflows.Agents(), Hint: func(string, int) { t.Error("Hint was called during replay") }}
 			replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 			replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, readHistory(t, file)))

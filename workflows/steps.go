@@ -15,9 +15,6 @@ import (
 // acts names activities; it is never called.
 var acts *activities.Activities
 
-// errStopped unwinds a turn that was stopped while it waited.
-var errStopped = errors.New("stopped")
-
 const (
 	// A look-up takes milliseconds. The thread handles nothing else while it runs,
 	// so a slow one becomes a regular activity.
@@ -33,13 +30,6 @@ const (
 	// activities set their own delays, and a frozen worker may be handed several
 	// attempts.
 	retryInterval = 500 * time.Millisecond
-	// How long a stopped turn waits for its streaming activity to return the
-	// partial answer. The draft has it anyway.
-	stopTimeout = 2 * time.Second
-	// The same while the database is unavailable: as long as the activity retries.
-	saveTimeout = activities.SaveTimeout + lookupTimeout
-	// The same when settling failed for another reason, such as a slow database.
-	slowSettleTimeout = 10 * time.Second
 )
 
 // lookup runs a short database activity: first as a local activity, and if that
@@ -113,14 +103,6 @@ func (u *turn) markStatus(ctx workflow.Context, summary string, activity any) {
 	}
 }
 
-// announceStop tells the running activity of the stop over the bus. Its heartbeat
-// would tell it, too, but seconds later.
-func (u *turn) announceStop(ctx workflow.Context) {
-	if _, err := runOnce[any](ctx, "Announce the stop", acts.AnnounceStop, u.TurnRef); err != nil {
-		u.log(ctx).Warn("announcing the stop failed; the activity stops at its next heartbeat", "error", err)
-	}
-}
-
 // mayCall checks the turn's limits before a model call, and counts the call. Its
 // error ends the turn with the code of the limit; the partial answer is kept.
 func (u *turn) mayCall(ctx workflow.Context) error {
@@ -172,9 +154,8 @@ func (u *turn) modelCall(ctx workflow.Context, summary string) workflow.Context 
 	})
 }
 
-// await waits for the result of a model call or a tool call. When the turn is
-// stopped, it waits at most stopTimeout more for the partial result. All calls of
-// the turn share that time.
+// await waits for the result of a model call or a tool call, or for the partial result
+// when the turn is stopped.
 func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) error {
 	u.calling, u.blocked = true, true
 	defer func() {
@@ -185,16 +166,5 @@ func (u *turn) await(ctx workflow.Context, call workflow.Future, result any) err
 		u.acceptRecorded = true
 		return call.Get(ctx, result)
 	}
-	clean, _ := workflow.NewDisconnectedContext(ctx)
-	if u.handInUntil.IsZero() {
-		u.handInUntil = workflow.Now(ctx).Add(stopTimeout)
-	}
-	ready, _ := workflow.AwaitWithTimeout(clean, max(0, u.handInUntil.Sub(workflow.Now(ctx))), call.IsReady)
-	u.acceptRecorded = true
-	if !ready {
-		u.stoppedCall = call
-	} else if err := call.Get(clean, result); err != nil {
-		return err
-	}
-	return errStopped
+	return u.awaitPartial(ctx, call, result)
 }

@@ -36,11 +36,6 @@ type carried struct {
 	Undone string          `json:"undone,omitempty"` // the turn rolled back last; the next one takes its place
 }
 
-type earlyCancel struct {
-	TurnID string            `json:"turn"`
-	Reason chat.CancelReason `json:"reason"`
-}
-
 // seen identifies an earlier submit, so that a retry makes no second turn even
 // while the database is unavailable.
 type seen struct {
@@ -94,8 +89,11 @@ const (
 	maxSignal = 64 << 10
 )
 
-// Threads holds what workflow code may call without being replayed.
+// Threads holds what the workflow is given by its worker.
 type Threads struct {
+	// Agents answer the turns. A turn needs its agent until it ends: see docs/upgrades.md
+	// before one is dropped or its code changes.
+	Agents []Agent
 	// Hint notifies followers that a turn's log has new entries which no activity is
 	// about to publish. It is not called during replay, must not block, and nothing
 	// depends on it.
@@ -108,7 +106,7 @@ type Threads struct {
 // its next run.
 func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 	requireKnownVersion(in.Version)
-	t := &thread{ThreadInput: in, hint: w.Hint, nextVersion: in.Version}
+	t := &thread{ThreadInput: in, hint: w.Hint, agents: w.Agents, nextVersion: in.Version}
 	if err := t.setup(ctx); err != nil {
 		return err
 	}
@@ -118,6 +116,7 @@ func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 type thread struct {
 	ThreadInput
 	hint        func(string, int)
+	agents      []Agent
 	turn        *turn // the open one
 	withdrawn   *turn // was stopped in the queue and is being settled
 	last        *turn // settled last; followers may still query it
@@ -208,26 +207,6 @@ func (t *thread) close(ctx workflow.Context) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// settleWithdrawnTurns settles turns that were stopped in the queue. It does not
-// wait for the running turn, which may be asking a person.
-func (t *thread) settleWithdrawnTurns(ctx workflow.Context) {
-	stopped := func() int {
-		return slices.IndexFunc(t.Carried.Queue, func(s SubmitRequest) bool { return s.Stopped != "" })
-	}
-	for {
-		// Its place in the tree comes after that of the running turn.
-		err := workflow.Await(ctx, func() bool { return t.turn != nil && t.turn.hasPlace() && t.withdrawn == nil && stopped() >= 0 })
-		if err != nil {
-			return
-		}
-		i := stopped()
-		t.withdrawn = t.begin(t.Carried.Queue[i])
-		t.Carried.Queue = slices.Delete(t.Carried.Queue, i, i+1)
-		t.withdrawn.settleUnstarted(ctx, t.withdrawn.Stopped)
-		t.withdrawn = nil
-	}
 }
 
 // otherTurns names the thread's other open and waiting turns.
@@ -476,46 +455,8 @@ func (t *thread) earlierSubmit(s SubmitRequest) (seen, bool) {
 	return t.Carried.Seen[i], true
 }
 
-// stopReason is the reason with which a submit stops every turn accepted before it;
-// "" when it waits for them.
-func (s SubmitRequest) stopReason() chat.CancelReason {
-	switch s.OnBusy {
-	case chat.Supersede:
-		return chat.Superseded
-	case chat.Rollback:
-		return chat.RolledBack
-	}
-	return ""
-}
-
 func (t *thread) wasSubmitted(turnID string) bool {
 	return slices.ContainsFunc(t.Carried.Seen, func(x seen) bool { return x.TurnID == turnID })
-}
-
-// cancel stops the turn that it names, whether it runs, waits, or is not submitted
-// yet. Without a turn id it stops the open one.
-func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
-	if c.Reason == "" {
-		c.Reason = chat.UserCancelled
-	}
-	if t.turn != nil && (c.TurnID == "" || c.TurnID == t.turn.TurnID) {
-		t.turn.stop(ctx, c.Reason)
-		return
-	}
-	if c.TurnID == "" {
-		return
-	}
-	for i := range t.Carried.Queue {
-		if t.Carried.Queue[i].TurnID == c.TurnID {
-			if t.Carried.Queue[i].Stopped == "" {
-				t.Carried.Queue[i].Stopped = c.Reason
-			}
-			return
-		}
-	}
-	if !t.wasSubmitted(c.TurnID) {
-		t.Carried.Early = keepLast(append(t.Carried.Early, earlyCancel{c.TurnID, c.Reason}), maxEarly)
-	}
 }
 
 // validateResume rejects an answer when its question is not open, or when it does

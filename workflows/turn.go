@@ -42,6 +42,7 @@ type openTurn struct {
 type turn struct {
 	openTurn
 	thread         *thread
+	agent          Agent
 	abort          workflow.CancelFunc // cancels the running step
 	calling        bool                // a model call or a tool call is running
 	handInUntil    time.Time           // how long stopped calls may take to return their partial result; zero: none is stopped
@@ -73,23 +74,12 @@ func (t *thread) begin(s SubmitRequest) *turn {
 			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, RequestID: s.RequestID, Unsaved: s.Unsaved,
 		},
 		Steps:   map[string]json.RawMessage{},
-		Stopped: s.Stopped,
+		Stopped: t.stoppedBefore(s),
 	}}
 	if s.Unsaved != nil && s.Unsaved.Generation == 0 {
 		unsaved := *s.Unsaved
 		unsaved.Generation = t.Generation
 		u.Unsaved = &unsaved
-	}
-	if s.Cancelled && u.Stopped == "" {
-		u.Stopped = chat.UserCancelled
-	}
-	if i := slices.IndexFunc(t.Carried.Early, func(c earlyCancel) bool { return c.TurnID == s.TurnID }); i >= 0 && u.Stopped == "" {
-		u.Stopped = t.Carried.Early[i].Reason
-	}
-	for _, later := range t.Carried.Queue {
-		if why := later.stopReason(); why != "" && u.Stopped == "" {
-			u.Stopped = why
-		}
 	}
 	return u
 }
@@ -143,38 +133,6 @@ func (u *turn) run(ctx workflow.Context) error {
 	return nil
 }
 
-// stoppedByActivity reports whether an activity ended because its turn was stopped.
-func stoppedByActivity(err error) bool {
-	return err == errStopped || isType(err, activities.ErrTypeStopped)
-}
-
-// How long a turn waits for the reason of a stop that its activity received first.
-const stopReasonTimeout = 5 * time.Second
-
-// awaitStopReason waits for the cancel or submit that stopped the turn. The
-// activity can receive a stop before the workflow: Temporal died before it had
-// recorded the workflow task that announced the stop, and delivers the cancel or
-// submit again. If it never comes, the turn is stopped all the same, because no
-// activity works for it any more.
-func (u *turn) awaitStopReason(ctx workflow.Context) {
-	// An error means that the workflow itself was cancelled: that is a reason, too.
-	_, _ = workflow.AwaitWithTimeout(ctx, stopReasonTimeout, func() bool { return u.Stopped != "" })
-	if u.Stopped == "" {
-		u.Stopped = chat.UserCancelled
-	}
-}
-
-// settleUnstarted settles a turn that was stopped in the queue.
-func (u *turn) settleUnstarted(ctx workflow.Context, why chat.CancelReason) {
-	clean, _ := workflow.NewDisconnectedContext(ctx)
-	u.Stopped, u.settling = why, true
-	u.log(ctx).Info("turn stopped", "reason", why)
-	if _, err := u.start(clean); err != nil { // settling gives it its place, too
-		u.log(ctx).Warn("beginning the stopped turn failed; it is settled without", "error", err)
-	}
-	u.settle(clean, activities.Ending{TurnRef: u.TurnRef, Status: chat.TurnCancelled, Reason: why, Hidden: why == chat.RolledBack})
-}
-
 // execute runs the turn's agent, unless the turn was stopped or settled before.
 func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 	begun, err := u.start(ctx)
@@ -189,12 +147,12 @@ func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 	if u.Stopped != "" {
 		return activities.Ending{}, nil
 	}
-	return u.agent(ctx, begun)
+	return u.runAgent(ctx, begun)
 }
 
 // start gives the turn its place in the tree, or returns the one it has.
 func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
-	return once(u, "begin", func() (activities.Begun, error) {
+	return once(u, stepBegin, func() (activities.Begun, error) {
 		clean, _ := workflow.NewDisconnectedContext(ctx) // a stopped turn gets a place, too
 		ref := u.TurnRef
 		ref.Others = u.thread.otherTurns(u)
@@ -220,7 +178,7 @@ func (u *turn) applyBegun(b activities.Begun) {
 
 // hasPlace reports whether the turn has its place in the tree.
 func (u *turn) hasPlace() bool {
-	_, begun := u.Steps["begin"]
+	_, begun := u.Steps[stepBegin]
 	return begun || u.settling
 }
 
@@ -239,23 +197,6 @@ func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 	return result, err
 }
 
-// stop cancels the turn's running step. The first reason counts. It does nothing
-// to a turn that is being settled.
-func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
-	if u.Stopped != "" || u.settling {
-		return
-	}
-	u.Stopped = why
-	if u.abort != nil {
-		u.abort()
-	}
-	if u.calling {
-		// The activity would learn of it by a heartbeat seconds later.
-		clean, _ := workflow.NewDisconnectedContext(ctx)
-		workflow.Go(clean, u.announceStop)
-	}
-}
-
 // settle stores the turn's end and closes its log. It retries until the database
 // has stored it: an accepted turn is not lost.
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
@@ -271,15 +212,7 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 		settled, err = runOnce[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil && !final(err) {
-		// The database is unavailable or slow. The partial answer of a stopped turn
-		// may only be in the memory of its activity, which saves it before it returns.
-		if u.stoppedCall != nil {
-			timeout := slowSettleTimeout
-			if isType(err, chat.CodeDatabase) {
-				timeout = saveTimeout
-			}
-			_, _ = workflow.AwaitWithTimeout(ctx, timeout, u.stoppedCall.IsReady) // an error means the same as the timeout
-		}
+		u.awaitStoppedCall(ctx, err)
 		settled, err = runWithRetries[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation was deleted, or the turn cannot be settled

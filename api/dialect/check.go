@@ -182,3 +182,12 @@ func (p *Problems) Choice(field, s, first, second string) (other bool) {
 	}
 	return s == second
 }
+
+// OneOf joins words as in "a, b or c".
+func OneOf(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

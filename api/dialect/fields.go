@@ -26,7 +26,7 @@ type Fields struct {
 }
 
 // Submit reads the fields, with the dialect's defaults. The caller adds the message.
-func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) Submit {
+func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancelOnDisconnect bool) Submit {
 	s := Submit{
 		Content: chat.Content{
 			TipTap:        p.TipTap("tiptap_json", f.TipTap),
@@ -48,8 +48,9 @@ func (f Fields) Submit(p *Problems, agent chat.Agent, cancelOnDisconnect bool) S
 		p.Add("action", "must be summarize, inquire, compare, audit or null")
 	}
 	if v := value(f.Agent); v != "" {
-		if s.Content.Agent = chat.Agent(v); !s.Content.Agent.Valid() {
-			p.Add("agent", "must be documents or assistant")
+		s.Content.Agent = chat.Agent(v)
+		if _, known := agents.Find(s.Content.Agent); !known {
+			p.Add("agent", "must be "+OneOf(agents.Names()))
 		}
 	}
 	p.ID("client_turn_id", s.ClientTurnID)

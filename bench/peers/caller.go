@@ -62,7 +62,7 @@ func (c *client) Upload(ctx context.Context, title, text string) (string, error)
 		Text    string `json:"text"`
 	}
 	var passages []passage
-	for _, p := range chunk.Split(text, "md") {
+	for _, p := range chunk.Split(text) {
 		passages = append(passages, passage{p.Ordinal, p.Start, p.End, p.Heading, p.Text})
 	}
 	resp, err := c.post(ctx, "/documents", map[string]any{"title": title, "chunks": passages})

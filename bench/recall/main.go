@@ -72,7 +72,7 @@ func run(ctx context.Context, server, docs string, k int, margin float64) (err e
 	}
 	defer func() { err = errors.Join(err, pg.Close()) }()
 
-	passages := chunk.ForDocument("policy", set.text, "txt")
+	passages := chunk.ForDocument("policy", set.text)
 	fmt.Printf("%d passages, %d changes with %d labels\n\n%-10s %-10s %-8s %-18s %s\n", len(passages), len(set.items), set.labels(),
 		"store", fmt.Sprintf("recall@%d", k), "MRR", "search p50/p95", "load")
 	var recalls []float64

@@ -124,7 +124,7 @@ func (l *library) add(ctx context.Context, owner string, passages int) (int, err
 	l.stored++
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", l.stored)
 	text := written(rand.New(rand.NewPCG(1, uint64(l.stored))), passages)
-	chunks := chunk.ForDocument(id, text, "txt")
+	chunks := chunk.ForDocument(id, text)
 	if err := l.store.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: fmt.Sprintf("Report %d", l.stored), SourceType: "txt"}, nil); err != nil {
 		return 0, err
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
@@ -17,7 +17,7 @@ const storeBatch = 200
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	ctx, end := s.bulkCall(ctx, "store text")
+	ctx, end := s.call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
@@ -30,7 +30,7 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 		encoded[i] = vector.Encode(v)
 	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := ownDocument(ctx, q, owner, id); err != nil {
+		if err := rules.OwnDocument(ctx, queries{q}, owner, id); err != nil {
 			return err
 		}
 		if err := replaceText(ctx, q, id, text); err != nil {
@@ -91,58 +91,4 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 		}
 	}
 	return words, nil
-}
-
-func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
-	ctx, end := s.shortCall(ctx, "read chunk")
-	defer end(&err)
-	if doc, _, ok := record.ParseChunkID(chunkID); !ok || doc != docID {
-		return chat.Chunk{}, db.ErrNotFound
-	}
-	hits, err := s.ChunksByID(ctx, owner, []string{chunkID})
-	if err != nil {
-		return chat.Chunk{}, err
-	}
-	if len(hits) == 0 {
-		return chat.Chunk{}, db.ErrNotFound
-	}
-	return hits[0].Chunk, nil
-}
-
-func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
-	ctx, end := s.shortCall(ctx, "read chunks")
-	defer end(&err)
-	keys := sqlcgen.ChunksByKeyParams{Owner: owner}
-	for _, id := range ids {
-		if doc, ordinal, ok := record.ParseChunkID(id); ok {
-			keys.DocIds, keys.Ordinals = append(keys.DocIds, doc), append(keys.Ordinals, ordinal)
-		}
-	}
-	rows, err := s.q.ChunksByKey(ctx, keys)
-	return inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) }, hit), err
-}
-
-func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
-	ctx, end := s.longCall(ctx, "read document chunks")
-	defer end(&err)
-	rows, err := s.q.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		if _, err := s.q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: docID}); err != nil {
-			return nil, err
-		}
-	}
-	hits := make([]chat.Hit, len(rows))
-	for i, row := range rows {
-		hits[i] = hit(sqlcgen.ChunksByKeyRow(row))
-	}
-	return hits, nil
-}
-
-func hit(r sqlcgen.ChunksByKeyRow) chat.Hit {
-	return chat.Hit{Title: r.Title, Chunk: chat.Chunk{
-		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
-		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading}}
 }

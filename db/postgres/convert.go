@@ -69,19 +69,3 @@ func terms(text string) (string, int) {
 // maxTerms limits the bytes of one chunk that are indexed; Postgres refuses a
 // tsvector of a megabyte.
 const maxTerms = 256 << 10
-
-// inOrder returns the rows in the order of ids, repeated like them, without ids
-// that have no row.
-func inOrder[ID comparable, Row, Item any](ids []ID, rows []Row, id func(Row) ID, convert func(Row) Item) []Item {
-	byID := make(map[ID]Row, len(rows))
-	for _, row := range rows {
-		byID[id(row)] = row
-	}
-	items := make([]Item, 0, len(rows))
-	for _, want := range ids {
-		if row, ok := byID[want]; ok {
-			items = append(items, convert(row))
-		}
-	}
-	return items
-}

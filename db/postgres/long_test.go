@@ -13,7 +13,6 @@ import (
 
 	"github.com/palaver-chat/palaver/db/dbtest"
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
 // statements records what a store sends.
@@ -90,7 +89,7 @@ func TestQueriesOfAThreadOf2000TurnsReadNoMoreRowsThanThoseOfAShortOne(t *testin
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts}
+	s := newStore(pool)
 	conn, err := pgx.Connect(t.Context(), url+"&default_query_exec_mode=exec")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })

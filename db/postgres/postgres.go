@@ -3,8 +3,6 @@
 // in queries/ and migrations/; sqlcgen is generated from them.
 package postgres
 
-//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
-
 import (
 	"context"
 	"errors"
@@ -17,18 +15,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
 // Store is a db.Store in one Postgres database.
 type Store struct {
+	*rules.Store
 	pool         *pgxpool.Pool
 	q            *sqlcgen.Queries
 	closed       atomic.Bool
 	unresponsive atomic.Bool // the last call timed out
 	timeouts     timeouts
-	pruned       record.Pruned
 }
 
 var _ db.Store = (*Store)(nil)
@@ -57,7 +55,13 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
-	return &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts}, nil
+	return newStore(pool), nil
+}
+
+func newStore(pool *pgxpool.Pool) *Store {
+	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts}
+	s.Store = rules.New(s.database())
+	return s
 }
 
 func parse(url string) (*pgxpool.Config, error) {
@@ -95,7 +99,7 @@ func mayBeLost(_ context.Context, p pgxpool.ShouldPingParams) bool {
 
 // Ping reads from the database.
 func (s *Store) Ping(ctx context.Context) (err error) {
-	ctx, end := s.shortCall(ctx, "ping")
+	ctx, end := s.call(ctx, "ping", rules.Short)
 	defer end(&err)
 	_, err = s.q.ConversationDeleted(ctx, "")
 	return err

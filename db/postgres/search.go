@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
@@ -99,7 +100,7 @@ const (
 )
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.longCall(ctx, "search text")
+	ctx, end := s.call(ctx, "search text", rules.Long)
 	defer end(&err)
 	query, n := terms(strings.Join(record.Words(words), " "))
 	if n == 0 || k < 1 {
@@ -120,18 +121,16 @@ func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, 
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (h chat.Hit, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (chat.Hit, error) {
 		var r sqlcgen.ChunksByKeyRow
 		var score float64
-		err = row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &score)
-		h = hit(r)
-		h.Score = score
-		return h, err
+		err := row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &score)
+		return rules.Hit(r, score), err
 	})
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
-	ctx, end := s.longCall(ctx, "count words")
+	ctx, end := s.call(ctx, "count words", rules.Long)
 	defer end(&err)
 	words = record.Words(words)
 	asked := make([]string, len(words))
@@ -161,7 +160,7 @@ func (s *Store) count(ctx context.Context, sql string, args ...any) ([]int, erro
 }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.longCall(ctx, "search vectors")
+	ctx, end := s.call(ctx, "search vectors", rules.Long)
 	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
@@ -181,26 +180,9 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err != nil {
 		return nil, err
 	}
-	return s.hits(ctx, owner, best.Ranking())
+	return rules.Hits(ctx, queries{s.q}, owner, best.Ranking())
 }
 
 func (s *Store) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	return plain{s.pool}.Query(ctx, sql, args...)
-}
-
-// hits reads the chunks of a ranking. One deleted since is left out.
-func (s *Store) hits(ctx context.Context, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
-	ids := make([]int64, len(ranking))
-	scores := make(map[int64]float64, len(ranking))
-	for i, r := range ranking {
-		ids[i] = r.ID
-		scores[r.ID] = r.Score
-	}
-	rows, err := s.q.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owner: owner, Ids: ids})
-	return inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
-		func(r sqlcgen.ChunksByInternalIDRow) chat.Hit {
-			h := hit(sqlcgen.ChunksByKeyRow(r))
-			h.Score = scores[r.ID]
-			return h
-		}), err
 }

@@ -30,7 +30,7 @@ func TestLockOfADeadClientIsReleased(t *testing.T) {
 				if err := q.LockThread(t.Context(), "c"); err != nil {
 					return err
 				}
-				if _, err := q.ConversationOwner(t.Context(), "c"); err != nil { // the lock was sent along
+				if _, err := q.ConversationState(t.Context(), "c"); err != nil { // the lock was sent along
 					return err
 				}
 				proxy.Stall() // like a machine that lost power: its connection stays open
@@ -40,7 +40,7 @@ func TestLockOfADeadClientIsReleased(t *testing.T) {
 				other.timeouts.short = defaultTimeouts.short
 				require.NoError(t, other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint))
 				proxy.Resume()
-				_, lost = q.ConversationOwner(t.Context(), "c")
+				_, lost = q.ConversationState(t.Context(), "c")
 				return nil
 			}), "the server has rolled it back")
 			dead.wrap(t.Context(), "go on", &lost)

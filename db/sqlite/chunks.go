@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
@@ -48,10 +49,7 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 		if err != nil {
 			return err
 		}
-		if err := q.DeleteRaw(ctx, id); err != nil {
-			return err
-		}
-		return q.DeleteOtherEditions(ctx, sqlcgen.DeleteOtherEditionsParams{DocID: id, Keep: edition})
+		return queries{Queries: q}.DeleteUpload(ctx, id)
 	})
 }
 
@@ -59,12 +57,10 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 // deletes what a failed attempt left.
 func (s *Store) beginEdition(ctx context.Context, owner, id, text string) (edition int64, err error) {
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		row, err := ownDocument(ctx, q, owner, id)
-		if err != nil {
+		if err := rules.OwnDocument(ctx, queries{Queries: q}, owner, id); err != nil {
 			return err
 		}
-		err = q.DeleteOtherEditions(ctx, sqlcgen.DeleteOtherEditionsParams{DocID: id, Keep: row.Edition})
-		if err != nil {
+		if err := q.DeleteOtherEditions(ctx, id); err != nil {
 			return err
 		}
 		edition, err = q.InsertEdition(ctx, sqlcgen.InsertEditionParams{DocID: id, Text: text})
@@ -104,66 +100,4 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 		}
 		return nil
 	})
-}
-
-func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
-	defer s.wrap("read chunk", &err)
-	if doc, _, ok := record.ParseChunkID(chunkID); !ok || doc != docID {
-		return chat.Chunk{}, db.ErrNotFound
-	}
-	hits, err := s.ChunksByID(ctx, owner, []string{chunkID})
-	if err != nil {
-		return chat.Chunk{}, err
-	}
-	if len(hits) == 0 {
-		return chat.Chunk{}, db.ErrNotFound
-	}
-	return hits[0].Chunk, nil
-}
-
-func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
-	defer s.wrap("read chunks", &err)
-	keys := [][2]any{}
-	for _, id := range ids {
-		if doc, ordinal, ok := record.ParseChunkID(id); ok {
-			keys = append(keys, [2]any{doc, ordinal})
-		}
-	}
-	list, err := record.JSON(keys)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.read.ChunksByKey(ctx, sqlcgen.ChunksByKeyParams{Owner: owner, Keys: list})
-	if err != nil {
-		return nil, err
-	}
-	hits := make([]chat.Hit, len(rows))
-	for i, row := range rows {
-		hits[i] = hit(row)
-	}
-	return hits, nil
-}
-
-func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
-	defer s.wrap("read document chunks", &err)
-	rows, err := s.read.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		if _, err := s.read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: docID}); err != nil {
-			return nil, err
-		}
-	}
-	hits := make([]chat.Hit, len(rows))
-	for i, row := range rows {
-		hits[i] = hit(sqlcgen.ChunksByKeyRow(row))
-	}
-	return hits, nil
-}
-
-func hit(r sqlcgen.ChunksByKeyRow) chat.Hit {
-	return chat.Hit{Title: r.Title, Chunk: chat.Chunk{
-		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
-		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading}}
 }

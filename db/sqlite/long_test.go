@@ -47,6 +47,7 @@ func TestQueriesOfAThreadScanNoWholeTable(t *testing.T) {
 		}
 		for _, step := range plan(t, s, text) {
 			require.NotRegexp(t, scans, step, text)
+			require.NotContains(t, step, "turns_client (owner=?)", "reads all turns of the owner: %s", text)
 			if name == "Head" || name == "Tree" || name == "NextPlace" {
 				require.NotContains(t, step, "TEMP B-TREE", text)
 			}

@@ -3,13 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
-	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
 // The SQL below is not in queries/ because sqlc does not support the hidden rowid
@@ -82,7 +81,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []string, do
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return s.hits(ctx, owner, best)
+	return rules.Hits(ctx, queries{Queries: s.read}, owner, best)
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
@@ -135,33 +134,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return s.hits(ctx, owner, best.Ranking())
-}
-
-// hits reads the chunks of a ranking, without those deleted meanwhile.
-func (s *Store) hits(ctx context.Context, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
-	ids := make([]int64, len(ranking))
-	scores := make(map[int64]float64, len(ranking))
-	for i, r := range ranking {
-		ids[i] = r.ID
-		scores[r.ID] = r.Score
-	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.read.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owner: owner, Ids: string(list)})
-	if err != nil {
-		return nil, err
-	}
-	hits := make([]chat.Hit, len(rows))
-	for i, r := range rows {
-		hits[i] = hit(sqlcgen.ChunksByKeyRow{
-			DocID: r.DocID, Title: r.Title, Ordinal: r.Ordinal, Text: r.Text,
-			StartChar: r.StartChar, EndChar: r.EndChar, Heading: r.Heading})
-		hits[i].Score = scores[r.ID]
-	}
-	return hits, nil
+	return rules.Hits(ctx, queries{Queries: s.read}, owner, best.Ranking())
 }
 
 // anyOf is the FTS5 query for chunks with any of the words.

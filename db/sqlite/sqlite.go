@@ -3,8 +3,6 @@
 // migrations/; sqlcgen is generated from them.
 package sqlite
 
-//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
-
 import (
 	"context"
 	"database/sql"
@@ -19,19 +17,19 @@ import (
 	_ "modernc.org/sqlite" // registers the driver
 
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
 // Store is a db.Store in one SQLite file. Several processes may open the same
 // file on one machine.
 type Store struct {
+	*rules.Store
 	writer, reader *sql.DB
 	write, read    *sqlcgen.Queries
 	stopSync       func()
 	search         searchStatements
 	closed         atomic.Bool
-	pruned         record.Pruned
 }
 
 var _ db.Store = (*Store)(nil)
@@ -73,6 +71,7 @@ func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (e
 	if s.read, err = sqlcgen.Prepare(ctx, s.reader); err != nil {
 		return err
 	}
+	s.Store = rules.New(s.database())
 	if err := s.search.prepare(ctx, s.writer, s.reader); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func sample(t *testing.T, from int, id, file string) []llm.Passage {
 	t.Helper()
 	var out []llm.Passage
-	for _, c := range chunk.Split(sampleText(t, file), "") {
+	for _, c := range chunk.Split(sampleText(t, file)) {
 		out = append(out, llm.Passage{N: from + len(out), DocID: id, Title: id, Heading: c.Heading, Text: c.Text, Score: 1})
 	}
 	return out

@@ -24,9 +24,8 @@ const (
 // bounds in linear time. Passages are in order and do not overlap, are never
 // empty, and only white space lies between them; Start and End count characters
 // (runes), and Text is verbatim between them. Heading is the nearest heading
-// above the passage's first sentence. ID and DocID are left empty. The marks of
-// every source type are known by their form, so sourceType changes nothing yet.
-func Split(text, _ string) []chat.Chunk {
+// above the passage's first sentence. ID and DocID are left empty.
+func Split(text string) []chat.Chunk {
 	p := packer{text: text}
 	for _, u := range units(text) {
 		p.add(u)
@@ -36,8 +35,8 @@ func Split(text, _ string) []chat.Chunk {
 }
 
 // ForDocument is Split with DocID and ID ("<document id>.<ordinal>") set.
-func ForDocument(docID, text, sourceType string) []chat.Chunk {
-	chunks := Split(text, sourceType)
+func ForDocument(docID, text string) []chat.Chunk {
+	chunks := Split(text)
 	for i := range chunks {
 		chunks[i].DocID = docID
 		chunks[i].ID = docID + "." + strconv.Itoa(chunks[i].Ordinal)

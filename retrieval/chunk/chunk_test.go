@@ -57,7 +57,7 @@ func FuzzSplit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "?")
-		check(t, s, Split(s, "txt"))
+		check(t, s, Split(s))
 	})
 }
 
@@ -65,7 +65,7 @@ func TestSplitEndsPassagesAtHeadingsAndNamesThem(t *testing.T) {
 	body := strings.Repeat("The institution holds enough capital at all times. ", 15)
 	text := "# Circular\n\n## 4.1 Scope\n\n" + body + "\n\n4.2 Capital buffers\n\n" + body + "\n\nArticle 5\n\n" + body +
 		"\n\nLIQUIDITY RULES\n" + body + "\n\nClosing words\n-------------\n\n" + body
-	chunks := Split(text, "md")
+	chunks := Split(text)
 	check(t, text, chunks)
 	var got []string
 	for _, c := range chunks {
@@ -79,7 +79,7 @@ func TestSplitEndsPassagesAtHeadingsAndNamesThem(t *testing.T) {
 
 func TestSplitCutsLongParagraphsBetweenSentences(t *testing.T) {
 	text := strings.Repeat("Each bank reports its exposure to the supervisor, cf. Art. 12 No. 3, within ten days. ", 60)
-	chunks := Split(text, "txt")
+	chunks := Split(text)
 	check(t, text, chunks)
 	if len(chunks) < 3 {
 		t.Fatalf("%d chunks", len(chunks))
@@ -94,7 +94,7 @@ func TestSplitCutsLongParagraphsBetweenSentences(t *testing.T) {
 func TestHeadingIsInThePassageOfTheTextAfterIt(t *testing.T) {
 	text := strings.Repeat("A sentence of some length stands here to fill it. ", 27) + "\n\n3.1 Outsourcing\n\n" +
 		strings.Repeat("Outsourcing needs a written contract. ", 3)
-	chunks := Split(text, "txt")
+	chunks := Split(text)
 	check(t, text, chunks)
 	if last := chunks[len(chunks)-1]; !strings.HasPrefix(last.Text, "3.1 Outsourcing") || last.Heading != "3.1 Outsourcing" {
 		t.Fatalf("last chunk: heading %q, text %q", last.Heading, last.Text)
@@ -102,7 +102,7 @@ func TestHeadingIsInThePassageOfTheTextAfterIt(t *testing.T) {
 }
 
 func TestForDocumentNamesChunks(t *testing.T) {
-	c := ForDocument("d1", strings.Repeat("Some words in a row. ", 200), "txt")
+	c := ForDocument("d1", strings.Repeat("Some words in a row. ", 200))
 	for i, want := range []string{"d1.0", "d1.1"} {
 		if c[i].ID != want || c[i].DocID != "d1" {
 			t.Errorf("chunk %d is %q of %q", i, c[i].ID, c[i].DocID)
@@ -133,7 +133,7 @@ func TestSplitIsLinear(t *testing.T) {
 	} {
 		text := strings.Repeat(unit, 480_000/len(unit))
 		began := time.Now()
-		Split(text, "txt")
+		Split(text)
 		if d := time.Since(began); d > 2*time.Second {
 			t.Errorf("%s: %v for %d bytes", name, d, len(text))
 		}

@@ -3,22 +3,12 @@
 package extract
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"unicode"
 )
 
 // MaxText is the longest text kept of a document, in bytes.
 const MaxText = 50 << 20
-
-// Source types, as chat.Document.SourceType has them.
-const (
-	TXT  = "txt"
-	MD   = "md"
-	HTML = "html"
-	PDF  = "pdf"
-)
 
 // Unreadable is the error for an upload without readable text. A retry cannot help.
 // Reason is a sentence for the person who uploaded it.
@@ -36,41 +26,6 @@ var (
 	errDamaged   = &Unreadable{"The PDF is damaged and cannot be read."}
 	errTooLong   = &Unreadable{"Reading the PDF took too long."}
 )
-
-// Text returns the text of raw, which is of one of the four source types. It is
-// valid UTF-8 without control characters, lines end in "\n", and headings of
-// HTML stand as markdown ones. The error is *Unreadable when there is no text; any
-// other error (a context that ended, a process that could not start) can be retried.
-// A PDF is read for at most a minute.
-func Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
-	if len(raw) == 0 {
-		return "", errEmpty
-	}
-	text, err := read(ctx, sourceType, raw)
-	if err != nil {
-		return "", err
-	}
-	text = clean(text)
-	switch {
-	case len(text) > MaxText:
-		return "", errTooLarge
-	case strings.IndexFunc(text, alphanumeric) < 0:
-		return "", errNoText
-	}
-	return text, nil
-}
-
-func read(ctx context.Context, sourceType string, raw []byte) (string, error) {
-	switch sourceType {
-	case TXT, MD:
-		return decode(raw)
-	case HTML:
-		return htmlText(raw)
-	case PDF:
-		return pdfText(ctx, raw)
-	}
-	return "", fmt.Errorf("unknown source type %q", sourceType)
-}
 
 // clean normalises line ends and drops invisible characters: control characters,
 // soft hyphens, byte order marks, and the noncharacter that pdfium writes for a

@@ -37,7 +37,7 @@ func TestTextEncodings(t *testing.T) {
 		"tabs and no-break spaces stay": {"a\tb\u00a0c", "a\tb\u00a0c"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Text(t.Context(), TXT, []byte(tc.raw))
+			got, err := All().Text(t.Context(), "txt", []byte(tc.raw))
 			if err != nil || got != tc.want {
 				t.Errorf("%q, %v, want %q", got, err, tc.want)
 			}
@@ -51,20 +51,20 @@ func TestUnreadableFilesHaveAReason(t *testing.T) {
 		kind, raw string
 		want      *Unreadable
 	}{
-		"empty":           {TXT, "", errEmpty},
-		"spaces":          {TXT, " \n\t ", errNoText},
-		"binary":          {MD, "\x01\x02\x03\x00\x00\x7f\x10ELF\x00\x01", errNotText},
-		"page of nothing": {HTML, "<html><script>var a = 1</script></html>", errNoText},
+		"empty":           {"txt", "", errEmpty},
+		"spaces":          {"txt", " \n\t ", errNoText},
+		"binary":          {"md", "\x01\x02\x03\x00\x00\x7f\x10ELF\x00\x01", errNotText},
+		"page of nothing": {"html", "<html><script>var a = 1</script></html>", errNoText},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Text(t.Context(), tc.kind, []byte(tc.raw))
+			_, err := All().Text(t.Context(), tc.kind, []byte(tc.raw))
 			var u *Unreadable
 			if !errors.As(err, &u) || u.Reason != tc.want.Reason {
 				t.Errorf("%v, want %v", err, tc.want)
 			}
 		})
 	}
-	if _, err := Text(t.Context(), "docx", []byte("x")); err == nil {
+	if _, err := All().Text(t.Context(), "docx", []byte("x")); err == nil {
 		t.Error("an unknown type was read")
 	}
 }
@@ -87,7 +87,7 @@ func TestHTMLText(t *testing.T) {
 		"declared encoding":       {"<meta charset=iso-8859-2><p>\xb9koda</p>", "škoda"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Text(t.Context(), HTML, []byte(tc.in))
+			got, err := All().Text(t.Context(), "html", []byte(tc.in))
 			if got = strings.TrimSpace(got); err != nil || got != tc.want {
 				t.Errorf("%q, %v, want %q", got, err, tc.want)
 			}
@@ -102,30 +102,30 @@ func TestDetect(t *testing.T) {
 		file, declared, raw string
 		want                string // "": refused
 	}{
-		"text":                   {"a.txt", "text/plain", "hello there", TXT},
-		"markdown":               {"README.MD", "", "# Title", MD},
-		"markdown with tags":     {"a.md", "", "<h1 align=center>Title</h1>", MD},
-		"page":                   {"a.htm", "", "<p>x</p>", HTML},
-		"pdf":                    {"a.pdf", "", "%PDF-1.4\n", PDF},
-		"pdf with a preface":     {"a.pdf", "", "junk\n%PDF-1.4\n", PDF},
-		"pdf named txt":          {"a.txt", "text/plain", "%PDF-1.7\n\x93", PDF},
-		"page named txt":         {"a.txt", "", "<!DOCTYPE html><html>", HTML},
-		"text about pdf":         {"a.txt", "", "A file begins with %PDF-1.4", TXT},
+		"text":                   {"a.txt", "text/plain", "hello there", "txt"},
+		"markdown":               {"README.MD", "", "# Title", "md"},
+		"markdown with tags":     {"a.md", "", "<h1 align=center>Title</h1>", "md"},
+		"page":                   {"a.htm", "", "<p>x</p>", "html"},
+		"pdf":                    {"a.pdf", "", "%PDF-1.4\n", "pdf"},
+		"pdf with a preface":     {"a.pdf", "", "junk\n%PDF-1.4\n", "pdf"},
+		"pdf named txt":          {"a.txt", "text/plain", "%PDF-1.7\n\x93", "pdf"},
+		"page named txt":         {"a.txt", "", "<!DOCTYPE html><html>", "html"},
+		"text about pdf":         {"a.txt", "", "A file begins with %PDF-1.4", "txt"},
 		"text named pdf":         {"a.pdf", "application/pdf", "hello there", ""},
 		"binary named md":        {"a.md", "text/markdown", png, ""},
 		"office file":            {"a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", zip, ""},
 		"office file named txt":  {"a.txt", "", zip, ""},
-		"no extension, declared": {"notes", "text/markdown; charset=utf-8", "# x", MD},
-		"no extension, text":     {"notes", "application/octet-stream", "plain words", TXT},
+		"no extension, declared": {"notes", "text/markdown; charset=utf-8", "# x", "md"},
+		"no extension, text":     {"notes", "application/octet-stream", "plain words", "txt"},
 		"no extension, binary":   {"notes", "", png, ""},
 		"unknown extension":      {"a.xyz", "", "plain words", ""},
-		"dotted title":           {"Policy 2.1", "text/plain", "plain words", TXT},
-		"UTF-16":                 {"a.txt", "", "\xff\xfeh\x00i\x00", TXT},
-		"Latin-1":                {"a.txt", "", "caf\xe9", TXT},
-		"empty":                  {"a.txt", "", "", TXT},
+		"dotted title":           {"Policy 2.1", "text/plain", "plain words", "txt"},
+		"UTF-16":                 {"a.txt", "", "\xff\xfeh\x00i\x00", "txt"},
+		"Latin-1":                {"a.txt", "", "caf\xe9", "txt"},
+		"empty":                  {"a.txt", "", "", "txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := Detect(tc.file, tc.declared, []byte(tc.raw))
+			got, ok := All().Detect(tc.file, tc.declared, []byte(tc.raw))
 			if got != tc.want || ok != (tc.want != "") {
 				t.Errorf("%q, %v, want %q", got, ok, tc.want)
 			}
@@ -139,17 +139,17 @@ func FuzzTextAndHTML(f *testing.F) {
 		f.Add(s, false)
 	}
 	f.Fuzz(func(t *testing.T, s string, page bool) {
-		kind := TXT
+		kind := "txt"
 		if page {
-			kind = HTML
+			kind = "html"
 		}
-		text, err := Text(t.Context(), kind, []byte(s))
+		text, err := All().Text(t.Context(), kind, []byte(s))
 		var u *Unreadable
 		if err != nil && !errors.As(err, &u) {
 			t.Fatal(err)
 		}
 		checkText(t, text)
-		Detect("a."+kind, "", []byte(s))
+		All().Detect("a."+kind, "", []byte(s))
 	})
 }
 
@@ -158,7 +158,7 @@ func TestHTMLIsLinear(t *testing.T) {
 	for _, unit := range []string{"<div>", "<ul><li>", "<nav>", "<x hidden>", "<p>word</p>", "<table><tr><td>", "&amp;", "<pre>", "<!--", "<h1>"} {
 		raw := []byte(strings.Repeat(unit, 1_000_000/len(unit)))
 		began := time.Now()
-		if _, err := Text(t.Context(), HTML, raw); err != nil {
+		if _, err := All().Text(t.Context(), "html", raw); err != nil {
 			var u *Unreadable
 			if !errors.As(err, &u) {
 				t.Error(err)

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -14,10 +15,25 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
+var webPage = Type{
+	Name:       "html",
+	Label:      "HTML",
+	Extensions: []string{".html", ".htm", ".xhtml"},
+	MediaTypes: []string{"text/html", "application/xhtml+xml"},
+	Is:         isPage,
+	Read:       htmlText,
+}
+
+// isPage recognises a page that is named as text.
+func isPage(raw []byte, named string) bool {
+	head := bytes.ToLower(bytes.TrimLeft(raw[:min(len(raw), 1024)], "\ufeff \t\r\n"))
+	return named == "txt" && (bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))) && isText(raw)
+}
+
 // htmlText is the visible text of a page: no scripts, styles or navigation; headings
 // as markdown ones, list items and table rows on lines of their own. It works on
 // tokens, not on a tree, so that deep nesting cannot overflow the stack.
-func htmlText(raw []byte) (string, error) {
+func htmlText(_ context.Context, raw []byte) (string, error) {
 	if !utf8.Valid(raw) || utf16Order(raw) != nil {
 		enc, _, _ := charset.DetermineEncoding(raw[:min(len(raw), 1024)], "")
 		decoded, err := enc.NewDecoder().Bytes(raw)

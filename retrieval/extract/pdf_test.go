@@ -55,7 +55,7 @@ func pdf(trailer string, pages ...[]string) []byte {
 
 func reason(t *testing.T, raw []byte) string {
 	t.Helper()
-	text, err := Text(t.Context(), PDF, raw)
+	text, err := All().Text(t.Context(), "pdf", raw)
 	var u *Unreadable
 	if !errors.As(err, &u) {
 		t.Fatalf("text %.40q, error %v, want Unreadable", text, err)
@@ -75,7 +75,7 @@ func TestPDFTextInReadingOrderWithoutRunningHeads(t *testing.T) {
 			fmt.Sprintf("Page %d of 4", i+1),
 		})
 	}
-	got, err := Text(t.Context(), PDF, pdf("", pages...))
+	got, err := All().Text(t.Context(), "pdf", pdf("", pages...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPDFThatTakesTooLongTimesOut(t *testing.T) {
 func TestCancelledContextEndsTheReader(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), bombTime)
 	defer cancel()
-	_, err := Text(ctx, PDF, bomb(28))
+	_, err := All().Text(ctx, "pdf", bomb(28))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
@@ -195,7 +195,7 @@ func FuzzPDF(f *testing.F) {
 	f.Add(bytes.ReplaceAll(good, []byte("/Count 1"), []byte("/Count 99999")))
 	f.Add([]byte("%PDF-1.4\ntrailer << /Root 1 0 R >>"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		text, err := Text(t.Context(), PDF, raw)
+		text, err := All().Text(t.Context(), "pdf", raw)
 		var u *Unreadable
 		if err != nil && !errors.As(err, &u) {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,9 +12,17 @@ import (
 	utf16 "golang.org/x/text/encoding/unicode"
 )
 
+var plainText = Type{
+	Name:       "txt",
+	Label:      "Text",
+	Extensions: []string{".txt", ".text"},
+	MediaTypes: []string{"text/plain"},
+	Read:       decode,
+}
+
 // decode reads plain text: UTF-8, UTF-16, else Windows-1252 (which is Latin-1
 // with the quotes and dashes that people type).
-func decode(raw []byte) (string, error) {
+func decode(_ context.Context, raw []byte) (string, error) {
 	if e := utf16Order(raw); e != nil {
 		return decodeWith(e, raw)
 	}

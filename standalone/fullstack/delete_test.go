@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/service"
@@ -136,15 +137,16 @@ func TestADeletedUserLeavesNothingAndOthersNoticeNothing(t *testing.T) {
 	had := keptOf(t, s.Parts.Store, user)
 	require.Len(t, had.Threads, 1)
 
+	users := admin.UserDeletion{Store: s.Parts.Store, Threads: &workflows.Client{Temporal: s.Parts.Temporal}, Namespace: s.Parts.Namespace}
 	var out bytes.Buffer
-	require.NoError(t, service.DeleteUser(context.Background(), s.Parts, user, false, &out))
+	require.NoError(t, users.Delete(context.Background(), user, false, &out))
 	require.Contains(t, out.String(), "1 conversations with 2 turns")
 	require.Contains(t, out.String(), "Nothing was removed")
 	require.Equal(t, had, keptOf(t, s.Parts.Store, user))
 	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, statusOf(t, s, c.thread))
 
 	out.Reset()
-	require.NoError(t, service.DeleteUser(context.Background(), s.Parts, user, true, &out))
+	require.NoError(t, users.Delete(context.Background(), user, true, &out))
 	require.Contains(t, out.String(), "were removed: 1 conversations with 2 turns")
 	require.Contains(t, out.String(), "asked to delete 2 histories", "the thread's and the ingest's; the server does it in its own time")
 	require.Contains(t, out.String(), "What remains:")
@@ -152,7 +154,7 @@ func TestADeletedUserLeavesNothingAndOthersNoticeNothing(t *testing.T) {
 	page.close()
 	require.Equal(t, theirs, keptOf(t, s.Parts.Store, other.me()))
 	require.Len(t, other.history().Messages, 2)
-	require.Error(t, service.DeleteUser(context.Background(), s.Parts, "*", true, &out), "public documents are nobody's")
-	require.NoError(t, service.DeleteUser(context.Background(), s.Parts, uuid.NewString(), true, &out))
+	require.Error(t, users.Delete(context.Background(), "*", true, &out), "public documents are nobody's")
+	require.NoError(t, users.Delete(context.Background(), uuid.NewString(), true, &out))
 	require.True(t, afterwards(t, s, user).Empty())
 }

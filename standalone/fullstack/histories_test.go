@@ -444,7 +444,7 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 				for k, h := range historiesOf(t, tc, id) {
 					replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
 					require.NoError(t, err)
-					replayer.RegisterWorkflowWithOptions((&workflows.Threads{}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+					replayer.RegisterWorkflowWithOptions((&workflows.Threads{Agents: workflows.Agents()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 					replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 					require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
 					if release != "" {

@@ -14,7 +14,7 @@ import (
 
 // notOfATurn are statements of what runs beside turns at its own pace: drafts,
 // those who follow by polling, and the sweep for what is lost.
-var notOfATurn = []string{"Draft", "SaveDraft", "OpenThreads", "ProcessingDocuments", "UntakenTurns", "-- ping"}
+var notOfATurn = []string{"Draft", "SaveDraft", "OpenThreads", "ProcessingDocuments", "UnacceptedTurns", "-- ping"}
 
 // ofATurn are the trips for a turn, and their statements by name. What frames a
 // transaction is none: it travels with others.

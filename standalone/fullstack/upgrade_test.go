@@ -22,7 +22,7 @@ func nextRelease(t *testing.T) (path string) {
 	t.Helper()
 	edits := overlay.Write(t, "../../workflows", []overlay.Edit{
 		{File: "version.go", Old: "NewestVersion = 1", New: "NewestVersion = 2"},
-		{File: "turn.go", Old: "\treturn u.agent(ctx, begun)", New: "\tone(ctx, u)\n\treturn u.agent(ctx, begun)"},
+		{File: "turn.go", Old: "\treturn u.runAgent(ctx, begun)", New: "\tone(ctx, u)\n\treturn u.runAgent(ctx, begun)"},
 	}, map[string]string{"one.go": `package workflows
 
 import (

@@ -18,7 +18,7 @@ type streamBody struct {
 // ParseStream reads the body of POST /api/agent/v2/stream. Its ThreadAlias is the client's session id.
 // If that is empty, client_turn_id names the session, so that a retried first message never forks it.
 // The error is dialect.Problems.
-func ParseStream(body []byte) (dialect.Submit, error) {
+func ParseStream(body []byte, agents chat.Agents) (dialect.Submit, error) {
 	var b streamBody
 	if err := dialect.Decode(body, &b); err != nil {
 		return dialect.Submit{}, err
@@ -26,7 +26,7 @@ func ParseStream(body []byte) (dialect.Submit, error) {
 	var p dialect.Problems
 	message := strings.TrimSpace(b.Message)
 	p.Text("message", message, 1, chat.MaxMessage)
-	s := b.Submit(&p, chat.AgentAssistant, true)
+	s := b.Submit(&p, agents, chat.AgentAssistant, true)
 	s.Content.Message = message
 	if b.SessionID != nil && *b.SessionID != "" {
 		s.ThreadAlias = p.ThreadName("session_id", *b.SessionID)

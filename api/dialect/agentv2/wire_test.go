@@ -10,6 +10,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
+
 func stream(before, events []chat.Event) string {
 	w := NewWire(dialect.Stream{Thread: "s", Turn: chat.Turn{ClientTurnID: "c"}, RunID: "r"})
 	for _, e := range before {
@@ -79,7 +81,7 @@ func FuzzAgent(f *testing.F) {
 	f.Add(`{"stream_run_id":"r","reason":"superseded"}`, "\xff\x00")
 	f.Fuzz(func(t *testing.T, body, text string) {
 		var p dialect.Problems
-		if s, err := ParseStream([]byte(body)); err == nil && (s.ClientTurnID == "" || s.StreamRunID == "" || s.Content.Message == "") || err != nil && !errors.As(err, &p) {
+		if s, err := ParseStream([]byte(body), agents); err == nil && (s.ClientTurnID == "" || s.StreamRunID == "" || s.Content.Message == "") || err != nil && !errors.As(err, &p) {
 			t.Fatalf("%q became %+v, %v", body, s, err)
 		}
 		if a, err := ParseResume([]byte(body)); err == nil && (a.ThreadAlias == "" || a.Value.Type == "") || err != nil && !errors.As(err, &p) {

@@ -108,14 +108,14 @@ const (
 )
 
 // Parse reads the body of POST /api/ui/chat. The error is dialect.Problems.
-func Parse(raw []byte) (Request, error) {
+func Parse(raw []byte, agents chat.Agents) (Request, error) {
 	var b body
 	if err := dialect.Decode(raw, &b); err != nil {
 		return Request{}, err
 	}
 	var p dialect.Problems
 	r := Request{
-		Submit: b.Submit(&p, chat.AgentDocuments, false),
+		Submit: b.Submit(&p, agents, chat.AgentDocuments, false),
 		// assistant-ui's transport also sends its tools, does not name the edited message, and always
 		// shows the whole conversation.
 		Whole: len(b.Tools) > 0 && b.Tools[0] == '{',

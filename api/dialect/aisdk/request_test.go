@@ -12,9 +12,11 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
+
 func parse(t *testing.T, body string) Request {
 	t.Helper()
-	r, err := Parse([]byte(body))
+	r, err := Parse([]byte(body), agents)
 	if err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -127,7 +129,7 @@ func TestPicturesAreUploadedOnesOrDataURLs(t *testing.T) {
 		`{"type":"text","text":"a\u0000b"}`:                                          ".parts",
 		`{"type":"text","text":"x"},{"type":"file","url":"/api/attachments/../me"} `: ".parts[1].url",
 	} {
-		_, err := Parse([]byte(`{"id":"c","messages":[{"id":"u","role":"user","parts":[` + part + `]}]}`))
+		_, err := Parse([]byte(`{"id":"c","messages":[{"id":"u","role":"user","parts":[`+part+`]}]}`), agents)
 		var p dialect.Problems
 		if !errors.As(err, &p) || p[0].Field != "messages[0]"+field {
 			t.Errorf("%.100s: %v, want %s", part, err, field)
@@ -169,7 +171,7 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 		`{"messages":[` + user + `],"agent":"x"}`:   "agent",
 		`{"messages":[` + user + `],"on_busy":"x"}`: "on_busy",
 	} {
-		_, err := Parse([]byte(body))
+		_, err := Parse([]byte(body), agents)
 		var p dialect.Problems
 		if !errors.As(err, &p) || p[0].Field != field {
 			t.Errorf("%.120s: %v, want %s", body, err, field)
@@ -224,7 +226,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var p dialect.Problems
-		r, err := Parse(body)
+		r, err := Parse(body, agents)
 		switch {
 		case err != nil && !errors.As(err, &p):
 			t.Fatalf("%q: %v", body, err)

@@ -22,13 +22,13 @@ type streamBody struct {
 
 // ParseStream reads the body of POST /api/v1/chat/stream. Its ThreadAlias is the client's name of the
 // thread, which the caller converts. The error is dialect.Problems.
-func ParseStream(body []byte) (dialect.Submit, error) {
+func ParseStream(body []byte, agents chat.Agents) (dialect.Submit, error) {
 	var b streamBody
 	if err := dialect.Decode(body, &b); err != nil {
 		return dialect.Submit{}, err
 	}
 	var p dialect.Problems
-	s := b.Submit(&p, chat.AgentAssistant, false)
+	s := b.Submit(&p, agents, chat.AgentAssistant, false)
 	if b.ThreadID != "" {
 		s.ThreadAlias = p.ThreadName("thread_id", b.ThreadID)
 	}

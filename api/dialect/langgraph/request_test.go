@@ -12,33 +12,35 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
+
 const docID = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f12"
 
 func TestParseStreamReadsTheLangGraphBody(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"my-thread","checkpoint_id":null,
 		"message":{"role":"human","content":" Draw a cat "},
-		"messages":[{"role":"human","content":5},{"role":"ai"},"whatever"]}`))
+		"messages":[{"role":"human","content":5},{"role":"ai"},"whatever"]}`), agents)
 	if err != nil || s.ThreadAlias != "my-thread" || s.ThreadID != "" || s.Content.Message != "Draw a cat" ||
 		s.Content.Agent != chat.AgentAssistant || s.Content.ParentRequest != "" || s.OnBusy != chat.Supersede || s.CancelOnDisconnect || !s.AgentUnset {
 		t.Errorf("%+v %v", s, err)
 	}
-	s, err = ParseStream([]byte(`{"thread_id":"` + docID + `","checkpoint_id":"t0","message":{"role":"human","content":[
+	s, err = ParseStream([]byte(`{"thread_id":"`+docID+`","checkpoint_id":"t0","message":{"role":"human","content":[
 		{"type":"text","text":"What is"},{"type":"image","image":"chatbot://a1"},{"type":"text","text":"this?"},
-		{"type":"image","image":"chatbot://a2"},{"type":"image","image":"chatbot://a1"}]}}`))
+		{"type":"image","image":"chatbot://a2"},{"type":"image","image":"chatbot://a1"}]}}`), agents)
 	if err != nil || s.Content.Message != "What is\nthis?" || !slices.Equal(s.Content.Attachments, []string{"a1", "a2"}) || s.Content.ParentRequest != "t0" {
 		t.Errorf("%+v %v", s, err)
 	}
 }
 
 func TestLastOfMessagesIsUsedWithoutAMessage(t *testing.T) {
-	s, err := ParseStream([]byte(`{"thread_id":"t","message":null,"messages":[{"role":"human","content":"one"},{"role":"ai","content":"two"},{"role":"user","content":"three"}]}`))
+	s, err := ParseStream([]byte(`{"thread_id":"t","message":null,"messages":[{"role":"human","content":"one"},{"role":"ai","content":"two"},{"role":"user","content":"three"}]}`), agents)
 	if err != nil || s.Content.Message != "three" {
 		t.Errorf("%+v %v", s, err)
 	}
 }
 
 func TestPictureNeedsNoText(t *testing.T) {
-	s, err := ParseStream([]byte(`{"message":{"role":"human","content":[{"type":"text","text":" "},{"type":"image","image":"chatbot://a1"}]}}`))
+	s, err := ParseStream([]byte(`{"message":{"role":"human","content":[{"type":"text","text":" "},{"type":"image","image":"chatbot://a1"}]}}`), agents)
 	if err != nil || s.Content.Message != "" || len(s.Content.Attachments) != 1 || s.ThreadAlias != "" {
 		t.Errorf("%+v %v", s, err)
 	}
@@ -46,7 +48,7 @@ func TestPictureNeedsNoText(t *testing.T) {
 
 func TestParseStreamAcceptsNativeFields(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"t","message":{"content":"x"},"client_turn_id":"c","stream_run_id":"r",
-		"on_busy":"reject","agent":"documents","stream_mode":"messages","stream_tokens":false}`))
+		"on_busy":"reject","agent":"documents","stream_mode":"messages","stream_tokens":false}`), agents)
 	if err != nil || s.ClientTurnID != "c" || s.StreamRunID != "r" || s.OnBusy != chat.Reject ||
 		s.Content.Agent != chat.AgentDocuments || s.AgentUnset || s.View != (dialect.View{Messages: true, NoTokens: true}) {
 		t.Errorf("%+v %v", s, err)
@@ -94,7 +96,7 @@ func TestParseStreamNamesTheField(t *testing.T) {
 		`{"client_turn_id":"` + long + `","message":{"content":"x"}}`:                                                   "client_turn_id",
 		`{"stream_run_id":"\u0007","message":{"content":"x"}}`:                                                          "stream_run_id",
 	} {
-		_, err := ParseStream([]byte(body))
+		_, err := ParseStream([]byte(body), agents)
 		if got := firstField(err); got != field {
 			t.Errorf("%.100s: %v, want %s", body, err, field)
 		}
@@ -170,10 +172,10 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if s, err := ParseStream(body); err == nil {
+		if s, err := ParseStream(body, agents); err == nil {
 			n := utf8.RuneCountInString(s.Content.Message)
 			if n > chat.MaxMessage || n == 0 && len(s.Content.Attachments) == 0 || len(s.Content.Attachments) > chat.MaxAttachments ||
-				!s.OnBusy.Valid() || !s.Content.Agent.Valid() || s.ThreadAlias != "" && !dialect.Plain(s.ThreadAlias) {
+				!s.OnBusy.Valid() || !slices.Contains(agents.Names(), string(s.Content.Agent)) || s.ThreadAlias != "" && !dialect.Plain(s.ThreadAlias) {
 				t.Fatalf("%q became %+v", body, s)
 			}
 		}

@@ -16,7 +16,7 @@ type chatBody struct {
 }
 
 // ParseChat reads the body of POST /api/chat. The error is dialect.Problems.
-func ParseChat(body []byte) (dialect.Submit, error) {
+func ParseChat(body []byte, agents chat.Agents) (dialect.Submit, error) {
 	var b chatBody
 	if err := dialect.Decode(body, &b); err != nil {
 		return dialect.Submit{}, err
@@ -24,7 +24,7 @@ func ParseChat(body []byte) (dialect.Submit, error) {
 	var p dialect.Problems
 	message := strings.TrimSpace(b.Message)
 	p.Text("message", message, 1, chat.MaxMessage)
-	s := b.Submit(&p, chat.AgentDocuments, false)
+	s := b.Submit(&p, agents, chat.AgentDocuments, false)
 	s.Content.Message = message
 	if id := value(b.ThreadID); id != "" {
 		s.ThreadID = p.UUID("thread_id", id)

@@ -12,17 +12,19 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
+
 const (
 	docID    = "0d3a6f3e-6d1c-4b7e-9a75-1f3a5b7c9d11"
 	threadID = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11"
 )
 
 func TestParseChatReadsEveryField(t *testing.T) {
-	got, err := ParseChat([]byte(`{"message":"  Compare them \n","thread_id":"` + strings.ToUpper(threadID) + `",
-		"tiptap_json": { "type" : "doc" },"tagged_doc_ids":["` + docID + `","` + docID + `"],"tagged_set_ids":[],
+	got, err := ParseChat([]byte(`{"message":"  Compare them \n","thread_id":"`+strings.ToUpper(threadID)+`",
+		"tiptap_json": { "type" : "doc" },"tagged_doc_ids":["`+docID+`","`+docID+`"],"tagged_set_ids":[],
 		"action":"compare","enable_web_search":true,"agent":"documents","client_turn_id":"c 1","stream_run_id":"r",
 		"on_busy":"enqueue","on_disconnect":"cancel","parent_checkpoint_id":"root","stream_mode":"messages",
-		"stream_tokens":false,"user_id":"somebody else","attachments":[],"unknown":{}}`))
+		"stream_tokens":false,"user_id":"somebody else","attachments":[],"unknown":{}}`), agents)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func TestParseChatReadsEveryField(t *testing.T) {
 
 func TestParseChatDefaults(t *testing.T) {
 	got, err := ParseChat([]byte(`{"message":"x","thread_id":null,"action":null,"tiptap_json":null,"tagged_doc_ids":null,
-		"agent":null,"on_busy":null,"stream_tokens":null,"parent_checkpoint_id":null,"attachments":null}`))
+		"agent":null,"on_busy":null,"stream_tokens":null,"parent_checkpoint_id":null,"attachments":null}`), agents)
 	want := dialect.Submit{Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}, AgentUnset: true, OnBusy: chat.Supersede,
 		View: dialect.View{ByServer: true}}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -83,20 +85,20 @@ func TestParseChatNamesTheInvalidField(t *testing.T) {
 		`{"message":"x","tiptap_json":{"a":"` + strings.Repeat("x", 256<<10) + `"}}`:     "tiptap_json",
 		`{"message":"x","tiptap_json":{"a":[` + strings.Repeat("1,", 60000) + `1]}}`:     "tiptap_json",
 	} {
-		_, err := ParseChat([]byte(body))
+		_, err := ParseChat([]byte(body), agents)
 		var p dialect.Problems
 		if !errors.As(err, &p) || len(p) == 0 || p[0].Field != field {
 			t.Errorf("%.100s: %v, want %s", body, err, field)
 		}
 	}
-	if _, err := ParseChat([]byte(`{"message":"` + strings.Repeat("ä", 32000) + `"}`)); err != nil {
+	if _, err := ParseChat([]byte(`{"message":"`+strings.Repeat("ä", 32000)+`"}`), agents); err != nil {
 		t.Errorf("the longest message: %v", err)
 	}
 }
 
 func TestSameContentHashesTheSameWhateverItsStreamOptions(t *testing.T) {
-	a, errA := ParseChat([]byte(`{"message":"x","tiptap_json":{"a": 1},"stream_run_id":"1","on_busy":"enqueue"}`))
-	b, errB := ParseChat([]byte(`{"message":" x ","tiptap_json":{"a":1},"stream_run_id":"2","stream_tokens":false}`))
+	a, errA := ParseChat([]byte(`{"message":"x","tiptap_json":{"a": 1},"stream_run_id":"1","on_busy":"enqueue"}`), agents)
+	b, errB := ParseChat([]byte(`{"message":" x ","tiptap_json":{"a":1},"stream_run_id":"2","stream_tokens":false}`), agents)
 	if errA != nil || errB != nil || a.Content.Hash() != b.Content.Hash() {
 		t.Errorf("%+v %v, %+v %v", a, errA, b, errB)
 	}
@@ -184,7 +186,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if s, err := ParseChat(body); err == nil {
+		if s, err := ParseChat(body, agents); err == nil {
 			n := utf8.RuneCountInString(s.Content.Message)
 			if n < 1 || n > chat.MaxMessage || !s.OnBusy.Valid() || len(s.Content.TipTap) > dialect.MaxTipTap ||
 				len(s.Content.TipTap) > 0 && !json.Valid(s.Content.TipTap) {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/service"
 )
 
@@ -43,7 +45,7 @@ type (
 	ingestCmd struct {
 		Public bool     `help:"Make the documents visible to everyone."`
 		Owner  string   `help:"User id that the documents belong to; required without --public."`
-		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (txt, md, html, pdf)."`
+		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (${document_types})."`
 	}
 	deleteUserCmd struct {
 		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me returns."`
@@ -58,7 +60,8 @@ type (
 // repair that found something, 1 for any other error.
 func Main(args []string) int {
 	var c grammar
-	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description))
+	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
+		kong.Vars{"document_types": extract.All().Labels()})
 	if err != nil {
 		return printError(err)
 	}
@@ -109,7 +112,7 @@ func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logge
 		if to == "" {
 			to = cfg.DatabaseURL
 		}
-		return service.MoveStore(ctx, m.From, to, os.Stdout)
+		return admin.MoveStore(ctx, m.From, to, os.Stdout)
 	}
 	if m.To != "" {
 		return errors.New("--to requires --from")
@@ -120,36 +123,6 @@ func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logge
 	}
 	log.Info("database schema is up to date")
 	return store.Close()
-}
-
-func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	owner, err := i.owner()
-	if err != nil {
-		return err
-	}
-	return service.IngestPaths(ctx, cfg, log, owner, i.Paths, os.Stdout)
-}
-
-func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
-	parts := service.Parts{Config: cfg, Log: log}
-	if parts.Store, err = service.OpenStore(ctx, cfg); err != nil {
-		return err
-	}
-	defer func() { _ = parts.Store.Close() }()
-	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
-		return err
-	}
-	defer parts.Temporal.Close()
-	return service.DeleteUser(ctx, parts, d.ID, d.Yes, os.Stdout)
-}
-
-func (moveThreadsCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
-	parts := service.Parts{Config: cfg, Log: log}
-	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
-		return err
-	}
-	defer parts.Temporal.Close()
-	return service.MoveThreads(ctx, parts, os.Stdout)
 }
 
 func (envExampleCmd) Run() error {

@@ -1,9 +1,34 @@
 package cli
 
 import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/retrieval/extract"
+	"github.com/palaver-chat/palaver/service"
 )
+
+func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	owner, err := i.owner()
+	if err != nil {
+		return err
+	}
+	model, err := service.NewModel(cfg)
+	if err != nil {
+		return err
+	}
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	in := admin.Ingester{Store: store, Model: model, Types: extract.All(), Owner: owner, MaxMB: cfg.MaxUploadMB, Log: log}
+	return in.Load(ctx, i.Paths, os.Stdout)
+}
 
 // owner is the owner of the documents.
 func (i ingestCmd) owner() (string, error) {

@@ -6,8 +6,11 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/repair"
 	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
 // repairCmd compares the database with Temporal. Its exit code is 0 when nothing
@@ -19,18 +22,20 @@ type repairCmd struct {
 
 const exitFound = 3
 
-func (r repairCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
-	parts := service.Parts{Config: cfg, Log: log}
-	if parts.Store, err = service.OpenStore(ctx, cfg); err != nil {
+func (r repairCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
 		return err
 	}
-	defer func() { _ = parts.Store.Close() }()
-	if parts.Temporal, parts.Namespace, err = service.DialTemporal(cfg, log); err != nil {
+	defer func() { _ = store.Close() }()
+	temporal, _, err := service.DialTemporal(cfg, log)
+	if err != nil {
 		return err
 	}
-	defer parts.Temporal.Close()
-	err = service.Repair(ctx, parts, r.DryRun, os.Stdout)
-	if errors.Is(err, service.ErrNeedsRepair) {
+	defer temporal.Close()
+	sweeper := repair.NewSweeper(store, &workflows.Client{Temporal: temporal}, log)
+	err = admin.Repair(ctx, sweeper, r.DryRun, os.Stdout)
+	if errors.Is(err, admin.ErrNeedsRepair) {
 		return exitError{err, exitFound}
 	}
 	return err

@@ -3,7 +3,6 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,15 +15,3 @@ func Digest(key string) string {
 // PruneCountsAfter is how long counts stay after their window: longer than the
 // clocks of processes differ.
 const PruneCountsAfter = time.Minute
-
-// Pruned is when counts were last pruned.
-type Pruned struct{ at atomic.Int64 }
-
-// Due returns true once per PruneCountsAfter.
-func (p *Pruned) Due(now time.Time) bool {
-	last := p.at.Load()
-	return now.UnixMicro()-last >= PruneCountsAfter.Microseconds() && p.at.CompareAndSwap(last, now.UnixMicro())
-}
-
-// JustSent is how long a turn that no workflow has accepted counts as open.
-const JustSent = time.Minute

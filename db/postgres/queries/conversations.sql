@@ -2,14 +2,16 @@
 INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
 VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places);
 
--- name: ConversationOwner :one
-SELECT owner, generation FROM conversations WHERE id = @id;
+-- The conversation that has an id now, and the deleted one that had it last;
+-- generation 0: none.
+
+-- name: ConversationState :one
+SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @id LEFT JOIN deleted_conversations d ON d.id = @id;
 
 -- name: ConversationDeleted :one
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
-
--- name: DeletedConversation :one
-SELECT owner, generation, places FROM deleted_conversations WHERE id = @id;
 
 -- conversations.id has the collation C, columns that refer to it have the default
 -- one. "t.thread_id = c.id" compares in C, which no index of thread_id supports.
@@ -45,21 +47,13 @@ WHERE c.owner = @owner AND c.listed
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
 
--- name: ListConversation :exec
-UPDATE conversations SET listed = true, last_message_at = greatest(last_message_at, @at::bigint)
-WHERE id = @id AND owner = @owner;
-
 -- name: ShowConversation :exec
 UPDATE conversations SET listed = true, last_message_at = greatest(last_message_at, @at::bigint),
     title = CASE WHEN title = '' THEN @title::text ELSE title END,
     title_folded = CASE WHEN title = '' THEN @title_folded::text ELSE title_folded END
 WHERE id = @id AND owner = @owner;
 
--- name: TitleConversation :exec
-UPDATE conversations SET title = @title, title_folded = @title_folded
-WHERE id = @id AND owner = @owner AND title = '';
-
--- name: UnnameConversation :exec
+-- name: ClearTitle :exec
 UPDATE conversations SET title = '', title_folded = '' WHERE id = @id AND owner = @owner AND title = @title;
 
 -- name: RenameConversation :execrows
@@ -74,7 +68,7 @@ DELETE FROM conversations c WHERE c.id = @id AND c.owner = @owner AND NOT c.list
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = @id)
     AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = @id);
 
--- name: KeepConversationDeleted :exec
+-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
     WHERE t.owner = c.owner AND t.thread_id = @id AND t.place > 0), 0))
@@ -85,7 +79,7 @@ ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = exclude
 -- name: MessagesOfThread :many
 SELECT client_turn_id, content_hash FROM turns WHERE owner = @owner AND thread_id = @thread_id;
 
--- name: KeepTurnsDeleted :exec
+-- name: RecordDeletedTurns :exec
 INSERT INTO deleted_turns (digest, deleted_at)
 SELECT unnest(@digests::text[]), @at::bigint ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at;
 

@@ -14,10 +14,12 @@ WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'processing
 DELETE FROM raw_documents WHERE doc_id = @doc_id;
 
 -- name: Document :one
-SELECT * FROM documents WHERE id = @id AND owner IN (@owner, '*');
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = @id AND owner IN (@owner, '*');
 
 -- name: DocumentForChange :one
-SELECT * FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
 
 -- name: DocumentProgress :execrows
 UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
@@ -26,7 +28,8 @@ UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND 
 UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner = @owner AND status = 'processing';
 
 -- name: ListDocuments :many
-SELECT * FROM documents
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents
 WHERE owner IN (@owner, '*')
     AND (created_at < @before_at::bigint OR (created_at = @before_at::bigint AND id < @before_id::text))
 ORDER BY created_at DESC, id DESC LIMIT @max_rows::bigint;
@@ -36,7 +39,8 @@ SELECT id, owner, title, status FROM documents WHERE owner IN (@owner, '*')
 ORDER BY created_at DESC, id DESC LIMIT @max_rows::bigint;
 
 -- name: DocumentsByID :many
-SELECT * FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
 
 -- name: DeleteDocument :execrows
 DELETE FROM documents WHERE id = @id AND owner = @owner;

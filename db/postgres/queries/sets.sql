@@ -11,7 +11,7 @@ DELETE FROM document_sets WHERE id = @id AND owner = @owner;
 -- name: ClearSet :exec
 DELETE FROM set_documents WHERE set_id = @set_id;
 
--- name: KeepDocuments :many
+-- name: LockDocuments :many
 SELECT id FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*') ORDER BY id FOR KEY SHARE;
 
 -- name: FillSet :exec

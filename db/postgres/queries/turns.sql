@@ -1,21 +1,21 @@
 -- name: InsertTurn :one
-WITH made AS (
+WITH turn AS (
     INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
     VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
     ON CONFLICT DO NOTHING RETURNING *),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT made.id, 0, @role::text, @said_at::bigint, @message::text, '', @metadata::text FROM made),
-named AS (
+    SELECT turn.id, 0, @role::text, @message_at::bigint, @message::text, '', @metadata::text FROM turn),
+run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
-    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT * FROM made;
+    SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT * FROM turn;
 
--- name: DropUntakenTurn :exec
+-- name: DropUnacceptedTurn :exec
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
 
--- name: SendTurn :exec
+-- name: SetSentAt :exec
 UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
 
 -- name: DropTurn :execrows
@@ -28,7 +28,8 @@ SELECT * FROM turns WHERE id = @id AND owner = @owner;
 -- name: TurnsByID :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
 
--- A settle waits for a draft or a text under way, so that its statement sees it.
+-- The lock waits for a draft or a text that is being written, so that the settle
+-- deletes it too.
 
 -- name: TurnsForSettle :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner FOR NO KEY UPDATE;
@@ -46,7 +47,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.se
 -- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
 
--- What decides about a new turn, under the locks.
+-- What decides about a new turn: ConversationState, and whether a cancel came first.
 
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
@@ -101,10 +102,9 @@ WITH next AS (
 UPDATE turns SET status = @status, parent = @parent, place = (SELECT places FROM next)
 WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 
--- The turn with those that it begins beside: the open ones of its thread, and
--- the thread's head.
+-- The turn, the open turns of its thread, and the thread's head.
 
--- name: Standing :many
+-- name: TurnContext :many
 SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
@@ -120,19 +120,19 @@ WHERE t.owner = @owner AND t.id IN (
 ORDER BY t.place = 0, t.place, t.seq;
 
 -- name: SettleTurn :exec
-WITH ended AS (
+WITH turn AS (
     UPDATE turns t SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
     WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@said_at::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
-shown AS (
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@message_times::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
+conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
     WHERE c.id = @thread_id AND c.owner = @owner),
-undrafted AS (DELETE FROM drafts d WHERE d.turn_id = @id),
-forgotten AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
+deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = @id),
+deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
 
@@ -143,12 +143,12 @@ SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
--- A share of the turn's row makes these two wait for a settle under way, and a
--- settle for them: what is written to an open turn is written before its end.
-
 -- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY(@ids::text[]) AND t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
+
+-- PutTexts and SaveDraft lock the turn's row (FOR SHARE), so they wait for a settle
+-- that runs, and a settle waits for them.
 
 -- name: PutTexts :execrows
 INSERT INTO turn_texts (turn_id, key, text, written_by)
@@ -234,12 +234,12 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner AND branch.depth + 1 < @max_turns::bigint
 )
-SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
+SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
-    SELECT m.* FROM messages m
-    WHERE m.turn_id = branch.id AND (branch.depth > 0 OR m.n < @before_n) AND (@prompts::boolean OR m.role <> 'system')
-    ORDER BY m.n DESC LIMIT @max_rows::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
-ORDER BY branch.depth, said.n DESC
+    SELECT x.* FROM messages x
+    WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < @before_n) AND (@prompts::boolean OR x.role <> 'system')
+    ORDER BY x.n DESC LIMIT @max_rows::bigint) m -- turn by turn by its key: the planner overrates branch and would read all messages
+ORDER BY branch.depth, m.n DESC
 LIMIT @max_rows::bigint;
 
 -- The newest settled turn of the branch that ends at a turn of the tree.
@@ -253,6 +253,8 @@ WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
     WHERE t.owner = @owner AND back.settled_at = 0
 )
 SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
+
+-- Its documents; one row with no document when it knows none.
 
 -- name: KnownDocuments :many
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (

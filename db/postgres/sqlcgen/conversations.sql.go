@@ -9,6 +9,15 @@ import (
 	"context"
 )
 
+const clearTitle = `-- name: ClearTitle :exec
+UPDATE conversations SET title = '', title_folded = '' WHERE id = $1 AND owner = $2 AND title = $3
+`
+
+func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
+	_, err := q.db.Exec(ctx, clearTitle, arg.ID, arg.Owner, arg.Title)
+	return err
+}
+
 const conversation = `-- name: Conversation :one
 
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
@@ -17,20 +26,6 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
 FROM conversations c
 WHERE c.id = $1 AND c.owner = $2
 `
-
-type ConversationParams struct {
-	ID    string
-	Owner string
-}
-
-type ConversationRow struct {
-	ID            string
-	Owner         string
-	Title         string
-	CreatedAt     int64
-	LastMessageAt int64
-	Activity      int64
-}
 
 // conversations.id has the collation C, columns that refer to it have the default
 // one. "t.thread_id = c.id" compares in C, which no index of thread_id supports.
@@ -60,30 +55,31 @@ func (q *Queries) ConversationDeleted(ctx context.Context, id string) (int64, er
 	return count, err
 }
 
-const conversationOwner = `-- name: ConversationOwner :one
-SELECT owner, generation FROM conversations WHERE id = $1
+const conversationState = `-- name: ConversationState :one
+
+SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
+    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $1 LEFT JOIN deleted_conversations d ON d.id = $1
 `
 
-type ConversationOwnerRow struct {
-	Owner      string
-	Generation int64
-}
-
-func (q *Queries) ConversationOwner(ctx context.Context, id string) (ConversationOwnerRow, error) {
-	row := q.db.QueryRow(ctx, conversationOwner, id)
-	var i ConversationOwnerRow
-	err := row.Scan(&i.Owner, &i.Generation)
+// The conversation that has an id now, and the deleted one that had it last;
+// generation 0: none.
+func (q *Queries) ConversationState(ctx context.Context, id string) (ConversationStateRow, error) {
+	row := q.db.QueryRow(ctx, conversationState, id)
+	var i ConversationStateRow
+	err := row.Scan(
+		&i.Owner,
+		&i.Generation,
+		&i.DeletedOwner,
+		&i.DeletedGeneration,
+		&i.DeletedPlaces,
+	)
 	return i, err
 }
 
 const deleteConversation = `-- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = $1 AND owner = $2
 `
-
-type DeleteConversationParams struct {
-	ID    string
-	Owner string
-}
 
 func (q *Queries) DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteConversation, arg.ID, arg.Owner)
@@ -99,11 +95,6 @@ DELETE FROM cancels WHERE cancels.owner = $1 AND kind = 'run'
         WHERE t.thread_id = $2 AND t.owner = $1 AND r.owner = $1)
 `
 
-type DeleteRunCancelsParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsParams) error {
 	_, err := q.db.Exec(ctx, deleteRunCancels, arg.Owner, arg.ThreadID)
 	return err
@@ -112,11 +103,6 @@ func (q *Queries) DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsPara
 const deleteThreadCancels = `-- name: DeleteThreadCancels :exec
 DELETE FROM cancels WHERE owner = $1 AND thread_id = $2 AND thread_id <> ''
 `
-
-type DeleteThreadCancelsParams struct {
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error {
 	_, err := q.db.Exec(ctx, deleteThreadCancels, arg.Owner, arg.ThreadID)
@@ -130,31 +116,9 @@ DELETE FROM cancels WHERE cancels.owner = $1 AND (
         AND ref IN (SELECT t.client_turn_id FROM turns t WHERE t.thread_id = $2 AND t.owner = $1))
 `
 
-type DeleteTurnCancelsParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error {
 	_, err := q.db.Exec(ctx, deleteTurnCancels, arg.Owner, arg.ThreadID)
 	return err
-}
-
-const deletedConversation = `-- name: DeletedConversation :one
-SELECT owner, generation, places FROM deleted_conversations WHERE id = $1
-`
-
-type DeletedConversationRow struct {
-	Owner      string
-	Generation int64
-	Places     int64
-}
-
-func (q *Queries) DeletedConversation(ctx context.Context, id string) (DeletedConversationRow, error) {
-	row := q.db.QueryRow(ctx, deletedConversation, id)
-	var i DeletedConversationRow
-	err := row.Scan(&i.Owner, &i.Generation, &i.Places)
-	return i, err
 }
 
 const dropEmptyConversation = `-- name: DropEmptyConversation :exec
@@ -162,11 +126,6 @@ DELETE FROM conversations c WHERE c.id = $1 AND c.owner = $2 AND NOT c.listed
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = $1)
     AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = $1)
 `
-
-type DropEmptyConversationParams struct {
-	ID    string
-	Owner string
-}
 
 func (q *Queries) DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error {
 	_, err := q.db.Exec(ctx, dropEmptyConversation, arg.ID, arg.Owner)
@@ -177,17 +136,6 @@ const insertConversation = `-- name: InsertConversation :exec
 INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
 VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8)
 `
-
-type InsertConversationParams struct {
-	ID          string
-	Owner       string
-	Title       string
-	TitleFolded string
-	Listed      bool
-	CreatedAt   int64
-	Generation  int64
-	Places      int64
-}
 
 func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversationParams) error {
 	_, err := q.db.Exec(ctx, insertConversation,
@@ -203,57 +151,6 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 	return err
 }
 
-const keepConversationDeleted = `-- name: KeepConversationDeleted :exec
-INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
-SELECT c.id, $1::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = $2 AND t.place > 0), 0))
-FROM conversations c WHERE c.id = $2 AND c.owner = $3
-ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
-    generation = excluded.generation, places = excluded.places
-`
-
-type KeepConversationDeletedParams struct {
-	At    int64
-	ID    string
-	Owner string
-}
-
-func (q *Queries) KeepConversationDeleted(ctx context.Context, arg KeepConversationDeletedParams) error {
-	_, err := q.db.Exec(ctx, keepConversationDeleted, arg.At, arg.ID, arg.Owner)
-	return err
-}
-
-const keepTurnsDeleted = `-- name: KeepTurnsDeleted :exec
-INSERT INTO deleted_turns (digest, deleted_at)
-SELECT unnest($1::text[]), $2::bigint ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at
-`
-
-type KeepTurnsDeletedParams struct {
-	Digests []string
-	At      int64
-}
-
-func (q *Queries) KeepTurnsDeleted(ctx context.Context, arg KeepTurnsDeletedParams) error {
-	_, err := q.db.Exec(ctx, keepTurnsDeleted, arg.Digests, arg.At)
-	return err
-}
-
-const listConversation = `-- name: ListConversation :exec
-UPDATE conversations SET listed = true, last_message_at = greatest(last_message_at, $1::bigint)
-WHERE id = $2 AND owner = $3
-`
-
-type ListConversationParams struct {
-	At    int64
-	ID    string
-	Owner string
-}
-
-func (q *Queries) ListConversation(ctx context.Context, arg ListConversationParams) error {
-	_, err := q.db.Exec(ctx, listConversation, arg.At, arg.ID, arg.Owner)
-	return err
-}
-
 const listConversations = `-- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
@@ -264,22 +161,6 @@ WHERE c.owner = $1 AND c.listed
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $4::bigint
 `
-
-type ListConversationsParams struct {
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
-}
-
-type ListConversationsRow struct {
-	ID            string
-	Owner         string
-	Title         string
-	CreatedAt     int64
-	LastMessageAt int64
-	Activity      int64
-}
 
 func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error) {
 	rows, err := q.db.Query(ctx, listConversations,
@@ -317,16 +198,6 @@ const messagesOfThread = `-- name: MessagesOfThread :many
 SELECT client_turn_id, content_hash FROM turns WHERE owner = $1 AND thread_id = $2
 `
 
-type MessagesOfThreadParams struct {
-	Owner    string
-	ThreadID string
-}
-
-type MessagesOfThreadRow struct {
-	ClientTurnID string
-	ContentHash  string
-}
-
 func (q *Queries) MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error) {
 	rows, err := q.db.Query(ctx, messagesOfThread, arg.Owner, arg.ThreadID)
 	if err != nil {
@@ -351,11 +222,6 @@ const profile = `-- name: Profile :one
 SELECT industry, location FROM profiles WHERE owner = $1
 `
 
-type ProfileRow struct {
-	Industry string
-	Location string
-}
-
 func (q *Queries) Profile(ctx context.Context, owner string) (ProfileRow, error) {
 	row := q.db.QueryRow(ctx, profile, owner)
 	var i ProfileRow
@@ -377,14 +243,37 @@ INSERT INTO profiles (owner, industry, location) VALUES ($1, $2, $3)
 ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location
 `
 
-type PutProfileParams struct {
-	Owner    string
-	Industry string
-	Location string
-}
-
 func (q *Queries) PutProfile(ctx context.Context, arg PutProfileParams) error {
 	_, err := q.db.Exec(ctx, putProfile, arg.Owner, arg.Industry, arg.Location)
+	return err
+}
+
+const recordDeletedConversation = `-- name: RecordDeletedConversation :exec
+INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
+SELECT c.id, $1::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = $2 AND t.place > 0), 0))
+FROM conversations c WHERE c.id = $2 AND c.owner = $3
+ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
+    generation = excluded.generation, places = excluded.places
+`
+
+func (q *Queries) RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error {
+	_, err := q.db.Exec(ctx, recordDeletedConversation, arg.At, arg.ID, arg.Owner)
+	return err
+}
+
+const recordDeletedTurns = `-- name: RecordDeletedTurns :exec
+INSERT INTO deleted_turns (digest, deleted_at)
+SELECT unnest($1::text[]), $2::bigint ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at
+`
+
+type RecordDeletedTurnsParams struct {
+	Digests []string
+	At      int64
+}
+
+func (q *Queries) RecordDeletedTurns(ctx context.Context, arg RecordDeletedTurnsParams) error {
+	_, err := q.db.Exec(ctx, recordDeletedTurns, arg.Digests, arg.At)
 	return err
 }
 
@@ -392,13 +281,6 @@ const renameConversation = `-- name: RenameConversation :execrows
 UPDATE conversations SET title = $1, title_folded = $2
 WHERE id = $3 AND owner = $4
 `
-
-type RenameConversationParams struct {
-	Title       string
-	TitleFolded string
-	ID          string
-	Owner       string
-}
 
 func (q *Queries) RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, renameConversation,
@@ -426,23 +308,6 @@ WHERE c.owner = $1 AND c.listed
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $5::bigint
 `
-
-type SearchConversationsParams struct {
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	Q        string
-	MaxRows  int64
-}
-
-type SearchConversationsRow struct {
-	ID            string
-	Owner         string
-	Title         string
-	CreatedAt     int64
-	LastMessageAt int64
-	Activity      int64
-}
 
 func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error) {
 	rows, err := q.db.Query(ctx, searchConversations,
@@ -484,39 +349,9 @@ UPDATE conversations SET listed = true, last_message_at = greatest(last_message_
 WHERE id = $4 AND owner = $5
 `
 
-type ShowConversationParams struct {
-	At          int64
-	Title       string
-	TitleFolded string
-	ID          string
-	Owner       string
-}
-
 func (q *Queries) ShowConversation(ctx context.Context, arg ShowConversationParams) error {
 	_, err := q.db.Exec(ctx, showConversation,
 		arg.At,
-		arg.Title,
-		arg.TitleFolded,
-		arg.ID,
-		arg.Owner,
-	)
-	return err
-}
-
-const titleConversation = `-- name: TitleConversation :exec
-UPDATE conversations SET title = $1, title_folded = $2
-WHERE id = $3 AND owner = $4 AND title = ''
-`
-
-type TitleConversationParams struct {
-	Title       string
-	TitleFolded string
-	ID          string
-	Owner       string
-}
-
-func (q *Queries) TitleConversation(ctx context.Context, arg TitleConversationParams) error {
-	_, err := q.db.Exec(ctx, titleConversation,
 		arg.Title,
 		arg.TitleFolded,
 		arg.ID,
@@ -529,29 +364,9 @@ const turnDeleted = `-- name: TurnDeleted :one
 SELECT EXISTS (SELECT 1 FROM deleted_turns WHERE digest = $1 AND deleted_at >= $2)
 `
 
-type TurnDeletedParams struct {
-	Digest string
-	Since  int64
-}
-
 func (q *Queries) TurnDeleted(ctx context.Context, arg TurnDeletedParams) (bool, error) {
 	row := q.db.QueryRow(ctx, turnDeleted, arg.Digest, arg.Since)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
-}
-
-const unnameConversation = `-- name: UnnameConversation :exec
-UPDATE conversations SET title = '', title_folded = '' WHERE id = $1 AND owner = $2 AND title = $3
-`
-
-type UnnameConversationParams struct {
-	ID    string
-	Owner string
-	Title string
-}
-
-func (q *Queries) UnnameConversation(ctx context.Context, arg UnnameConversationParams) error {
-	_, err := q.db.Exec(ctx, unnameConversation, arg.ID, arg.Owner, arg.Title)
-	return err
 }

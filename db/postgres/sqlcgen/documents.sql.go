@@ -20,17 +20,6 @@ type ChunksByInternalIDParams struct {
 	Owner string
 }
 
-type ChunksByInternalIDRow struct {
-	DocID     string
-	Title     string
-	Ordinal   int64
-	Text      string
-	StartChar int64
-	EndChar   int64
-	Heading   string
-	ID        int64
-}
-
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
 	rows, err := q.db.Query(ctx, chunksByInternalID, arg.Ids, arg.Owner)
 	if err != nil {
@@ -72,17 +61,6 @@ type ChunksByKeyParams struct {
 	DocIds   []string
 	Ordinals []int64
 	Owner    string
-}
-
-type ChunksByKeyRow struct {
-	DocID     string
-	Title     string
-	Ordinal   int64
-	Text      string
-	StartChar int64
-	EndChar   int64
-	Heading   string
-	ID        int64
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
@@ -127,11 +105,6 @@ const deleteDocument = `-- name: DeleteDocument :execrows
 DELETE FROM documents WHERE id = $1 AND owner = $2
 `
 
-type DeleteDocumentParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteDocument, arg.ID, arg.Owner)
 	if err != nil {
@@ -150,17 +123,13 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, words, progress, error, created_at FROM documents WHERE id = $1 AND owner IN ($2, '*')
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
-type DocumentParams struct {
-	ID    string
-	Owner string
-}
-
-func (q *Queries) Document(ctx context.Context, arg DocumentParams) (Document, error) {
+func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow, error) {
 	row := q.db.QueryRow(ctx, document, arg.ID, arg.Owner)
-	var i Document
+	var i DocumentRow
 	err := row.Scan(
 		&i.ID,
 		&i.Owner,
@@ -170,7 +139,6 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (Document, e
 		&i.ExternalID,
 		&i.Bytes,
 		&i.Chunks,
-		&i.Words,
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
@@ -184,23 +152,6 @@ FROM documents d JOIN chunks c ON c.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT $3::bigint
 `
-
-type DocumentChunksParams struct {
-	ID      string
-	Owner   string
-	MaxRows int64
-}
-
-type DocumentChunksRow struct {
-	DocID     string
-	Title     string
-	Ordinal   int64
-	Text      string
-	StartChar int64
-	EndChar   int64
-	Heading   string
-	ID        int64
-}
 
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
 	rows, err := q.db.Query(ctx, documentChunks, arg.ID, arg.Owner, arg.MaxRows)
@@ -232,7 +183,8 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, words, progress, error, created_at FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
 type DocumentForChangeParams struct {
@@ -240,9 +192,23 @@ type DocumentForChangeParams struct {
 	Owner string
 }
 
-func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (Document, error) {
+type DocumentForChangeRow struct {
+	ID         string
+	Owner      string
+	Title      string
+	Status     string
+	SourceType string
+	ExternalID string
+	Bytes      int64
+	Chunks     int64
+	Progress   int64
+	Error      string
+	CreatedAt  int64
+}
+
+func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
 	row := q.db.QueryRow(ctx, documentForChange, arg.ID, arg.Owner)
-	var i Document
+	var i DocumentForChangeRow
 	err := row.Scan(
 		&i.ID,
 		&i.Owner,
@@ -252,7 +218,6 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.ExternalID,
 		&i.Bytes,
 		&i.Chunks,
-		&i.Words,
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
@@ -263,12 +228,6 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 const documentProgress = `-- name: DocumentProgress :execrows
 UPDATE documents SET progress = $1 WHERE id = $2 AND owner = $3 AND status = 'processing'
 `
-
-type DocumentProgressParams struct {
-	Progress int64
-	ID       string
-	Owner    string
-}
 
 func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error) {
 	result, err := q.db.Exec(ctx, documentProgress, arg.Progress, arg.ID, arg.Owner)
@@ -283,11 +242,6 @@ SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
 `
 
-type DocumentTextParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (string, error) {
 	row := q.db.QueryRow(ctx, documentText, arg.ID, arg.Owner)
 	var text string
@@ -296,7 +250,8 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, words, progress, error, created_at FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
 type DocumentsByIDParams struct {
@@ -304,15 +259,15 @@ type DocumentsByIDParams struct {
 	Owner string
 }
 
-func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]Document, error) {
+func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
 	rows, err := q.db.Query(ctx, documentsByID, arg.Ids, arg.Owner)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Document
+	var items []DocumentsByIDRow
 	for rows.Next() {
-		var i Document
+		var i DocumentsByIDRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Owner,
@@ -322,7 +277,6 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.ExternalID,
 			&i.Bytes,
 			&i.Chunks,
-			&i.Words,
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
@@ -340,12 +294,6 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 const failDocument = `-- name: FailDocument :execrows
 UPDATE documents SET status = 'failed', error = $1 WHERE id = $2 AND owner = $3 AND status = 'processing'
 `
-
-type FailDocumentParams struct {
-	Error string
-	ID    string
-	Owner string
-}
 
 func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error) {
 	result, err := q.db.Exec(ctx, failDocument, arg.Error, arg.ID, arg.Owner)
@@ -399,16 +347,6 @@ VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 `
 
-type InsertDocumentParams struct {
-	ID         string
-	Owner      string
-	Title      string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	CreatedAt  int64
-}
-
 func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertDocument,
 		arg.ID,
@@ -428,11 +366,6 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 const insertRaw = `-- name: InsertRaw :exec
 INSERT INTO raw_documents (doc_id, raw) VALUES ($1, $2)
 `
-
-type InsertRawParams struct {
-	DocID string
-	Raw   []byte
-}
 
 func (q *Queries) InsertRaw(ctx context.Context, arg InsertRawParams) error {
 	_, err := q.db.Exec(ctx, insertRaw, arg.DocID, arg.Raw)
@@ -458,20 +391,14 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, words, progress, error, created_at FROM documents
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < $2::bigint OR (created_at = $2::bigint AND id < $3::text))
 ORDER BY created_at DESC, id DESC LIMIT $4::bigint
 `
 
-type ListDocumentsParams struct {
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
-}
-
-func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]Document, error) {
+func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, listDocuments,
 		arg.Owner,
 		arg.BeforeAt,
@@ -482,9 +409,9 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Document
+	var items []ListDocumentsRow
 	for rows.Next() {
-		var i Document
+		var i ListDocumentsRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Owner,
@@ -494,7 +421,6 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.ExternalID,
 			&i.Bytes,
 			&i.Chunks,
-			&i.Words,
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
@@ -554,11 +480,6 @@ SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id = $1 AND d.owner IN ($2, '*') AND d.status = 'processing'
 `
 
-type RawParams struct {
-	DocID string
-	Owner string
-}
-
 func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	row := q.db.QueryRow(ctx, raw, arg.DocID, arg.Owner)
 	var raw []byte
@@ -570,18 +491,6 @@ const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status FROM documents WHERE owner IN ($1, '*')
 ORDER BY created_at DESC, id DESC LIMIT $2::bigint
 `
-
-type VisibleDocumentsParams struct {
-	Owner   string
-	MaxRows int64
-}
-
-type VisibleDocumentsRow struct {
-	ID     string
-	Owner  string
-	Title  string
-	Status string
-}
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, visibleDocuments, arg.Owner, arg.MaxRows)

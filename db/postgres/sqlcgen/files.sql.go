@@ -13,19 +13,6 @@ const attachment = `-- name: Attachment :one
 SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments WHERE id = $1 AND owner = $2
 `
 
-type AttachmentParams struct {
-	ID    string
-	Owner string
-}
-
-type AttachmentRow struct {
-	ID       string
-	Owner    string
-	ThreadID string
-	Mime     string
-	Bytes    int64
-}
-
 func (q *Queries) Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error) {
 	row := q.db.QueryRow(ctx, attachment, arg.ID, arg.Owner)
 	var i AttachmentRow
@@ -43,11 +30,6 @@ const attachmentData = `-- name: AttachmentData :one
 SELECT data FROM attachments WHERE id = $1 AND owner = $2
 `
 
-type AttachmentDataParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error) {
 	row := q.db.QueryRow(ctx, attachmentData, arg.ID, arg.Owner)
 	var data []byte
@@ -63,14 +45,6 @@ WHERE id = ANY($1::text[]) AND owner = $2
 type AttachmentsByIDParams struct {
 	Ids   []string
 	Owner string
-}
-
-type AttachmentsByIDRow struct {
-	ID       string
-	Owner    string
-	ThreadID string
-	Mime     string
-	Bytes    int64
 }
 
 func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams) ([]AttachmentsByIDRow, error) {
@@ -104,16 +78,6 @@ INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data)
 VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, $7) ON CONFLICT DO NOTHING
 `
 
-type InsertAttachmentParams struct {
-	ID       string
-	Owner    string
-	ThreadID string
-	Mime     string
-	Bytes    int64
-	At       int64
-	Data     []byte
-}
-
 func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertAttachment,
 		arg.ID,
@@ -146,15 +110,6 @@ ON CONFLICT (thread_id) DO UPDATE SET version = excluded.version, sha256 = exclu
     updated_at = excluded.updated_at, gzipped = excluded.gzipped
 `
 
-type PutRepoParams struct {
-	ThreadID string
-	Owner    string
-	Version  int64
-	Sha256   string
-	At       int64
-	Gzipped  []byte
-}
-
 func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
 	_, err := q.db.Exec(ctx, putRepo,
 		arg.ThreadID,
@@ -170,18 +125,6 @@ func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
 const repo = `-- name: Repo :one
 SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = $1 AND owner = $2
 `
-
-type RepoParams struct {
-	ThreadID string
-	Owner    string
-}
-
-type RepoRow struct {
-	Version   int64
-	Sha256    string
-	UpdatedAt int64
-	Gzipped   []byte
-}
 
 func (q *Queries) Repo(ctx context.Context, arg RepoParams) (RepoRow, error) {
 	row := q.db.QueryRow(ctx, repo, arg.ThreadID, arg.Owner)
@@ -199,11 +142,6 @@ const repoVersion = `-- name: RepoVersion :one
 SELECT coalesce(max(version), 0)::bigint AS version FROM repos WHERE thread_id = $1 AND owner = $2
 `
 
-type RepoVersionParams struct {
-	ThreadID string
-	Owner    string
-}
-
 func (q *Queries) RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error) {
 	row := q.db.QueryRow(ctx, repoVersion, arg.ThreadID, arg.Owner)
 	var version int64
@@ -215,11 +153,6 @@ const unusedAttachments = `-- name: UnusedAttachments :one
 SELECT count(*) AS number, coalesce(sum(bytes), 0)::bigint AS bytes FROM attachments
 WHERE owner = $1 AND thread_id IS NULL
 `
-
-type UnusedAttachmentsRow struct {
-	Number int64
-	Bytes  int64
-}
 
 func (q *Queries) UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error) {
 	row := q.db.QueryRow(ctx, unusedAttachments, owner)

@@ -11,13 +11,8 @@ import (
 
 const busyThreads = `-- name: BusyThreads :many
 SELECT DISTINCT thread_id FROM turns
-WHERE owner = $1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT $2
+WHERE owner = $1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT $2::bigint
 `
-
-type BusyThreadsParams struct {
-	Owner   string
-	MaxRows int32
-}
 
 func (q *Queries) BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, busyThreads, arg.Owner, arg.MaxRows)
@@ -43,11 +38,6 @@ const hasOpenTurns = `-- name: HasOpenTurns :one
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new')
 `
 
-type HasOpenTurnsParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error) {
 	row := q.db.QueryRow(ctx, hasOpenTurns, arg.Owner, arg.ThreadID)
 	var exists bool
@@ -58,20 +48,8 @@ func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (boo
 const openThreads = `-- name: OpenThreads :many
 SELECT owner, thread_id FROM turns
 WHERE settled_at = 0 AND status <> 'new' AND created_at < $1 AND (owner, thread_id) > ($2, $3)
-GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT $4
+GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT $4::bigint
 `
-
-type OpenThreadsParams struct {
-	BeforeAt    int64
-	AfterOwner  string
-	AfterThread string
-	MaxRows     int32
-}
-
-type OpenThreadsRow struct {
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error) {
 	rows, err := q.db.Query(ctx, openThreads,
@@ -101,19 +79,8 @@ func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]Ope
 const processingDocuments = `-- name: ProcessingDocuments :many
 SELECT d.owner, d.id FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id > $1 AND d.status = 'processing' AND d.created_at < $2
-ORDER BY r.doc_id LIMIT $3
+ORDER BY r.doc_id LIMIT $3::bigint
 `
-
-type ProcessingDocumentsParams struct {
-	AfterID  string
-	BeforeAt int64
-	MaxRows  int32
-}
-
-type ProcessingDocumentsRow struct {
-	Owner string
-	ID    string
-}
 
 func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, processingDocuments, arg.AfterID, arg.BeforeAt, arg.MaxRows)
@@ -135,33 +102,21 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 	return items, nil
 }
 
-const untakenTurns = `-- name: UntakenTurns :many
+const unacceptedTurns = `-- name: UnacceptedTurns :many
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < $1 AND sent_at < $1 AND id > $2
-ORDER BY id LIMIT $3
+ORDER BY id LIMIT $3::bigint
 `
 
-type UntakenTurnsParams struct {
-	BeforeAt int64
-	AfterID  string
-	MaxRows  int32
-}
-
-type UntakenTurnsRow struct {
-	Owner    string
-	ThreadID string
-	ID       string
-}
-
-func (q *Queries) UntakenTurns(ctx context.Context, arg UntakenTurnsParams) ([]UntakenTurnsRow, error) {
-	rows, err := q.db.Query(ctx, untakenTurns, arg.BeforeAt, arg.AfterID, arg.MaxRows)
+func (q *Queries) UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams) ([]UnacceptedTurnsRow, error) {
+	rows, err := q.db.Query(ctx, unacceptedTurns, arg.BeforeAt, arg.AfterID, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []UntakenTurnsRow
+	var items []UnacceptedTurnsRow
 	for rows.Next() {
-		var i UntakenTurnsRow
+		var i UnacceptedTurnsRow
 		if err := rows.Scan(&i.Owner, &i.ThreadID, &i.ID); err != nil {
 			return nil, err
 		}

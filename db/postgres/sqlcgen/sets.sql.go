@@ -22,11 +22,6 @@ const deleteSet = `-- name: DeleteSet :execrows
 DELETE FROM document_sets WHERE id = $1 AND owner = $2
 `
 
-type DeleteSetParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteSet, arg.ID, arg.Owner)
 	if err != nil {
@@ -56,12 +51,6 @@ INSERT INTO document_sets (id, owner, name) VALUES ($1, $2, $3)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner
 `
 
-type InsertSetParams struct {
-	ID    string
-	Owner string
-	Name  string
-}
-
 func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertSet, arg.ID, arg.Owner, arg.Name)
 	if err != nil {
@@ -70,44 +59,9 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const keepDocuments = `-- name: KeepDocuments :many
-SELECT id FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*') ORDER BY id FOR KEY SHARE
-`
-
-type KeepDocumentsParams struct {
-	Ids   []string
-	Owner string
-}
-
-func (q *Queries) KeepDocuments(ctx context.Context, arg KeepDocumentsParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, keepDocuments, arg.Ids, arg.Owner)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const listSets = `-- name: ListSets :many
 SELECT seq, id, owner, name FROM document_sets WHERE owner = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3::bigint
 `
-
-type ListSetsParams struct {
-	Owner     string
-	BeforeSeq int64
-	MaxRows   int64
-}
 
 func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error) {
 	rows, err := q.db.Query(ctx, listSets, arg.Owner, arg.BeforeSeq, arg.MaxRows)
@@ -134,6 +88,35 @@ func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentS
 	return items, nil
 }
 
+const lockDocuments = `-- name: LockDocuments :many
+SELECT id FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*') ORDER BY id FOR KEY SHARE
+`
+
+type LockDocumentsParams struct {
+	Ids   []string
+	Owner string
+}
+
+func (q *Queries) LockDocuments(ctx context.Context, arg LockDocumentsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockDocuments, arg.Ids, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setMembers = `-- name: SetMembers :many
 SELECT m.set_id, m.doc_id FROM set_documents m
 JOIN document_sets s ON s.id = m.set_id
@@ -145,11 +128,6 @@ ORDER BY m.set_id, m.position
 type SetMembersParams struct {
 	Ids   []string
 	Owner string
-}
-
-type SetMembersRow struct {
-	SetID string
-	DocID string
 }
 
 func (q *Queries) SetMembers(ctx context.Context, arg SetMembersParams) ([]SetMembersRow, error) {
@@ -209,12 +187,6 @@ func (q *Queries) SetsByID(ctx context.Context, arg SetsByIDParams) ([]DocumentS
 const updateSet = `-- name: UpdateSet :execrows
 UPDATE document_sets SET name = $1 WHERE id = $2 AND owner = $3
 `
-
-type UpdateSetParams struct {
-	Name  string
-	ID    string
-	Owner string
-}
 
 func (q *Queries) UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateSet, arg.Name, arg.ID, arg.Owner)

@@ -13,12 +13,6 @@ const addStreamRun = `-- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
 `
 
-type AddStreamRunParams struct {
-	Owner  string
-	RunID  string
-	TurnID string
-}
-
 func (q *Queries) AddStreamRun(ctx context.Context, arg AddStreamRunParams) error {
 	_, err := q.db.Exec(ctx, addStreamRun, arg.Owner, arg.RunID, arg.TurnID)
 	return err
@@ -35,26 +29,7 @@ SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint A
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4 LEFT JOIN deleted_conversations d ON d.id = $4
 `
 
-type AdmissionParams struct {
-	Owner        string
-	TurnID       string
-	ClientTurnID string
-	ThreadID     string
-	RunID        string
-	Since        int64
-	Until        int64
-}
-
-type AdmissionRow struct {
-	Owner             string
-	Generation        int64
-	DeletedOwner      string
-	DeletedGeneration int64
-	DeletedPlaces     int64
-	Cancelled         bool
-}
-
-// What decides about a new turn, under the locks.
+// What decides about a new turn: ConversationState, and whether a cancel came first.
 func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error) {
 	row := q.db.QueryRow(ctx, admission,
 		arg.Owner,
@@ -86,35 +61,14 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = $5 AND branch.depth + 1 < $8::bigint
 )
-SELECT branch.id AS turn_id, said.n, said.role, said.created_at, said.content, said.metadata, branch.parent
+SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
-    SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.folded, m.metadata FROM messages m
-    WHERE m.turn_id = branch.id AND (branch.depth > 0 OR m.n < $1) AND ($2::boolean OR m.role <> 'system')
-    ORDER BY m.n DESC LIMIT $3::bigint) said -- turn by turn by its key: the planner overrates branch and would read all messages
-ORDER BY branch.depth, said.n DESC
+    SELECT x.turn_id, x.n, x.role, x.created_at, x.content, x.folded, x.metadata FROM messages x
+    WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < $1) AND ($2::boolean OR x.role <> 'system')
+    ORDER BY x.n DESC LIMIT $3::bigint) m -- turn by turn by its key: the planner overrates branch and would read all messages
+ORDER BY branch.depth, m.n DESC
 LIMIT $3::bigint
 `
-
-type BranchMessagesParams struct {
-	BeforeN  int64
-	Prompts  bool
-	MaxRows  int64
-	Head     string
-	Owner    string
-	ThreadID string
-	OfTree   bool
-	MaxTurns int64
-}
-
-type BranchMessagesRow struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
-	Parent    string
-}
 
 func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error) {
 	rows, err := q.db.Query(ctx, branchMessages,
@@ -161,17 +115,6 @@ WHERE owner = $2 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > $3))
 `
 
-type CountOpenTurnsParams struct {
-	ThreadID  string
-	Owner     string
-	SentAfter int64
-}
-
-type CountOpenTurnsRow struct {
-	Here int64
-	Busy int64
-}
-
 func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error) {
 	row := q.db.QueryRow(ctx, countOpenTurns, arg.ThreadID, arg.Owner, arg.SentAfter)
 	var i CountOpenTurnsRow
@@ -183,17 +126,6 @@ const draft = `-- name: Draft :one
 SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = $1 AND d.piece = $2 AND t.owner = $3
 `
-
-type DraftParams struct {
-	TurnID string
-	Piece  int64
-	Owner  string
-}
-
-type DraftRow struct {
-	Attempt int64
-	Text    string
-}
 
 func (q *Queries) Draft(ctx context.Context, arg DraftParams) (DraftRow, error) {
 	row := q.db.QueryRow(ctx, draft, arg.TurnID, arg.Piece, arg.Owner)
@@ -207,12 +139,6 @@ DELETE FROM turns
 WHERE id = $1 AND owner = $2 AND status = 'new' AND created_at < $3 AND sent_at < $3
 `
 
-type DropTurnParams struct {
-	ID       string
-	Owner    string
-	BeforeAt int64
-}
-
 func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, error) {
 	result, err := q.db.Exec(ctx, dropTurn, arg.ID, arg.Owner, arg.BeforeAt)
 	if err != nil {
@@ -221,20 +147,13 @@ func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, erro
 	return result.RowsAffected(), nil
 }
 
-const dropUntakenTurn = `-- name: DropUntakenTurn :exec
+const dropUnacceptedTurn = `-- name: DropUnacceptedTurn :exec
 DELETE FROM turns
 WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3 AND status = 'new' AND id <> $4
 `
 
-type DropUntakenTurnParams struct {
-	Owner        string
-	ThreadID     string
-	ClientTurnID string
-	ID           string
-}
-
-func (q *Queries) DropUntakenTurn(ctx context.Context, arg DropUntakenTurnParams) error {
-	_, err := q.db.Exec(ctx, dropUntakenTurn,
+func (q *Queries) DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error {
+	_, err := q.db.Exec(ctx, dropUnacceptedTurn,
 		arg.Owner,
 		arg.ThreadID,
 		arg.ClientTurnID,
@@ -247,12 +166,6 @@ const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = $1 AND t.owner = $2 AND t.settled_at > 0 AND e.n > $3 ORDER BY e.n
 `
-
-type EventsAfterParams struct {
-	TurnID string
-	Owner  string
-	AfterN int64
-}
 
 func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, eventsAfter, arg.TurnID, arg.Owner, arg.AfterN)
@@ -275,7 +188,6 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 }
 
 const eventsOfTurns = `-- name: EventsOfTurns :many
-
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ANY($1::text[]) AND t.owner = $2 AND t.settled_at > 0 ORDER BY e.turn_id, e.n
 `
@@ -285,13 +197,6 @@ type EventsOfTurnsParams struct {
 	Owner string
 }
 
-type EventsOfTurnsRow struct {
-	TurnID string
-	Event  string
-}
-
-// A share of the turn's row makes these two wait for a settle under way, and a
-// settle for them: what is written to an open turn is written before its end.
 func (q *Queries) EventsOfTurns(ctx context.Context, arg EventsOfTurnsParams) ([]EventsOfTurnsRow, error) {
 	rows, err := q.db.Query(ctx, eventsOfTurns, arg.Ids, arg.Owner)
 	if err != nil {
@@ -318,11 +223,6 @@ WHERE owner = $1 AND thread_id = $2 AND place > 0 AND NOT hidden
 ORDER BY place DESC LIMIT 1
 `
 
-type HeadParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) Head(ctx context.Context, arg HeadParams) (string, error) {
 	row := q.db.QueryRow(ctx, head, arg.Owner, arg.ThreadID)
 	var id string
@@ -336,11 +236,6 @@ SELECT coalesce((SELECT t.id FROM turns t
     ORDER BY t.place DESC LIMIT 1), '')::text AS head
 FROM conversations c WHERE c.id = $1 AND c.owner = $2
 `
-
-type HeadOfConversationParams struct {
-	ThreadID string
-	Owner    string
-}
 
 func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error) {
 	row := q.db.QueryRow(ctx, headOfConversation, arg.ThreadID, arg.Owner)
@@ -358,16 +253,6 @@ FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
 WHERE c.id = $1 AND c.owner = $2
 `
 
-type HeadTurnParams struct {
-	ThreadID string
-	Owner    string
-}
-
-type HeadTurnRow struct {
-	ID      string
-	Content string
-}
-
 // A conversation without a head has one row, with no turn.
 func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error) {
 	row := q.db.QueryRow(ctx, headTurn, arg.ThreadID, arg.Owner)
@@ -377,17 +262,17 @@ func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow
 }
 
 const insertTurn = `-- name: InsertTurn :one
-WITH made AS (
+WITH turn AS (
     INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
     VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5)
     ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT made.id, 0, $11::text, $12::bigint, $13::text, '', $14::text FROM made),
-named AS (
+    SELECT turn.id, 0, $11::text, $12::bigint, $13::text, '', $14::text FROM turn),
+run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
-    SELECT made.owner, made.stream_run_id, made.id FROM made WHERE made.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM made
+    SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turn
 `
 
 type InsertTurnParams struct {
@@ -402,7 +287,7 @@ type InsertTurnParams struct {
 	Content      string
 	Generation   int64
 	Role         string
-	SaidAt       int64
+	MessageAt    int64
 	Message      string
 	Metadata     string
 }
@@ -441,7 +326,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		arg.Content,
 		arg.Generation,
 		arg.Role,
-		arg.SaidAt,
+		arg.MessageAt,
 		arg.Message,
 		arg.Metadata,
 	)
@@ -470,6 +355,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 }
 
 const knownDocuments = `-- name: KnownDocuments :many
+
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (
     SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
     WHERE h.id = $2 AND h.owner = $1 AND h.thread_id = $3 AND h.status <> 'new' AND h.place > 0 AND NOT h.hidden
@@ -483,17 +369,7 @@ LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN ($1, 
 WHERE back.settled_at > 0 ORDER BY k.n
 `
 
-type KnownDocumentsParams struct {
-	Owner    string
-	Head     string
-	ThreadID string
-}
-
-type KnownDocumentsRow struct {
-	ID    string
-	Title string
-}
-
+// Its documents; one row with no document when it knows none.
 func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, knownDocuments, arg.Owner, arg.Head, arg.ThreadID)
 	if err != nil {
@@ -530,11 +406,6 @@ SELECT coalesce(max(place), 0)::bigint AS place FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0
 `
 
-type LastPlaceParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error) {
 	row := q.db.QueryRow(ctx, lastPlace, arg.Owner, arg.ThreadID)
 	var place int64
@@ -546,14 +417,6 @@ const markTurn = `-- name: MarkTurn :exec
 UPDATE turns SET status = $1, parent = $2, place = $3
 WHERE id = $4 AND owner = $5 AND settled_at = 0
 `
-
-type MarkTurnParams struct {
-	Status string
-	Parent string
-	Place  int64
-	ID     string
-	Owner  string
-}
 
 func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 	_, err := q.db.Exec(ctx, markTurn,
@@ -569,11 +432,6 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
-
-type NewestTurnByClientIDParams struct {
-	Owner        string
-	ClientTurnID string
-}
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
 	row := q.db.QueryRow(ctx, newestTurnByClientID, arg.Owner, arg.ClientTurnID)
@@ -607,11 +465,6 @@ UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.pl
 WHERE c.id = $1 AND c.owner = $2 RETURNING c.places
 `
 
-type NextPlaceParams struct {
-	ThreadID string
-	Owner    string
-}
-
 func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error) {
 	row := q.db.QueryRow(ctx, nextPlace, arg.ThreadID, arg.Owner)
 	var places int64
@@ -624,11 +477,6 @@ SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, set
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
-
-type OpenTurnsParams struct {
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error) {
 	rows, err := q.db.Query(ctx, openTurns, arg.Owner, arg.ThreadID)
@@ -724,15 +572,6 @@ VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at
 `
 
-type PutCancelParams struct {
-	Owner    string
-	Kind     string
-	ThreadID string
-	Ref      string
-	Reason   string
-	At       int64
-}
-
 func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 	_, err := q.db.Exec(ctx, putCancel,
 		arg.Owner,
@@ -746,6 +585,7 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 }
 
 const putTexts = `-- name: PutTexts :execrows
+
 INSERT INTO turn_texts (turn_id, key, text, written_by)
 SELECT t.id, n.key, n.text, n.written_by
 FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS text, unnest($3::bigint[]) AS written_by) n
@@ -765,6 +605,8 @@ type PutTextsParams struct {
 	Owner     string
 }
 
+// PutTexts and SaveDraft lock the turn's row (FOR SHARE), so they wait for a settle
+// that runs, and a settle waits for them.
 func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putTexts,
 		arg.Keys,
@@ -787,11 +629,6 @@ WHERE d.id = ANY($1::text[]) AND d.status = 'ready' AND d.owner IN ($2, '*')
 type RegistryDocumentsParams struct {
 	Ids   []string
 	Owner string
-}
-
-type RegistryDocumentsRow struct {
-	ID    string
-	Title string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
@@ -822,14 +659,6 @@ ON CONFLICT (turn_id, piece) DO UPDATE SET attempt = excluded.attempt, text = ex
 WHERE excluded.attempt >= drafts.attempt
 `
 
-type SaveDraftParams struct {
-	Piece   int64
-	Attempt int64
-	Text    string
-	TurnID  string
-	Owner   string
-}
-
 func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error) {
 	result, err := q.db.Exec(ctx, saveDraft,
 		arg.Piece,
@@ -844,35 +673,29 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const sendTurn = `-- name: SendTurn :exec
+const setSentAt = `-- name: SetSentAt :exec
 UPDATE turns SET sent_at = $1 WHERE id = $2 AND owner = $3 AND status = 'new'
 `
 
-type SendTurnParams struct {
-	SentAt int64
-	ID     string
-	Owner  string
-}
-
-func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
-	_, err := q.db.Exec(ctx, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+func (q *Queries) SetSentAt(ctx context.Context, arg SetSentAtParams) error {
+	_, err := q.db.Exec(ctx, setSentAt, arg.SentAt, arg.ID, arg.Owner)
 	return err
 }
 
 const settleTurn = `-- name: SettleTurn :exec
-WITH ended AS (
+WITH turn AS (
     UPDATE turns t SET status = $4, parent = $5, place = $6, registry = $7, approvals = $8, hidden = $9, settled_at = $10
     WHERE t.id = $1 AND t.owner = $11 AND t.settled_at = 0),
-said AS (
+message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
     SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), '', unnest($16::text[])),
-shown AS (
+conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
         title = CASE WHEN c.title = '' THEN $17::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN $18::text ELSE c.title_folded END
     WHERE c.id = $19 AND c.owner = $11),
-undrafted AS (DELETE FROM drafts d WHERE d.turn_id = $1),
-forgotten AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
+deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = $1),
+deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT $1, unnest($2::bigint[]), unnest($3::text[])
 `
@@ -891,7 +714,7 @@ type SettleTurnParams struct {
 	Owner          string
 	MessageNumbers []int64
 	Roles          []string
-	SaidAt         []int64
+	MessageTimes   []int64
 	Contents       []string
 	Metadata       []string
 	Title          string
@@ -914,7 +737,7 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Owner,
 		arg.MessageNumbers,
 		arg.Roles,
-		arg.SaidAt,
+		arg.MessageTimes,
 		arg.Contents,
 		arg.Metadata,
 		arg.Title,
@@ -936,18 +759,6 @@ WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
 SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0
 `
 
-type SnapshotParams struct {
-	Head     string
-	Owner    string
-	ThreadID string
-}
-
-type SnapshotRow struct {
-	ID        string
-	Registry  string
-	Approvals string
-}
-
 // The newest settled turn of the branch that ends at a turn of the tree.
 func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error) {
 	row := q.db.QueryRow(ctx, snapshot, arg.Head, arg.Owner, arg.ThreadID)
@@ -956,94 +767,12 @@ func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow
 	return i, err
 }
 
-const standing = `-- name: Standing :many
-
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
-    (c.kind = 'turn' AND c.ref = t.id)
-    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
-    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled
-FROM turns t
-WHERE t.owner = $1 AND t.id IN (
-    SELECT $3::text AS id
-    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $3 AND s.owner = $1
-        WHERE o.owner = $1 AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
-    UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
-        WHERE x.owner = $1 AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
-        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $3 AND s.owner = $1)
-ORDER BY t.place = 0, t.place, t.seq
-`
-
-type StandingParams struct {
-	Owner string
-	Reach int64
-	ID    string
-}
-
-type StandingRow struct {
-	Turn      Turn
-	OfTree    bool
-	Cancelled bool
-}
-
-// The turn with those that it begins beside: the open ones of its thread, and
-// the thread's head.
-func (q *Queries) Standing(ctx context.Context, arg StandingParams) ([]StandingRow, error) {
-	rows, err := q.db.Query(ctx, standing, arg.Owner, arg.Reach, arg.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []StandingRow
-	for rows.Next() {
-		var i StandingRow
-		if err := rows.Scan(
-			&i.Turn.Seq,
-			&i.Turn.ID,
-			&i.Turn.Owner,
-			&i.Turn.ThreadID,
-			&i.Turn.Parent,
-			&i.Turn.Place,
-			&i.Turn.Status,
-			&i.Turn.Hidden,
-			&i.Turn.CreatedAt,
-			&i.Turn.SettledAt,
-			&i.Turn.ClientTurnID,
-			&i.Turn.StreamRunID,
-			&i.Turn.ContentHash,
-			&i.Turn.Registry,
-			&i.Turn.Content,
-			&i.Turn.Approvals,
-			&i.Turn.Generation,
-			&i.Turn.SentAt,
-			&i.OfTree,
-			&i.Cancelled,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const texts = `-- name: Texts :many
 
 SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
 WHERE t.id = $1 AND t.owner = $2 AND t.settled_at = 0
 `
-
-type TextsParams struct {
-	TurnID string
-	Owner  string
-}
-
-type TextsRow struct {
-	Key  string
-	Text string
-}
 
 // An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
@@ -1072,16 +801,6 @@ WHERE owner = $1 AND thread_id = $2 AND place > 0 AND NOT hidden
 ORDER BY place
 `
 
-type TreeParams struct {
-	Owner    string
-	ThreadID string
-}
-
-type TreeRow struct {
-	ID     string
-	Parent string
-}
-
 func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 	rows, err := q.db.Query(ctx, tree, arg.Owner, arg.ThreadID)
 	if err != nil {
@@ -1105,11 +824,6 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 const turn = `-- name: Turn :one
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = $1 AND owner = $2
 `
-
-type TurnParams struct {
-	ID    string
-	Owner string
-}
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 	row := q.db.QueryRow(ctx, turn, arg.ID, arg.Owner)
@@ -1141,12 +855,6 @@ const turnByClientID = `-- name: TurnByClientID :one
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
-type TurnByClientIDParams struct {
-	Owner        string
-	ThreadID     string
-	ClientTurnID string
-}
-
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
 	row := q.db.QueryRow(ctx, turnByClientID, arg.Owner, arg.ThreadID, arg.ClientTurnID)
 	var i Turn
@@ -1177,11 +885,6 @@ const turnByRunID = `-- name: TurnByRunID :one
 SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
-
-type TurnByRunIDParams struct {
-	Owner string
-	RunID string
-}
 
 func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn, error) {
 	row := q.db.QueryRow(ctx, turnByRunID, arg.Owner, arg.RunID)
@@ -1216,16 +919,6 @@ SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     OR (c.kind = 'run' AND c.ref = $5 AND c.created_at >= $6 AND c.created_at <= $7)))
 `
 
-type TurnCancelledParams struct {
-	Owner        string
-	TurnID       string
-	ClientTurnID string
-	ThreadID     string
-	RunID        string
-	Since        int64
-	Until        int64
-}
-
 func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (bool, error) {
 	row := q.db.QueryRow(ctx, turnCancelled,
 		arg.Owner,
@@ -1241,17 +934,69 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 	return exists, err
 }
 
+const turnContext = `-- name: TurnContext :many
+
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled
+FROM turns t
+WHERE t.owner = $1 AND t.id IN (
+    SELECT $3::text AS id
+    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $3 AND s.owner = $1
+        WHERE o.owner = $1 AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
+        WHERE x.owner = $1 AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
+        ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $3 AND s.owner = $1)
+ORDER BY t.place = 0, t.place, t.seq
+`
+
+// The turn, the open turns of its thread, and the thread's head.
+func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error) {
+	rows, err := q.db.Query(ctx, turnContext, arg.Owner, arg.Reach, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TurnContextRow
+	for rows.Next() {
+		var i TurnContextRow
+		if err := rows.Scan(
+			&i.Turn.Seq,
+			&i.Turn.ID,
+			&i.Turn.Owner,
+			&i.Turn.ThreadID,
+			&i.Turn.Parent,
+			&i.Turn.Place,
+			&i.Turn.Status,
+			&i.Turn.Hidden,
+			&i.Turn.CreatedAt,
+			&i.Turn.SettledAt,
+			&i.Turn.ClientTurnID,
+			&i.Turn.StreamRunID,
+			&i.Turn.ContentHash,
+			&i.Turn.Registry,
+			&i.Turn.Content,
+			&i.Turn.Approvals,
+			&i.Turn.Generation,
+			&i.Turn.SentAt,
+			&i.OfTree,
+			&i.Cancelled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnOfMessage = `-- name: TurnOfMessage :one
 SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
-
-type TurnOfMessageParams struct {
-	ID       string
-	N        int64
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (Turn, error) {
 	row := q.db.QueryRow(ctx, turnOfMessage,
@@ -1289,13 +1034,6 @@ SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, set
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT $4::bigint
 `
-
-type TurnsAfterParams struct {
-	Owner    string
-	ThreadID string
-	Place    int64
-	MaxRows  int64
-}
 
 func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {
 	rows, err := q.db.Query(ctx, turnsAfter,
@@ -1399,7 +1137,8 @@ type TurnsForSettleParams struct {
 	Owner string
 }
 
-// A settle waits for a draft or a text under way, so that its statement sees it.
+// The lock waits for a draft or a text that is being written, so that the settle
+// deletes it too.
 func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]Turn, error) {
 	rows, err := q.db.Query(ctx, turnsForSettle, arg.Ids, arg.Owner)
 	if err != nil {
@@ -1444,20 +1183,6 @@ SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata FROM turns t 
 WHERE t.owner = $1 AND t.thread_id = $2 AND t.settled_at = 0 AND t.place = 0 AND t.status <> 'new'
 ORDER BY t.seq
 `
-
-type WaitingMessagesParams struct {
-	Owner    string
-	ThreadID string
-}
-
-type WaitingMessagesRow struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
-}
 
 func (q *Queries) WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error) {
 	rows, err := q.db.Query(ctx, waitingMessages, arg.Owner, arg.ThreadID)

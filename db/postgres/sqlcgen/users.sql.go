@@ -9,6 +9,15 @@ import (
 	"context"
 )
 
+const clearOwnerOfDeleted = `-- name: ClearOwnerOfDeleted :exec
+UPDATE deleted_conversations SET owner = '' WHERE owner = $1 AND owner <> ''
+`
+
+func (q *Queries) ClearOwnerOfDeleted(ctx context.Context, owner string) error {
+	_, err := q.db.Exec(ctx, clearOwnerOfDeleted, owner)
+	return err
+}
+
 const countUserData = `-- name: CountUserData :one
 SELECT
     (SELECT count(*) FROM turns t WHERE t.owner = $1) AS turns,
@@ -19,16 +28,6 @@ SELECT
     (SELECT count(*) FROM profiles p WHERE p.owner = $1) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = $1) AS cancels
 `
-
-type CountUserDataRow struct {
-	Turns       int64
-	Messages    int64
-	Sets        int64
-	Attachments int64
-	Repos       int64
-	Profiles    int64
-	Cancels     int64
-}
 
 func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDataRow, error) {
 	row := q.db.QueryRow(ctx, countUserData, owner)
@@ -87,15 +86,6 @@ DELETE FROM document_sets WHERE owner = $1
 
 func (q *Queries) DeleteUserSets(ctx context.Context, owner string) error {
 	_, err := q.db.Exec(ctx, deleteUserSets, owner)
-	return err
-}
-
-const forgetOwnerOfDeleted = `-- name: ForgetOwnerOfDeleted :exec
-UPDATE deleted_conversations SET owner = '' WHERE owner = $1 AND owner <> ''
-`
-
-func (q *Queries) ForgetOwnerOfDeleted(ctx context.Context, owner string) error {
-	_, err := q.db.Exec(ctx, forgetOwnerOfDeleted, owner)
 	return err
 }
 

@@ -2,14 +2,16 @@
 INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
 VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places);
 
--- name: ConversationOwner :one
-SELECT owner, generation FROM conversations WHERE id = @id;
+-- The conversation that has an id now, and the deleted one that had it last;
+-- generation 0: none.
+
+-- name: ConversationState :one
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
+    CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @id LEFT JOIN deleted_conversations d ON d.id = @id;
 
 -- name: ConversationDeleted :one
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
-
--- name: DeletedConversation :one
-SELECT owner, generation, places FROM deleted_conversations WHERE id = @id;
 
 -- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
@@ -37,19 +39,17 @@ WHERE c.owner = @owner AND c.listed = 1
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_said(m.content, @q)))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, @q)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
--- name: ListConversation :exec
-UPDATE conversations SET listed = 1, last_message_at = max(last_message_at, CAST(@at AS INTEGER))
+-- name: ShowConversation :exec
+UPDATE conversations SET listed = 1, last_message_at = max(last_message_at, CAST(@at AS INTEGER)),
+    title = CASE WHEN title = '' THEN CAST(@title AS TEXT) ELSE title END,
+    title_folded = CASE WHEN title = '' THEN CAST(@title_folded AS TEXT) ELSE title_folded END
 WHERE id = @id AND owner = @owner;
 
--- name: TitleConversation :exec
-UPDATE conversations SET title = @title, title_folded = @title_folded
-WHERE id = @id AND owner = @owner AND title = '';
-
--- name: UnnameConversation :exec
+-- name: ClearTitle :exec
 UPDATE conversations SET title = '', title_folded = '' WHERE id = @id AND owner = @owner AND title = @title;
 
 -- name: RenameConversation :execrows
@@ -64,7 +64,7 @@ DELETE FROM conversations WHERE conversations.id = @id AND conversations.owner =
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.thread_id = conversations.id)
     AND NOT EXISTS (SELECT 1 FROM repos r WHERE r.thread_id = conversations.id);
 
--- name: KeepConversationDeleted :exec
+-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
 SELECT c.id, @at, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
     WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
@@ -75,7 +75,7 @@ ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = exclude
 -- name: MessagesOfThread :many
 SELECT client_turn_id, content_hash FROM turns WHERE owner = @owner AND thread_id = @thread_id;
 
--- name: KeepTurnsDeleted :exec
+-- name: RecordDeletedTurns :exec
 INSERT INTO deleted_turns (digest, deleted_at)
 SELECT j.value, @at FROM json_each(CAST(@digests AS TEXT)) j WHERE true
 ON CONFLICT (digest) DO UPDATE SET deleted_at = excluded.deleted_at;

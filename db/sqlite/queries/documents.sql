@@ -14,7 +14,8 @@ WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'processing
 DELETE FROM raw_documents WHERE doc_id = @doc_id;
 
 -- name: Document :one
-SELECT * FROM documents WHERE id = @id AND owner IN (@owner, '*');
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = @id AND owner IN (@owner, '*');
 
 -- name: DocumentProgress :execrows
 UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
@@ -23,7 +24,8 @@ UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND 
 UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner = @owner AND status = 'processing';
 
 -- name: ListDocuments :many
-SELECT * FROM documents
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents
 WHERE owner IN (@owner, '*') AND (created_at < @before_at OR (created_at = @before_at AND id < @before_id))
 ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS INTEGER);
 
@@ -32,8 +34,8 @@ SELECT id, owner, title, status FROM documents WHERE owner IN (@owner, '*')
 ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: DocumentsByID :many
-SELECT d.* FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value WHERE d.owner IN (@owner, '*')
-ORDER BY j.key;
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at
+FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (@owner, '*');
 
 -- name: DeleteDocument :execrows
 DELETE FROM documents WHERE id = @id AND owner = @owner;
@@ -46,7 +48,7 @@ WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready';
 INSERT INTO editions (doc_id, text) VALUES (@doc_id, @text) RETURNING id;
 
 -- name: DeleteOtherEditions :exec
-DELETE FROM editions WHERE doc_id = @doc_id AND id <> @keep;
+DELETE FROM editions WHERE doc_id = @doc_id AND id <> (SELECT d.edition FROM documents d WHERE d.id = @doc_id);
 
 -- name: InsertChunk :exec
 INSERT INTO chunks (id, edition, start_char, end_char, heading, text)
@@ -60,15 +62,14 @@ UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, pro
 WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
 
 -- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
 FROM json_each(CAST(@keys AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
-WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition
-ORDER BY j.key;
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition;
 
 -- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
@@ -77,10 +78,9 @@ ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
 SELECT CAST(coalesce(sum(chunks), 0) AS INTEGER) FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';
 
 -- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
 FROM json_each(CAST(@ids AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
-WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND d.edition = e.id
-ORDER BY j.key;
+WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND d.edition = e.id;

@@ -10,8 +10,8 @@ SELECT data FROM attachments WHERE id = @id AND owner = @owner;
 
 -- name: AttachmentsByID :many
 SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes
-FROM json_each(CAST(@ids AS TEXT)) j JOIN attachments a ON a.id = j.value
-WHERE a.owner = @owner ORDER BY j.key;
+FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN attachments a ON a.id = j.value
+WHERE a.owner = @owner;
 
 -- name: UseAttachments :exec
 UPDATE attachments SET thread_id = nullif(CAST(@thread_id AS TEXT), '')

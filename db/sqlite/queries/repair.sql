@@ -15,7 +15,7 @@ ORDER BY r.doc_id LIMIT CAST(@max_rows AS INTEGER);
 -- name: HasOpenTurns :one
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new');
 
--- name: UntakenTurns :many
+-- name: UnacceptedTurns :many
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < @before_at AND sent_at < @before_at AND id > @after_id
 ORDER BY id LIMIT CAST(@max_rows AS INTEGER);

@@ -19,8 +19,7 @@ SELECT @set_id, @position, d.id FROM documents d WHERE d.id = @doc_id AND d.owne
 SELECT * FROM document_sets WHERE owner = @owner AND seq < @before_seq ORDER BY seq DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: SetsByID :many
-SELECT s.* FROM document_sets s JOIN json_each(CAST(@ids AS TEXT)) j ON s.id = j.value WHERE s.owner = @owner
-ORDER BY j.key;
+SELECT s.* FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN document_sets s ON s.id = j.value WHERE s.owner = @owner;
 
 -- name: SetMembers :many
 SELECT m.set_id, m.doc_id FROM set_documents m

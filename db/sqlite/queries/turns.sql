@@ -1,13 +1,13 @@
--- name: InsertTurn :execrows
+-- name: InsertTurn :one
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
 VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING RETURNING *;
 
--- name: DropUntakenTurn :exec
+-- name: DropUnacceptedTurn :exec
 DELETE FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
 
--- name: SendTurn :exec
+-- name: SetSentAt :exec
 UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
 
 -- name: DropTurn :execrows
@@ -17,9 +17,12 @@ WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
+-- CROSS JOIN keeps the order of the tables: SQLite would read all rows of the owner
+-- and look each up in the list.
+
 -- name: TurnsByID :many
-SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j JOIN turns t ON t.id = j.value
-WHERE t.owner = @owner ORDER BY j.key;
+SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+WHERE t.owner = @owner;
 
 -- name: TurnByClientID :one
 SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
@@ -39,6 +42,17 @@ SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = @turn_id)
     OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
     OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
+
+-- What decides about a new turn: ConversationState, and whether a cancel came first.
+
+-- name: Admission :one
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
+    CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
+    EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
+        (x.kind = 'turn' AND x.ref = @turn_id)
+        OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
+        OR (x.kind = 'run' AND x.ref = @run_id AND x.created_at >= @since AND x.created_at <= @until))) AS cancelled
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN deleted_conversations d ON d.id = @thread_id;
 
 -- name: PutCancel :exec
 INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
@@ -66,6 +80,24 @@ ORDER BY place LIMIT CAST(@max_rows AS INTEGER);
 UPDATE turns SET status = @status, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
+-- The turn, the open turns of its thread, and the thread's head.
+
+-- name: TurnContext :many
+SELECT sqlc.embed(t), CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(@reach AS INTEGER) AND c.created_at <= t.created_at + CAST(@reach AS INTEGER)))) AS cancelled
+FROM (
+    SELECT CAST(@id AS TEXT) AS id
+    UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id
+        WHERE s.id = @id AND s.owner = @owner AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT (SELECT x.id FROM turns x
+        WHERE x.owner = s.owner AND x.thread_id = s.thread_id AND x.place > 0 AND x.hidden = 0
+        ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = @id AND s.owner = @owner) i
+CROSS JOIN turns t ON t.id = i.id
+WHERE t.owner = @owner
+ORDER BY t.place = 0, t.place, t.seq;
+
 -- name: SettleTurn :exec
 UPDATE turns SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
 WHERE id = @id AND owner = @owner AND settled_at = 0;
@@ -82,12 +114,12 @@ SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 
 -- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = @turn_id AND t.owner = @owner AND e.n > @after_n ORDER BY e.n;
+WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
 -- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM json_each(CAST(@ids AS TEXT)) j
-JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
-WHERE t.owner = @owner AND t.settled_at > 0 ORDER BY j.key, e.n;
+CROSS JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
+WHERE t.owner = @owner AND t.settled_at > 0 ORDER BY e.turn_id, e.n;
 
 -- name: PutText :execrows
 INSERT INTO turn_texts (turn_id, key, text, written_by)
@@ -95,9 +127,12 @@ SELECT t.id, @key, @text, @written_by FROM turns t WHERE t.id = @turn_id AND t.o
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = max(turn_texts.written_by, excluded.written_by)
 WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
+-- An open turn without texts has one row, with no key.
+
 -- name: Texts :many
-SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = @turn_id AND t.owner = @owner;
+SELECT CAST(coalesce(x.key, '') AS TEXT) AS "key", CAST(coalesce(x.text, '') AS TEXT) AS text
+FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
+WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0;
 
 -- name: SaveDraft :execrows
 INSERT INTO drafts (turn_id, piece, attempt, text)
@@ -120,6 +155,21 @@ SELECT id FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND hidden = 0
 ORDER BY place DESC LIMIT 1;
 
+-- A conversation without a head has one row, with no turn.
+
+-- name: HeadTurn :one
+SELECT CAST(coalesce(t.id, '') AS TEXT) AS id, CAST(coalesce(t.content, '') AS TEXT) AS content
+FROM conversations c LEFT JOIN turns t ON t.id = (SELECT x.id FROM turns x
+    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND x.hidden = 0
+    ORDER BY x.place DESC LIMIT 1)
+WHERE c.id = @thread_id AND c.owner = @owner;
+
+-- name: HeadOfConversation :one
+SELECT CAST(coalesce((SELECT t.id FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0
+    ORDER BY t.place DESC LIMIT 1), '') AS TEXT) AS head
+FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
+
 -- name: Tree :many
 SELECT id, parent FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND hidden = 0
@@ -130,10 +180,12 @@ SELECT * FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq;
 
+-- INDEXED BY: SQLite would read all turns of the owner.
+
 -- name: CountOpenTurns :one
 SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
-FROM turns
+FROM turns INDEXED BY turns_open
 WHERE owner = @owner AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after));
 
@@ -150,6 +202,7 @@ ORDER BY t.seq;
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
     WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id
+        AND (NOT CAST(@of_tree AS BOOLEAN) OR h.status <> 'new' AND h.place > 0 AND h.hidden = 0)
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner
@@ -157,10 +210,37 @@ WITH RECURSIVE branch (id, parent, depth) AS (
 )
 SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch JOIN messages m ON m.turn_id = branch.id
-WHERE (branch.depth > 0 OR m.n < @before_n) AND (CAST(@prompts AS INTEGER) = 1 OR m.role <> 'system')
+WHERE (branch.depth > 0 OR m.n < @before_n) AND (CAST(@prompts AS BOOLEAN) OR m.role <> 'system')
 ORDER BY branch.depth, m.n DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
+-- The newest settled turn of the branch that ends at a turn of the tree.
+
+-- name: Snapshot :one
+WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry, h.approvals FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND h.hidden = 0
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry, t.approvals FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND back.settled_at = 0
+)
+SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
+
+-- Its documents; one row with no document when it knows none.
+
+-- name: KnownDocuments :many
+WITH RECURSIVE back (id, parent, settled_at, registry) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND h.hidden = 0
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND back.settled_at = 0
+)
+SELECT CAST(coalesce(d.id, '') AS TEXT) AS id, CAST(coalesce(d.title, '') AS TEXT) AS title
+FROM back LEFT JOIN json_each(back.registry) k ON true
+LEFT JOIN documents d ON d.id = k.value AND d.status = 'ready' AND d.owner IN (@owner, '*')
+WHERE back.settled_at > 0 ORDER BY k.key;
+
 -- name: RegistryDocuments :many
-SELECT d.id, d.title FROM documents d JOIN json_each(CAST(@ids AS TEXT)) j ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (@owner, '*') ORDER BY j.key;
+SELECT d.id, d.title FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+WHERE d.status = 'ready' AND d.owner IN (@owner, '*');

@@ -29,5 +29,5 @@ DELETE FROM profiles WHERE owner = @owner;
 -- name: DeleteUserCancels :exec
 DELETE FROM cancels WHERE owner = @owner;
 
--- name: ForgetOwnerOfDeleted :exec
+-- name: ClearOwnerOfDeleted :exec
 UPDATE deleted_conversations SET owner = '' WHERE owner = @owner AND owner <> '';

@@ -30,6 +30,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addToSetStmt, err = db.PrepareContext(ctx, addToSet); err != nil {
 		return nil, fmt.Errorf("error preparing query AddToSet: %w", err)
 	}
+	if q.admissionStmt, err = db.PrepareContext(ctx, admission); err != nil {
+		return nil, fmt.Errorf("error preparing query Admission: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -51,8 +54,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.chunksByKeyStmt, err = db.PrepareContext(ctx, chunksByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query ChunksByKey: %w", err)
 	}
+	if q.clearOwnerOfDeletedStmt, err = db.PrepareContext(ctx, clearOwnerOfDeleted); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearOwnerOfDeleted: %w", err)
+	}
 	if q.clearSetStmt, err = db.PrepareContext(ctx, clearSet); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearSet: %w", err)
+	}
+	if q.clearTitleStmt, err = db.PrepareContext(ctx, clearTitle); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearTitle: %w", err)
 	}
 	if q.conversationStmt, err = db.PrepareContext(ctx, conversation); err != nil {
 		return nil, fmt.Errorf("error preparing query Conversation: %w", err)
@@ -60,8 +69,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.conversationDeletedStmt, err = db.PrepareContext(ctx, conversationDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query ConversationDeleted: %w", err)
 	}
-	if q.conversationOwnerStmt, err = db.PrepareContext(ctx, conversationOwner); err != nil {
-		return nil, fmt.Errorf("error preparing query ConversationOwner: %w", err)
+	if q.conversationStateStmt, err = db.PrepareContext(ctx, conversationState); err != nil {
+		return nil, fmt.Errorf("error preparing query ConversationState: %w", err)
 	}
 	if q.countStmt, err = db.PrepareContext(ctx, count); err != nil {
 		return nil, fmt.Errorf("error preparing query Count: %w", err)
@@ -120,9 +129,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteUserSetsStmt, err = db.PrepareContext(ctx, deleteUserSets); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSets: %w", err)
 	}
-	if q.deletedConversationStmt, err = db.PrepareContext(ctx, deletedConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query DeletedConversation: %w", err)
-	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
 	}
@@ -147,8 +153,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.dropTurnStmt, err = db.PrepareContext(ctx, dropTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropTurn: %w", err)
 	}
-	if q.dropUntakenTurnStmt, err = db.PrepareContext(ctx, dropUntakenTurn); err != nil {
-		return nil, fmt.Errorf("error preparing query DropUntakenTurn: %w", err)
+	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
 	}
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
@@ -162,14 +168,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
 	}
-	if q.forgetOwnerOfDeletedStmt, err = db.PrepareContext(ctx, forgetOwnerOfDeleted); err != nil {
-		return nil, fmt.Errorf("error preparing query ForgetOwnerOfDeleted: %w", err)
-	}
 	if q.hasOpenTurnsStmt, err = db.PrepareContext(ctx, hasOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query HasOpenTurns: %w", err)
 	}
 	if q.headStmt, err = db.PrepareContext(ctx, head); err != nil {
 		return nil, fmt.Errorf("error preparing query Head: %w", err)
+	}
+	if q.headOfConversationStmt, err = db.PrepareContext(ctx, headOfConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query HeadOfConversation: %w", err)
+	}
+	if q.headTurnStmt, err = db.PrepareContext(ctx, headTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query HeadTurn: %w", err)
 	}
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
@@ -204,20 +213,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertVectorStmt, err = db.PrepareContext(ctx, insertVector); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertVector: %w", err)
 	}
-	if q.keepConversationDeletedStmt, err = db.PrepareContext(ctx, keepConversationDeleted); err != nil {
-		return nil, fmt.Errorf("error preparing query KeepConversationDeleted: %w", err)
-	}
-	if q.keepTurnsDeletedStmt, err = db.PrepareContext(ctx, keepTurnsDeleted); err != nil {
-		return nil, fmt.Errorf("error preparing query KeepTurnsDeleted: %w", err)
+	if q.knownDocumentsStmt, err = db.PrepareContext(ctx, knownDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query KnownDocuments: %w", err)
 	}
 	if q.lastEventStmt, err = db.PrepareContext(ctx, lastEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEvent: %w", err)
 	}
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
-	}
-	if q.listConversationStmt, err = db.PrepareContext(ctx, listConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query ListConversation: %w", err)
 	}
 	if q.listConversationsStmt, err = db.PrepareContext(ctx, listConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query ListConversations: %w", err)
@@ -282,6 +285,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.rawStmt, err = db.PrepareContext(ctx, raw); err != nil {
 		return nil, fmt.Errorf("error preparing query Raw: %w", err)
 	}
+	if q.recordDeletedConversationStmt, err = db.PrepareContext(ctx, recordDeletedConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query RecordDeletedConversation: %w", err)
+	}
+	if q.recordDeletedTurnsStmt, err = db.PrepareContext(ctx, recordDeletedTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query RecordDeletedTurns: %w", err)
+	}
 	if q.registryDocumentsStmt, err = db.PrepareContext(ctx, registryDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query RegistryDocuments: %w", err)
 	}
@@ -300,11 +309,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
 	}
-	if q.sendTurnStmt, err = db.PrepareContext(ctx, sendTurn); err != nil {
-		return nil, fmt.Errorf("error preparing query SendTurn: %w", err)
-	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
+	}
+	if q.setSentAtStmt, err = db.PrepareContext(ctx, setSentAt); err != nil {
+		return nil, fmt.Errorf("error preparing query SetSentAt: %w", err)
 	}
 	if q.setsByIDStmt, err = db.PrepareContext(ctx, setsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query SetsByID: %w", err)
@@ -312,11 +321,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.settleTurnStmt, err = db.PrepareContext(ctx, settleTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query SettleTurn: %w", err)
 	}
+	if q.showConversationStmt, err = db.PrepareContext(ctx, showConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query ShowConversation: %w", err)
+	}
+	if q.snapshotStmt, err = db.PrepareContext(ctx, snapshot); err != nil {
+		return nil, fmt.Errorf("error preparing query Snapshot: %w", err)
+	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
-	}
-	if q.titleConversationStmt, err = db.PrepareContext(ctx, titleConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query TitleConversation: %w", err)
 	}
 	if q.treeStmt, err = db.PrepareContext(ctx, tree); err != nil {
 		return nil, fmt.Errorf("error preparing query Tree: %w", err)
@@ -333,6 +345,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnCancelledStmt, err = db.PrepareContext(ctx, turnCancelled); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnCancelled: %w", err)
 	}
+	if q.turnContextStmt, err = db.PrepareContext(ctx, turnContext); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnContext: %w", err)
+	}
 	if q.turnDeletedStmt, err = db.PrepareContext(ctx, turnDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnDeleted: %w", err)
 	}
@@ -345,11 +360,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnsByIDStmt, err = db.PrepareContext(ctx, turnsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsByID: %w", err)
 	}
-	if q.unnameConversationStmt, err = db.PrepareContext(ctx, unnameConversation); err != nil {
-		return nil, fmt.Errorf("error preparing query UnnameConversation: %w", err)
-	}
-	if q.untakenTurnsStmt, err = db.PrepareContext(ctx, untakenTurns); err != nil {
-		return nil, fmt.Errorf("error preparing query UntakenTurns: %w", err)
+	if q.unacceptedTurnsStmt, err = db.PrepareContext(ctx, unacceptedTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query UnacceptedTurns: %w", err)
 	}
 	if q.unusedAttachmentsStmt, err = db.PrepareContext(ctx, unusedAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UnusedAttachments: %w", err)
@@ -390,6 +402,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing addToSetStmt: %w", cerr)
 		}
 	}
+	if q.admissionStmt != nil {
+		if cerr := q.admissionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing admissionStmt: %w", cerr)
+		}
+	}
 	if q.attachmentStmt != nil {
 		if cerr := q.attachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
@@ -425,9 +442,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing chunksByKeyStmt: %w", cerr)
 		}
 	}
+	if q.clearOwnerOfDeletedStmt != nil {
+		if cerr := q.clearOwnerOfDeletedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearOwnerOfDeletedStmt: %w", cerr)
+		}
+	}
 	if q.clearSetStmt != nil {
 		if cerr := q.clearSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearSetStmt: %w", cerr)
+		}
+	}
+	if q.clearTitleStmt != nil {
+		if cerr := q.clearTitleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearTitleStmt: %w", cerr)
 		}
 	}
 	if q.conversationStmt != nil {
@@ -440,9 +467,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing conversationDeletedStmt: %w", cerr)
 		}
 	}
-	if q.conversationOwnerStmt != nil {
-		if cerr := q.conversationOwnerStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing conversationOwnerStmt: %w", cerr)
+	if q.conversationStateStmt != nil {
+		if cerr := q.conversationStateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing conversationStateStmt: %w", cerr)
 		}
 	}
 	if q.countStmt != nil {
@@ -540,11 +567,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteUserSetsStmt: %w", cerr)
 		}
 	}
-	if q.deletedConversationStmt != nil {
-		if cerr := q.deletedConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deletedConversationStmt: %w", cerr)
-		}
-	}
 	if q.documentStmt != nil {
 		if cerr := q.documentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentStmt: %w", cerr)
@@ -585,9 +607,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing dropTurnStmt: %w", cerr)
 		}
 	}
-	if q.dropUntakenTurnStmt != nil {
-		if cerr := q.dropUntakenTurnStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing dropUntakenTurnStmt: %w", cerr)
+	if q.dropUnacceptedTurnStmt != nil {
+		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
 		}
 	}
 	if q.eventsAfterStmt != nil {
@@ -610,11 +632,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing forgetCountStmt: %w", cerr)
 		}
 	}
-	if q.forgetOwnerOfDeletedStmt != nil {
-		if cerr := q.forgetOwnerOfDeletedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing forgetOwnerOfDeletedStmt: %w", cerr)
-		}
-	}
 	if q.hasOpenTurnsStmt != nil {
 		if cerr := q.hasOpenTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing hasOpenTurnsStmt: %w", cerr)
@@ -623,6 +640,16 @@ func (q *Queries) Close() error {
 	if q.headStmt != nil {
 		if cerr := q.headStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing headStmt: %w", cerr)
+		}
+	}
+	if q.headOfConversationStmt != nil {
+		if cerr := q.headOfConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing headOfConversationStmt: %w", cerr)
+		}
+	}
+	if q.headTurnStmt != nil {
+		if cerr := q.headTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing headTurnStmt: %w", cerr)
 		}
 	}
 	if q.insertAttachmentStmt != nil {
@@ -680,14 +707,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertVectorStmt: %w", cerr)
 		}
 	}
-	if q.keepConversationDeletedStmt != nil {
-		if cerr := q.keepConversationDeletedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing keepConversationDeletedStmt: %w", cerr)
-		}
-	}
-	if q.keepTurnsDeletedStmt != nil {
-		if cerr := q.keepTurnsDeletedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing keepTurnsDeletedStmt: %w", cerr)
+	if q.knownDocumentsStmt != nil {
+		if cerr := q.knownDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing knownDocumentsStmt: %w", cerr)
 		}
 	}
 	if q.lastEventStmt != nil {
@@ -698,11 +720,6 @@ func (q *Queries) Close() error {
 	if q.lastPlaceStmt != nil {
 		if cerr := q.lastPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
-		}
-	}
-	if q.listConversationStmt != nil {
-		if cerr := q.listConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing listConversationStmt: %w", cerr)
 		}
 	}
 	if q.listConversationsStmt != nil {
@@ -810,6 +827,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing rawStmt: %w", cerr)
 		}
 	}
+	if q.recordDeletedConversationStmt != nil {
+		if cerr := q.recordDeletedConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing recordDeletedConversationStmt: %w", cerr)
+		}
+	}
+	if q.recordDeletedTurnsStmt != nil {
+		if cerr := q.recordDeletedTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing recordDeletedTurnsStmt: %w", cerr)
+		}
+	}
 	if q.registryDocumentsStmt != nil {
 		if cerr := q.registryDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing registryDocumentsStmt: %w", cerr)
@@ -840,14 +867,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
 		}
 	}
-	if q.sendTurnStmt != nil {
-		if cerr := q.sendTurnStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing sendTurnStmt: %w", cerr)
-		}
-	}
 	if q.setMembersStmt != nil {
 		if cerr := q.setMembersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
+		}
+	}
+	if q.setSentAtStmt != nil {
+		if cerr := q.setSentAtStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setSentAtStmt: %w", cerr)
 		}
 	}
 	if q.setsByIDStmt != nil {
@@ -860,14 +887,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing settleTurnStmt: %w", cerr)
 		}
 	}
+	if q.showConversationStmt != nil {
+		if cerr := q.showConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing showConversationStmt: %w", cerr)
+		}
+	}
+	if q.snapshotStmt != nil {
+		if cerr := q.snapshotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing snapshotStmt: %w", cerr)
+		}
+	}
 	if q.textsStmt != nil {
 		if cerr := q.textsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing textsStmt: %w", cerr)
-		}
-	}
-	if q.titleConversationStmt != nil {
-		if cerr := q.titleConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing titleConversationStmt: %w", cerr)
 		}
 	}
 	if q.treeStmt != nil {
@@ -895,6 +927,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnCancelledStmt: %w", cerr)
 		}
 	}
+	if q.turnContextStmt != nil {
+		if cerr := q.turnContextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnContextStmt: %w", cerr)
+		}
+	}
 	if q.turnDeletedStmt != nil {
 		if cerr := q.turnDeletedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnDeletedStmt: %w", cerr)
@@ -915,14 +952,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsByIDStmt: %w", cerr)
 		}
 	}
-	if q.unnameConversationStmt != nil {
-		if cerr := q.unnameConversationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing unnameConversationStmt: %w", cerr)
-		}
-	}
-	if q.untakenTurnsStmt != nil {
-		if cerr := q.untakenTurnsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing untakenTurnsStmt: %w", cerr)
+	if q.unacceptedTurnsStmt != nil {
+		if cerr := q.unacceptedTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unacceptedTurnsStmt: %w", cerr)
 		}
 	}
 	if q.unusedAttachmentsStmt != nil {
@@ -1002,247 +1034,255 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                          DBTX
-	tx                          *sql.Tx
-	addStreamRunStmt            *sql.Stmt
-	addToSetStmt                *sql.Stmt
-	attachmentStmt              *sql.Stmt
-	attachmentDataStmt          *sql.Stmt
-	attachmentsByIDStmt         *sql.Stmt
-	branchMessagesStmt          *sql.Stmt
-	busyThreadsStmt             *sql.Stmt
-	chunksByInternalIDStmt      *sql.Stmt
-	chunksByKeyStmt             *sql.Stmt
-	clearSetStmt                *sql.Stmt
-	conversationStmt            *sql.Stmt
-	conversationDeletedStmt     *sql.Stmt
-	conversationOwnerStmt       *sql.Stmt
-	countStmt                   *sql.Stmt
-	countOpenTurnsStmt          *sql.Stmt
-	countUserDataStmt           *sql.Stmt
-	countedStmt                 *sql.Stmt
-	deleteConversationStmt      *sql.Stmt
-	deleteDocumentStmt          *sql.Stmt
-	deleteDraftsStmt            *sql.Stmt
-	deleteOtherEditionsStmt     *sql.Stmt
-	deleteRawStmt               *sql.Stmt
-	deleteRunCancelsStmt        *sql.Stmt
-	deleteSetStmt               *sql.Stmt
-	deleteTextsStmt             *sql.Stmt
-	deleteThreadCancelsStmt     *sql.Stmt
-	deleteTurnCancelsStmt       *sql.Stmt
-	deleteUserAttachmentsStmt   *sql.Stmt
-	deleteUserCancelsStmt       *sql.Stmt
-	deleteUserDocumentsStmt     *sql.Stmt
-	deleteUserProfileStmt       *sql.Stmt
-	deleteUserSetsStmt          *sql.Stmt
-	deletedConversationStmt     *sql.Stmt
-	documentStmt                *sql.Stmt
-	documentChunksStmt          *sql.Stmt
-	documentProgressStmt        *sql.Stmt
-	documentTextStmt            *sql.Stmt
-	documentsByIDStmt           *sql.Stmt
-	draftStmt                   *sql.Stmt
-	dropEmptyConversationStmt   *sql.Stmt
-	dropTurnStmt                *sql.Stmt
-	dropUntakenTurnStmt         *sql.Stmt
-	eventsAfterStmt             *sql.Stmt
-	eventsOfTurnsStmt           *sql.Stmt
-	failDocumentStmt            *sql.Stmt
-	forgetCountStmt             *sql.Stmt
-	forgetOwnerOfDeletedStmt    *sql.Stmt
-	hasOpenTurnsStmt            *sql.Stmt
-	headStmt                    *sql.Stmt
-	insertAttachmentStmt        *sql.Stmt
-	insertChunkStmt             *sql.Stmt
-	insertConversationStmt      *sql.Stmt
-	insertDocumentStmt          *sql.Stmt
-	insertEditionStmt           *sql.Stmt
-	insertEventStmt             *sql.Stmt
-	insertMessageStmt           *sql.Stmt
-	insertRawStmt               *sql.Stmt
-	insertSetStmt               *sql.Stmt
-	insertTurnStmt              *sql.Stmt
-	insertVectorStmt            *sql.Stmt
-	keepConversationDeletedStmt *sql.Stmt
-	keepTurnsDeletedStmt        *sql.Stmt
-	lastEventStmt               *sql.Stmt
-	lastPlaceStmt               *sql.Stmt
-	listConversationStmt        *sql.Stmt
-	listConversationsStmt       *sql.Stmt
-	listDocumentsStmt           *sql.Stmt
-	listSetsStmt                *sql.Stmt
-	markTurnStmt                *sql.Stmt
-	messagesOfThreadStmt        *sql.Stmt
-	newestTurnByClientIDStmt    *sql.Stmt
-	nextPlaceStmt               *sql.Stmt
-	openThreadsStmt             *sql.Stmt
-	openTurnsStmt               *sql.Stmt
-	processingDocumentsStmt     *sql.Stmt
-	profileStmt                 *sql.Stmt
-	pruneAttachmentsStmt        *sql.Stmt
-	pruneCancelsStmt            *sql.Stmt
-	pruneCountsStmt             *sql.Stmt
-	pruneDeletedTurnsStmt       *sql.Stmt
-	publishEditionStmt          *sql.Stmt
-	putCancelStmt               *sql.Stmt
-	putProfileStmt              *sql.Stmt
-	putRepoStmt                 *sql.Stmt
-	putTextStmt                 *sql.Stmt
-	rawStmt                     *sql.Stmt
-	registryDocumentsStmt       *sql.Stmt
-	renameConversationStmt      *sql.Stmt
-	repoStmt                    *sql.Stmt
-	repoVersionStmt             *sql.Stmt
-	saveDraftStmt               *sql.Stmt
-	searchConversationsStmt     *sql.Stmt
-	sendTurnStmt                *sql.Stmt
-	setMembersStmt              *sql.Stmt
-	setsByIDStmt                *sql.Stmt
-	settleTurnStmt              *sql.Stmt
-	textsStmt                   *sql.Stmt
-	titleConversationStmt       *sql.Stmt
-	treeStmt                    *sql.Stmt
-	turnStmt                    *sql.Stmt
-	turnByClientIDStmt          *sql.Stmt
-	turnByRunIDStmt             *sql.Stmt
-	turnCancelledStmt           *sql.Stmt
-	turnDeletedStmt             *sql.Stmt
-	turnOfMessageStmt           *sql.Stmt
-	turnsAfterStmt              *sql.Stmt
-	turnsByIDStmt               *sql.Stmt
-	unnameConversationStmt      *sql.Stmt
-	untakenTurnsStmt            *sql.Stmt
-	unusedAttachmentsStmt       *sql.Stmt
-	updateSetStmt               *sql.Stmt
-	useAttachmentsStmt          *sql.Stmt
-	userDocumentsStmt           *sql.Stmt
-	userThreadsStmt             *sql.Stmt
-	visibleChunksStmt           *sql.Stmt
-	visibleDocumentsStmt        *sql.Stmt
-	waitingMessagesStmt         *sql.Stmt
+	db                            DBTX
+	tx                            *sql.Tx
+	addStreamRunStmt              *sql.Stmt
+	addToSetStmt                  *sql.Stmt
+	admissionStmt                 *sql.Stmt
+	attachmentStmt                *sql.Stmt
+	attachmentDataStmt            *sql.Stmt
+	attachmentsByIDStmt           *sql.Stmt
+	branchMessagesStmt            *sql.Stmt
+	busyThreadsStmt               *sql.Stmt
+	chunksByInternalIDStmt        *sql.Stmt
+	chunksByKeyStmt               *sql.Stmt
+	clearOwnerOfDeletedStmt       *sql.Stmt
+	clearSetStmt                  *sql.Stmt
+	clearTitleStmt                *sql.Stmt
+	conversationStmt              *sql.Stmt
+	conversationDeletedStmt       *sql.Stmt
+	conversationStateStmt         *sql.Stmt
+	countStmt                     *sql.Stmt
+	countOpenTurnsStmt            *sql.Stmt
+	countUserDataStmt             *sql.Stmt
+	countedStmt                   *sql.Stmt
+	deleteConversationStmt        *sql.Stmt
+	deleteDocumentStmt            *sql.Stmt
+	deleteDraftsStmt              *sql.Stmt
+	deleteOtherEditionsStmt       *sql.Stmt
+	deleteRawStmt                 *sql.Stmt
+	deleteRunCancelsStmt          *sql.Stmt
+	deleteSetStmt                 *sql.Stmt
+	deleteTextsStmt               *sql.Stmt
+	deleteThreadCancelsStmt       *sql.Stmt
+	deleteTurnCancelsStmt         *sql.Stmt
+	deleteUserAttachmentsStmt     *sql.Stmt
+	deleteUserCancelsStmt         *sql.Stmt
+	deleteUserDocumentsStmt       *sql.Stmt
+	deleteUserProfileStmt         *sql.Stmt
+	deleteUserSetsStmt            *sql.Stmt
+	documentStmt                  *sql.Stmt
+	documentChunksStmt            *sql.Stmt
+	documentProgressStmt          *sql.Stmt
+	documentTextStmt              *sql.Stmt
+	documentsByIDStmt             *sql.Stmt
+	draftStmt                     *sql.Stmt
+	dropEmptyConversationStmt     *sql.Stmt
+	dropTurnStmt                  *sql.Stmt
+	dropUnacceptedTurnStmt        *sql.Stmt
+	eventsAfterStmt               *sql.Stmt
+	eventsOfTurnsStmt             *sql.Stmt
+	failDocumentStmt              *sql.Stmt
+	forgetCountStmt               *sql.Stmt
+	hasOpenTurnsStmt              *sql.Stmt
+	headStmt                      *sql.Stmt
+	headOfConversationStmt        *sql.Stmt
+	headTurnStmt                  *sql.Stmt
+	insertAttachmentStmt          *sql.Stmt
+	insertChunkStmt               *sql.Stmt
+	insertConversationStmt        *sql.Stmt
+	insertDocumentStmt            *sql.Stmt
+	insertEditionStmt             *sql.Stmt
+	insertEventStmt               *sql.Stmt
+	insertMessageStmt             *sql.Stmt
+	insertRawStmt                 *sql.Stmt
+	insertSetStmt                 *sql.Stmt
+	insertTurnStmt                *sql.Stmt
+	insertVectorStmt              *sql.Stmt
+	knownDocumentsStmt            *sql.Stmt
+	lastEventStmt                 *sql.Stmt
+	lastPlaceStmt                 *sql.Stmt
+	listConversationsStmt         *sql.Stmt
+	listDocumentsStmt             *sql.Stmt
+	listSetsStmt                  *sql.Stmt
+	markTurnStmt                  *sql.Stmt
+	messagesOfThreadStmt          *sql.Stmt
+	newestTurnByClientIDStmt      *sql.Stmt
+	nextPlaceStmt                 *sql.Stmt
+	openThreadsStmt               *sql.Stmt
+	openTurnsStmt                 *sql.Stmt
+	processingDocumentsStmt       *sql.Stmt
+	profileStmt                   *sql.Stmt
+	pruneAttachmentsStmt          *sql.Stmt
+	pruneCancelsStmt              *sql.Stmt
+	pruneCountsStmt               *sql.Stmt
+	pruneDeletedTurnsStmt         *sql.Stmt
+	publishEditionStmt            *sql.Stmt
+	putCancelStmt                 *sql.Stmt
+	putProfileStmt                *sql.Stmt
+	putRepoStmt                   *sql.Stmt
+	putTextStmt                   *sql.Stmt
+	rawStmt                       *sql.Stmt
+	recordDeletedConversationStmt *sql.Stmt
+	recordDeletedTurnsStmt        *sql.Stmt
+	registryDocumentsStmt         *sql.Stmt
+	renameConversationStmt        *sql.Stmt
+	repoStmt                      *sql.Stmt
+	repoVersionStmt               *sql.Stmt
+	saveDraftStmt                 *sql.Stmt
+	searchConversationsStmt       *sql.Stmt
+	setMembersStmt                *sql.Stmt
+	setSentAtStmt                 *sql.Stmt
+	setsByIDStmt                  *sql.Stmt
+	settleTurnStmt                *sql.Stmt
+	showConversationStmt          *sql.Stmt
+	snapshotStmt                  *sql.Stmt
+	textsStmt                     *sql.Stmt
+	treeStmt                      *sql.Stmt
+	turnStmt                      *sql.Stmt
+	turnByClientIDStmt            *sql.Stmt
+	turnByRunIDStmt               *sql.Stmt
+	turnCancelledStmt             *sql.Stmt
+	turnContextStmt               *sql.Stmt
+	turnDeletedStmt               *sql.Stmt
+	turnOfMessageStmt             *sql.Stmt
+	turnsAfterStmt                *sql.Stmt
+	turnsByIDStmt                 *sql.Stmt
+	unacceptedTurnsStmt           *sql.Stmt
+	unusedAttachmentsStmt         *sql.Stmt
+	updateSetStmt                 *sql.Stmt
+	useAttachmentsStmt            *sql.Stmt
+	userDocumentsStmt             *sql.Stmt
+	userThreadsStmt               *sql.Stmt
+	visibleChunksStmt             *sql.Stmt
+	visibleDocumentsStmt          *sql.Stmt
+	waitingMessagesStmt           *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                          tx,
-		tx:                          tx,
-		addStreamRunStmt:            q.addStreamRunStmt,
-		addToSetStmt:                q.addToSetStmt,
-		attachmentStmt:              q.attachmentStmt,
-		attachmentDataStmt:          q.attachmentDataStmt,
-		attachmentsByIDStmt:         q.attachmentsByIDStmt,
-		branchMessagesStmt:          q.branchMessagesStmt,
-		busyThreadsStmt:             q.busyThreadsStmt,
-		chunksByInternalIDStmt:      q.chunksByInternalIDStmt,
-		chunksByKeyStmt:             q.chunksByKeyStmt,
-		clearSetStmt:                q.clearSetStmt,
-		conversationStmt:            q.conversationStmt,
-		conversationDeletedStmt:     q.conversationDeletedStmt,
-		conversationOwnerStmt:       q.conversationOwnerStmt,
-		countStmt:                   q.countStmt,
-		countOpenTurnsStmt:          q.countOpenTurnsStmt,
-		countUserDataStmt:           q.countUserDataStmt,
-		countedStmt:                 q.countedStmt,
-		deleteConversationStmt:      q.deleteConversationStmt,
-		deleteDocumentStmt:          q.deleteDocumentStmt,
-		deleteDraftsStmt:            q.deleteDraftsStmt,
-		deleteOtherEditionsStmt:     q.deleteOtherEditionsStmt,
-		deleteRawStmt:               q.deleteRawStmt,
-		deleteRunCancelsStmt:        q.deleteRunCancelsStmt,
-		deleteSetStmt:               q.deleteSetStmt,
-		deleteTextsStmt:             q.deleteTextsStmt,
-		deleteThreadCancelsStmt:     q.deleteThreadCancelsStmt,
-		deleteTurnCancelsStmt:       q.deleteTurnCancelsStmt,
-		deleteUserAttachmentsStmt:   q.deleteUserAttachmentsStmt,
-		deleteUserCancelsStmt:       q.deleteUserCancelsStmt,
-		deleteUserDocumentsStmt:     q.deleteUserDocumentsStmt,
-		deleteUserProfileStmt:       q.deleteUserProfileStmt,
-		deleteUserSetsStmt:          q.deleteUserSetsStmt,
-		deletedConversationStmt:     q.deletedConversationStmt,
-		documentStmt:                q.documentStmt,
-		documentChunksStmt:          q.documentChunksStmt,
-		documentProgressStmt:        q.documentProgressStmt,
-		documentTextStmt:            q.documentTextStmt,
-		documentsByIDStmt:           q.documentsByIDStmt,
-		draftStmt:                   q.draftStmt,
-		dropEmptyConversationStmt:   q.dropEmptyConversationStmt,
-		dropTurnStmt:                q.dropTurnStmt,
-		dropUntakenTurnStmt:         q.dropUntakenTurnStmt,
-		eventsAfterStmt:             q.eventsAfterStmt,
-		eventsOfTurnsStmt:           q.eventsOfTurnsStmt,
-		failDocumentStmt:            q.failDocumentStmt,
-		forgetCountStmt:             q.forgetCountStmt,
-		forgetOwnerOfDeletedStmt:    q.forgetOwnerOfDeletedStmt,
-		hasOpenTurnsStmt:            q.hasOpenTurnsStmt,
-		headStmt:                    q.headStmt,
-		insertAttachmentStmt:        q.insertAttachmentStmt,
-		insertChunkStmt:             q.insertChunkStmt,
-		insertConversationStmt:      q.insertConversationStmt,
-		insertDocumentStmt:          q.insertDocumentStmt,
-		insertEditionStmt:           q.insertEditionStmt,
-		insertEventStmt:             q.insertEventStmt,
-		insertMessageStmt:           q.insertMessageStmt,
-		insertRawStmt:               q.insertRawStmt,
-		insertSetStmt:               q.insertSetStmt,
-		insertTurnStmt:              q.insertTurnStmt,
-		insertVectorStmt:            q.insertVectorStmt,
-		keepConversationDeletedStmt: q.keepConversationDeletedStmt,
-		keepTurnsDeletedStmt:        q.keepTurnsDeletedStmt,
-		lastEventStmt:               q.lastEventStmt,
-		lastPlaceStmt:               q.lastPlaceStmt,
-		listConversationStmt:        q.listConversationStmt,
-		listConversationsStmt:       q.listConversationsStmt,
-		listDocumentsStmt:           q.listDocumentsStmt,
-		listSetsStmt:                q.listSetsStmt,
-		markTurnStmt:                q.markTurnStmt,
-		messagesOfThreadStmt:        q.messagesOfThreadStmt,
-		newestTurnByClientIDStmt:    q.newestTurnByClientIDStmt,
-		nextPlaceStmt:               q.nextPlaceStmt,
-		openThreadsStmt:             q.openThreadsStmt,
-		openTurnsStmt:               q.openTurnsStmt,
-		processingDocumentsStmt:     q.processingDocumentsStmt,
-		profileStmt:                 q.profileStmt,
-		pruneAttachmentsStmt:        q.pruneAttachmentsStmt,
-		pruneCancelsStmt:            q.pruneCancelsStmt,
-		pruneCountsStmt:             q.pruneCountsStmt,
-		pruneDeletedTurnsStmt:       q.pruneDeletedTurnsStmt,
-		publishEditionStmt:          q.publishEditionStmt,
-		putCancelStmt:               q.putCancelStmt,
-		putProfileStmt:              q.putProfileStmt,
-		putRepoStmt:                 q.putRepoStmt,
-		putTextStmt:                 q.putTextStmt,
-		rawStmt:                     q.rawStmt,
-		registryDocumentsStmt:       q.registryDocumentsStmt,
-		renameConversationStmt:      q.renameConversationStmt,
-		repoStmt:                    q.repoStmt,
-		repoVersionStmt:             q.repoVersionStmt,
-		saveDraftStmt:               q.saveDraftStmt,
-		searchConversationsStmt:     q.searchConversationsStmt,
-		sendTurnStmt:                q.sendTurnStmt,
-		setMembersStmt:              q.setMembersStmt,
-		setsByIDStmt:                q.setsByIDStmt,
-		settleTurnStmt:              q.settleTurnStmt,
-		textsStmt:                   q.textsStmt,
-		titleConversationStmt:       q.titleConversationStmt,
-		treeStmt:                    q.treeStmt,
-		turnStmt:                    q.turnStmt,
-		turnByClientIDStmt:          q.turnByClientIDStmt,
-		turnByRunIDStmt:             q.turnByRunIDStmt,
-		turnCancelledStmt:           q.turnCancelledStmt,
-		turnDeletedStmt:             q.turnDeletedStmt,
-		turnOfMessageStmt:           q.turnOfMessageStmt,
-		turnsAfterStmt:              q.turnsAfterStmt,
-		turnsByIDStmt:               q.turnsByIDStmt,
-		unnameConversationStmt:      q.unnameConversationStmt,
-		untakenTurnsStmt:            q.untakenTurnsStmt,
-		unusedAttachmentsStmt:       q.unusedAttachmentsStmt,
-		updateSetStmt:               q.updateSetStmt,
-		useAttachmentsStmt:          q.useAttachmentsStmt,
-		userDocumentsStmt:           q.userDocumentsStmt,
-		userThreadsStmt:             q.userThreadsStmt,
-		visibleChunksStmt:           q.visibleChunksStmt,
-		visibleDocumentsStmt:        q.visibleDocumentsStmt,
-		waitingMessagesStmt:         q.waitingMessagesStmt,
+		db:                            tx,
+		tx:                            tx,
+		addStreamRunStmt:              q.addStreamRunStmt,
+		addToSetStmt:                  q.addToSetStmt,
+		admissionStmt:                 q.admissionStmt,
+		attachmentStmt:                q.attachmentStmt,
+		attachmentDataStmt:            q.attachmentDataStmt,
+		attachmentsByIDStmt:           q.attachmentsByIDStmt,
+		branchMessagesStmt:            q.branchMessagesStmt,
+		busyThreadsStmt:               q.busyThreadsStmt,
+		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
+		chunksByKeyStmt:               q.chunksByKeyStmt,
+		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
+		clearSetStmt:                  q.clearSetStmt,
+		clearTitleStmt:                q.clearTitleStmt,
+		conversationStmt:              q.conversationStmt,
+		conversationDeletedStmt:       q.conversationDeletedStmt,
+		conversationStateStmt:         q.conversationStateStmt,
+		countStmt:                     q.countStmt,
+		countOpenTurnsStmt:            q.countOpenTurnsStmt,
+		countUserDataStmt:             q.countUserDataStmt,
+		countedStmt:                   q.countedStmt,
+		deleteConversationStmt:        q.deleteConversationStmt,
+		deleteDocumentStmt:            q.deleteDocumentStmt,
+		deleteDraftsStmt:              q.deleteDraftsStmt,
+		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
+		deleteRawStmt:                 q.deleteRawStmt,
+		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
+		deleteSetStmt:                 q.deleteSetStmt,
+		deleteTextsStmt:               q.deleteTextsStmt,
+		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
+		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
+		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
+		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
+		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
+		deleteUserProfileStmt:         q.deleteUserProfileStmt,
+		deleteUserSetsStmt:            q.deleteUserSetsStmt,
+		documentStmt:                  q.documentStmt,
+		documentChunksStmt:            q.documentChunksStmt,
+		documentProgressStmt:          q.documentProgressStmt,
+		documentTextStmt:              q.documentTextStmt,
+		documentsByIDStmt:             q.documentsByIDStmt,
+		draftStmt:                     q.draftStmt,
+		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
+		dropTurnStmt:                  q.dropTurnStmt,
+		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		eventsAfterStmt:               q.eventsAfterStmt,
+		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
+		failDocumentStmt:              q.failDocumentStmt,
+		forgetCountStmt:               q.forgetCountStmt,
+		hasOpenTurnsStmt:              q.hasOpenTurnsStmt,
+		headStmt:                      q.headStmt,
+		headOfConversationStmt:        q.headOfConversationStmt,
+		headTurnStmt:                  q.headTurnStmt,
+		insertAttachmentStmt:          q.insertAttachmentStmt,
+		insertChunkStmt:               q.insertChunkStmt,
+		insertConversationStmt:        q.insertConversationStmt,
+		insertDocumentStmt:            q.insertDocumentStmt,
+		insertEditionStmt:             q.insertEditionStmt,
+		insertEventStmt:               q.insertEventStmt,
+		insertMessageStmt:             q.insertMessageStmt,
+		insertRawStmt:                 q.insertRawStmt,
+		insertSetStmt:                 q.insertSetStmt,
+		insertTurnStmt:                q.insertTurnStmt,
+		insertVectorStmt:              q.insertVectorStmt,
+		knownDocumentsStmt:            q.knownDocumentsStmt,
+		lastEventStmt:                 q.lastEventStmt,
+		lastPlaceStmt:                 q.lastPlaceStmt,
+		listConversationsStmt:         q.listConversationsStmt,
+		listDocumentsStmt:             q.listDocumentsStmt,
+		listSetsStmt:                  q.listSetsStmt,
+		markTurnStmt:                  q.markTurnStmt,
+		messagesOfThreadStmt:          q.messagesOfThreadStmt,
+		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
+		nextPlaceStmt:                 q.nextPlaceStmt,
+		openThreadsStmt:               q.openThreadsStmt,
+		openTurnsStmt:                 q.openTurnsStmt,
+		processingDocumentsStmt:       q.processingDocumentsStmt,
+		profileStmt:                   q.profileStmt,
+		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneCancelsStmt:              q.pruneCancelsStmt,
+		pruneCountsStmt:               q.pruneCountsStmt,
+		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
+		publishEditionStmt:            q.publishEditionStmt,
+		putCancelStmt:                 q.putCancelStmt,
+		putProfileStmt:                q.putProfileStmt,
+		putRepoStmt:                   q.putRepoStmt,
+		putTextStmt:                   q.putTextStmt,
+		rawStmt:                       q.rawStmt,
+		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
+		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
+		registryDocumentsStmt:         q.registryDocumentsStmt,
+		renameConversationStmt:        q.renameConversationStmt,
+		repoStmt:                      q.repoStmt,
+		repoVersionStmt:               q.repoVersionStmt,
+		saveDraftStmt:                 q.saveDraftStmt,
+		searchConversationsStmt:       q.searchConversationsStmt,
+		setMembersStmt:                q.setMembersStmt,
+		setSentAtStmt:                 q.setSentAtStmt,
+		setsByIDStmt:                  q.setsByIDStmt,
+		settleTurnStmt:                q.settleTurnStmt,
+		showConversationStmt:          q.showConversationStmt,
+		snapshotStmt:                  q.snapshotStmt,
+		textsStmt:                     q.textsStmt,
+		treeStmt:                      q.treeStmt,
+		turnStmt:                      q.turnStmt,
+		turnByClientIDStmt:            q.turnByClientIDStmt,
+		turnByRunIDStmt:               q.turnByRunIDStmt,
+		turnCancelledStmt:             q.turnCancelledStmt,
+		turnContextStmt:               q.turnContextStmt,
+		turnDeletedStmt:               q.turnDeletedStmt,
+		turnOfMessageStmt:             q.turnOfMessageStmt,
+		turnsAfterStmt:                q.turnsAfterStmt,
+		turnsByIDStmt:                 q.turnsByIDStmt,
+		unacceptedTurnsStmt:           q.unacceptedTurnsStmt,
+		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
+		updateSetStmt:                 q.updateSetStmt,
+		useAttachmentsStmt:            q.useAttachmentsStmt,
+		userDocumentsStmt:             q.userDocumentsStmt,
+		userThreadsStmt:               q.userThreadsStmt,
+		visibleChunksStmt:             q.visibleChunksStmt,
+		visibleDocumentsStmt:          q.visibleDocumentsStmt,
+		waitingMessagesStmt:           q.waitingMessagesStmt,
 	}
 }

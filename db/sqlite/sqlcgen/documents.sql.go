@@ -10,29 +10,17 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
 FROM json_each(CAST(?1 AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
 WHERE d.owner IN (?2, '*') AND d.status = 'ready' AND d.edition = e.id
-ORDER BY j.key
 `
 
 type ChunksByInternalIDParams struct {
 	Ids   string
 	Owner string
-}
-
-type ChunksByInternalIDRow struct {
-	DocID     string
-	Title     string
-	Ordinal   int64
-	Text      string
-	StartChar int64
-	EndChar   int64
-	Heading   string
-	ID        int64
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
@@ -68,27 +56,16 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
 FROM json_each(CAST(?1 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
 WHERE d.owner IN (?2, '*') AND d.status = 'ready' AND c.edition = d.edition
-ORDER BY j.key
 `
 
 type ChunksByKeyParams struct {
 	Keys  string
 	Owner string
-}
-
-type ChunksByKeyRow struct {
-	DocID     string
-	Title     string
-	Ordinal   int64
-	Text      string
-	StartChar int64
-	EndChar   int64
-	Heading   string
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
@@ -108,6 +85,7 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.StartChar,
 			&i.EndChar,
 			&i.Heading,
+			&i.ID,
 		); err != nil {
 			return nil, err
 		}
@@ -126,11 +104,6 @@ const deleteDocument = `-- name: DeleteDocument :execrows
 DELETE FROM documents WHERE id = ?1 AND owner = ?2
 `
 
-type DeleteDocumentParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error) {
 	result, err := q.exec(ctx, q.deleteDocumentStmt, deleteDocument, arg.ID, arg.Owner)
 	if err != nil {
@@ -140,16 +113,11 @@ func (q *Queries) DeleteDocument(ctx context.Context, arg DeleteDocumentParams) 
 }
 
 const deleteOtherEditions = `-- name: DeleteOtherEditions :exec
-DELETE FROM editions WHERE doc_id = ?1 AND id <> ?2
+DELETE FROM editions WHERE doc_id = ?1 AND id <> (SELECT d.edition FROM documents d WHERE d.id = ?1)
 `
 
-type DeleteOtherEditionsParams struct {
-	DocID string
-	Keep  int64
-}
-
-func (q *Queries) DeleteOtherEditions(ctx context.Context, arg DeleteOtherEditionsParams) error {
-	_, err := q.exec(ctx, q.deleteOtherEditionsStmt, deleteOtherEditions, arg.DocID, arg.Keep)
+func (q *Queries) DeleteOtherEditions(ctx context.Context, docID string) error {
+	_, err := q.exec(ctx, q.deleteOtherEditionsStmt, deleteOtherEditions, docID)
 	return err
 }
 
@@ -163,17 +131,13 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, edition FROM documents WHERE id = ?1 AND owner IN (?2, '*')
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
-type DocumentParams struct {
-	ID    string
-	Owner string
-}
-
-func (q *Queries) Document(ctx context.Context, arg DocumentParams) (Document, error) {
+func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow, error) {
 	row := q.queryRow(ctx, q.documentStmt, document, arg.ID, arg.Owner)
-	var i Document
+	var i DocumentRow
 	err := row.Scan(
 		&i.ID,
 		&i.Owner,
@@ -186,33 +150,16 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (Document, e
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
-		&i.Edition,
 	)
 	return i, err
 }
 
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.id - (d.edition << 20) AS ordinal, c.text, c.start_char, c.end_char, c.heading
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
 `
-
-type DocumentChunksParams struct {
-	ID      string
-	Owner   string
-	MaxRows int64
-}
-
-type DocumentChunksRow struct {
-	DocID     string
-	Title     string
-	Ordinal   int64
-	Text      string
-	StartChar int64
-	EndChar   int64
-	Heading   string
-}
 
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
 	rows, err := q.query(ctx, q.documentChunksStmt, documentChunks, arg.ID, arg.Owner, arg.MaxRows)
@@ -231,6 +178,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.StartChar,
 			&i.EndChar,
 			&i.Heading,
+			&i.ID,
 		); err != nil {
 			return nil, err
 		}
@@ -249,12 +197,6 @@ const documentProgress = `-- name: DocumentProgress :execrows
 UPDATE documents SET progress = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'processing'
 `
 
-type DocumentProgressParams struct {
-	Progress int64
-	ID       string
-	Owner    string
-}
-
 func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error) {
 	result, err := q.exec(ctx, q.documentProgressStmt, documentProgress, arg.Progress, arg.ID, arg.Owner)
 	if err != nil {
@@ -268,11 +210,6 @@ SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
 `
 
-type DocumentTextParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (string, error) {
 	row := q.queryRow(ctx, q.documentTextStmt, documentText, arg.ID, arg.Owner)
 	var text string
@@ -281,8 +218,8 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.edition FROM documents d JOIN json_each(CAST(?1 AS TEXT)) j ON d.id = j.value WHERE d.owner IN (?2, '*')
-ORDER BY j.key
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
 type DocumentsByIDParams struct {
@@ -290,15 +227,15 @@ type DocumentsByIDParams struct {
 	Owner string
 }
 
-func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]Document, error) {
+func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
 	rows, err := q.query(ctx, q.documentsByIDStmt, documentsByID, arg.Ids, arg.Owner)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Document
+	var items []DocumentsByIDRow
 	for rows.Next() {
-		var i Document
+		var i DocumentsByIDRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Owner,
@@ -311,7 +248,6 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
-			&i.Edition,
 		); err != nil {
 			return nil, err
 		}
@@ -329,12 +265,6 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 const failDocument = `-- name: FailDocument :execrows
 UPDATE documents SET status = 'failed', error = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'processing'
 `
-
-type FailDocumentParams struct {
-	Error string
-	ID    string
-	Owner string
-}
 
 func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error) {
 	result, err := q.exec(ctx, q.failDocumentStmt, failDocument, arg.Error, arg.ID, arg.Owner)
@@ -376,16 +306,6 @@ VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7)
 ON CONFLICT DO NOTHING
 `
 
-type InsertDocumentParams struct {
-	ID         string
-	Owner      string
-	Title      string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	CreatedAt  int64
-}
-
 func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error) {
 	result, err := q.exec(ctx, q.insertDocumentStmt, insertDocument,
 		arg.ID,
@@ -422,11 +342,6 @@ const insertRaw = `-- name: InsertRaw :exec
 INSERT INTO raw_documents (doc_id, raw) VALUES (?1, ?2)
 `
 
-type InsertRawParams struct {
-	DocID string
-	Raw   []byte
-}
-
 func (q *Queries) InsertRaw(ctx context.Context, arg InsertRawParams) error {
 	_, err := q.exec(ctx, q.insertRawStmt, insertRaw, arg.DocID, arg.Raw)
 	return err
@@ -447,19 +362,13 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, edition FROM documents
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+FROM documents
 WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
 ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
 `
 
-type ListDocumentsParams struct {
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
-}
-
-func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]Document, error) {
+func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
 	rows, err := q.query(ctx, q.listDocumentsStmt, listDocuments,
 		arg.Owner,
 		arg.BeforeAt,
@@ -470,9 +379,9 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Document
+	var items []ListDocumentsRow
 	for rows.Next() {
-		var i Document
+		var i ListDocumentsRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Owner,
@@ -485,7 +394,6 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
-			&i.Edition,
 		); err != nil {
 			return nil, err
 		}
@@ -530,11 +438,6 @@ SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id = ?1 AND d.owner IN (?2, '*') AND d.status = 'processing'
 `
 
-type RawParams struct {
-	DocID string
-	Owner string
-}
-
 func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	row := q.queryRow(ctx, q.rawStmt, raw, arg.DocID, arg.Owner)
 	var raw []byte
@@ -557,18 +460,6 @@ const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status FROM documents WHERE owner IN (?1, '*')
 ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS INTEGER)
 `
-
-type VisibleDocumentsParams struct {
-	Owner   string
-	MaxRows int64
-}
-
-type VisibleDocumentsRow struct {
-	ID     string
-	Owner  string
-	Title  string
-	Status string
-}
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
 	rows, err := q.query(ctx, q.visibleDocumentsStmt, visibleDocuments, arg.Owner, arg.MaxRows)

@@ -13,19 +13,6 @@ const attachment = `-- name: Attachment :one
 SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments WHERE id = ?1 AND owner = ?2
 `
 
-type AttachmentParams struct {
-	ID    string
-	Owner string
-}
-
-type AttachmentRow struct {
-	ID       string
-	Owner    string
-	ThreadID string
-	Mime     string
-	Bytes    int64
-}
-
 func (q *Queries) Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error) {
 	row := q.queryRow(ctx, q.attachmentStmt, attachment, arg.ID, arg.Owner)
 	var i AttachmentRow
@@ -43,11 +30,6 @@ const attachmentData = `-- name: AttachmentData :one
 SELECT data FROM attachments WHERE id = ?1 AND owner = ?2
 `
 
-type AttachmentDataParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error) {
 	row := q.queryRow(ctx, q.attachmentDataStmt, attachmentData, arg.ID, arg.Owner)
 	var data []byte
@@ -57,21 +39,13 @@ func (q *Queries) AttachmentData(ctx context.Context, arg AttachmentDataParams) 
 
 const attachmentsByID = `-- name: AttachmentsByID :many
 SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes
-FROM json_each(CAST(?1 AS TEXT)) j JOIN attachments a ON a.id = j.value
-WHERE a.owner = ?2 ORDER BY j.key
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN attachments a ON a.id = j.value
+WHERE a.owner = ?2
 `
 
 type AttachmentsByIDParams struct {
 	Ids   string
 	Owner string
-}
-
-type AttachmentsByIDRow struct {
-	ID       string
-	Owner    string
-	ThreadID string
-	Mime     string
-	Bytes    int64
 }
 
 func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams) ([]AttachmentsByIDRow, error) {
@@ -108,16 +82,6 @@ INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data)
 VALUES (?1, ?2, nullif(CAST(?3 AS TEXT), ''), ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING
 `
 
-type InsertAttachmentParams struct {
-	ID       string
-	Owner    string
-	ThreadID string
-	Mime     string
-	Bytes    int64
-	At       int64
-	Data     []byte
-}
-
 func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error) {
 	result, err := q.exec(ctx, q.insertAttachmentStmt, insertAttachment,
 		arg.ID,
@@ -150,15 +114,6 @@ ON CONFLICT (thread_id) DO UPDATE SET version = excluded.version, sha256 = exclu
     updated_at = excluded.updated_at, gzipped = excluded.gzipped
 `
 
-type PutRepoParams struct {
-	ThreadID string
-	Owner    string
-	Version  int64
-	Sha256   string
-	At       int64
-	Gzipped  []byte
-}
-
 func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
 	_, err := q.exec(ctx, q.putRepoStmt, putRepo,
 		arg.ThreadID,
@@ -174,18 +129,6 @@ func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
 const repo = `-- name: Repo :one
 SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = ?1 AND owner = ?2
 `
-
-type RepoParams struct {
-	ThreadID string
-	Owner    string
-}
-
-type RepoRow struct {
-	Version   int64
-	Sha256    string
-	UpdatedAt int64
-	Gzipped   []byte
-}
 
 func (q *Queries) Repo(ctx context.Context, arg RepoParams) (RepoRow, error) {
 	row := q.queryRow(ctx, q.repoStmt, repo, arg.ThreadID, arg.Owner)
@@ -203,11 +146,6 @@ const repoVersion = `-- name: RepoVersion :one
 SELECT CAST(coalesce(max(version), 0) AS INTEGER) AS version FROM repos WHERE thread_id = ?1 AND owner = ?2
 `
 
-type RepoVersionParams struct {
-	ThreadID string
-	Owner    string
-}
-
 func (q *Queries) RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error) {
 	row := q.queryRow(ctx, q.repoVersionStmt, repoVersion, arg.ThreadID, arg.Owner)
 	var version int64
@@ -219,11 +157,6 @@ const unusedAttachments = `-- name: UnusedAttachments :one
 SELECT count(*) AS number, CAST(coalesce(sum(bytes), 0) AS INTEGER) AS bytes FROM attachments
 WHERE owner = ?1 AND thread_id IS NULL
 `
-
-type UnusedAttachmentsRow struct {
-	Number int64
-	Bytes  int64
-}
 
 func (q *Queries) UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error) {
 	row := q.queryRow(ctx, q.unusedAttachmentsStmt, unusedAttachments, owner)

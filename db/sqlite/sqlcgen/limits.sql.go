@@ -18,18 +18,6 @@ ON CONFLICT (key) DO UPDATE SET
 RETURNING count, reset_at
 `
 
-type CountParams struct {
-	Key     string
-	N       int64
-	Now     int64
-	ResetAt int64
-}
-
-type CountRow struct {
-	Count   int64
-	ResetAt int64
-}
-
 func (q *Queries) Count(ctx context.Context, arg CountParams) (CountRow, error) {
 	row := q.queryRow(ctx, q.countStmt, count,
 		arg.Key,
@@ -45,16 +33,6 @@ func (q *Queries) Count(ctx context.Context, arg CountParams) (CountRow, error) 
 const counted = `-- name: Counted :one
 SELECT count, reset_at FROM limits WHERE key = ?1 AND reset_at > ?2
 `
-
-type CountedParams struct {
-	Key string
-	Now int64
-}
-
-type CountedRow struct {
-	Count   int64
-	ResetAt int64
-}
 
 func (q *Queries) Counted(ctx context.Context, arg CountedParams) (CountedRow, error) {
 	row := q.queryRow(ctx, q.countedStmt, counted, arg.Key, arg.Now)

@@ -14,11 +14,6 @@ SELECT DISTINCT thread_id FROM turns
 WHERE owner = ?1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT CAST(?2 AS INTEGER)
 `
 
-type BusyThreadsParams struct {
-	Owner   string
-	MaxRows int64
-}
-
 func (q *Queries) BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error) {
 	rows, err := q.query(ctx, q.busyThreadsStmt, busyThreads, arg.Owner, arg.MaxRows)
 	if err != nil {
@@ -46,11 +41,6 @@ const hasOpenTurns = `-- name: HasOpenTurns :one
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new')
 `
 
-type HasOpenTurnsParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error) {
 	row := q.queryRow(ctx, q.hasOpenTurnsStmt, hasOpenTurns, arg.Owner, arg.ThreadID)
 	var exists bool
@@ -63,18 +53,6 @@ SELECT owner, thread_id FROM turns
 WHERE settled_at = 0 AND status <> 'new' AND created_at < ?1 AND (owner, thread_id) > (?2, ?3)
 GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT CAST(?4 AS INTEGER)
 `
-
-type OpenThreadsParams struct {
-	BeforeAt    int64
-	AfterOwner  string
-	AfterThread string
-	MaxRows     int64
-}
-
-type OpenThreadsRow struct {
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error) {
 	rows, err := q.query(ctx, q.openThreadsStmt, openThreads,
@@ -110,17 +88,6 @@ WHERE r.doc_id > ?1 AND d.status = 'processing' AND d.created_at < ?2
 ORDER BY r.doc_id LIMIT CAST(?3 AS INTEGER)
 `
 
-type ProcessingDocumentsParams struct {
-	AfterID  string
-	BeforeAt int64
-	MaxRows  int64
-}
-
-type ProcessingDocumentsRow struct {
-	Owner string
-	ID    string
-}
-
 func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error) {
 	rows, err := q.query(ctx, q.processingDocumentsStmt, processingDocuments, arg.AfterID, arg.BeforeAt, arg.MaxRows)
 	if err != nil {
@@ -144,33 +111,21 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 	return items, nil
 }
 
-const untakenTurns = `-- name: UntakenTurns :many
+const unacceptedTurns = `-- name: UnacceptedTurns :many
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < ?1 AND sent_at < ?1 AND id > ?2
 ORDER BY id LIMIT CAST(?3 AS INTEGER)
 `
 
-type UntakenTurnsParams struct {
-	BeforeAt int64
-	AfterID  string
-	MaxRows  int64
-}
-
-type UntakenTurnsRow struct {
-	Owner    string
-	ThreadID string
-	ID       string
-}
-
-func (q *Queries) UntakenTurns(ctx context.Context, arg UntakenTurnsParams) ([]UntakenTurnsRow, error) {
-	rows, err := q.query(ctx, q.untakenTurnsStmt, untakenTurns, arg.BeforeAt, arg.AfterID, arg.MaxRows)
+func (q *Queries) UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams) ([]UnacceptedTurnsRow, error) {
+	rows, err := q.query(ctx, q.unacceptedTurnsStmt, unacceptedTurns, arg.BeforeAt, arg.AfterID, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []UntakenTurnsRow
+	var items []UnacceptedTurnsRow
 	for rows.Next() {
-		var i UntakenTurnsRow
+		var i UnacceptedTurnsRow
 		if err := rows.Scan(&i.Owner, &i.ThreadID, &i.ID); err != nil {
 			return nil, err
 		}

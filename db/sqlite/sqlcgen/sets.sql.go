@@ -47,11 +47,6 @@ const deleteSet = `-- name: DeleteSet :execrows
 DELETE FROM document_sets WHERE id = ?1 AND owner = ?2
 `
 
-type DeleteSetParams struct {
-	ID    string
-	Owner string
-}
-
 func (q *Queries) DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error) {
 	result, err := q.exec(ctx, q.deleteSetStmt, deleteSet, arg.ID, arg.Owner)
 	if err != nil {
@@ -65,12 +60,6 @@ INSERT INTO document_sets (id, owner, name) VALUES (?1, ?2, ?3)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner
 `
 
-type InsertSetParams struct {
-	ID    string
-	Owner string
-	Name  string
-}
-
 func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, error) {
 	result, err := q.exec(ctx, q.insertSetStmt, insertSet, arg.ID, arg.Owner, arg.Name)
 	if err != nil {
@@ -82,12 +71,6 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 const listSets = `-- name: ListSets :many
 SELECT seq, id, owner, name FROM document_sets WHERE owner = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT CAST(?3 AS INTEGER)
 `
-
-type ListSetsParams struct {
-	Owner     string
-	BeforeSeq int64
-	MaxRows   int64
-}
 
 func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error) {
 	rows, err := q.query(ctx, q.listSetsStmt, listSets, arg.Owner, arg.BeforeSeq, arg.MaxRows)
@@ -130,11 +113,6 @@ type SetMembersParams struct {
 	Owner string
 }
 
-type SetMembersRow struct {
-	SetID string
-	DocID string
-}
-
 func (q *Queries) SetMembers(ctx context.Context, arg SetMembersParams) ([]SetMembersRow, error) {
 	rows, err := q.query(ctx, q.setMembersStmt, setMembers, arg.Ids, arg.Owner)
 	if err != nil {
@@ -159,8 +137,7 @@ func (q *Queries) SetMembers(ctx context.Context, arg SetMembersParams) ([]SetMe
 }
 
 const setsByID = `-- name: SetsByID :many
-SELECT s.seq, s.id, s.owner, s.name FROM document_sets s JOIN json_each(CAST(?1 AS TEXT)) j ON s.id = j.value WHERE s.owner = ?2
-ORDER BY j.key
+SELECT s.seq, s.id, s.owner, s.name FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN document_sets s ON s.id = j.value WHERE s.owner = ?2
 `
 
 type SetsByIDParams struct {
@@ -199,12 +176,6 @@ func (q *Queries) SetsByID(ctx context.Context, arg SetsByIDParams) ([]DocumentS
 const updateSet = `-- name: UpdateSet :execrows
 UPDATE document_sets SET name = ?1 WHERE id = ?2 AND owner = ?3
 `
-
-type UpdateSetParams struct {
-	Name  string
-	ID    string
-	Owner string
-}
 
 func (q *Queries) UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error) {
 	result, err := q.exec(ctx, q.updateSetStmt, updateSet, arg.Name, arg.ID, arg.Owner)

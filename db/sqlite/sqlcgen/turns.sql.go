@@ -13,21 +13,50 @@ const addStreamRun = `-- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
 `
 
-type AddStreamRunParams struct {
-	Owner  string
-	RunID  string
-	TurnID string
-}
-
 func (q *Queries) AddStreamRun(ctx context.Context, arg AddStreamRunParams) error {
 	_, err := q.exec(ctx, q.addStreamRunStmt, addStreamRun, arg.Owner, arg.RunID, arg.TurnID)
 	return err
+}
+
+const admission = `-- name: Admission :one
+
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
+    CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
+    EXISTS (SELECT 1 FROM cancels x WHERE x.owner = ?1 AND (
+        (x.kind = 'turn' AND x.ref = ?2)
+        OR (x.kind = 'client' AND x.ref = ?3 AND x.thread_id IN ('', ?4))
+        OR (x.kind = 'run' AND x.ref = ?5 AND x.created_at >= ?6 AND x.created_at <= ?7))) AS cancelled
+FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = ?4 LEFT JOIN deleted_conversations d ON d.id = ?4
+`
+
+// What decides about a new turn: ConversationState, and whether a cancel came first.
+func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error) {
+	row := q.queryRow(ctx, q.admissionStmt, admission,
+		arg.Owner,
+		arg.TurnID,
+		arg.ClientTurnID,
+		arg.ThreadID,
+		arg.RunID,
+		arg.Since,
+		arg.Until,
+	)
+	var i AdmissionRow
+	err := row.Scan(
+		&i.Owner,
+		&i.Generation,
+		&i.DeletedOwner,
+		&i.DeletedGeneration,
+		&i.DeletedPlaces,
+		&i.Cancelled,
+	)
+	return i, err
 }
 
 const branchMessages = `-- name: BranchMessages :many
 WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT h.id, h.parent, 0 FROM turns h
     WHERE h.id = ?5 AND h.owner = ?6 AND h.thread_id = ?7
+        AND (NOT CAST(?8 AS BOOLEAN) OR h.status <> 'new' AND h.place > 0 AND h.hidden = 0)
     UNION ALL
     SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = ?6
@@ -35,30 +64,10 @@ WITH RECURSIVE branch (id, parent, depth) AS (
 )
 SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch JOIN messages m ON m.turn_id = branch.id
-WHERE (branch.depth > 0 OR m.n < ?1) AND (CAST(?2 AS INTEGER) = 1 OR m.role <> 'system')
+WHERE (branch.depth > 0 OR m.n < ?1) AND (CAST(?2 AS BOOLEAN) OR m.role <> 'system')
 ORDER BY branch.depth, m.n DESC
 LIMIT CAST(?3 AS INTEGER)
 `
-
-type BranchMessagesParams struct {
-	BeforeN  int64
-	Prompts  int64
-	MaxRows  int64
-	MaxTurns int64
-	Head     string
-	Owner    string
-	ThreadID string
-}
-
-type BranchMessagesRow struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
-	Parent    string
-}
 
 func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error) {
 	rows, err := q.query(ctx, q.branchMessagesStmt, branchMessages,
@@ -69,6 +78,7 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 		arg.Head,
 		arg.Owner,
 		arg.ThreadID,
+		arg.OfTree,
 	)
 	if err != nil {
 		return nil, err
@@ -100,24 +110,15 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 }
 
 const countOpenTurns = `-- name: CountOpenTurns :one
+
 SELECT count(CASE WHEN thread_id = ?1 THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> ?1 THEN thread_id END) AS busy
-FROM turns
+FROM turns INDEXED BY turns_open
 WHERE owner = ?2 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > ?3))
 `
 
-type CountOpenTurnsParams struct {
-	ThreadID  string
-	Owner     string
-	SentAfter int64
-}
-
-type CountOpenTurnsRow struct {
-	Here int64
-	Busy int64
-}
-
+// INDEXED BY: SQLite would read all turns of the owner.
 func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error) {
 	row := q.queryRow(ctx, q.countOpenTurnsStmt, countOpenTurns, arg.ThreadID, arg.Owner, arg.SentAfter)
 	var i CountOpenTurnsRow
@@ -148,17 +149,6 @@ SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
 WHERE d.turn_id = ?1 AND d.piece = ?2 AND t.owner = ?3
 `
 
-type DraftParams struct {
-	TurnID string
-	Piece  int64
-	Owner  string
-}
-
-type DraftRow struct {
-	Attempt int64
-	Text    string
-}
-
 func (q *Queries) Draft(ctx context.Context, arg DraftParams) (DraftRow, error) {
 	row := q.queryRow(ctx, q.draftStmt, draft, arg.TurnID, arg.Piece, arg.Owner)
 	var i DraftRow
@@ -171,12 +161,6 @@ DELETE FROM turns
 WHERE id = ?1 AND owner = ?2 AND status = 'new' AND created_at < ?3 AND sent_at < ?3
 `
 
-type DropTurnParams struct {
-	ID       string
-	Owner    string
-	BeforeAt int64
-}
-
 func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, error) {
 	result, err := q.exec(ctx, q.dropTurnStmt, dropTurn, arg.ID, arg.Owner, arg.BeforeAt)
 	if err != nil {
@@ -185,20 +169,13 @@ func (q *Queries) DropTurn(ctx context.Context, arg DropTurnParams) (int64, erro
 	return result.RowsAffected()
 }
 
-const dropUntakenTurn = `-- name: DropUntakenTurn :exec
+const dropUnacceptedTurn = `-- name: DropUnacceptedTurn :exec
 DELETE FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3 AND status = 'new' AND id <> ?4
 `
 
-type DropUntakenTurnParams struct {
-	Owner        string
-	ThreadID     string
-	ClientTurnID string
-	ID           string
-}
-
-func (q *Queries) DropUntakenTurn(ctx context.Context, arg DropUntakenTurnParams) error {
-	_, err := q.exec(ctx, q.dropUntakenTurnStmt, dropUntakenTurn,
+func (q *Queries) DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error {
+	_, err := q.exec(ctx, q.dropUnacceptedTurnStmt, dropUnacceptedTurn,
 		arg.Owner,
 		arg.ThreadID,
 		arg.ClientTurnID,
@@ -209,14 +186,8 @@ func (q *Queries) DropUntakenTurn(ctx context.Context, arg DropUntakenTurnParams
 
 const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = ?1 AND t.owner = ?2 AND e.n > ?3 ORDER BY e.n
+WHERE e.turn_id = ?1 AND t.owner = ?2 AND t.settled_at > 0 AND e.n > ?3 ORDER BY e.n
 `
-
-type EventsAfterParams struct {
-	TurnID string
-	Owner  string
-	AfterN int64
-}
 
 func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error) {
 	rows, err := q.query(ctx, q.eventsAfterStmt, eventsAfter, arg.TurnID, arg.Owner, arg.AfterN)
@@ -243,18 +214,13 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]str
 
 const eventsOfTurns = `-- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM json_each(CAST(?1 AS TEXT)) j
-JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
-WHERE t.owner = ?2 AND t.settled_at > 0 ORDER BY j.key, e.n
+CROSS JOIN turns t ON t.id = j.value JOIN turn_events e ON e.turn_id = t.id
+WHERE t.owner = ?2 AND t.settled_at > 0 ORDER BY e.turn_id, e.n
 `
 
 type EventsOfTurnsParams struct {
 	Ids   string
 	Owner string
-}
-
-type EventsOfTurnsRow struct {
-	TurnID string
-	Event  string
 }
 
 func (q *Queries) EventsOfTurns(ctx context.Context, arg EventsOfTurnsParams) ([]EventsOfTurnsRow, error) {
@@ -286,16 +252,42 @@ WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND hidden = 0
 ORDER BY place DESC LIMIT 1
 `
 
-type HeadParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) Head(ctx context.Context, arg HeadParams) (string, error) {
 	row := q.queryRow(ctx, q.headStmt, head, arg.Owner, arg.ThreadID)
 	var id string
 	err := row.Scan(&id)
 	return id, err
+}
+
+const headOfConversation = `-- name: HeadOfConversation :one
+SELECT CAST(coalesce((SELECT t.id FROM turns t
+    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0
+    ORDER BY t.place DESC LIMIT 1), '') AS TEXT) AS head
+FROM conversations c WHERE c.id = ?1 AND c.owner = ?2
+`
+
+func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error) {
+	row := q.queryRow(ctx, q.headOfConversationStmt, headOfConversation, arg.ThreadID, arg.Owner)
+	var head string
+	err := row.Scan(&head)
+	return head, err
+}
+
+const headTurn = `-- name: HeadTurn :one
+
+SELECT CAST(coalesce(t.id, '') AS TEXT) AS id, CAST(coalesce(t.content, '') AS TEXT) AS content
+FROM conversations c LEFT JOIN turns t ON t.id = (SELECT x.id FROM turns x
+    WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND x.hidden = 0
+    ORDER BY x.place DESC LIMIT 1)
+WHERE c.id = ?1 AND c.owner = ?2
+`
+
+// A conversation without a head has one row, with no turn.
+func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error) {
+	row := q.queryRow(ctx, q.headTurnStmt, headTurn, arg.ThreadID, arg.Owner)
+	var i HeadTurnRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
 }
 
 const insertEvent = `-- name: InsertEvent :exec
@@ -339,10 +331,10 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 	return err
 }
 
-const insertTurn = `-- name: InsertTurn :execrows
+const insertTurn = `-- name: InsertTurn :one
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
 VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10, ?5)
-ON CONFLICT DO NOTHING
+ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at
 `
 
 type InsertTurnParams struct {
@@ -358,8 +350,8 @@ type InsertTurnParams struct {
 	Generation   int64
 }
 
-func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, error) {
-	result, err := q.exec(ctx, q.insertTurnStmt, insertTurn,
+func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, error) {
+	row := q.queryRow(ctx, q.insertTurnStmt, insertTurn,
 		arg.ID,
 		arg.Owner,
 		arg.ThreadID,
@@ -371,10 +363,67 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (int64, 
 		arg.Content,
 		arg.Generation,
 	)
+	var i Turn
+	err := row.Scan(
+		&i.Seq,
+		&i.ID,
+		&i.Owner,
+		&i.ThreadID,
+		&i.Parent,
+		&i.Place,
+		&i.Status,
+		&i.Hidden,
+		&i.CreatedAt,
+		&i.SettledAt,
+		&i.ClientTurnID,
+		&i.StreamRunID,
+		&i.ContentHash,
+		&i.Registry,
+		&i.Content,
+		&i.Approvals,
+		&i.Generation,
+		&i.SentAt,
+	)
+	return i, err
+}
+
+const knownDocuments = `-- name: KnownDocuments :many
+
+WITH RECURSIVE back (id, parent, settled_at, registry) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry FROM turns h
+    WHERE h.id = ?2 AND h.owner = ?1 AND h.thread_id = ?3 AND h.status <> 'new' AND h.place > 0 AND h.hidden = 0
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = ?1 AND back.settled_at = 0
+)
+SELECT CAST(coalesce(d.id, '') AS TEXT) AS id, CAST(coalesce(d.title, '') AS TEXT) AS title
+FROM back LEFT JOIN json_each(back.registry) k ON true
+LEFT JOIN documents d ON d.id = k.value AND d.status = 'ready' AND d.owner IN (?1, '*')
+WHERE back.settled_at > 0 ORDER BY k.key
+`
+
+// Its documents; one row with no document when it knows none.
+func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error) {
+	rows, err := q.query(ctx, q.knownDocumentsStmt, knownDocuments, arg.Owner, arg.Head, arg.ThreadID)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected()
+	defer rows.Close()
+	var items []KnownDocumentsRow
+	for rows.Next() {
+		var i KnownDocumentsRow
+		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lastEvent = `-- name: LastEvent :one
@@ -393,11 +442,6 @@ SELECT CAST(coalesce(max(place), 0) AS INTEGER) AS place FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0
 `
 
-type LastPlaceParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error) {
 	row := q.queryRow(ctx, q.lastPlaceStmt, lastPlace, arg.Owner, arg.ThreadID)
 	var place int64
@@ -409,14 +453,6 @@ const markTurn = `-- name: MarkTurn :exec
 UPDATE turns SET status = ?1, parent = ?2, place = ?3
 WHERE id = ?4 AND owner = ?5 AND settled_at = 0
 `
-
-type MarkTurnParams struct {
-	Status string
-	Parent string
-	Place  int64
-	ID     string
-	Owner  string
-}
 
 func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 	_, err := q.exec(ctx, q.markTurnStmt, markTurn,
@@ -432,11 +468,6 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
-
-type NewestTurnByClientIDParams struct {
-	Owner        string
-	ClientTurnID string
-}
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
 	row := q.queryRow(ctx, q.newestTurnByClientIDStmt, newestTurnByClientID, arg.Owner, arg.ClientTurnID)
@@ -470,11 +501,6 @@ UPDATE conversations SET places = max(places, coalesce((SELECT max(t.place) FROM
 WHERE id = ?2 AND owner = ?1 RETURNING places
 `
 
-type NextPlaceParams struct {
-	Owner    string
-	ThreadID string
-}
-
 func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error) {
 	row := q.queryRow(ctx, q.nextPlaceStmt, nextPlace, arg.Owner, arg.ThreadID)
 	var places int64
@@ -487,11 +513,6 @@ SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, set
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
-
-type OpenTurnsParams struct {
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error) {
 	rows, err := q.query(ctx, q.openTurnsStmt, openTurns, arg.Owner, arg.ThreadID)
@@ -550,15 +571,6 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at
 `
 
-type PutCancelParams struct {
-	Owner    string
-	Kind     string
-	ThreadID string
-	Ref      string
-	Reason   string
-	At       int64
-}
-
 func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 	_, err := q.exec(ctx, q.putCancelStmt, putCancel,
 		arg.Owner,
@@ -601,18 +613,13 @@ func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error)
 }
 
 const registryDocuments = `-- name: RegistryDocuments :many
-SELECT d.id, d.title FROM documents d JOIN json_each(CAST(?1 AS TEXT)) j ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (?2, '*') ORDER BY j.key
+SELECT d.id, d.title FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+WHERE d.status = 'ready' AND d.owner IN (?2, '*')
 `
 
 type RegistryDocumentsParams struct {
 	Ids   string
 	Owner string
-}
-
-type RegistryDocumentsRow struct {
-	ID    string
-	Title string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
@@ -645,14 +652,6 @@ ON CONFLICT (turn_id, piece) DO UPDATE SET attempt = excluded.attempt, text = ex
 WHERE excluded.attempt >= drafts.attempt
 `
 
-type SaveDraftParams struct {
-	Piece   int64
-	Attempt int64
-	Text    string
-	TurnID  string
-	Owner   string
-}
-
 func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error) {
 	result, err := q.exec(ctx, q.saveDraftStmt, saveDraft,
 		arg.Piece,
@@ -667,18 +666,12 @@ func (q *Queries) SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, er
 	return result.RowsAffected()
 }
 
-const sendTurn = `-- name: SendTurn :exec
+const setSentAt = `-- name: SetSentAt :exec
 UPDATE turns SET sent_at = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'new'
 `
 
-type SendTurnParams struct {
-	SentAt int64
-	ID     string
-	Owner  string
-}
-
-func (q *Queries) SendTurn(ctx context.Context, arg SendTurnParams) error {
-	_, err := q.exec(ctx, q.sendTurnStmt, sendTurn, arg.SentAt, arg.ID, arg.Owner)
+func (q *Queries) SetSentAt(ctx context.Context, arg SetSentAtParams) error {
+	_, err := q.exec(ctx, q.setSentAtStmt, setSentAt, arg.SentAt, arg.ID, arg.Owner)
 	return err
 }
 
@@ -693,7 +686,7 @@ type SettleTurnParams struct {
 	Place     int64
 	Registry  string
 	Approvals string
-	Hidden    int64
+	Hidden    bool
 	At        int64
 	ID        string
 	Owner     string
@@ -714,21 +707,34 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 	return err
 }
 
-const texts = `-- name: Texts :many
-SELECT x.key, x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = ?1 AND t.owner = ?2
+const snapshot = `-- name: Snapshot :one
+
+WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
+    SELECT h.id, h.parent, h.settled_at, h.registry, h.approvals FROM turns h
+    WHERE h.id = ?1 AND h.owner = ?2 AND h.thread_id = ?3 AND h.status <> 'new' AND h.place > 0 AND h.hidden = 0
+    UNION ALL
+    SELECT t.id, t.parent, t.settled_at, t.registry, t.approvals FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = ?2 AND back.settled_at = 0
+)
+SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0
 `
 
-type TextsParams struct {
-	TurnID string
-	Owner  string
+// The newest settled turn of the branch that ends at a turn of the tree.
+func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error) {
+	row := q.queryRow(ctx, q.snapshotStmt, snapshot, arg.Head, arg.Owner, arg.ThreadID)
+	var i SnapshotRow
+	err := row.Scan(&i.ID, &i.Registry, &i.Approvals)
+	return i, err
 }
 
-type TextsRow struct {
-	Key  string
-	Text string
-}
+const texts = `-- name: Texts :many
 
+SELECT CAST(coalesce(x.key, '') AS TEXT) AS "key", CAST(coalesce(x.text, '') AS TEXT) AS text
+FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
+WHERE t.id = ?1 AND t.owner = ?2 AND t.settled_at = 0
+`
+
+// An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
 	rows, err := q.query(ctx, q.textsStmt, texts, arg.TurnID, arg.Owner)
 	if err != nil {
@@ -758,16 +764,6 @@ WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND hidden = 0
 ORDER BY place
 `
 
-type TreeParams struct {
-	Owner    string
-	ThreadID string
-}
-
-type TreeRow struct {
-	ID     string
-	Parent string
-}
-
 func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 	rows, err := q.query(ctx, q.treeStmt, tree, arg.Owner, arg.ThreadID)
 	if err != nil {
@@ -794,11 +790,6 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 const turn = `-- name: Turn :one
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ?1 AND owner = ?2
 `
-
-type TurnParams struct {
-	ID    string
-	Owner string
-}
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 	row := q.queryRow(ctx, q.turnStmt, turn, arg.ID, arg.Owner)
@@ -830,12 +821,6 @@ const turnByClientID = `-- name: TurnByClientID :one
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
-type TurnByClientIDParams struct {
-	Owner        string
-	ThreadID     string
-	ClientTurnID string
-}
-
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
 	row := q.queryRow(ctx, q.turnByClientIDStmt, turnByClientID, arg.Owner, arg.ThreadID, arg.ClientTurnID)
 	var i Turn
@@ -866,11 +851,6 @@ const turnByRunID = `-- name: TurnByRunID :one
 SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
-
-type TurnByRunIDParams struct {
-	Owner string
-	RunID string
-}
 
 func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn, error) {
 	row := q.queryRow(ctx, q.turnByRunIDStmt, turnByRunID, arg.Owner, arg.RunID)
@@ -905,16 +885,6 @@ SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
     OR (c.kind = 'run' AND c.ref = ?5 AND c.created_at >= ?6 AND c.created_at <= ?7)))
 `
 
-type TurnCancelledParams struct {
-	Owner        string
-	TurnID       string
-	ClientTurnID string
-	ThreadID     string
-	RunID        string
-	Since        int64
-	Until        int64
-}
-
 func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (bool, error) {
 	row := q.queryRow(ctx, q.turnCancelledStmt, turnCancelled,
 		arg.Owner,
@@ -930,17 +900,73 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 	return exists, err
 }
 
+const turnContext = `-- name: TurnContext :many
+
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
+    (c.kind = 'turn' AND c.ref = t.id)
+    OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(?2 AS INTEGER) AND c.created_at <= t.created_at + CAST(?2 AS INTEGER)))) AS cancelled
+FROM (
+    SELECT CAST(?3 AS TEXT) AS id
+    UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id
+        WHERE s.id = ?3 AND s.owner = ?1 AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT (SELECT x.id FROM turns x
+        WHERE x.owner = s.owner AND x.thread_id = s.thread_id AND x.place > 0 AND x.hidden = 0
+        ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = ?3 AND s.owner = ?1) i
+CROSS JOIN turns t ON t.id = i.id
+WHERE t.owner = ?1
+ORDER BY t.place = 0, t.place, t.seq
+`
+
+// The turn, the open turns of its thread, and the thread's head.
+func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error) {
+	rows, err := q.query(ctx, q.turnContextStmt, turnContext, arg.Owner, arg.Reach, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TurnContextRow
+	for rows.Next() {
+		var i TurnContextRow
+		if err := rows.Scan(
+			&i.Turn.Seq,
+			&i.Turn.ID,
+			&i.Turn.Owner,
+			&i.Turn.ThreadID,
+			&i.Turn.Parent,
+			&i.Turn.Place,
+			&i.Turn.Status,
+			&i.Turn.Hidden,
+			&i.Turn.CreatedAt,
+			&i.Turn.SettledAt,
+			&i.Turn.ClientTurnID,
+			&i.Turn.StreamRunID,
+			&i.Turn.ContentHash,
+			&i.Turn.Registry,
+			&i.Turn.Content,
+			&i.Turn.Approvals,
+			&i.Turn.Generation,
+			&i.Turn.SentAt,
+			&i.OfTree,
+			&i.Cancelled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnOfMessage = `-- name: TurnOfMessage :one
 SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
-
-type TurnOfMessageParams struct {
-	ID       string
-	N        int64
-	Owner    string
-	ThreadID string
-}
 
 func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (Turn, error) {
 	row := q.queryRow(ctx, q.turnOfMessageStmt, turnOfMessage,
@@ -978,13 +1004,6 @@ SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, set
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
 ORDER BY place LIMIT CAST(?4 AS INTEGER)
 `
-
-type TurnsAfterParams struct {
-	Owner    string
-	ThreadID string
-	Place    int64
-	MaxRows  int64
-}
 
 func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {
 	rows, err := q.query(ctx, q.turnsAfterStmt, turnsAfter,
@@ -1034,8 +1053,9 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM json_each(CAST(?1 AS TEXT)) j JOIN turns t ON t.id = j.value
-WHERE t.owner = ?2 ORDER BY j.key
+
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+WHERE t.owner = ?2
 `
 
 type TurnsByIDParams struct {
@@ -1043,6 +1063,8 @@ type TurnsByIDParams struct {
 	Owner string
 }
 
+// CROSS JOIN keeps the order of the tables: SQLite would read all rows of the owner
+// and look each up in the list.
 func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
 	rows, err := q.query(ctx, q.turnsByIDStmt, turnsByID, arg.Ids, arg.Owner)
 	if err != nil {
@@ -1090,20 +1112,6 @@ SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata FROM turns t 
 WHERE t.owner = ?1 AND t.thread_id = ?2 AND t.settled_at = 0 AND t.place = 0 AND t.status <> 'new'
 ORDER BY t.seq
 `
-
-type WaitingMessagesParams struct {
-	Owner    string
-	ThreadID string
-}
-
-type WaitingMessagesRow struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
-}
 
 func (q *Queries) WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error) {
 	rows, err := q.query(ctx, q.waitingMessagesStmt, waitingMessages, arg.Owner, arg.ThreadID)

@@ -1,13 +1,18 @@
 import { expect, it } from "vitest";
 import { defaultConfig, readConfig } from "./config";
 
+const poet = { name: "poet", label: "Poet", description: "Answers in verse" };
+const rtf = { label: "RTF", extensions: [".rtf"] };
+
 it("reads what the server says", () =>
-  expect(readConfig({ model: { label: "m-1", offline: false }, limits: { upload_bytes: 1024, message_chars: 10 }, features: { web_search: true } })).toEqual({
+  expect(readConfig({ model: { label: "m-1", offline: false }, limits: { upload_bytes: 1024, message_chars: 10 }, features: { web_search: true }, agents: [poet], document_types: [rtf] })).toEqual({
     modelLabel: "m-1",
     offline: false,
     webSearch: true,
     maxUpload: 1024,
     maxMessage: 10,
+    agents: [poet],
+    documentTypes: [rtf],
   }));
 
-it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 } }])("keeps harmless defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));
+it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 }, agents: "x", document_types: {} }])("keeps harmless defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));

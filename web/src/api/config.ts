@@ -9,12 +9,28 @@ export interface Config {
   maxUpload: number;
   /** Longest message, in characters. */
   maxMessage: number;
+  /** Who can answer; the first is chosen unless the person chooses another. */
+  agents: Agent[];
+  /** What the server reads as a document. */
+  documentTypes: DocumentType[];
 }
 
-export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, maxUpload: 50 << 20, maxMessage: 32_000 };
+export interface Agent {
+  name: string;
+  label: string;
+  description: string;
+}
+
+export interface DocumentType {
+  label: string;
+  extensions: string[];
+}
+
+export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [] };
 
 type Raw = Record<string, unknown>;
 const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
+const list = <T>(v: unknown): T[] => (Array.isArray(v) ? (v as T[]) : []);
 const num = (v: unknown, or: number): number => (typeof v === "number" && v > 0 ? v : or);
 
 export function readConfig(raw: unknown): Config {
@@ -28,6 +44,8 @@ export function readConfig(raw: unknown): Config {
     webSearch: features.web_search === true,
     maxUpload: num(limits.upload_bytes, defaultConfig.maxUpload),
     maxMessage: num(limits.message_chars, defaultConfig.maxMessage),
+    agents: list(top.agents),
+    documentTypes: list(top.document_types),
   };
 }
 

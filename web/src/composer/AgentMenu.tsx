@@ -1,25 +1,22 @@
-import { BookOpenText, ChevronDown, Wrench } from "lucide-react";
+import { BookOpenText, Bot, ChevronDown, Wrench, type LucideIcon } from "lucide-react";
+import type { Agent } from "../api/config";
 import { Menu, MenuChoice } from "../ui/Menu";
-import type { Outgoing } from "./types";
 
-export type Agent = NonNullable<Outgoing["agent"]>;
+const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
+const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
 
-const agents = [
-  { value: "documents", label: "Documents", icon: BookOpenText, detail: "Answers from your documents, and quotes them" },
-  { value: "assistant", label: "Assistant with tools", icon: Wrench, detail: "Searches documents, draws pictures, calls tools" },
-] as const;
-
-/** Who answers in a new conversation: the one that reads documents, or the one that has tools. */
-export function AgentMenu({ value, onChange }: { value: Agent; onChange: (agent: Agent) => void }) {
-  const { label, icon: Glyph } = agents.find((a) => a.value === value)!;
+/** Who answers in a new conversation. */
+export function AgentMenu({ agents, value, onChange }: { agents: Agent[]; value: Agent; onChange: (name: string) => void }) {
+  const Glyph = iconOf(value);
   const trigger = (
-    <button type="button" aria-label={`Answers come from: ${label}`} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
-      <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
+    <button type="button" aria-label={`Answers come from: ${value.label}`} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
+      <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{value.label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
     </button>
   );
+  const options = agents.map((a) => ({ value: a.name, label: a.label, detail: a.description, icon: iconOf(a) }));
   return (
     <Menu trigger={trigger} align="start" side="top">
-      <MenuChoice label="Who answers" value={value} options={[...agents]} onChange={onChange} />
+      <MenuChoice label="Who answers" value={value.name} options={options} onChange={onChange} />
     </Menu>
   );
 }

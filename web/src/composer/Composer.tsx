@@ -1,10 +1,11 @@
 import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
 import { useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { useConfig } from "../api/useConfig";
 import { COMMAND } from "../lib/keys";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { underLayer } from "../ui/layer";
-import { AgentMenu, type Agent } from "./AgentMenu";
+import { AgentMenu } from "./AgentMenu";
 import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { DropZone } from "./DropZone";
@@ -15,7 +16,7 @@ import { emptyDoc, joined, said, suggestion, type Node } from "./outgoing";
 import { Tray } from "./Tray";
 import type { ComposerProps } from "./types";
 import { useField } from "./useField";
-import { ACCEPTED, useFiles } from "./useFiles";
+import { PICTURES, useFiles } from "./useFiles";
 
 /** Where a person writes. Each thread has its own, with its own draft. */
 export function Composer(props: ComposerProps) {
@@ -24,7 +25,9 @@ export function Composer(props: ComposerProps) {
 
 function Box({ threadId, busy, stopping = false, disabled = false, answering = false, placeholder, onSend, onStop, onCancel, ref }: ComposerProps) {
   const [draft] = useState(() => readDraft(threadId));
-  const [agent, setAgent] = useState<Agent>("documents");
+  const { agents, documentTypes } = useConfig();
+  const [chosen, setAgent] = useState("");
+  const agent = agents.find((a) => a.name === chosen) ?? agents[0];
   const picker = useRef<HTMLInputElement>(null);
 
   const closed = disabled !== false;
@@ -48,7 +51,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const send = (queue: boolean) => {
     const written = field.read();
     if (closed || (written.text === "" && pictures.length === 0) || written.tooLong || files.sending) return;
-    onSend({ ...said(written.doc), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(!threadId && { agent }) });
+    onSend({ ...said(written.doc), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(!threadId && agent && { agent: agent.name }) });
     editor.commands.clearContent(true);
     if (!answering) files.clear();
     field.list.close();
@@ -106,7 +109,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
               ref={picker}
               type="file"
               multiple
-              accept={ACCEPTED}
+              accept={[...documentTypes.flatMap((t) => t.extensions), ...PICTURES].join()}
               hidden
               onChange={(e) => {
                 files.add([...(e.target.files ?? [])]);
@@ -117,7 +120,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
           </>
         )}
         <IconButton label="Mention a document, set or action" icon={AtSign} disabled={closed} onClick={ask} />
-        {threadId === null && <AgentMenu value={agent} onChange={setAgent} />}
+        {threadId === null && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">
           {busy && <Stop stopping={stopping} onStop={() => goOn(onStop)} />}

@@ -18,7 +18,7 @@ export interface Outgoing extends Said {
   /** What is to happen to a turn that runs: talk over it, or wait for its end. */
   onBusy: "supersede" | "enqueue";
   /** Who answers; chosen with the first message of a conversation, then kept by the server. */
-  agent?: "documents" | "assistant";
+  agent?: string;
 }
 
 /** Puts the caret into the composer, and with "mentions" opens the list of documents to mention. */

@@ -1,14 +1,12 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Uploads } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
-import { addDocument, DOCUMENT_TYPES } from "../documents/library";
+import { addDocument } from "../documents/library";
 import type { Attachment } from "./types";
 
-const PICTURES = ["image/jpeg", "image/png", "image/webp"];
+export const PICTURES = ["image/jpeg", "image/png", "image/webp"];
 const PICTURE_BYTES = 10 << 20;
 const MOST_PICTURES = 8;
-
-export const ACCEPTED = `${DOCUMENT_TYPES},${PICTURES.join(",")}`;
 
 interface Made {
   id: string;

@@ -4,11 +4,13 @@ import type { Upload as Sent } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { besideRow } from "../ui/rows";
-import { addDocument, DOCUMENT_TYPES, panelUploads } from "./library";
+import { addDocument, panelUploads } from "./library";
+
+const oneOf = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 /** Takes files, chosen or dropped, and shows how far they have come. */
 export function UploadBox() {
-  const { maxUpload } = useConfig();
+  const { maxUpload, documentTypes } = useConfig();
   const uploads = useSyncExternalStore(panelUploads.subscribe, panelUploads.items);
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
@@ -38,13 +40,13 @@ export function UploadBox() {
           <span className="flex items-center gap-2 font-medium">
             <Upload aria-hidden className="size-4 text-accent" /> Add documents
           </span>
-          <span className="text-xs text-muted">Text, Markdown, HTML or PDF, up to {Math.floor(maxUpload / (1 << 20))} MB each</span>
+          <span className="text-xs text-muted">{documentTypes.length > 0 && `${oneOf.format(documentTypes.map((t) => t.label))}, `}up to {Math.floor(maxUpload / (1 << 20))} MB each</span>
         </button>
         <input
           ref={picker}
           type="file"
           multiple
-          accept={DOCUMENT_TYPES}
+          accept={documentTypes.flatMap((t) => t.extensions).join()}
           aria-label="Add documents"
           hidden
           onChange={(e) => {

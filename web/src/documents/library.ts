@@ -61,9 +61,6 @@ export async function saveSet(id: string | null, name: string, docIds: string[])
 /** What is on its way from the documents panel. */
 export const panelUploads = new Uploads();
 
-/** Files that the server reads as documents, by their names. */
-export const DOCUMENT_TYPES = ".txt,.md,.markdown,.html,.htm,.pdf";
-
 /** Sends a file to the library; null when it was not taken. */
 export async function addDocument(uploads: Uploads, file: File, maxBytes: number): Promise<Doc | null> {
   const doc = await uploads.send<Doc>("/api/documents", file, maxBytes);

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// UserDeletion deletes users, with their workflows and histories.
+type UserDeletion struct {
+	Store     db.Store
+	Threads   *workflows.Client
+	Namespace string // of Temporal
+}
+
+// Timeout of the check that Temporal is available.
+const temporalTimeout = 2 * time.Second
+
+// Delete lists on out the data of a user and, when confirmed, ends the user's workflows,
+// deletes the data and lists what cannot be deleted. After an error, calling it again
+// continues.
+func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, out io.Writer) error {
+	if user == "" || user == chat.PublicOwner {
+		return errors.New("a user id is required; public documents belong to no user")
+	}
+	data, err := d.Store.UserData(ctx, user)
+	if err != nil {
+		return err
+	}
+	if !confirmed {
+		return say(out, "Of user %s there are %s.\nNothing was removed. With --yes all of it will be, for good.\n", user, describeData(data))
+	}
+	if err := d.checkTemporal(ctx); err != nil {
+		return err
+	}
+	// The workflows first, so that they do not write to deleted rows.
+	if err := d.endWorkflows(ctx, data); err != nil {
+		return err
+	}
+	removed, err := d.Store.DeleteUser(ctx, user)
+	if err != nil {
+		return err
+	}
+	if err := d.endWorkflows(ctx, removed); err != nil { // those that were started meanwhile
+		return err
+	}
+	histories := d.forgetHistories(ctx, removed)
+	return say(out, "Of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
+}
+
+// remains lists data that no command of ours can delete.
+const remains = `What remains:
+- of Temporal, what is in its archive, if it has one;
+- the bare ids of the removed conversations, so that nothing is written under them again;
+- in the database file and its index, freed space until it is written over; backups of it;
+- logs, which hold ids but no message text, and traces, if they are sent anywhere;
+- what was sent to providers of models and web search;
+- the user's account with the identity provider: whoever signs in again begins anew.
+`
+
+func describeData(d db.UserData) string {
+	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d notes of cancelled turns",
+		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Cancels)
+}
+
+func (d UserDeletion) checkTemporal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
+	defer cancel()
+	if _, err := d.Threads.Temporal.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
+		return fmt.Errorf("nothing was deleted: Temporal must be available, because workflows are ended first (TEMPORAL_ADDRESS): %w", err)
+	}
+	return nil
+}
+
+func (d UserDeletion) endWorkflows(ctx context.Context, data db.UserData) error {
+	for _, id := range data.Threads {
+		if err := d.Threads.Delete(ctx, id); err != nil {
+			return fmt.Errorf("end the workflow of conversation %s: %w", id, err)
+		}
+	}
+	for _, id := range data.Documents {
+		if err := d.Threads.EndIngest(ctx, id); err != nil {
+			return fmt.Errorf("end the ingest of document %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// forgetHistories deletes the histories of the workflows and returns a message for the
+// operator. A server that does not permit it keeps them until its retention ends.
+func (d UserDeletion) forgetHistories(ctx context.Context, data db.UserData) string {
+	var ids []string
+	for _, id := range data.Threads {
+		ids = append(ids, workflows.ThreadWorkflowID(id))
+	}
+	for _, id := range data.Documents {
+		ids = append(ids, workflows.IngestWorkflowID(id))
+	}
+	asked := 0
+	for _, id := range ids {
+		n, err := d.Threads.Forget(ctx, d.Namespace, id)
+		asked += n
+		if err != nil {
+			return fmt.Sprintf("Temporal was asked to delete %d histories; the others it keeps until the retention of namespace %s ends: %v\n", asked, d.Namespace, err)
+		}
+	}
+	return fmt.Sprintf("Temporal was asked to delete %d histories; any that it has not listed yet it keeps until the retention of namespace %s ends.\n", asked, d.Namespace)
+}

@@ -1,0 +1,185 @@
+package rules
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
+	ctx, end := s.short(ctx, "create conversation")
+	defer end(&err)
+	var row sqlcgen.ConversationRow
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := createListed(ctx, q, c, listed|reused); err != nil {
+			return err
+		}
+		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: c.ID, Owner: c.Owner})
+		return err
+	})
+	return conversation(row), err
+}
+
+// creation has flags of ensureConversation.
+type creation int
+
+const (
+	listed creation = 1 << iota // show it in lists, even if it was created without this flag
+	reused                      // allow an id whose conversation the same owner has deleted
+)
+
+func createListed(ctx context.Context, q Queries, c chat.Conversation, how creation) error {
+	if err := q.LockThread(ctx, c.ID); err != nil {
+		return err
+	}
+	now, err := q.ConversationState(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	_, err = ensureConversation(ctx, q, c, now, how)
+	return err
+}
+
+// ensureConversation creates c unless its owner has it already, and returns its
+// generation. It is not listed while its only turn is not accepted yet. now was read
+// under the thread's lock.
+func ensureConversation(ctx context.Context, q Queries, c chat.Conversation, now sqlcgen.ConversationStateRow, how creation) (generation int64, err error) {
+	exists, deleted := now.Generation > 0, now.DeletedGeneration > 0
+	switch {
+	case exists && now.Owner != c.Owner:
+		return 0, db.ErrNotFound
+	case exists && how&listed == 0:
+		return now.Generation, nil
+	case exists:
+		// Time 0: an old conversation does not move to the top.
+		return now.Generation, q.ShowConversation(ctx, sqlcgen.ShowConversationParams{
+			ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title)})
+	case deleted && (now.DeletedOwner != c.Owner || now.DeletedOwner == "" || how&reused == 0):
+		return 0, db.ErrNotFound
+	}
+	generation = now.DeletedGeneration + 1
+	return generation, q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
+		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
+		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces})
+}
+
+func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {
+	ctx, end := s.short(ctx, "read conversation")
+	defer end(&err)
+	row, err := s.db.Read.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
+	return conversation(row), err
+}
+
+func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
+	ctx, end := s.long(ctx, "list conversations")
+	defer end(&err)
+	from, err := record.ParseCursor(cur)
+	if err != nil {
+		return db.Page[chat.Conversation]{}, err
+	}
+	limit = record.Clamp(limit, 100)
+	rows, err := s.listed(ctx, owner, q, from, limit+1)
+	if err != nil {
+		return db.Page[chat.Conversation]{}, err
+	}
+	return record.Page(rows, limit, conversation, func(r sqlcgen.ConversationRow) record.Cursor {
+		return record.Cursor{At: r.LastMessageAt, ID: r.ID}
+	}), nil
+}
+
+func (s *Store) listed(ctx context.Context, owner, q string, from record.Cursor, limit int) ([]sqlcgen.ConversationRow, error) {
+	if q == "" {
+		rows, err := s.db.Read.ListConversations(ctx, sqlcgen.ListConversationsParams{
+			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit)})
+		return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) sqlcgen.ConversationRow { return sqlcgen.ConversationRow(r) })
+	}
+	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
+		Owner: owner, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: int64(limit)})
+	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) sqlcgen.ConversationRow { return sqlcgen.ConversationRow(r) })
+}
+
+func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {
+	ctx, end := s.short(ctx, "rename conversation")
+	defer end(&err)
+	var row sqlcgen.ConversationRow
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
+			Owner: owner, ID: id, Title: title, TitleFolded: record.Fold(title)})); err != nil {
+			return err
+		}
+		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
+		return err
+	})
+	return conversation(row), err
+}
+
+func (s *Store) DeleteConversation(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.long(ctx, "delete conversation")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error { return deleteConversation(ctx, q, owner, id) })
+}
+
+func deleteConversation(ctx context.Context, q Queries, owner, id string) error {
+	if err := q.LockThread(ctx, id); err != nil {
+		return err
+	}
+	// Cancels refer to turns by name only, so no cascade finds them.
+	if err := q.DeleteTurnCancels(ctx, sqlcgen.DeleteTurnCancelsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
+	if err := q.DeleteRunCancels(ctx, sqlcgen.DeleteRunCancelsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
+	if err := q.DeleteThreadCancels(ctx, sqlcgen.DeleteThreadCancelsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := q.RecordDeletedConversation(ctx, sqlcgen.RecordDeletedConversationParams{Owner: owner, ID: id, At: record.Micros(now)}); err != nil {
+		return err
+	}
+	if err := q.PruneDeletedTurns(ctx, record.Micros(now.Add(-retryWindow))); err != nil {
+		return err
+	}
+	messages, err := q.MessagesOfThread(ctx, sqlcgen.MessagesOfThreadParams{Owner: owner, ThreadID: id})
+	if err != nil {
+		return err
+	}
+	digests := make([]string, len(messages))
+	for i, m := range messages {
+		digests[i] = messageDigest(id, m.ClientTurnID, m.ContentHash)
+	}
+	if err := q.RecordDeletedTurns(ctx, digests, record.Micros(now)); err != nil {
+		return err
+	}
+	return record.Found(q.DeleteConversation(ctx, sqlcgen.DeleteConversationParams{Owner: owner, ID: id}))
+}
+
+func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err error) {
+	ctx, end := s.short(ctx, "read profile")
+	defer end(&err)
+	row, err := s.db.Read.Profile(ctx, owner)
+	if errors.Is(err, sql.ErrNoRows) {
+		return chat.Profile{}, nil
+	}
+	return chat.Profile(row), err
+}
+
+func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (err error) {
+	ctx, end := s.short(ctx, "write profile")
+	defer end(&err)
+	return s.db.Write.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
+}
+
+func conversation(row sqlcgen.ConversationRow) chat.Conversation {
+	return chat.Conversation{
+		ID: row.ID, Owner: row.Owner, Title: row.Title,
+		CreatedAt: record.Time(row.CreatedAt), LastMessageAt: record.Time(row.LastMessageAt),
+		Status: [...]string{"idle", "running", "interrupted"}[row.Activity],
+	}
+}

@@ -1,0 +1,220 @@
+package rules
+
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+	"github.com/palaver-chat/palaver/db/internal/vector"
+)
+
+// CreateDocument is idempotent for one owner and id.
+func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte) (err error) {
+	ctx, end := s.long(ctx, "create document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
+			ID: d.ID, Owner: d.Owner, Title: d.Title, SourceType: d.SourceType,
+			ExternalID: d.ExternalID, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt))})
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: d.Owner, ID: d.ID})
+			return changeable(row, d.Owner, err)
+		}
+		return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
+	})
+}
+
+// OwnDocument locks a document until the transaction ends. ErrForbidden for a
+// public one that owner may only read.
+func OwnDocument(ctx context.Context, q Queries, owner, id string) error {
+	row, err := q.DocumentForChange(ctx, owner, id)
+	return changeable(row, owner, err)
+}
+
+func changeable(row sqlcgen.DocumentRow, owner string, err error) error {
+	if err == nil && row.Owner != owner {
+		return db.ErrForbidden
+	}
+	return err
+}
+
+func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Document, _ []byte, err error) {
+	ctx, end := s.long(ctx, "read upload")
+	defer end(&err)
+	var row sqlcgen.DocumentRow
+	var raw []byte
+	err = s.db.View(ctx, func(q Queries) error {
+		if row, err = q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id}); err != nil {
+			return err
+		}
+		raw, err = q.Raw(ctx, sqlcgen.RawParams{Owner: owner, DocID: id})
+		return err
+	})
+	if err != nil {
+		return chat.Document{}, nil, err
+	}
+	return document(row), raw, nil
+}
+
+func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent int) (err error) {
+	ctx, end := s.short(ctx, "save progress")
+	defer end(&err)
+	rows, err := s.db.Write.DocumentProgress(ctx, sqlcgen.DocumentProgressParams{
+		Owner: owner, ID: id, Progress: int64(min(max(percent, 0), 100))})
+	if err != nil || rows > 0 {
+		return err
+	}
+	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
+	return changeable(row, owner, err) // nil: no longer processing, so there is no progress to save
+}
+
+// FailDocument leaves a document that is ready as it is.
+func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) (err error) {
+	ctx, end := s.short(ctx, "fail document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := OwnDocument(ctx, q, owner, id); err != nil {
+			return err
+		}
+		rows, err := q.FailDocument(ctx, sqlcgen.FailDocumentParams{Owner: owner, ID: id, Error: reason})
+		if err != nil || rows == 0 {
+			return err
+		}
+		return q.DeleteUpload(ctx, id)
+	})
+}
+
+func (s *Store) Document(ctx context.Context, owner, id string) (_ chat.Document, err error) {
+	ctx, end := s.short(ctx, "read document")
+	defer end(&err)
+	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
+	return document(row), err
+}
+
+func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Document], err error) {
+	ctx, end := s.short(ctx, "list documents")
+	defer end(&err)
+	from, err := record.ParseCursor(cur)
+	if err != nil {
+		return db.Page[chat.Document]{}, err
+	}
+	limit = record.Clamp(limit, 200)
+	rows, err := s.db.Read.ListDocuments(ctx, sqlcgen.ListDocumentsParams{
+		Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit) + 1})
+	if err != nil {
+		return db.Page[chat.Document]{}, err
+	}
+	return record.Page(rows, limit, func(r sqlcgen.ListDocumentsRow) chat.Document { return document(sqlcgen.DocumentRow(r)) },
+		func(r sqlcgen.ListDocumentsRow) record.Cursor { return record.Cursor{At: r.CreatedAt, ID: r.ID} }), nil
+}
+
+func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.long(ctx, "delete document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := OwnDocument(ctx, q, owner, id); err != nil {
+			return err
+		}
+		return record.Found(q.DeleteDocument(ctx, sqlcgen.DeleteDocumentParams{Owner: owner, ID: id}))
+	})
+}
+
+// DocumentText is ErrNotFound until the document is ready.
+func (s *Store) DocumentText(ctx context.Context, owner, id string) (_ string, err error) {
+	ctx, end := s.long(ctx, "read document text")
+	defer end(&err)
+	return s.db.Read.DocumentText(ctx, sqlcgen.DocumentTextParams{Owner: owner, ID: id})
+}
+
+func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Document, err error) {
+	ctx, end := s.short(ctx, "list visible documents")
+	defer end(&err)
+	rows, err := s.db.Read.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, MaxRows: record.MaxVisible})
+	return rowsTo(rows, err, func(r sqlcgen.VisibleDocumentsRow) chat.Document {
+		return chat.Document{ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status)}
+	})
+}
+
+func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Document, err error) {
+	ctx, end := s.short(ctx, "read documents")
+	defer end(&err)
+	rows, err := s.db.Read.DocumentsByID(ctx, owner, ids)
+	return inOrder(ids, rows, func(r sqlcgen.DocumentsByIDRow) string { return r.ID },
+		func(r sqlcgen.DocumentsByIDRow) chat.Document { return document(sqlcgen.DocumentRow(r)) }), err
+}
+
+func document(r sqlcgen.DocumentRow) chat.Document {
+	return chat.Document{
+		ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), SourceType: r.SourceType,
+		ExternalID: r.ExternalID, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
+		CreatedAt: record.Time(r.CreatedAt),
+	}
+}
+
+func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
+	ctx, end := s.short(ctx, "read chunk")
+	defer end(&err)
+	doc, ordinal, ok := record.ParseChunkID(chunkID)
+	if !ok || doc != docID {
+		return chat.Chunk{}, db.ErrNotFound
+	}
+	rows, err := s.db.Read.ChunksByKey(ctx, owner, []string{doc}, []int64{ordinal})
+	if err == nil && len(rows) == 0 {
+		err = db.ErrNotFound
+	}
+	if err != nil {
+		return chat.Chunk{}, err
+	}
+	return hit(rows[0]).Chunk, nil
+}
+
+func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
+	ctx, end := s.short(ctx, "read chunks")
+	defer end(&err)
+	var docs []string
+	var ordinals []int64
+	for _, id := range ids {
+		if doc, ordinal, ok := record.ParseChunkID(id); ok {
+			docs, ordinals = append(docs, doc), append(ordinals, ordinal)
+		}
+	}
+	rows, err := s.db.Read.ChunksByKey(ctx, owner, docs, ordinals)
+	return inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) }, hit), err
+}
+
+func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
+	ctx, end := s.long(ctx, "read document chunks")
+	defer end(&err)
+	rows, err := s.db.Read.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
+	if err == nil && len(rows) == 0 {
+		_, err = s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: docID})
+	}
+	return rowsTo(rows, err, func(r sqlcgen.DocumentChunksRow) chat.Hit { return hit(sqlcgen.ChunksByKeyRow(r)) })
+}
+
+// Hits reads the chunks of a ranking, without those deleted since.
+func Hits(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
+	ids := make([]int64, len(ranking))
+	scores := make(map[int64]float64, len(ranking))
+	for i, r := range ranking {
+		ids[i] = r.ID
+		scores[r.ID] = r.Score
+	}
+	rows, err := q.ChunksByInternalID(ctx, owner, ids)
+	return inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
+		func(r sqlcgen.ChunksByInternalIDRow) chat.Hit { return Hit(sqlcgen.ChunksByKeyRow(r), scores[r.ID]) }), err
+}
+
+func hit(r sqlcgen.ChunksByKeyRow) chat.Hit { return Hit(r, 0) }
+
+// Hit is a chunk that was found with a score.
+func Hit(r sqlcgen.ChunksByKeyRow, score float64) chat.Hit {
+	return chat.Hit{Title: r.Title, Score: score, Chunk: chat.Chunk{
+		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
+		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading}}
+}

@@ -1,0 +1,168 @@
+// Package rules has what both databases have in common: the rules of conversations,
+// turns and documents, over queries that each database has in SQL of its own. A store
+// embeds Store and adds the methods that differ.
+package rules
+
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+// Store has the methods of db.Store that are the same for every database.
+type Store struct {
+	db     Database
+	pruned lastPrune
+}
+
+// New is a Store on a database.
+func New(d Database) *Store { return &Store{db: d} }
+
+// Database runs queries and transactions.
+type Database struct {
+	Read, Write Queries // outside of a transaction
+
+	// Update runs f in a writing transaction.
+	Update func(ctx context.Context, f func(q Queries) error) error
+	// View runs f in a read-only transaction on one snapshot.
+	View func(ctx context.Context, f func(q Queries) error) error
+
+	// Call begins a call of a store. end is deferred; it turns an error of the driver
+	// into one of package db and names the operation. sql.ErrNoRows becomes
+	// db.ErrNotFound.
+	Call func(ctx context.Context, operation string, size Size) (_ context.Context, end func(*error))
+}
+
+// Size tells how long a call may take.
+type Size int
+
+const (
+	Short Size = iota // reads or writes a few rows
+	Long              // moves a file, or searches
+	Bulk              // stores a document with its chunks, or deletes a user
+)
+
+func (s *Store) short(ctx context.Context, operation string) (_ context.Context, end func(*error)) {
+	return s.db.Call(ctx, operation, Short)
+}
+
+func (s *Store) long(ctx context.Context, operation string) (_ context.Context, end func(*error)) {
+	return s.db.Call(ctx, operation, Long)
+}
+
+// Queries are what the rules ask of a database. Errors are the driver's; no row is
+// sql.ErrNoRows.
+type Queries interface {
+	sqlcgen.Queries // the same in both databases
+	Locks
+	Lists
+	Writes
+}
+
+// Locks are held until the transaction ends. SQLite needs none: it has one writer at
+// a time.
+type Locks interface {
+	LockThread(ctx context.Context, threadID string) error
+	LockThreadOfTurn(ctx context.Context, owner, turnID string) error
+	LockInsert(ctx context.Context, owner, threadID string) error
+	LockCancels(ctx context.Context, owner string) error
+	// TurnsForSettle is TurnsByID with a lock on the rows.
+	TurnsForSettle(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error)
+	// DocumentForChange is Document with a lock on the row.
+	DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error)
+}
+
+// Lists are queries with a list, which each database passes in its own way. The rows
+// come in any order, without unknown ids.
+type Lists interface {
+	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.AttachmentsByIDRow, error)
+	ChunksByInternalID(ctx context.Context, owner string, ids []int64) ([]sqlcgen.ChunksByInternalIDRow, error)
+	ChunksByKey(ctx context.Context, owner string, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error)
+	DocumentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentsByIDRow, error)
+	EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error)
+	RegistryDocuments(ctx context.Context, owner string, ids []string) ([]sqlcgen.RegistryDocumentsRow, error)
+	SetMembers(ctx context.Context, owner string, ids []string) ([]sqlcgen.SetMembersRow, error)
+	SetsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentSet, error)
+	TurnsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error)
+
+	RecordDeletedTurns(ctx context.Context, digests []string, at int64) error
+	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
+}
+
+// Writes are one statement in Postgres, where each costs a round trip, and several
+// in SQLite.
+type Writes interface {
+	// InsertTurn writes a turn with its first message and its stream run id.
+	// sql.ErrNoRows if its id or its message has a turn already.
+	InsertTurn(ctx context.Context, t sqlcgen.Turn, m Message) (sqlcgen.Turn, error)
+	// PlaceTurn is MarkTurn with the next place of the thread. It also runs show,
+	// unless that is nil.
+	PlaceTurn(ctx context.Context, t sqlcgen.Turn, show *sqlcgen.ShowConversationParams) error
+	// SettleTurn writes a turn's end and deletes its texts and drafts.
+	SettleTurn(ctx context.Context, e Ending) error
+	// DeleteUpload deletes the raw upload of a document and the rest of its ingest.
+	DeleteUpload(ctx context.Context, docID string) error
+	// FillSet replaces a set's documents; db.ErrNotFound when its owner cannot see
+	// one of them.
+	FillSet(ctx context.Context, set chat.DocumentSet) error
+}
+
+// Ending is how a turn ends.
+type Ending struct {
+	Turn     sqlcgen.Turn                   // its last state
+	Show     sqlcgen.ShowConversationParams // of its conversation
+	Messages []Message                      // after the user's
+	Events   []Event
+}
+
+// Message is a row of messages.
+type Message struct {
+	TurnID    string
+	N         int64
+	Role      string
+	CreatedAt int64
+	Content   string
+	Metadata  string
+}
+
+// Event is a row of turn_events.
+type Event struct {
+	TurnID string
+	N      int64
+	Event  string
+}
+
+// known returns db.ErrNotFound for a conversation that its owner does not have.
+func (s *Store) known(ctx context.Context, owner, threadID string) error {
+	_, err := s.db.Read.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+	return err
+}
+
+// rowsTo converts rows.
+func rowsTo[Row, Item any](rows []Row, err error, convert func(Row) Item) ([]Item, error) {
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, len(rows))
+	for i, row := range rows {
+		items[i] = convert(row)
+	}
+	return items, nil
+}
+
+// inOrder returns the rows in the order of ids, repeated like them, without ids
+// that have no row.
+func inOrder[ID comparable, Row, Item any](ids []ID, rows []Row, id func(Row) ID, convert func(Row) Item) []Item {
+	byID := make(map[ID]Row, len(rows))
+	for _, row := range rows {
+		byID[id(row)] = row
+	}
+	items := make([]Item, 0, len(rows))
+	for _, want := range ids {
+		if row, ok := byID[want]; ok {
+			items = append(items, convert(row))
+		}
+	}
+	return items
+}

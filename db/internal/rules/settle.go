@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
+	ctx, end := s.short(ctx, "settle turn")
+	defer end(&err)
+	if !e.Status.Settled() {
+		return chat.Event{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
+	}
+	e.At = record.OrNow(e.At)
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThread(ctx, e.ThreadID); err != nil {
+			return err
+		}
+		rows, err := q.TurnsForSettle(ctx, e.Owner, []string{e.TurnID, chat.TurnOf(e.Parent)})
+		if err != nil {
+			return err
+		}
+		known := byID(rows)
+		row, ok := known[e.TurnID]
+		if !ok || row.ThreadID != e.ThreadID {
+			return db.ErrNotFound
+		}
+		if row.SettledAt != 0 {
+			stored, err := q.LastEvent(ctx, e.TurnID)
+			if err != nil {
+				return err
+			}
+			terminal, err = event(stored)
+			return err
+		}
+		terminal = e.Terminal
+		return settle(ctx, q, known, row, e)
+	})
+	return terminal, err
+}
+
+func settle(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {
+	if row.Place == 0 { // it never began, or its workflow could not save that it did
+		if err := placeAnywhere(ctx, q, known, &row, e.Parent); err != nil {
+			return err
+		}
+	}
+	registry, tools, err := inherited(ctx, q, known, row)
+	if err != nil {
+		return err
+	}
+	row.Registry = record.Strings(merge(registry, e.Registry))
+	row.Approvals = record.Strings(merge(tools, e.Approvals))
+	row.Status, row.Hidden, row.SettledAt = string(e.Status), e.Hidden, record.Micros(e.At)
+	ending, err := endingOf(row, e)
+	if err != nil {
+		return err
+	}
+	if err := q.SettleTurn(ctx, ending); err != nil {
+		return err
+	}
+	if e.Hidden {
+		return clearTitle(ctx, q, row)
+	}
+	return nil
+}
+
+func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {
+	ending := Ending{Turn: row, Show: sqlcgen.ShowConversationParams{Owner: row.Owner, ID: row.ThreadID, At: row.SettledAt}}
+	if !e.Hidden {
+		ending.Show.Title, ending.Show.TitleFolded = e.Title, record.Fold(e.Title)
+	}
+	messages := furtherMessages(e)
+	ending.Messages = make([]Message, len(messages))
+	for i, m := range messages { // the user's has number 0
+		if ending.Messages[i], err = storedMessage(row.ID, i+1, m); err != nil {
+			return Ending{}, err
+		}
+	}
+	for _, ev := range logOf(e) {
+		text, err := record.JSON(ev)
+		if err != nil {
+			return Ending{}, fmt.Errorf("event %d: %w", ev.N, err)
+		}
+		ending.Events = append(ending.Events, Event{TurnID: row.ID, N: int64(ev.N), Event: text})
+	}
+	return ending, nil
+}
+
+func storedMessage(turnID string, n int, m chat.Message) (Message, error) {
+	stored := Message{TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt), Content: m.Content}
+	if m.Metadata == nil {
+		return stored, nil
+	}
+	var err error
+	if stored.Metadata, err = record.JSON(m.Metadata); err != nil {
+		return Message{}, fmt.Errorf("metadata: %w", err)
+	}
+	return stored, nil
+}
+
+// furtherMessages are what a settlement adds after the user's message.
+func furtherMessages(e db.Settlement) []chat.Message {
+	var list []chat.Message
+	for _, p := range e.Prompts {
+		list = append(list, chat.Message{Role: "system", Content: p.Message, CreatedAt: p.At})
+		if p.Answer != "" {
+			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At})
+		}
+	}
+	// The next turn needs the results of tools even if the answer is empty.
+	if e.Text != "" || len(chat.ToolResults(e.Metadata)) > 0 {
+		list = append(list, chat.Message{Role: "assistant", Content: e.Text, CreatedAt: e.At, Metadata: e.Metadata})
+	}
+	return list
+}
+
+// logOf is a settlement's whole log, the terminal event last.
+func logOf(e db.Settlement) []chat.Event {
+	return append(e.Events[:len(e.Events):len(e.Events)], e.Terminal)
+}
+
+// merge is the union of both lists, in order.
+func merge(known, added []string) []string {
+	seen := make(map[string]bool, len(known)+len(added))
+	merged := make([]string, 0, len(known)+len(added))
+	for _, id := range append(known[:len(known):len(known)], added...) {
+		if !seen[id] {
+			seen[id] = true
+			merged = append(merged, id)
+		}
+	}
+	return merged
+}

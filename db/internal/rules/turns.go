@@ -1,0 +1,112 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err error) {
+	ctx, end := s.short(ctx, "read turn")
+	defer end(&err)
+	row, err := s.db.Read.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	return turn(row)
+}
+
+func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (c db.TurnContext, err error) {
+	ctx, end := s.short(ctx, "read turn context")
+	defer end(&err)
+	rows, err := s.db.Read.TurnContext(ctx, sqlcgen.TurnContextParams{Owner: owner, ID: turnID, Reach: runCancelReach.Microseconds()})
+	if err != nil {
+		return db.TurnContext{}, err
+	}
+	found, head := false, sqlcgen.Turn{ID: chat.RootCheckpoint, Approvals: "[]", SettledAt: 1}
+	for _, row := range rows {
+		t, err := turn(row.Turn)
+		if err != nil {
+			return db.TurnContext{}, err
+		}
+		if t.ID == turnID {
+			found, c.Turn, c.Cancelled = true, t, row.Cancelled
+		}
+		if row.Turn.SettledAt == 0 && t.Status != chat.TurnNew {
+			c.Open = append(c.Open, t)
+		}
+		if row.OfTree && row.Turn.Place > head.Place {
+			head = row.Turn
+		}
+	}
+	if !found {
+		return db.TurnContext{}, db.ErrNotFound
+	}
+	c.Head = head.ID
+	if head.SettledAt == 0 {
+		c.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
+		return c, err
+	}
+	c.Approvals, err = approvals(head.ID, head.Approvals)
+	return c, err
+}
+
+func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat.Turn, err error) {
+	ctx, end := s.short(ctx, "list open turns")
+	defer end(&err)
+	rows, err := s.db.Read.OpenTurns(ctx, sqlcgen.OpenTurnsParams{Owner: owner, ThreadID: threadID})
+	if err == nil && len(rows) == 0 {
+		err = s.known(ctx, owner, threadID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return turns(rows)
+}
+
+// justSent is how long a turn that no workflow has accepted counts as open.
+const justSent = time.Minute
+
+func (s *Store) CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error) {
+	ctx, end := s.short(ctx, "count open turns")
+	defer end(&err)
+	n, err := s.db.Read.CountOpenTurns(ctx, sqlcgen.CountOpenTurnsParams{
+		Owner: owner, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-justSent))})
+	return int(n.Here), int(n.Busy), err
+}
+
+func found(ok bool) error {
+	if !ok {
+		return db.ErrNotFound
+	}
+	return nil
+}
+
+func turns(rows []sqlcgen.Turn) (_ []chat.Turn, err error) {
+	list := make([]chat.Turn, len(rows))
+	for i, row := range rows {
+		if list[i], err = turn(row); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func turn(row sqlcgen.Turn) (chat.Turn, error) {
+	t := chat.Turn{
+		ID: row.ID, ThreadID: row.ThreadID, Owner: row.Owner, Parent: row.Parent,
+		ClientTurnID: row.ClientTurnID, StreamRunID: row.StreamRunID, ContentHash: row.ContentHash,
+		Status: chat.TurnStatus(row.Status), CreatedAt: record.Time(row.CreatedAt), SettledAt: record.Time(row.SettledAt),
+		Place: int(row.Place), Generation: int(row.Generation),
+	}
+	if err := json.Unmarshal([]byte(row.Content), &t.Content); err != nil {
+		return chat.Turn{}, fmt.Errorf("content of turn %s: %w", row.ID, err)
+	}
+	return t, nil
+}

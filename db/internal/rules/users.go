@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+func (s *Store) UserData(ctx context.Context, owner string) (d db.UserData, err error) {
+	ctx, end := s.long(ctx, "count a user's data")
+	defer end(&err)
+	err = s.db.View(ctx, func(q Queries) error {
+		d, err = userData(ctx, q, owner)
+		return err
+	})
+	return d, err
+}
+
+func userData(ctx context.Context, q Queries, owner string) (db.UserData, error) {
+	threads, err := q.UserThreads(ctx, owner)
+	if err != nil {
+		return db.UserData{}, err
+	}
+	documents, err := q.UserDocuments(ctx, owner)
+	if err != nil {
+		return db.UserData{}, err
+	}
+	n, err := q.CountUserData(ctx, owner)
+	return db.UserData{
+		Threads: threads, Documents: documents, Turns: int(n.Turns), Messages: int(n.Messages),
+		Sets: int(n.Sets), Profiles: int(n.Profiles), Cancels: int(n.Cancels),
+		Attachments: int(n.Attachments), Repos: int(n.Repos),
+	}, err
+}
+
+// DeleteUser deletes conversations and documents one by one, each in its own
+// transaction, so that it never blocks other writers for long, and the rest in one.
+func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
+	ctx, end := s.db.Call(ctx, "delete user", Bulk)
+	defer end(&err)
+	if owner == chat.PublicOwner {
+		return db.UserData{}, db.ErrForbidden
+	}
+	if d, err = s.UserData(ctx, owner); err != nil {
+		return db.UserData{}, err
+	}
+	for _, id := range d.Threads {
+		if err := s.DeleteConversation(ctx, owner, id); err != nil && !errors.Is(err, db.ErrNotFound) {
+			return db.UserData{}, err
+		}
+	}
+	for _, id := range d.Documents {
+		if err := s.DeleteDocument(ctx, owner, id); err != nil && !errors.Is(err, db.ErrNotFound) {
+			return db.UserData{}, err
+		}
+	}
+	err = s.db.Update(ctx, func(q Queries) error {
+		late, err := userData(ctx, q, owner) // inserted meanwhile
+		if err != nil {
+			return err
+		}
+		for _, id := range late.Threads {
+			if err := deleteConversation(ctx, q, owner, id); err != nil {
+				return err
+			}
+		}
+		d.Threads, d.Documents = slices.Concat(d.Threads, late.Threads), slices.Concat(d.Documents, late.Documents)
+		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
+		d.Repos += late.Repos
+		for _, remove := range []func(context.Context, string) error{
+			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels,
+			q.ClearOwnerOfDeleted,
+		} {
+			if err := remove(ctx, owner); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return d, err
+}

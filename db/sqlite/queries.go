@@ -1,0 +1,179 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/rules"
+	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+)
+
+// queries are what the rules ask of SQLite. Lists are passed as JSON.
+type queries struct {
+	*sqlcgen.Queries
+	noLocks
+}
+
+var _ rules.Queries = queries{}
+
+// database lets the rules run queries of s.
+func (s *Store) database() rules.Database {
+	in := func(run func(context.Context, func(*sqlcgen.Queries) error) error) func(context.Context, func(rules.Queries) error) error {
+		return func(ctx context.Context, f func(rules.Queries) error) error {
+			return run(ctx, func(q *sqlcgen.Queries) error { return f(queries{Queries: q}) })
+		}
+	}
+	return rules.Database{
+		Read: queries{Queries: s.read}, Write: queries{Queries: s.write}, Update: in(s.update), View: in(s.view),
+		Call: func(ctx context.Context, operation string, _ rules.Size) (context.Context, func(*error)) {
+			return ctx, func(err *error) { s.wrap(operation, err) }
+		},
+	}
+}
+
+// noLocks: a writing transaction holds the only write lock from its beginning.
+type noLocks struct{}
+
+func (noLocks) LockThread(context.Context, string) error               { return nil }
+func (noLocks) LockThreadOfTurn(context.Context, string, string) error { return nil }
+func (noLocks) LockInsert(context.Context, string, string) error       { return nil }
+func (noLocks) LockCancels(context.Context, string) error              { return nil }
+
+func (q queries) TurnsForSettle(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error) {
+	return q.TurnsByID(ctx, owner, ids)
+}
+
+func (q queries) DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error) {
+	return q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
+}
+
+func (q queries) AttachmentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.AttachmentsByIDRow, error) {
+	return q.Queries.AttachmentsByID(ctx, sqlcgen.AttachmentsByIDParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) ChunksByInternalID(ctx context.Context, owner string, ids []int64) ([]sqlcgen.ChunksByInternalIDRow, error) {
+	list, err := record.JSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	return q.Queries.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owner: owner, Ids: list})
+}
+
+func (q queries) ChunksByKey(ctx context.Context, owner string, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error) {
+	keys := make([][2]any, len(docIDs))
+	for i, id := range docIDs {
+		keys[i] = [2]any{id, ordinals[i]}
+	}
+	list, err := record.JSON(keys)
+	if err != nil {
+		return nil, err
+	}
+	return q.Queries.ChunksByKey(ctx, sqlcgen.ChunksByKeyParams{Owner: owner, Keys: list})
+}
+
+func (q queries) DocumentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentsByIDRow, error) {
+	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error) {
+	return q.Queries.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) RegistryDocuments(ctx context.Context, owner string, ids []string) ([]sqlcgen.RegistryDocumentsRow, error) {
+	return q.Queries.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) SetMembers(ctx context.Context, owner string, ids []string) ([]sqlcgen.SetMembersRow, error) {
+	return q.Queries.SetMembers(ctx, sqlcgen.SetMembersParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) SetsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentSet, error) {
+	return q.Queries.SetsByID(ctx, sqlcgen.SetsByIDParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) TurnsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error) {
+	return q.Queries.TurnsByID(ctx, sqlcgen.TurnsByIDParams{Owner: owner, Ids: record.Strings(ids)})
+}
+
+func (q queries) RecordDeletedTurns(ctx context.Context, digests []string, at int64) error {
+	return q.Queries.RecordDeletedTurns(ctx, sqlcgen.RecordDeletedTurnsParams{Digests: record.Strings(digests), At: at})
+}
+
+func (q queries) UseAttachments(ctx context.Context, owner, threadID string, ids []string) error {
+	return q.Queries.UseAttachments(ctx, sqlcgen.UseAttachmentsParams{Owner: owner, ThreadID: threadID, Ids: record.Strings(ids)})
+}
+
+func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m rules.Message) (sqlcgen.Turn, error) {
+	row, err := q.Queries.InsertTurn(ctx, sqlcgen.InsertTurnParams{
+		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: t.CreatedAt,
+		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: t.Content,
+		Generation: t.Generation})
+	if err != nil {
+		return row, err
+	}
+	if err := q.InsertMessage(ctx, sqlcgen.InsertMessageParams(m)); err != nil || t.StreamRunID == "" {
+		return row, err
+	}
+	return row, q.AddStreamRun(ctx, sqlcgen.AddStreamRunParams{Owner: t.Owner, RunID: t.StreamRunID, TurnID: t.ID})
+}
+
+func (q queries) PlaceTurn(ctx context.Context, t sqlcgen.Turn, show *sqlcgen.ShowConversationParams) error {
+	if show != nil {
+		if err := q.ShowConversation(ctx, *show); err != nil {
+			return err
+		}
+	}
+	place, err := q.NextPlace(ctx, sqlcgen.NextPlaceParams{Owner: t.Owner, ThreadID: t.ThreadID})
+	if err != nil {
+		return err
+	}
+	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: t.Owner, ID: t.ID, Status: t.Status, Parent: t.Parent, Place: place})
+}
+
+func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
+	t := e.Turn
+	err := q.Queries.SettleTurn(ctx, sqlcgen.SettleTurnParams{
+		Owner: t.Owner, ID: t.ID, Status: t.Status, Parent: t.Parent, Place: t.Place,
+		Registry: t.Registry, Approvals: t.Approvals, Hidden: t.Hidden, At: t.SettledAt})
+	if err != nil {
+		return err
+	}
+	for _, m := range e.Messages {
+		if err := q.InsertMessage(ctx, sqlcgen.InsertMessageParams(m)); err != nil {
+			return err
+		}
+	}
+	for _, ev := range e.Events {
+		if err := q.InsertEvent(ctx, sqlcgen.InsertEventParams(ev)); err != nil {
+			return err
+		}
+	}
+	if err := q.ShowConversation(ctx, e.Show); err != nil {
+		return err
+	}
+	if err := q.DeleteTexts(ctx, t.ID); err != nil {
+		return err
+	}
+	return q.DeleteDrafts(ctx, t.ID)
+}
+
+func (q queries) DeleteUpload(ctx context.Context, docID string) error {
+	if err := q.DeleteRaw(ctx, docID); err != nil {
+		return err
+	}
+	return q.DeleteOtherEditions(ctx, docID)
+}
+
+func (q queries) FillSet(ctx context.Context, set chat.DocumentSet) error {
+	if err := q.ClearSet(ctx, set.ID); err != nil {
+		return err
+	}
+	for i, id := range set.DocIDs {
+		err := record.Found(q.AddToSet(ctx, sqlcgen.AddToSetParams{Owner: set.Owner, SetID: set.ID, Position: int64(i), DocID: id}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

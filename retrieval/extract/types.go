@@ -1,0 +1,120 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"mime"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+// Type declares a type of document that can be read. To add one, add a file that
+// declares it, and name it in All.
+type Type struct {
+	Name       string   // chat.Document.SourceType
+	Label      string   // for people
+	Extensions []string // of file names, with the dot
+	MediaTypes []string // that clients declare
+	Binary     bool     // an upload is of this type only if Is recognises it
+	// Is recognises the type by an upload's content. named is the name of the type that
+	// the file's name or its media type says; "" for none. Nil: by that name alone.
+	Is func(raw []byte, named string) bool
+	// Read returns the text, which need not be clean yet. Its error is *Unreadable, or one
+	// that may pass when tried again.
+	Read func(ctx context.Context, raw []byte) (string, error)
+}
+
+// Types are the types of documents that a process can read.
+type Types []Type
+
+// All lists the types that this program can read.
+func All() Types { return Types{plainText, markdown, webPage, pdfFile} }
+
+// Labels joins the types' labels as in "A, B and C".
+func (t Types) Labels() string {
+	var labels []string
+	for _, x := range t {
+		labels = append(labels, x.Label)
+	}
+	last := len(labels) - 1
+	return strings.Join(labels[:last], ", ") + " and " + labels[last]
+}
+
+// Text returns the text of raw, which is of one of the types. It is valid UTF-8
+// without control characters, lines end in "\n", and headings of HTML stand as
+// markdown ones. *Unreadable when there is no text to be had; any other error (a
+// context that ended, a process that could not start) may pass when tried again. A
+// PDF gets at most a minute.
+func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
+	if len(raw) == 0 {
+		return "", errEmpty
+	}
+	i := slices.IndexFunc(t, func(x Type) bool { return x.Name == sourceType })
+	if i < 0 {
+		return "", fmt.Errorf("unknown source type %q", sourceType)
+	}
+	text, err := t[i].Read(ctx, raw)
+	if err != nil {
+		return "", err
+	}
+	text = clean(text)
+	switch {
+	case len(text) > MaxText:
+		return "", errTooLarge
+	case strings.IndexFunc(text, alphanumeric) < 0:
+		return "", errNoText
+	}
+	return text, nil
+}
+
+// Detect returns the source type of an upload: by its file name, else by the media type
+// that the client declared, corrected by its content (a PDF or a web page named .txt).
+// Not ok when the content is of none of the types, whatever the name says.
+func (t Types) Detect(filename, declaredType string, raw []byte) (sourceType string, ok bool) {
+	named, known := t.named(filename, declaredType)
+	for _, x := range t {
+		if x.Is != nil && x.Is(raw, named.Name) {
+			return x.Name, true
+		}
+	}
+	if !known || named.Binary || len(raw) > 0 && !isText(raw) {
+		return "", false
+	}
+	return named.Name, true
+}
+
+// named is the type that a file's name or its media type says. A file without an
+// extension and without a media type is plain text.
+func (t Types) named(filename, declaredType string) (_ Type, known bool) {
+	extension := strings.ToLower(filepath.Ext(filename))
+	media, _, _ := mime.ParseMediaType(declaredType) // empty when it cannot be parsed
+	for _, has := range []func(Type) bool{
+		func(x Type) bool { return slices.Contains(x.Extensions, extension) },
+		func(x Type) bool { return slices.Contains(x.MediaTypes, media) },
+	} {
+		if i := slices.IndexFunc(t, has); i >= 0 {
+			return t[i], true
+		}
+	}
+	if extension == "" && (media == "" || media == "application/octet-stream") {
+		return plainText, true
+	}
+	return Type{}, false
+}
+
+func isText(raw []byte) bool {
+	if bytes.Contains(raw[:min(len(raw), 1024)], []byte("%PDF-")) {
+		return utf8.Valid(raw) && bytes.IndexByte(raw, 0) < 0 // a text about PDF
+	}
+	for m := mimetype.Detect(raw); m != nil; m = m.Parent() {
+		if m.Is("text/plain") {
+			return true
+		}
+	}
+	return utf16Order(raw) != nil
+}

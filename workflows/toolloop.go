@@ -1,0 +1,119 @@
+package workflows
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// toolLoop configures the loop of model calls and tool calls for an agent.
+type toolLoop struct {
+	status func(n int) chat.Node // status before the n-th model call; "" for none
+	model  func(workflow.Context, activities.Stage) workflow.Future
+}
+
+// round is the position of a turn in the tool loop.
+type round struct {
+	N     int              `json:"n"` // of the next model call
+	Stage activities.Stage `json:"stage"`
+}
+
+// runToolLoop calls the model, then the tools that it asks for, until it answers
+// without tools. Each text of the model is a piece of the answer. The thread may
+// continue as new between two rounds.
+func (u *turn) runToolLoop(ctx workflow.Context, a toolLoop) (activities.Written, error) {
+	next := round{N: 1, Stage: activities.Stage{Piece: 1}}
+	if recorded, ok := u.Steps[stepRound]; ok {
+		if err := json.Unmarshal(recorded, &next); err != nil {
+			return activities.Written{}, err
+		}
+	}
+	for {
+		if next.N > 1 && u.thread.Version >= 1 {
+			if err := u.storeOldLog(ctx); err != nil {
+				return activities.Written{}, err
+			}
+			if u.Stopped == "" && u.thread.mustContinueAsNew(ctx) {
+				u.pauseClock(ctx)
+				return activities.Written{}, errContinue
+			}
+		}
+		said, err := u.callModel(ctx, a, next.N, next.Stage)
+		if err != nil || len(said.Calls) == 0 {
+			return said, err
+		}
+		made, err := u.callTools(ctx, next.N, said.Calls)
+		if err != nil {
+			return said, err
+		}
+		if err := u.finishRound(&next, said, made); err != nil {
+			return said, err
+		}
+	}
+}
+
+// finishRound records the next round in place of this round's steps.
+func (u *turn) finishRound(r *round, said activities.Written, made []activities.Made) (err error) {
+	done := activities.Round{Calls: made}
+	if said.Chars > 0 {
+		done.Piece = r.Stage.Piece
+		r.Stage.Piece, r.Stage.Tried = r.Stage.Piece+1, 0
+	} else {
+		r.Stage.Tried += said.Attempt
+	}
+	if u.thread.Version == 0 {
+		r.Stage.Rounds = append(r.Stage.Rounds, done)
+	} else {
+		r.Stage.Round = r.N // the activity reads the rounds from the turn's texts
+	}
+	r.Stage.Calls += len(said.Calls)
+	r.N++
+	for _, step := range workflow.DeterministicKeys(u.Steps) {
+		if slices.ContainsFunc(roundSteps, func(prefix string) bool { return strings.HasPrefix(step, prefix) }) {
+			delete(u.Steps, step)
+		}
+	}
+	u.Steps[stepRound], err = json.Marshal(*r)
+	return err
+}
+
+// callModel has the model write the next piece, or ask for tool calls.
+func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
+	return once(u, stepName(stepWrite, n), func() (w activities.Written, err error) {
+		if err := u.mayCall(ctx); err != nil {
+			return w, err
+		}
+		if node := a.status(n); node != "" {
+			u.status(ctx, node)
+		}
+		err = u.await(ctx, a.model(ctx, stage), &w)
+		u.Usage = u.Usage.Add(w.Usage)
+		if err != nil {
+			return w, err
+		}
+		if w.Stopped {
+			return w, errStopped
+		}
+		u.noticeNoImages(ctx, w.NoImages)
+		if w.Chars > 0 {
+			u.append(ctx, chat.Entry{Type: chat.EventText, Piece: stage.Piece, Ref: chat.PieceKey(stage.Piece)})
+		}
+		for _, c := range w.Calls {
+			u.append(ctx, chat.Entry{Type: chat.EventToolCall, Call: &c.CallRef})
+		}
+		return w, nil
+	})
+}
+
+// noticeNoImages adds the notice that the model cannot see pictures, once per turn.
+func (u *turn) noticeNoImages(ctx workflow.Context, cannotSee bool) {
+	if cannotSee && !u.NoImages {
+		u.NoImages = true
+		u.notice(ctx, chat.NoticeNoImages)
+	}
+}
