@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/palaver-chat/palaver/activities/tiptap"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 )
 
 // Store is the part of db.Store that rendering reads.

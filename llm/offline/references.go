@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 const backNoun = `(?:one|document|doc|file|paper|version|text|polic(?:y|ies)|contract|circular|regulation|guideline|agreement|report|email)\w*`
 
 var (
-	// "Is it allowed to …" speaks of no document.
+	// "Is it allowed to …" refers to no document.
 	expletive = regexp.MustCompile(`(?i)\b(?:is|was|would|will|be|makes?) it (?:\w+ )?(?:allowed|permitted|possible|necessary|required|ok|okay|fine|mandatory|legal|lawful|true|forbidden|prohibited|enough|safe|acceptable|correct|right|compulsory)\b(?: for [\w ]{1,40}?)? (?:to|that|if|when)\b`)
 
 	otherOne = regexp.MustCompile(`(?i)\b(?:the|my|our|its) other(?: ` + backNoun + `)?\b|\banother version\b`)
@@ -24,13 +24,13 @@ var (
 	before   = regexp.MustCompile(`(?i)\b(?:previous|earlier|last|other|former|same)\b`)
 )
 
-// pointsBack reports whether the message refers to something said before.
-func (r *reader) pointsBack() bool {
-	return slices.ContainsFunc(r.words, func(w word) bool { return w.raw == "it" || w.raw == "that" || w.raw == "this" })
+// refersToEarlier reports whether the message refers to something said before.
+func (r *reader) refersToEarlier() bool {
+	return slices.ContainsFunc(r.words, func(w language.Word) bool { return w.Raw == "it" || w.Raw == "that" || w.Raw == "this" })
 }
 
-// references are the places where a text points back, outside of the mentions.
-// lost tells that it points to what was not spoken of.
+// references are the places where a text refers back, outside of the mentions. lost reports
+// that it refers to something that was not mentioned.
 func (r *reader) references(text string) (refs []mention, lost bool) {
 	text = expletive.ReplaceAllStringFunc(text, func(s string) string { return visible.ReplaceAllString(s, "_") })
 	type place struct {
@@ -49,7 +49,7 @@ func (r *reader) references(text string) (refs []mention, lost bool) {
 				}
 				p.word = text[g[0]:g[1]]
 			}
-			if re != single && r.modifies(p.end) {
+			if re != single && r.continuesAsNoun(p.end) {
 				continue // "the two weeks"
 			}
 			over := func(from, end int) bool { return p.start < end && from < max(p.end, p.start+1) }
@@ -62,7 +62,7 @@ func (r *reader) references(text string) (refs []mention, lost bool) {
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return a.start - b.start })
 	for _, p := range places {
-		docs := r.meant(p.what, p.word)
+		docs := r.referredTo(p.what, p.word)
 		if len(docs) == 0 {
 			lost = true
 			continue
@@ -72,29 +72,29 @@ func (r *reader) references(text string) (refs []mention, lost bool) {
 	return refs, lost
 }
 
-// modifies reports whether what ends before word i goes on with a noun.
-func (r *reader) modifies(i int) bool {
-	if i >= len(r.words) || r.words[i].apart {
+// continuesAsNoun reports whether a noun follows at word i: "the two weeks".
+func (r *reader) continuesAsNoun(i int) bool {
+	if i >= len(r.words) || r.words[i].Apart {
 		return false
 	}
 	w := r.words[i]
-	return !w.stop && !stating[w.raw] && !doing[w.raw] && !joints[w.raw] && (i == 0 || counts[r.words[i-1].raw])
+	return !w.Stop && !statingVerbs[w.Raw] && !actionWords[w.Raw] && !joining[w.Raw] && (i == 0 || countWords[r.words[i-1].Raw])
 }
 
-// wordAt is the first word at or after a byte of text.
+// wordAt is the first word at or after a byte of the text.
 func (r *reader) wordAt(text string, at int) int {
 	chars := utf8.RuneCountInString(text[:at])
 	for i, w := range r.words {
-		if w.start >= chars {
+		if w.Start >= chars {
 			return i
 		}
 	}
 	return len(r.words)
 }
 
-// meant are the documents that a reference points to.
-func (r *reader) meant(what *regexp.Regexp, word string) []llm.Document {
-	recent := slices.DeleteFunc(slices.Clone(r.recent), r.has)
+// referredTo are the documents that a reference means.
+func (r *reader) referredTo(what *regexp.Regexp, word string) []llm.Document {
+	recent := slices.DeleteFunc(slices.Clone(r.recent), r.isFound)
 	last := recent[:min(2, len(recent))]
 	switch what {
 	case otherOne:
@@ -105,7 +105,7 @@ func (r *reader) meant(what *regexp.Regexp, word string) []llm.Document {
 		if len(of) == 0 {
 			return nil
 		}
-		if s := r.siblings(of[0]); len(s) == 1 {
+		if s := r.otherVersions(of[0]); len(s) == 1 {
 			return []llm.Document{s[0].Document}
 		}
 		if len(r.recent) > 1 {
@@ -116,7 +116,7 @@ func (r *reader) meant(what *regexp.Regexp, word string) []llm.Document {
 		if len(last) < 2 {
 			return last
 		}
-		if word := sentence.Stem(word); word == sentence.Stem("first") || word == sentence.Stem("former") {
+		if word := language.Stem(word); word == language.Stem("first") || word == language.Stem("former") {
 			return last[1:]
 		}
 		return last[:1]
@@ -134,9 +134,9 @@ func (r *reader) meant(what *regexp.Regexp, word string) []llm.Document {
 	return last[:min(1, len(last))]
 }
 
-// spokenOf lists the documents that earlier messages name, the last one first.
-// What a person named goes before what the answer to it took in.
-func (n *namer) spokenOf(messages []llm.Message) []llm.Document {
+// mentionedIn are the documents that earlier messages name, the latest first. Those that a
+// person named come before those in the answer.
+func (n *titleIndex) mentionedIn(messages []llm.Message) []llm.Document {
 	var out []llm.Document
 	add := func(docs []llm.Document) {
 		for _, d := range docs {
@@ -148,14 +148,14 @@ func (n *namer) spokenOf(messages []llm.Message) []llm.Document {
 	var answered []llm.Document
 	for i := len(messages) - 1; i >= 0; i-- {
 		m := messages[i]
-		if m.Role == llm.Assistant { // only whole titles: an answer says much
-			r := &reader{namer: n, words: n.read(m.Text)}
-			r.whole()
-			answered = append(answered, lastFirst(r.found)...)
+		if m.Role == llm.Assistant { // only whole titles: an answer has many words
+			r := &reader{titleIndex: n, words: n.read(m.Text)}
+			r.findWholeTitles()
+			answered = append(answered, latestFirst(r.found)...)
 			continue
 		}
-		text := asked(m.Text)
-		add(lastFirst(n.reader(text, llm.Facts{}).mentions()))
+		text := instructionOf(m.Text)
+		add(latestFirst(n.reader(text, llm.Facts{}).mentions()))
 		add(answered)
 		answered = nil
 	}
@@ -163,8 +163,8 @@ func (n *namer) spokenOf(messages []llm.Message) []llm.Document {
 	return out
 }
 
-// lastFirst are the documents of sure mentions.
-func lastFirst(found []mention) []llm.Document {
+// latestFirst are the documents of sure mentions, the last one first.
+func latestFirst(found []mention) []llm.Document {
 	slices.SortStableFunc(found, func(a, b mention) int { return a.from - b.from })
 	var out []llm.Document
 	for _, m := range found {
@@ -178,27 +178,27 @@ func lastFirst(found []mention) []llm.Document {
 
 // resolve finds the documents that the latest message refers to.
 func resolve(f llm.Facts) llm.DocResolution {
-	text := asked(f.Message)
-	names := newNamer(f.Documents)
+	text := instructionOf(f.Message)
+	names := newTitleIndex(f.Documents)
 	r := names.reader(text, f)
-	r.recent = names.spokenOf(f.Recent)
+	r.recent = names.mentionedIn(f.Recent)
 	mentions := r.mentions()
 	out := llm.DocResolution{ResolvedIDs: []string{}, UnresolvedNames: []string{}, Confidence: chat.High, Reasoning: "no document is named"}
-	out.UnresolvedNames = append(out.UnresolvedNames, unknown(text, names, r.documents)...)
+	out.UnresolvedNames = append(out.UnresolvedNames, unknownNames(text, names, r.documents)...)
 
 	var lost bool
-	if r.lookBack(f, text, len(out.UnresolvedNames) > 0) {
+	if r.mayReferBack(f, text, len(out.UnresolvedNames) > 0) {
 		var refs []mention
-		refs, lost = r.references(plain(text))
+		refs, lost = r.references(language.NormalizeName(text))
 		out.ImplicitRefs = lost
 		mentions = append(slices.Clone(mentions), refs...)
 		slices.SortStableFunc(mentions, func(a, b mention) int { return a.from - b.from })
 	}
 	for _, m := range mentions {
 		if !m.sure && slices.ContainsFunc(m.docs, func(d llm.Document) bool { return slices.Contains(f.Explicit, d.ID) }) {
-			continue // a tag settled it
+			continue // the tag decides
 		}
-		out.Reasoning, out.ImplicitRefs = "matched by name", out.ImplicitRefs || m.back
+		out.Reasoning, out.ImplicitRefs = "matched by name", out.ImplicitRefs || m.earlier
 		for _, d := range m.docs {
 			if !slices.Contains(out.ResolvedIDs, d.ID) {
 				out.ResolvedIDs = append(out.ResolvedIDs, d.ID)
@@ -224,12 +224,12 @@ func resolve(f llm.Facts) llm.DocResolution {
 	return out
 }
 
-// lookBack reports whether words that point back may mean documents: when the
-// message names none, and beside names when two are to be set against each
-// other. A tagged document or a text in the message is what "it" means there.
-func (r *reader) lookBack(f llm.Facts, text string, unknown bool) bool {
+// mayReferBack reports whether words like "it" may mean documents: when the message names
+// none, and beside one name when two are compared. With a tagged document or a text in the
+// message, "it" means that.
+func (r *reader) mayReferBack(f llm.Facts, text string, unknown bool) bool {
 	against := r.compare || f.Action == chat.Audit || f.Action == "" && (auditVerb.MatchString(text) || auditQuestion.MatchString(text))
-	if _, pasted := split(f.Message); len(pasted) > 40 {
+	if _, pasted := splitMessage(f.Message); len(pasted) > 40 {
 		return false
 	}
 	if len(f.Explicit) > 0 {

@@ -1,18 +1,21 @@
-package activities
+package intent
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/internal/language"
+)
 
 // named is a placeholder for a document's name.
 const named = "\uFFFCDOC\uFFFC"
 
-const namedWord = "doc" // named, as words reads it
+const namedWord = "doc" // named, as language.Words returns it
 
 var (
-	summaryWords = set("summarize summarise summarizing summarising summary summaries overview recap outline tldr")
-	aboutWords   = set("about regarding concerning")
-	withinWords  = set("in from within of under")
+	aboutWords  = language.NewSet("about regarding concerning")
+	withinWords = language.NewSet("in from within of under")
 	// generic are words for a document as a whole, not for a subject in it.
-	generic = union(documentNouns, determiners, connecting, set(`
+	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, language.NewSet(`
 main key most important central essential core general overall whole entire full complete brief short quick concise
 detailed point points finding findings idea ideas takeaway takeaways content contents message highlights highlight
 gist essence substance part parts bullet bullets line lines sentence sentences word words paragraph paragraphs page pages
@@ -20,11 +23,11 @@ is are was were says say said does do what it they them here us our your about o
 doc attached uploaded`))
 )
 
-// asksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a
+// AsksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a
 // request for a summary is about one subject in a document. names are the documents'
 // names in it. It recognizes clear cases only.
-func asksOfTopic(message string, names []string) bool {
-	ws := words(replaceNames(message, names, " "+named+" "))
+func AsksOfTopic(message string, names []string) bool {
+	ws := language.Words(language.ReplaceNames(message, names, " "+named+" "))
 	at := slices.IndexFunc(ws, func(w string) bool { return summaryWords[w] })
 	if at < 0 {
 		return false
@@ -50,5 +53,5 @@ func hasSubject(ws []string) bool {
 }
 
 func namesDocument(ws []string) bool {
-	return slices.ContainsFunc(ws, func(w string) bool { return w == namedWord || documentNouns[w] })
+	return slices.ContainsFunc(ws, func(w string) bool { return w == namedWord || language.TitleNouns[w] })
 }

@@ -1,11 +1,11 @@
-package activities
+package intent
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
@@ -13,24 +13,21 @@ import (
 // without names and instruction.
 const minAuditText = 40
 
-var (
-	auditVerbs = union(actionWords[chat.Audit], set("check checking review reviewing verify verifying assess assessing examine examining"))
-	// instructing are words of the sentence that asks for an audit.
-	instructing = union(common, documentNouns, auditVerbs, set(`
+// instructing are words of the sentence that asks for an audit.
+var instructing = language.Union(language.Common, language.TitleNouns, auditVerbs, language.NewSet(`
 attached following below here above against whether conform conforms breach breaches break breaks issue issues
 problem problems finding findings severe serious tell flag point out based per violated clause clauses`))
-)
 
-// auditText splits a message into the instruction and the text to audit. free is the
+// SplitAudit splits a message into the instruction and the text to audit. free is the
 // message without the names of documents. The text is "" when there is too little of
 // it: then the person is asked for it.
 //
 // These count as text: what follows the colon in "Audit this against X: <text>", a
 // quotation, the lines or sentences after the instruction, and a message without any
 // instruction.
-func auditText(free string) (instruction, text string) {
+func SplitAudit(free string) (instruction, text string) {
 	free = strings.TrimSpace(free)
-	if body := quotation(free); hasOwnText(body) {
+	if body := quotation(free); HasText(body) {
 		return noQuotes.Replace(strings.Replace(free, body, "", 1)), body
 	}
 	parts := sentence.Sentences(free)
@@ -39,8 +36,8 @@ func auditText(free string) (instruction, text string) {
 	}
 	runes := []rune(free)
 	first := string(runes[:parts[0].End])
-	if !asksForAudit(first) {
-		if last := parts[len(parts)-1]; len(parts) > 1 && asksForAudit(last.Text) {
+	if !AsksForAudit(first) {
+		if last := parts[len(parts)-1]; len(parts) > 1 && AsksForAudit(last.Text) {
 			return last.Text, ownTextOrEmpty(string(runes[:last.Start])) // the text came first
 		}
 		if len(parts) == 1 && strings.HasSuffix(first, "?") {
@@ -48,10 +45,10 @@ func auditText(free string) (instruction, text string) {
 		}
 		return "", ownTextOrEmpty(free)
 	}
-	if i := strings.IndexAny(first, ":\n"); i >= 0 && asksForAudit(first[:i]) && hasOwnText(free[i+1:]) {
+	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) && HasText(free[i+1:]) {
 		return first[:i], strings.TrimSpace(free[i+1:])
 	}
-	if rest := strings.TrimSpace(string(runes[parts[0].End:])); hasOwnText(rest) {
+	if rest := strings.TrimSpace(string(runes[parts[0].End:])); HasText(rest) {
 		return first, rest
 	}
 	return free, ""
@@ -59,19 +56,16 @@ func auditText(free string) (instruction, text string) {
 
 var noQuotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "«", "", "»", "")
 
-func asksForAudit(s string) bool {
-	for _, w := range words(s) {
-		if auditVerbs[w] {
-			return true
-		}
-	}
-	return false
+// AsksForAudit reports whether a text has a verb that asks for an audit.
+func AsksForAudit(s string) bool {
+	return hasAny(language.Words(s), auditVerbs)
 }
 
-// hasOwnText reports whether s has enough words beside those of the instruction.
-func hasOwnText(s string) bool {
+// HasText reports whether s has enough words for a text to audit, beside those of the
+// instruction.
+func HasText(s string) bool {
 	own := 0
-	for _, w := range words(s) {
+	for _, w := range language.Words(s) {
 		if !instructing[w] {
 			own += utf8.RuneCountInString(w)
 		}
@@ -80,7 +74,7 @@ func hasOwnText(s string) bool {
 }
 
 func ownTextOrEmpty(s string) string {
-	if s = strings.TrimSpace(s); !hasOwnText(s) {
+	if s = strings.TrimSpace(s); !HasText(s) {
 		return ""
 	}
 	return s
@@ -90,13 +84,13 @@ func ownTextOrEmpty(s string) string {
 func quotation(s string) string {
 	longest := ""
 	for {
-		i := strings.IndexAny(s, "\"“«")
+		i := strings.IndexAny(s, language.OpeningDoubleQuotes)
 		if i < 0 {
 			return longest
 		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		s = s[i+size:]
-		j := strings.IndexAny(s, "\"”»")
+		j := strings.IndexAny(s, language.ClosingDoubleQuotes)
 		if j < 0 {
 			return longest
 		}

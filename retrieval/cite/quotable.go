@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// haystack is the texts that may be quoted, each in the forms a quotation of it
-// may take.
-type haystack []string
+// quotable is the texts that may be quoted, each in the forms that a quotation of it
+// may have.
+type quotable []string
 
-func newHaystack(sources []Source, allowed []string) haystack {
-	var h haystack
+func newQuotable(sources []Source, allowed []string) quotable {
+	var h quotable
 	for _, t := range joined(sources) {
 		h.add(t)
 	}
@@ -25,7 +25,7 @@ func newHaystack(sources []Source, allowed []string) haystack {
 	return h
 }
 
-func (h *haystack) add(text string) {
+func (h *quotable) add(text string) {
 	n := normal(text)
 	if n == "" {
 		return
@@ -64,10 +64,10 @@ func joined(sources []Source) []string {
 	return out
 }
 
-// has reports whether quoted is verbatim in a text, white space, the style of
-// quotation marks and dashes, emphasis, the case of the first letter and
-// punctuation around it aside.
-func (h haystack) has(quoted string) bool {
+// has reports whether quoted is verbatim in a text. It ignores white space, the style
+// of quotation marks and dashes, emphasis, the case of the first letter, and
+// punctuation around it.
+func (h quotable) has(quoted string) bool {
 	q := strings.TrimFunc(normal(quoted), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(`.,;:!?…"'`, r)
 	})

@@ -8,27 +8,26 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// wish is a tool call that a message asks for.
-type wish struct {
+// requestedCall is a tool call that a message asks for.
+type requestedCall struct {
 	start   int // in the message
-	head    int // where the words end that ask for it; its arguments follow
+	end     int // where the words that ask for it end; its arguments follow
 	tool    llm.Tool
 	query   string // of a search
-	rest    string // what else is asked about what the search finds
+	rest    string // what else is asked about the results
 	call    llm.ToolCall
-	missing []string // required arguments that the message does not say
+	missing []string // required arguments that the message does not have
 }
 
-// What begins a request to do something; in the middle of a sentence a verb is
-// none.
+// The beginning of a request. A verb in the middle of a sentence is none.
 const request = `(?i)(?:^|[.!?;,\n]|\b(?:and|then|please|also|now|first|next|(?:can|could|would|will) you(?: please)?)\b)\s*`
 
 const (
-	mine  = `(?:(?:all|any|of|my|our|the|these|those|this|your|uploaded)\s+)*`
-	files = mine + `(?:documents?|docs?|files?|library|texts?)\b`
+	whose = `(?:(?:all|any|of|my|our|the|these|those|this|your|uploaded)\s+)*`
+	files = whose + `(?:documents?|docs?|files?|library|texts?)\b`
 )
 
-// Requests in plain words for the tools of our own.
+// Requests in plain words for our own tools.
 var (
 	searchIn    = regexp.MustCompile(request + `(?:search|look|dig|check|query)\s+(?:up\s+)?(?:(?:in|into|through|within|across)\s+)?` + files + `\s*(?:(?:for|about|on|regarding|what is said about)\b|:)\s*`)
 	searchFor   = regexp.MustCompile(request + `(?:search|look|find)\s+(?:(?:for|up)\s+)?(.{2,300}?)\s+(?:in|within|through|across|among)\s+` + files)
@@ -41,34 +40,33 @@ var (
 	furtherAsk  = regexp.MustCompile(`(?i)[,;]?\s+(?:and|then|to)\s+(?:then\s+)?(?:tell|say|explain|summari[sz]e|show|list|answer|let|give|find out|quote)\b`)
 )
 
-// wishes are the tool calls that a message names plainly, in its order, and that
-// were not made yet. byName leaves only those that name a tool by its name. What
-// documents and tools say never asks for anything: only the person's message is
-// read.
-func wishes(f llm.Facts, byName bool) []wish {
-	text := asked(f.Message)
-	if startsWithName.MatchString(f.Message) { // arguments may be long
+// requestedCalls are the tool calls that a message plainly asks for and that were not made
+// yet, in its order. byName leaves only those that use a tool's name. Only the person's
+// message is read: documents and results of tools cannot ask for a call.
+func requestedCalls(f llm.Facts, byName bool) []requestedCall {
+	text := instructionOf(f.Message)
+	if startsWithName.MatchString(f.Message) { // its arguments may be long
 		text = strings.TrimSpace(f.Message)
 	}
 	masked := mask(text)
-	var found []wish
+	var found []requestedCall
 	for _, t := range f.Tools {
-		for _, m := range nameOf(t, f.Tools).FindAllStringSubmatchIndex(masked, -1) {
-			found = append(found, wish{start: m[0], head: m[2], tool: t})
+		for _, m := range nameRequest(t, f.Tools).FindAllStringSubmatchIndex(masked, -1) {
+			found = append(found, requestedCall{start: m[0], end: m[2], tool: t})
 		}
 	}
 	if !byName {
-		found = append(found, plainly(text, masked, f.Tools)...)
+		found = append(found, inPlainWords(text, masked, f.Tools)...)
 	}
-	slices.SortStableFunc(found, func(a, b wish) int {
+	slices.SortStableFunc(found, func(a, b requestedCall) int {
 		if a.start != b.start {
 			return a.start - b.start
 		}
-		return b.head - a.head
+		return b.end - a.end
 	})
-	var out []wish
+	var out []requestedCall
 	for _, w := range found {
-		if len(out) == 0 || w.start >= out[len(out)-1].head {
+		if len(out) == 0 || w.start >= out[len(out)-1].end {
 			out = append(out, w)
 		}
 	}
@@ -77,29 +75,28 @@ func wishes(f llm.Facts, byName bool) []wish {
 		if i+1 < len(out) {
 			end = out[i+1].start
 		}
-		out[i].fill(text[out[i].head:end])
+		out[i].fill(text[out[i].end:end])
 	}
-	return left(out, f.Used)
+	return withoutMade(out, f.Used)
 }
 
-// startsWithName is a message that begins with the words before a tool's name.
+// startsWithName matches a message that begins with a request for a tool by name.
 var startsWithName = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:use|call|run|invoke|execute)\s+[\w` + "`" + `/-]+`)
 
-// nameOf matches a request for a tool by its name, with or without its server's
-// name before it when that is enough to tell which one is meant.
-func nameOf(t llm.Tool, all []llm.Tool) *regexp.Regexp {
-	names := spelled(t.Name)
+// nameRequest matches a request for a tool by its name. The name of its server may be left
+// out when the tool is the only one of its name.
+func nameRequest(t llm.Tool, all []llm.Tool) *regexp.Regexp {
+	names := namePattern(t.Name)
 	if _, short, ok := strings.Cut(t.Name, "__"); ok && short != "" && !slices.ContainsFunc(all, func(o llm.Tool) bool {
 		return o.Name != t.Name && (o.Name == short || strings.HasSuffix(o.Name, "__"+short))
 	}) {
-		names += "|" + spelled(short)
+		names += "|" + namePattern(short)
 	}
 	return regexp.MustCompile(`(?i)\b(?:use|using|call|run|invoke|execute|try)\s+(?:the\s+)?(?:tools?\s+)?[` + "`" + `]?(?:` + names + `)[` + "`" + `]?(?:\s+tool)?()(?:$|[^\w-])`)
 }
 
-// spelled is a name in a regular expression that allows blanks and any number of
-// dashes between its words.
-func spelled(name string) string {
+// namePattern is a regular expression for a name with blanks or dashes between its words.
+func namePattern(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' })
 	for i := range words {
 		words[i] = regexp.QuoteMeta(words[i])
@@ -107,9 +104,9 @@ func spelled(name string) string {
 	return strings.Join(words, `[_\-\s]+`)
 }
 
-// plainly finds requests in plain words for the tools of our own that are there.
-func plainly(text, masked string, tools []llm.Tool) []wish {
-	var out []wish
+// inPlainWords finds requests for our own tools in plain words.
+func inPlainWords(text, masked string, tools []llm.Tool) []requestedCall {
+	var out []requestedCall
 	has := func(name string) (llm.Tool, bool) {
 		i := slices.IndexFunc(tools, func(t llm.Tool) bool { return t.Name == name })
 		if i < 0 {
@@ -119,24 +116,24 @@ func plainly(text, masked string, tools []llm.Tool) []wish {
 	}
 	if t, ok := has("search_documents"); ok {
 		for _, m := range searchFor.FindAllStringSubmatchIndex(masked, -1) {
-			out = append(out, wish{start: m[0], head: m[1], tool: t, query: text[m[2]:m[3]]})
+			out = append(out, requestedCall{start: m[0], end: m[1], tool: t, query: text[m[2]:m[3]]})
 		}
 		for _, re := range []*regexp.Regexp{searchIn, askFiles, searchPlain} {
 			for _, m := range re.FindAllStringIndex(masked, -1) {
-				out = append(out, wish{start: m[0], head: m[1], tool: t})
+				out = append(out, requestedCall{start: m[0], end: m[1], tool: t})
 			}
 		}
 	}
 	if t, ok := has("list_documents"); ok {
 		for _, m := range listThem.FindAllStringIndex(masked, -1) {
-			out = append(out, wish{start: m[0], head: m[1], tool: t})
+			out = append(out, requestedCall{start: m[0], end: m[1], tool: t})
 		}
 	}
 	if t, ok := has("generate_image"); ok {
 		for _, re := range []*regexp.Regexp{makePicture, drawIt} {
 			for _, m := range re.FindAllStringIndex(masked, -1) {
 				if !notAPicture.MatchString(text[m[1]:]) {
-					out = append(out, wish{start: m[0], head: m[1], tool: t})
+					out = append(out, requestedCall{start: m[0], end: m[1], tool: t})
 				}
 			}
 		}
@@ -144,8 +141,8 @@ func plainly(text, masked string, tools []llm.Tool) []wish {
 	return out
 }
 
-// fill reads the arguments out of the words that follow the request.
-func (w *wish) fill(text string) {
+// fill reads the arguments from the words after the request.
+func (w *requestedCall) fill(text string) {
 	props := properties(w.tool.Schema)
 	var args map[string]any
 	switch w.tool.Name {
@@ -161,7 +158,7 @@ func (w *wish) fill(text string) {
 		if q, ok := args["query"].(string); ok {
 			w.query = q
 		}
-	case "list_documents": // what follows is no title
+	case "list_documents": // the text that follows is no title
 		if args = object(text); args == nil {
 			args = map[string]any{}
 			byName(text, props, args)
@@ -172,15 +169,14 @@ func (w *wish) fill(text string) {
 	w.call = call(w.tool.Name, args)
 }
 
-// left are the wishes without those that a call was made for: of each tool as
-// many as were called, whatever arguments a person put in the place of those
-// asked for, and whether it was run or rejected.
-func left(all []wish, used []llm.Used) []wish {
+// withoutMade drops as many requests of each tool as calls of it were made, with whatever
+// arguments and whether they ran or were rejected.
+func withoutMade(all []requestedCall, used []llm.Used) []requestedCall {
 	made := map[string]int{}
 	for _, u := range used {
 		made[u.Call.Name]++
 	}
-	var out []wish
+	var out []requestedCall
 	for _, w := range all {
 		if made[w.tool.Name] > 0 {
 			made[w.tool.Name]--
