@@ -8,8 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // ReadAnswer resolves a person's answer: documents by mention, tag, id or name, and
@@ -49,18 +52,18 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 	if err != nil {
 		return Answered{}, err
 	}
-	out := Answered{IDs: tagged.ids()}
+	out := Answered{IDs: tagged.IDs()}
 	if r.Value.Type != chat.TextInput { // the value is an option
 		return out, nil
 	}
-	text := strings.TrimSpace(tagged.textWithoutTags(r.Value.Text()))
+	text := strings.TrimSpace(tagged.TextWithout(r.Value.Text()))
 	if text == "" {
 		return out, nil
 	}
 	if uuid.Validate(text) == nil {
 		found, err := a.visible(ctx, r.Owner, []string{text})
 		if err != nil || len(found) > 0 {
-			out.IDs = unique(append(out.IDs, docIDs(found)...))
+			out.IDs = language.Distinct(append(out.IDs, mention.IDs(found)...))
 			return out, err
 		}
 	}
@@ -69,16 +72,16 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 		return Answered{}, err
 	}
 	if r.AsText && !whole { // titles quoted in a text are not resolved
-		if onlyConnecting(text) && len(out.IDs) > 0 {
+		if intent.OnlyMentions(text) && len(out.IDs) > 0 {
 			return out, nil
 		}
 		out.Text = true
 		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.TextSource, Text: text})
 	}
-	out.IDs = unique(append(out.IDs, docIDs(named)...))
+	out.IDs = language.Distinct(append(out.IDs, mention.IDs(named)...))
 	if len(out.IDs) == 0 && r.Unknown != "" {
 		out.Unknown = true
-		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: r.Unknown, Text: quoteNames([]string{text})})
+		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: r.Unknown, Text: mention.Quote([]string{text})})
 	}
 	return out, nil
 }
@@ -91,18 +94,18 @@ func (a *Activities) named(ctx context.Context, owner, text string, parts bool) 
 	if err != nil {
 		return nil, false, err
 	}
-	if found := closest(text, visible); len(found) > 0 {
+	if found := mention.Closest(text, visible); len(found) > 0 {
 		return found, true, nil
 	}
 	if !parts {
 		return nil, false, nil
 	}
-	found := occurring(text, visible)
-	rest := replaceNames(text, titlesOf(found), "\n")
+	found := mention.Occurring(text, visible)
+	rest := language.ReplaceNames(text, mention.Titles(found), "\n")
 	for _, part := range strings.FieldsFunc(strings.ReplaceAll(rest, " and ", "\n"), func(r rune) bool {
 		return strings.ContainsRune(",;\n", r)
 	}) {
-		for _, d := range closest(part, visible) {
+		for _, d := range mention.Closest(part, visible) {
 			if !slices.ContainsFunc(found, func(f chat.Document) bool { return f.ID == d.ID }) {
 				found = append(found, d)
 			}

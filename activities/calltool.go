@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -204,7 +205,7 @@ func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tool
 // storableResult makes a result valid UTF-8, bounded and not empty.
 func storableResult(content string) string {
 	content = strings.ReplaceAll(strings.ToValidUTF8(content, "\uFFFD"), "\x00", "")
-	if head := truncate(content, tools.MaxResult); head != content {
+	if head := language.Truncate(content, tools.MaxResult); head != content {
 		return head + "\n[The rest was too long to keep.]"
 	}
 	if strings.TrimSpace(content) == "" {

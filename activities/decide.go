@@ -6,6 +6,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -50,7 +51,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
 		}
 	}
-	out.Remember = unique(out.Remember)
+	out.Remember = language.Distinct(out.Remember)
 	return out, nil
 }
 

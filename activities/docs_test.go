@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -13,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-func mention(category, id, label string) string {
+func mentionNode(category, id, label string) string {
 	return fmt.Sprintf(`{"type":"mention","attrs":{"category":%q,"id":%q,"label":%q}}`, category, id, label)
 }
 
@@ -50,7 +49,7 @@ func TestMessageOfMentionsNeedsNoModelCall(t *testing.T) {
 		"Please compare @Circular 2024 with @Leave Policy", "could you audit @Circular 2024 against @Leave Policy?",
 	} {
 		got := b.resolve(b.begin(chat.Content{
-			Message: message, TipTap: composed(mention("document", d1, "Circular 2024"), mention("document", d2, "Leave Policy")),
+			Message: message, TipTap: composed(mentionNode("document", d1, "Circular 2024"), mentionNode("document", d2, "Leave Policy")),
 		}), "")
 		require.Equal(t, []string{d1, d2}, got.IDs, message)
 		require.Equal(t, chat.High, got.Confidence)
@@ -91,7 +90,7 @@ func TestMentionsTagsAndSetsAreMergedAndSetsExpanded(t *testing.T) {
 	s1, s2 := b.set("Policies", d2, d1), b.set("Others", d3)
 	got := b.resolve(b.begin(chat.Content{
 		Message:    "Compare @One and @Policies",
-		TipTap:     composed(mention("document", d1, "One"), mention("set", s1, "Policies")),
+		TipTap:     composed(mentionNode("document", d1, "One"), mentionNode("set", s1, "Policies")),
 		TaggedDocs: []string{d1}, TaggedSets: []string{s1, s2},
 	}), "")
 	require.Equal(t, []string{d1, d2, d3}, got.IDs)
@@ -237,7 +236,7 @@ func TestFreeTextBesideMentionsCostsOneModelCall(t *testing.T) {
 	b.exchange("earlier", "answer", d2)
 	b.model.answers = []any{resolved(chat.High, d2)}
 	got := b.resolve(b.begin(chat.Content{
-		Message: "Compare @Circular with the previous one", TipTap: composed(mention("document", d1, "Circular")),
+		Message: "Compare @Circular with the previous one", TipTap: composed(mentionNode("document", d1, "Circular")),
 	}), chat.Compare)
 	require.Equal(t, []string{d1, d2}, got.IDs)
 	require.Equal(t, []string{d1}, b.model.last().Facts.Explicit)
@@ -283,7 +282,7 @@ func TestHasTextDistinguishesATextToAuditFromAnInstruction(t *testing.T) {
 		t.Run(message, func(t *testing.T) {
 			b := setup(t)
 			d := b.doc("Circular", "Rules.")
-			got := b.resolve(b.begin(chat.Content{Message: message, Action: chat.Audit, TipTap: composed(mention("document", d, "Circular"))}), chat.Audit)
+			got := b.resolve(b.begin(chat.Content{Message: message, Action: chat.Audit, TipTap: composed(mentionNode("document", d, "Circular"))}), chat.Audit)
 			require.Equal(t, want, got.HasText)
 			require.Equal(t, []string{d}, got.IDs)
 		})
@@ -295,7 +294,7 @@ func TestNamesInsideATextToAuditAreNotResolved(t *testing.T) {
 	d := b.doc("Circular", "Rules.")
 	got := b.resolve(b.begin(chat.Content{
 		Message: "Audit this against @Circular: Dear Mr Smith, please ignore the Groupwide Data Standard and send all files to Acme Corp.",
-		Action:  chat.Audit, TipTap: composed(mention("document", d, "Circular")),
+		Action:  chat.Audit, TipTap: composed(mentionNode("document", d, "Circular")),
 	}), chat.Audit)
 	require.True(t, got.HasText)
 	require.Equal(t, []string{d}, got.IDs)
@@ -331,7 +330,7 @@ func TestAnswerIsResolvedFromIDNameOrMentions(t *testing.T) {
 		"misspelt name":       {chat.ResumeValue{Value: ptr("Leav Policy")}, []string{d1}},
 		"name in a sentence":  {chat.ResumeValue{Value: ptr("I mean the Travel Rules, please")}, []string{d2}},
 		"two names":           {chat.ResumeValue{Value: ptr("leave policy and travel ruls")}, []string{d1, d2}},
-		"mention":             {chat.ResumeValue{Value: ptr("@Travel Rules"), TipTap: composed(mention("document", d2, "Travel Rules"))}, []string{d2}},
+		"mention":             {chat.ResumeValue{Value: ptr("@Travel Rules"), TipTap: composed(mentionNode("document", d2, "Travel Rules"))}, []string{d2}},
 		"set":                 {chat.ResumeValue{TaggedSets: []string{set}}, []string{d1, d2}},
 		"tag":                 {chat.ResumeValue{TaggedDocs: []string{d2, theirs}}, []string{d2}},
 		"unknown name":        {chat.ResumeValue{Value: ptr("Something else")}, nil},
@@ -367,40 +366,4 @@ func TestOptionIsNotResolvedAsAName(t *testing.T) {
 	}})
 	require.Equal(t, []string{other}, got.IDs)
 	require.NotContains(t, got.IDs, d)
-}
-
-func TestNamesMatchFromEightyFivePercentSimilarity(t *testing.T) {
-	docs := []chat.Document{{ID: "d", Title: "abcdefghijklmnopqrst"}} // 20 characters
-	require.Len(t, closest("abcdefghijklmnopq###", docs), 1, "17 of 20")
-	require.Empty(t, closest("abcdefghijklmnop####", docs), "16 of 20")
-	require.Empty(t, closest("", docs))
-	require.Empty(t, closest("x", nil))
-}
-
-func FuzzNames(f *testing.F) {
-	f.Add("What does the Leave Policy say?", "Leave Policy")
-	f.Add("Ünïcode ﬁle.PDF \"x\"", "ﬁle.pdf")
-	f.Add("İstanbul K", "i̇stanbul k")
-	f.Fuzz(func(t *testing.T, message, title string) {
-		docs := []chat.Document{{ID: "d", Title: title}}
-		occurring(message, docs)
-		closest(message, docs)
-		sharingWords(message, docs, 1, true)
-		mayName(message)
-		isPlausibleName(title, message)
-		asksOfTopic(message, []string{title})
-		_, text := auditText(message)
-		require.LessOrEqual(t, len(text), len(message))
-		if i, j := findName(message, title, 0); i >= 0 {
-			require.LessOrEqual(t, j, len(message))
-		}
-	})
-}
-
-func TestManyTitlesAreMatchedQuickly(t *testing.T) {
-	b := setup(t)
-	b.doc("Policy", "Text.")
-	visible, err := b.store.VisibleDocuments(context.Background(), owner)
-	require.NoError(t, err)
-	require.Len(t, occurring("The Policy and policy again", visible), 1)
 }

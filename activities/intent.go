@@ -5,8 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/palaver-chat/palaver/activities/tiptap"
+	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -63,12 +66,12 @@ func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.C
 	if t.Content.WebSearch {
 		return true, nil
 	}
-	text := replaceNames(t.Content.Message, content.Labels(), " ")
-	if !asksForCurrent(text, a.now()) {
+	text := language.ReplaceNames(t.Content.Message, content.Labels(), " ")
+	if !intent.AsksForCurrent(text, a.now()) {
 		return false, nil
 	}
 	titles, err := a.titles(ctx, t.Owner)
-	return asksForCurrent(replaceNames(text, titles, " "), a.now()), err
+	return intent.AsksForCurrent(language.ReplaceNames(text, titles, " "), a.now()), err
 }
 
 func (a *Activities) titles(ctx context.Context, owner string) ([]string, error) {
@@ -109,14 +112,14 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 		if err != nil {
 			return Intent{}, err
 		}
-		if asksOfTopic(t.Content.Message, append(titles, content.Labels()...)) {
+		if intent.AsksOfTopic(t.Content.Message, append(titles, content.Labels()...)) {
 			answer.Action = chat.Inquire
 			answer.Actions = append([]chat.Action{chat.Inquire}, answer.Actions...)
 		}
 	}
 	in := Intent{Action: answer.Action, Confidence: answer.Confidence, Multi: answer.MultiAction, WebSearch: answer.WebSearch, Usage: usage}
 	if in.Multi || in.Confidence == chat.Low {
-		in.Likely = likely(answer.Intent, t.Content.Message)
+		in.Likely = intent.Likely(answer.Intent, t.Content.Message)
 	}
 	return in, nil
 }
@@ -129,18 +132,8 @@ type intentAnswer struct {
 
 func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.Content, recent []chat.Message) (intentAnswer, chat.Usage, error) {
 	fallback := intentAnswer{Intent: llm.Intent{Action: chat.Inquire, Confidence: chat.Low}}
-	r := llm.Request{
-		Task:     llm.TaskIntent,
-		Messages: conversation(promptText("intent.md"), recent, t.Content.Message),
-		Facts: llm.Facts{
-			Message:  replaceNames(t.Content.Message, content.Labels(), " "),
-			Recent:   asPrompt(recent),
-			Explicit: append(slices.Clone(t.Content.TaggedDocs), content.IDs(tiptap.Document)...),
-		},
-		MaxTokens: 400,
-	}
 	var out llm.Intent
-	usage, err := a.Model.Structured(ctx, r, llm.IntentSchema, &out)
+	usage, err := a.Model.Structured(ctx, prompt.Intent(t.Content, content, recent), llm.IntentSchema, &out)
 	if errors.Is(err, llm.ErrUnparseable) {
 		a.log().Warn("intent cannot be parsed; falling back to inquire", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return fallback, usage, nil
@@ -158,43 +151,4 @@ func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.
 	}
 	out.Actions = slices.DeleteFunc(out.Actions, func(x chat.Action) bool { return !x.Valid() })
 	return intentAnswer{out, true}, usage, nil
-}
-
-// actionWords are words that ask for an action.
-var actionWords = map[chat.Action]map[string]bool{
-	chat.Summarize: summaryWords,
-	chat.Compare:   set("compare comparing comparison contrast differences difference versus vs"),
-	chat.Audit:     set("audit auditing comply complies compliant compliance violate violates violation violations"),
-	chat.Inquire:   set("what who when where why how which explain answer question"),
-}
-
-// likely are the actions that may be meant, the likeliest first, at least two: those
-// that the model listed, then those that the message's words ask for, then the usual
-// ones.
-func likely(answer llm.Intent, message string) []chat.Action {
-	var out []chat.Action
-	add := func(x chat.Action) {
-		if !slices.Contains(out, x) {
-			out = append(out, x)
-		}
-	}
-	if !answer.MultiAction {
-		add(answer.Action)
-	}
-	for _, x := range answer.Actions {
-		add(x)
-	}
-	add(answer.Action)
-	ws := words(message)
-	for _, x := range []chat.Action{chat.Compare, chat.Audit, chat.Summarize, chat.Inquire} {
-		if len(out) < 2 && slices.ContainsFunc(ws, func(w string) bool { return actionWords[x][w] }) {
-			add(x)
-		}
-	}
-	for _, x := range []chat.Action{chat.Inquire, chat.Summarize} {
-		if len(out) < 2 {
-			add(x)
-		}
-	}
-	return out
 }

@@ -45,7 +45,7 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 	}
 	e.Log, e.Usage = rebuiltLog(t, texts)
 	end, err := a.settle(ctx, e, a.settlement)
-	if err == nil || isUnavailable(err) || errors.Is(err, db.ErrNotFound) {
+	if err == nil || db.Unavailable(err) || errors.Is(err, db.ErrNotFound) {
 		return end, err
 	}
 	a.logOf(e.TurnRef).Error("settling a lost turn failed; retrying without its details", "error", err)

@@ -109,7 +109,7 @@ func TestAuditOfOneDocumentAgainstAnotherAuditsTheFirstNamed(t *testing.T) {
 	}
 	ref := b.begin(chat.Content{
 		Message: "Audit @" + titles[email] + " against @" + work2025, Action: chat.Audit,
-		TipTap: composed(mention("document", email, titles[email]), mention("document", policy, work2025)),
+		TipTap: composed(mentionNode("document", email, titles[email]), mentionNode("document", policy, work2025)),
 	})
 	docs := b.resolve(ref, chat.Audit)
 	require.Equal(t, []string{email, policy}, docs.IDs)

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -71,11 +72,11 @@ func setupResolve(t *testing.T) *resolveTest {
 	b := setup(t)
 	id := b.doc("Leave Policy", "Text.")
 	r := &resolveTest{testBundle: b, model: &twoCalls{
-		intent: always(intent(chat.Inquire, chat.High)), docs: always(resolved(chat.High, id)), made: map[llm.Task]int{},
+		intent: always(intentOf(chat.Inquire, chat.High)), docs: always(resolved(chat.High, id)), made: map[llm.Task]int{},
 	}}
 	r.want = Resolved{
 		Intent: &Intent{Action: chat.Inquire, Confidence: chat.High, Usage: oneCall},
-		Docs:   &Docs{IDs: []string{id}, Confidence: chat.High, Called: true, Source: sourceInferred, Usage: oneCall},
+		Docs:   &Docs{IDs: []string{id}, Confidence: chat.High, Called: true, Source: mention.Inferred, Usage: oneCall},
 	}
 	b.Activities.Model = r.model
 	b.Activities.Heartbeat = func(_ context.Context, _ []byte, details ...any) error {
@@ -146,7 +147,7 @@ func TestRetryOfResolveAsksOnlyForTheFailedHalf(t *testing.T) {
 		calls map[llm.Task]int // of all attempts
 	}{
 		"the action failed": {
-			func(r *resolveTest) { r.model.intent = firstFails(overloaded, intent(chat.Inquire, chat.High)) },
+			func(r *resolveTest) { r.model.intent = firstFails(overloaded, intentOf(chat.Inquire, chat.High)) },
 			chat.CodeModelUnavailable, firstBackoff, map[llm.Task]int{llm.TaskIntent: 2, llm.TaskDocs: 1},
 		},
 		"the documents failed": {
@@ -155,7 +156,7 @@ func TestRetryOfResolveAsksOnlyForTheFailedHalf(t *testing.T) {
 		},
 		"both failed: the longer wait counts": {
 			func(r *resolveTest) {
-				r.model.intent = firstFails(&llm.Error{Code: chat.CodeModelTimeout, Retryable: true, RetryAfter: 7 * time.Second, Err: errors.New("429")}, intent(chat.Inquire, chat.High))
+				r.model.intent = firstFails(&llm.Error{Code: chat.CodeModelTimeout, Retryable: true, RetryAfter: 7 * time.Second, Err: errors.New("429")}, intentOf(chat.Inquire, chat.High))
 				r.model.docs = firstFails(overloaded, resolved(chat.High, r.want.Docs.IDs...))
 			},
 			chat.CodeModelTimeout, 7 * time.Second, map[llm.Task]int{llm.TaskIntent: 2, llm.TaskDocs: 2},
@@ -195,7 +196,7 @@ func TestFinishedHalfOfResolveSurvivesSeveralFailures(t *testing.T) {
 		if n < 4 {
 			return nil, overloaded
 		}
-		return intent(chat.Inquire, chat.High), nil
+		return intentOf(chat.Inquire, chat.High), nil
 	}
 	for n := range 3 {
 		_, err := run[Resolved](r.testBundle, r.Resolve, r.req)
@@ -224,7 +225,7 @@ func TestHeartbeatsOfARetryKeepTheFinishedHalf(t *testing.T) {
 	var carried handover
 	r.model.intent = func(context.Context, int) (any, error) {
 		carried = <-handovers
-		return intent(chat.Inquire, chat.High), nil
+		return intentOf(chat.Inquire, chat.High), nil
 	}
 	require.Equal(t, r.want, must[Resolved](r.testBundle, r.Resolve, r.req))
 	require.Equal(t, handover{Resolved: left.Resolved}, carried, "it does not repeat the failure of the earlier attempt")

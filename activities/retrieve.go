@@ -6,15 +6,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// vagueWords is the number of content words below which the query also has the
-// question before.
-const vagueWords = 2
+// minSubjectWords is the number of words about a subject below which the query also has
+// the question before.
+const minSubjectWords = 2
 
-// maybeVagueWords is the number of content words, with names of documents, below
-// which the question before is read in advance.
+// maybeVagueWords is the number of such words, with names of documents, below which the
+// question before is read in advance.
 const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
@@ -43,7 +46,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 		return "", nil, err
 	}
 	var (
-		tagged tags
+		tagged mention.Tags
 		before string
 	)
 	g, gctx := errgroup.WithContext(ctx)
@@ -51,7 +54,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 		tagged, err = a.readTags(gctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
 		return err
 	})
-	if r.Action == chat.Inquire && len(contentWords(t.Content.Message)) < maybeVagueWords {
+	if r.Action == chat.Inquire && len(intent.SubjectWords(t.Content.Message)) < maybeVagueWords {
 		g.Go(func() (err error) {
 			before, err = a.lastQuestion(gctx, r.TurnRef)
 			return err
@@ -60,7 +63,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 	if err := g.Wait(); err != nil {
 		return "", nil, err
 	}
-	free := strings.TrimSpace(tagged.textWithoutTags(t.Content.Message))
+	free := strings.TrimSpace(tagged.TextWithout(t.Content.Message))
 	if r.Action == chat.Audit {
 		text, err := a.textUnderAudit(ctx, r, free)
 		return text, nil, err
@@ -69,11 +72,11 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 	if err != nil {
 		return "", nil, err
 	}
-	free = strings.TrimSpace(replaceNames(free, titlesOf(docs), " ")) // these documents are searched anyway
-	if r.Action != chat.Inquire || len(contentWords(free)) >= vagueWords {
+	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(docs), " ")) // these documents are searched anyway
+	if r.Action != chat.Inquire || len(intent.SubjectWords(free)) >= minSubjectWords {
 		return free, docs, nil
 	}
-	if before == "" && len(contentWords(t.Content.Message)) >= maybeVagueWords {
+	if before == "" && len(intent.SubjectWords(t.Content.Message)) >= maybeVagueWords {
 		if before, err = a.lastQuestion(ctx, r.TurnRef); err != nil {
 			return "", nil, err
 		}

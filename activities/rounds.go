@@ -3,12 +3,11 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval/cite"
 	"github.com/palaver-chat/palaver/tools"
@@ -69,133 +68,57 @@ type Wanted struct {
 	Refused bool `json:"refused,omitempty"`
 }
 
-// exchange is the rounds of a turn as messages of a prompt, with the sources that
-// they add for citations.
-type exchange struct {
-	messages  []llm.Message
-	used      []llm.Used
-	passages  []llm.Passage // including those that the prompt had before
-	sources   []cite.Source
-	truncated bool // a result is longer than the prompt shows
-	citations []chat.Citation
-}
-
-// toolExchange builds the exchange of the rounds. passages and sources are those that
-// the prompt has already.
-func (a *Activities) toolExchange(ctx context.Context, owner string, texts map[string]string, rounds []Round, passages []llm.Passage, sources []cite.Source) (exchange, error) {
-	e := exchange{passages: slices.Clone(passages), sources: slices.Clone(sources)}
+// toolExchange reads the tool calls of the rounds for a prompt. passages and sources are
+// those that the prompt has already.
+func (a *Activities) toolExchange(ctx context.Context, owner string, texts map[string]string, rounds []Round, passages []llm.Passage, sources []cite.Source) (prompt.Exchange, error) {
+	e := prompt.Exchange{Passages: slices.Clone(passages), Sources: slices.Clone(sources)}
 	if raw := texts[chat.TextCitations]; raw != "" {
-		if err := json.Unmarshal([]byte(raw), &e.citations); err != nil {
+		if err := json.Unmarshal([]byte(raw), &e.Citations); err != nil {
 			a.log().Error("stored citations cannot be decoded", "error", err)
 		}
 	}
-	if len(rounds) == 0 {
-		return e, nil
-	}
-	shown := map[string][]string{}
-	var all []string
+	var calls [][]prompt.Call
+	var shown []string
 	for _, r := range rounds {
-		for _, c := range r.Calls {
-			var ids []string
-			_ = json.Unmarshal([]byte(texts[chat.ShownKey(c.ID)]), &ids) // ours; none for most tools
-			shown[c.ID] = ids
-			all = append(all, ids...)
+		made := storedCalls(texts, r)
+		for _, c := range made {
+			shown = append(shown, c.Shown...)
 		}
+		calls = append(calls, made)
 	}
-	if all = unique(all); len(all) > 0 {
-		hits, err := a.Store.ChunksByID(ctx, owner, all)
+	if shown = language.Distinct(shown); len(shown) > 0 {
+		hits, err := a.Store.ChunksByID(ctx, owner, shown)
 		if err != nil {
 			return e, err
 		}
-		for _, h := range hits {
-			if !slices.ContainsFunc(e.sources, func(s cite.Source) bool { return s.ChunkID == h.ID }) {
-				e.show(h)
-			}
-		}
+		e.Show(hits)
 	}
-	for _, r := range rounds {
-		e.add(r, texts, shown)
+	for i, r := range rounds {
+		piece := ""
+		if r.Piece > 0 {
+			piece = texts[chat.PieceKey(r.Piece)]
+		}
+		e.Add(piece, calls[i])
 	}
 	return e, nil
 }
 
-// show adds a passage with the next number.
-func (e *exchange) show(h chat.Hit) {
-	n := len(e.sources) + 1
-	e.sources = append(e.sources, cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start})
-	e.passages = append(e.passages, llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score})
-}
-
-// add appends a round: the model's message with its calls, and their results.
-func (e *exchange) add(r Round, texts map[string]string, shown map[string][]string) {
-	said := llm.Message{Role: llm.Assistant}
-	if r.Piece > 0 {
-		said.Text = e.asCited(texts[chat.PieceKey(r.Piece)])
-	}
-	var results []llm.Message
-	for _, c := range r.Calls {
-		call := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: argumentsOf(texts, c.ID)}
-		content, whole := e.result(c, texts, shown[c.ID])
-		e.truncated = e.truncated || !whole
-		said.Calls = append(said.Calls, call)
-		e.used = append(e.used, llm.Used{Call: call, Content: content, IsError: c.IsError})
-		results = append(results, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: resultBlock(c.Name, content, c.IsError)})
-	}
-	e.messages = append(append(e.messages, said), results...)
-}
-
-// result is a call's result for the prompt: passages with their numbers in this
-// turn, any other text up to a limit.
-func (e *exchange) result(c Made, texts map[string]string, shown []string) (content string, whole bool) {
-	var passages strings.Builder
-	for _, id := range shown {
-		if i := slices.IndexFunc(e.sources, func(s cite.Source) bool { return s.ChunkID == id }); i >= 0 {
-			passages.WriteString(e.passage(e.sources[i].N).Block())
+// storedCalls are a round's calls with their results.
+func storedCalls(texts map[string]string, r Round) []prompt.Call {
+	var out []prompt.Call
+	for _, made := range r.Calls {
+		c := prompt.Call{
+			ToolCall: llm.ToolCall{ID: made.ID, Name: made.Name, Arguments: argumentsOf(texts, made.ID)},
+			Result:   chat.NoToolResult,
+			IsError:  made.IsError,
 		}
-	}
-	if passages.Len() > 0 {
-		return strings.TrimSpace(passages.String()), true
-	}
-	text, ok := texts[chat.ResultKey(c.ID)]
-	if !ok {
-		text = chat.NoToolResult
-	}
-	head, whole := tools.Head(c.ID, text)
-	return llm.Data(head), whole
-}
-
-func (e *exchange) passage(n int) llm.Passage {
-	i := slices.IndexFunc(e.passages, func(p llm.Passage) bool { return p.N == n })
-	if i < 0 {
-		return llm.Passage{}
-	}
-	return e.passages[i]
-}
-
-var citedNumber = regexp.MustCompile(`\s?\[(\d{1,3})\]`)
-
-// asCited renumbers the citation markers of an earlier piece to the numbers that its
-// passages have in the prompt.
-func (e *exchange) asCited(text string) string {
-	return citedNumber.ReplaceAllStringFunc(text, func(marker string) string {
-		n, _ := strconv.Atoi(citedNumber.FindStringSubmatch(marker)[1])
-		i := slices.IndexFunc(e.citations, func(c chat.Citation) bool { return c.N == n })
-		if i < 0 {
-			return ""
+		if result, ok := texts[chat.ResultKey(made.ID)]; ok {
+			c.Result = result
 		}
-		c := e.citations[i]
-		k := slices.IndexFunc(e.sources, func(s cite.Source) bool {
-			return c.ChunkID != "" && s.ChunkID == c.ChunkID || c.URL != "" && s.URL == c.URL
-		})
-		if k < 0 {
-			return ""
-		}
-		lead := ""
-		if !strings.HasPrefix(marker, "[") {
-			lead = marker[:1]
-		}
-		return lead + "[" + strconv.Itoa(e.sources[k].N) + "]"
-	})
+		_ = json.Unmarshal([]byte(texts[chat.ShownKey(made.ID)]), &c.Shown) // ours; none for most tools
+		out = append(out, c)
+	}
+	return out
 }
 
 // argumentsOf are the arguments of a call, edited ones if there are: a JSON object.
@@ -204,23 +127,5 @@ func argumentsOf(texts map[string]string, callID string) string {
 	if !edited {
 		arguments = texts[chat.CallKey(callID)]
 	}
-	if !isJSONObject(arguments) {
-		return "{}"
-	}
-	return arguments
-}
-
-func isJSONObject(s string) bool {
-	s = strings.TrimSpace(s)
-	return strings.HasPrefix(s, "{") && json.Valid([]byte(s))
-}
-
-// resultBlock delimits what a tool returned, which is data and no instruction. The
-// caller has escaped the content.
-func resultBlock(tool, content string, isError bool) string {
-	flag := ""
-	if isError {
-		flag = ` error="true"`
-	}
-	return "<tool_result" + llm.Attribute("tool", tool) + flag + ">\n" + content + "\n</tool_result>"
+	return chat.Arguments(arguments)
 }

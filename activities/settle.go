@@ -12,8 +12,10 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/transcript"
 )
@@ -41,7 +43,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
 	}
 	log := a.logOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
-	if isUnavailable(err) { // retried without limit: an accepted turn is not lost
+	if db.Unavailable(err) { // retried without limit: an accepted turn is not lost
 		log.Warn("settling failed: the database is unavailable; retrying")
 		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
 	}
@@ -174,7 +176,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		for _, c := range citations {
 			s.Registry = append(s.Registry, c.DocID)
 		}
-		s.Registry = unique(s.Registry)
+		s.Registry = language.Distinct(s.Registry)
 	}
 	return s, nil
 }
@@ -302,7 +304,7 @@ func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult
 			}
 		case chat.EventToolResult:
 			if i, known := at[e.ToolCallID]; known {
-				out[i].Content, out[i].IsError = shorten(e.Text, maxStoredResult), e.IsError // the log has all of it
+				out[i].Content, out[i].IsError = prompt.Shorten(e.Text, maxStoredResult), e.IsError // the log has all of it
 			}
 		}
 	}

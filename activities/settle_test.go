@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -239,14 +238,4 @@ func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestNextPromptHasAShortNoteOfAStoppedAnswer(t *testing.T) {
-	said := func(text string) chat.Message {
-		return chat.Message{Role: "assistant", Content: text, Metadata: map[string]any{"interrupted": true}}
-	}
-	long := asPrompt([]chat.Message{said(strings.Repeat("word [1] ", 500))})[0].Text
-	require.True(t, strings.HasPrefix(long, "(This answer was stopped before its end. It began: word word"), long)
-	require.Less(t, len(long), 400)
-	require.Equal(t, "(This answer was stopped before its first word.)", asPrompt([]chat.Message{said("")})[0].Text)
 }

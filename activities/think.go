@@ -3,11 +3,11 @@ package activities
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/palaver-chat/palaver/activities/mention"
+	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
@@ -18,9 +18,8 @@ import (
 const (
 	thinkContext = 60     // earlier messages in the assistant's prompt
 	thinkPrompt  = 32_000 // approximate tokens of a prompt; the oldest messages are dropped first
-	// Limits of an earlier message and of an earlier turn's tool results, in characters.
-	maxEarlier       = 8000
-	maxEarlierResult = 1000
+	// Limit of an earlier message, in characters.
+	maxEarlier = 8000
 	// Limit of the pictures of earlier messages in a prompt, in bytes.
 	maxEarlierPictures = 8 << 20
 
@@ -55,11 +54,11 @@ func (a *Activities) Think(parent context.Context, r ThinkRequest) (Written, err
 // thinkRequest builds the assistant's model call.
 func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat.Turn, texts map[string]string) (pieceRequest, error) {
 	var (
-		tagged  tags
+		tagged  mention.Tags
 		images  []llm.Image
 		earlier []llm.Message
 		recent  []chat.Message
-		e       exchange
+		e       prompt.Exchange
 	)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -89,29 +88,25 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 
 	said := llm.Message{
 		Role: llm.User, Images: images,
-		Text: turn.Content.Message + taggedNote(tagged.docs) + a.unseenImagesNote(turn.Content.Attachments),
+		Text: turn.Content.Message + prompt.TaggedNote(tagged.Docs) + a.unseenImagesNote(turn.Content.Attachments),
 	}
-	messages := append([]llm.Message{{Role: llm.System, Text: a.assistantPrompt()}}, earlier...)
-	messages = append(append(messages, said), e.messages...)
+	messages := append([]llm.Message{prompt.Assistant(a.now())}, earlier...)
+	messages = append(append(messages, said), e.Messages...)
 	return pieceRequest{
 		TurnRef: r.TurnRef, Stage: r.Stage, step: "think",
 		request: llm.Request{
 			Task:     llm.TaskAssistant,
 			Messages: llm.Fit(messages, thinkPrompt),
 			Facts: llm.Facts{
-				Message: tagged.textWithoutTags(turn.Content.Message), Recent: asPrompt(recent), Documents: asDocuments(tagged.docs), Explicit: tagged.ids(),
-				Passages: e.passages, Used: e.used, Images: len(turn.Content.Attachments),
+				Message: tagged.TextWithout(turn.Content.Message), Recent: prompt.Recent(recent), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
+				Passages: e.Passages, Used: e.Used, Images: len(turn.Content.Attachments),
 			},
 			Temperature: assistantTemperature,
-			MaxTokens:   maxAnswerTokens,
+			MaxTokens:   prompt.MaxAnswerTokens,
 		},
-		filter:  cite.New(e.sources, turn.Content.Message).Free().GoOn(e.citations),
-		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.truncated),
+		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
+		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated),
 	}, nil
-}
-
-func (a *Activities) assistantPrompt() string {
-	return promptText("assistant.md") + "\n\nToday is " + a.now().Format("Monday, 2 January 2006") + "."
 }
 
 // offeredTools are the tools for a model call. The tool that reads on in a long
@@ -155,28 +150,7 @@ func (a *Activities) unseenImagesNote(ids []string) string {
 	if !a.cannotSeeImages(ids) {
 		return ""
 	}
-	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", len(ids))
-}
-
-// taggedNote is the prompt's note about the tagged documents.
-func taggedNote(docs []chat.Document) string {
-	if len(docs) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("\n\n(Documents that this message is about:")
-	for _, d := range docs {
-		b.WriteString("\n- " + llm.Data(strings.Join(strings.Fields(d.Title), " ")) + ", id " + d.ID)
-	}
-	return b.String() + ")"
-}
-
-func asDocuments(docs []chat.Document) []llm.Document {
-	var out []llm.Document
-	for _, d := range docs {
-		out = append(out, llm.Document{ID: d.ID, Title: d.Title})
-	}
-	return out
+	return prompt.UnseenPicturesNote(len(ids))
 }
 
 // earlierMessages are the branch's earlier messages for the prompt, with the tool
@@ -197,10 +171,10 @@ func (a *Activities) earlierMessages(ctx context.Context, owner string, recent [
 	}
 	var out []llm.Message
 	for i, m := range recent {
-		said := asMessage(m, maxEarlier)
+		said := prompt.Message(m, maxEarlier)
 		switch said.Role {
 		case llm.Assistant:
-			out = append(out, earlierCalls(chat.ToolResults(m.Metadata))...)
+			out = append(out, prompt.EarlierCalls(chat.ToolResults(m.Metadata))...)
 		case llm.User:
 			said.Images = seen[i]
 		case "":
@@ -225,27 +199,4 @@ func attachmentsOf(metadata map[string]any) (ids []string) {
 		}
 	}
 	return ids
-}
-
-func earlierCalls(results []chat.ToolResult) []llm.Message {
-	if len(results) == 0 {
-		return nil
-	}
-	out := []llm.Message{{Role: llm.Assistant}}
-	for _, r := range results {
-		arguments := string(r.Arguments)
-		if !isJSONObject(arguments) {
-			arguments = "{}"
-		}
-		content := r.Content
-		if content == "" {
-			content = chat.NoToolResult
-		}
-		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: arguments})
-		out = append(out, llm.Message{
-			Role: llm.ToolRole, CallID: r.ToolCallID,
-			Text: resultBlock(r.Name, llm.Data(shorten(citationMarker.ReplaceAllString(content, ""), maxEarlierResult)), r.IsError),
-		})
-	}
-	return out
 }

@@ -127,6 +127,14 @@ func TestAnswerWithNeitherTextNorCallIsRetried(t *testing.T) {
 	require.ErrorContains(t, err, chat.CodeModelUnavailable)
 }
 
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
 // looked adds a round in which a tool was called, and its result.
 func (b *testBundle) looked(r *ThinkRequest, piece int, name, arguments, result string, shown ...string) {
 	b.t.Helper()

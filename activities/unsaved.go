@@ -21,7 +21,7 @@ func (a *Activities) loadOrUnsaved(ctx context.Context, ref *TurnRef) (chat.Turn
 	quick, cancel := context.WithTimeout(ctx, saveFirstTimeout)
 	defer cancel()
 	t, err := a.save(quick, ref)
-	if err != nil && (isUnavailable(err) || quick.Err() != nil) && ctx.Err() == nil {
+	if err != nil && (db.Unavailable(err) || quick.Err() != nil) && ctx.Err() == nil {
 		return ref.unsaved(), nil
 	}
 	return t, err
@@ -67,12 +67,6 @@ func (r TurnRef) unsaved() chat.Turn {
 	}
 }
 
-// isUnavailable reports whether err means that the database is unreachable or timed
-// out.
-func isUnavailable(err error) bool {
-	return errors.Is(err, db.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // retryUntilStored calls write until it succeeds, while the database is unavailable,
 // at most for timeout or until ctx ends.
 func retryUntilStored(ctx context.Context, timeout time.Duration, write func(context.Context) error) error {
@@ -82,7 +76,7 @@ func retryUntilStored(ctx context.Context, timeout time.Duration, write func(con
 		try, cancel := context.WithTimeout(ctx, finalWriteTimeout)
 		err := write(try)
 		cancel()
-		if err == nil || !isUnavailable(err) {
+		if err == nil || !db.Unavailable(err) {
 			return err
 		}
 		select {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -47,28 +49,8 @@ func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 	if err != nil {
 		return chat.Usage{}, err
 	}
-	facts := llm.Facts{Message: t.Content.Message, Action: t.Content.Action, Industry: profile.Industry, Location: profile.Location, WebAllowed: true}
-	var user strings.Builder
-	user.WriteString("Message: " + shorten(t.Content.Message, maxRecent))
-	for _, d := range docs {
-		facts.Documents = append(facts.Documents, llm.Document{ID: d.ID, Title: d.Title})
-		user.WriteString("\nDocument: " + d.Title)
-	}
-	if profile.Industry != "" {
-		user.WriteString("\nIndustry: " + profile.Industry)
-	}
-	if profile.Location != "" {
-		user.WriteString("\nLocation: " + profile.Location)
-	}
-	user.WriteString("\nToday: " + a.now().Format("2 January 2006"))
-
 	var out llm.WebQuery
-	usage, err := a.Model.Structured(ctx, llm.Request{
-		Task:      llm.TaskWebQuery,
-		Messages:  conversation(promptText("web_query.md"), nil, user.String()),
-		Facts:     facts,
-		MaxTokens: 200,
-	}, llm.WebQuerySchema, &out)
+	usage, err := a.Model.Structured(ctx, prompt.WebQuery(t.Content, docs, profile, a.now()), llm.WebQuerySchema, &out)
 	if err != nil && !errors.Is(err, llm.ErrUnparseable) {
 		return usage, err
 	}
@@ -80,7 +62,7 @@ func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 }
 
 func oneLine(s string) string {
-	return truncate(strings.Join(strings.Fields(s), " "), maxWebQuery)
+	return language.Truncate(strings.Join(strings.Fields(s), " "), maxWebQuery)
 }
 
 // SearchWeb searches with the turn's query and stores the pages as a text of the

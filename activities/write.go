@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/retrieval/cite"
 )
@@ -28,22 +29,23 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 		return Written{}, a.endError(w, ctx, r.TurnRef, step, err)
 	}
 	return a.streamPiece(parent, ctx, w, pieceRequest{
-		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: answerPrompt(m), offered: m.offered,
-		filter: cite.New(m.before.sources, m.allowed...).GoOn(m.before.citations),
+		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered,
+		filter: cite.New(m.Calls.Sources, m.Quotable...).Continue(m.Calls.Citations),
 	})
 }
 
 // addToolsAndImages adds the results of the turn's tool calls, the message's pictures,
 // and the tools to offer. The offline engine calls no tools.
 func (a *Activities) addToolsAndImages(ctx context.Context, r WriteRequest, m *material) (err error) {
-	m.before, err = a.toolExchange(ctx, r.Owner, m.texts, r.rounds(m.texts), slices.Concat(m.passages, m.subject), m.sources)
+	m.Calls, err = a.toolExchange(ctx, r.Owner, m.texts, r.rounds(m.texts), slices.Concat(m.Passages, m.Subject), m.Sources)
 	if err != nil {
 		return err
 	}
 	if !a.Model.Info().Offline {
-		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.before.truncated)
+		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.Calls.Truncated)
+		m.HasTools = len(m.offered) > 0
 	}
-	m.message += a.unseenImagesNote(m.attachments)
-	m.images, err = a.images(ctx, r.Owner, m.attachments)
+	m.Message += a.unseenImagesNote(m.attachments)
+	m.Images, err = a.images(ctx, r.Owner, m.attachments)
 	return err
 }

@@ -371,17 +371,6 @@ func TestAuditPromptHasTheTextAndTheRules(t *testing.T) {
 	}
 }
 
-func TestEveryActionHasItsPrompt(t *testing.T) {
-	for _, name := range []string{"intent.md", "docs.md", "web_query.md", "rules.md", "summarize.md", "inquire.md", "compare.md", "audit.md"} {
-		require.NotEmpty(t, promptText(name), name)
-	}
-}
-
-func TestOverlappingChunksAreJoinedToTheText(t *testing.T) {
-	chunks := []chat.Hit{{Chunk: chat.Chunk{Text: "One two.", Start: 0, End: 8}}, {Chunk: chat.Chunk{Text: "two. Three.", Start: 4, End: 15}}, {Chunk: chat.Chunk{Text: "Far.", Start: 20, End: 24}}}
-	require.Equal(t, "One two. Three.\nFar.", joined(chunks))
-}
-
 func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 	const planted = "planted upstream text"
 	for name, tc := range map[string]struct {

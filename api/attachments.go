@@ -14,6 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/pictures"
 )
@@ -27,10 +30,10 @@ const (
 )
 
 var (
-	errPictureSize   = tooLarge("The picture is larger than the 10 MB allowed.")
-	errPictureSides  = tooLarge("The picture has more pixels than allowed.")
-	errPictureKind   = unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
-	errPictureUnused = tooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedRetryAfter)
+	errPictureSize   = problem.TooLarge("The picture is larger than the 10 MB allowed.")
+	errPictureSides  = problem.TooLarge("The picture has more pixels than allowed.")
+	errPictureKind   = problem.Unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
+	errPictureUnused = problem.TooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedRetryAfter)
 )
 
 type attachmentJSON struct {
@@ -47,7 +50,7 @@ func (s *server) createAttachment(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	a := chat.Attachment{ID: uuid.NewString(), Owner: callerOf(c).ID}
+	a := chat.Attachment{ID: uuid.NewString(), Owner: identity.Of(c).ID}
 	if err := s.keepPicture(c.Request.Context(), a, raw); err != nil {
 		return err
 	}
@@ -89,22 +92,22 @@ func pictureType(raw []byte) (string, error) {
 // readPicture reads the part "file" and stops at the size limit.
 func readPicture(c *gin.Context) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
-		return nil, unsupported("The body must be multipart/form-data with a file.")
+		return nil, problem.Unsupported("The body must be multipart/form-data with a file.")
 	}
 	if c.Request.ContentLength > maxPicture+formOverhead {
 		return nil, errPictureSize
 	}
-	defer allowReading(c, uploadTimeout)()
+	defer request.AllowReading(c, uploadTimeout)()
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxPicture+formOverhead)
 	form, err := c.Request.MultipartReader()
 	if err != nil {
-		return nil, invalid("body", "must be multipart/form-data")
+		return nil, problem.Invalid("body", "must be multipart/form-data")
 	}
 	for {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil, invalid("file", "is missing")
+			return nil, problem.Invalid("file", "is missing")
 		case err != nil:
 			return nil, pictureError(err)
 		case part.FormName() == "file":
@@ -121,7 +124,7 @@ func readPicturePart(part *multipart.Part) ([]byte, error) {
 	case len(raw) > maxPicture:
 		return nil, errPictureSize
 	case len(raw) == 0:
-		return nil, invalid("file", "is empty")
+		return nil, problem.Invalid("file", "is empty")
 	}
 	return raw, nil
 }
@@ -130,7 +133,7 @@ func pictureError(err error) error {
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return errPictureSize
 	}
-	return invalid("body", "must be complete multipart/form-data")
+	return problem.Invalid("body", "must be complete multipart/form-data")
 }
 
 // getAttachment serves a picture of the caller's. It never changes under its id, so
@@ -138,9 +141,9 @@ func pictureError(err error) error {
 func (s *server) getAttachment(c *gin.Context) error {
 	id := c.Param("id")
 	if !dialect.Plain(id) {
-		return errNotFound
+		return problem.NotFound
 	}
-	a, raw, err := s.Store.Attachment(c.Request.Context(), callerOf(c).ID, id)
+	a, raw, err := s.Store.Attachment(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/llm"
@@ -57,7 +58,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 		Log:           slog.New(slog.DiscardHandler), Stop: stop,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
 		Config: Config{
-			CookieSecret: []byte("0123456789abcdef"), SupabaseJWTSecret: jwtSecret,
+			Identity:       identity.Config{CookieSecret: []byte("0123456789abcdef"), JWTSecret: jwtSecret},
 			MaxUploadBytes: 1 << 20, Features: map[string]bool{"web_search": false},
 		},
 	}
@@ -90,7 +91,7 @@ type client struct {
 func (b *bundle) client() *client {
 	jar, _ := cookiejar.New(nil) // without options it cannot fail
 	return &client{t: b.t, url: b.url, h: http.Header{}, Client: &http.Client{Jar: jar, Timeout: 30 * time.Second,
-		Transport: checked{b.t, readPromise(b.t, b.server.openAPI.raw)}}}
+		Transport: checked{b.t, readPromise(b.t, b.server.openAPI.Raw)}}}
 }
 
 func (c *client) send(method, path string, body any, headers ...string) *http.Response {

@@ -9,6 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -38,22 +41,22 @@ func showConversation(v chat.Conversation) conversationJSON {
 	if status == "" {
 		status = idleStatus
 	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: stamp(v.CreatedAt), LastMessageAt: stamp(last), Status: status}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status}
 }
 
 func (s *server) listConversations(c *gin.Context) error {
 	var p dialect.Problems
-	n := limit(c, &p, 30, 100)
-	q := strings.TrimSpace(query(c, &p, "q", maxQuery))
-	cursor := query(c, &p, "cursor", maxCursor)
+	n := request.Limit(c, &p, 30, 100)
+	q := strings.TrimSpace(request.Query(c, &p, "q", request.MaxQuery))
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListConversations(c.Request.Context(), callerOf(c).ID, q, cursor, n)
+	page, err := s.Store.ListConversations(c.Request.Context(), identity.Of(c).ID, q, cursor, n)
 	if err != nil {
 		return err
 	}
-	s.checkConversations(c.Request.Context(), callerOf(c).ID, page.Items)
+	s.checkConversations(c.Request.Context(), identity.Of(c).ID, page.Items)
 	c.JSON(http.StatusOK, listOf(page, showConversation))
 	return nil
 }
@@ -68,10 +71,10 @@ type conversationBody struct {
 // id. A message starts its first turn, which the thread's stream shows.
 func (s *server) createConversation(c *gin.Context) error {
 	var b conversationBody
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	var p dialect.Problems
 	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, CreatedAt: s.now(), Status: idleStatus}
 	if b.ID != nil && *b.ID != "" {
@@ -90,7 +93,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		return err
 	}
 	if _, err := s.Store.Conversation(ctx, who.ID, v.ID); notFound(err) {
-		if err := (&admission{s: s}).newThread(ctx, who); err != nil {
+		if err := s.limits.AdmitThread(ctx, who); err != nil {
 			return err
 		}
 	}
@@ -107,6 +110,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
+		turn.early.Close() // nobody follows the turn here
 		out.TurnID = turn.ID
 	}
 	c.JSON(http.StatusCreated, out)
@@ -114,11 +118,11 @@ func (s *server) createConversation(c *gin.Context) error {
 }
 
 func (s *server) getConversation(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	ctx, owner := c.Request.Context(), callerOf(c).ID
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	v, err := s.Store.Conversation(ctx, owner, id)
 	if err != nil {
 		return err
@@ -157,16 +161,16 @@ type renameBody struct {
 }
 
 func (s *server) patchConversation(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
 	var b renameBody
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
 	if b.Title == nil {
-		return invalid("title", "is missing")
+		return problem.Invalid("title", "is missing")
 	}
 	var p dialect.Problems
 	title := strings.TrimSpace(*b.Title)
@@ -174,7 +178,7 @@ func (s *server) patchConversation(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	v, err := s.Store.RenameConversation(c.Request.Context(), callerOf(c).ID, id, title)
+	v, err := s.Store.RenameConversation(c.Request.Context(), identity.Of(c).ID, id, title)
 	if err != nil {
 		return err
 	}
@@ -185,16 +189,16 @@ func (s *server) patchConversation(c *gin.Context) error {
 // deleteConversation ends the workflow first, so that it does not write to deleted
 // rows.
 func (s *server) deleteConversation(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), callerOf(c)
+	ctx, who := c.Request.Context(), identity.Of(c)
 	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
 		return err
 	}
 	if err := s.Threads.Delete(ctx, id); err != nil {
-		return engineErr(err)
+		return problem.Engine(err)
 	}
 	if err := s.Store.DeleteConversation(ctx, who.ID, id); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -41,59 +40,6 @@ func TestEveryRouteHasAnAnswerTimeout(t *testing.T) {
 	}
 }
 
-func TestDeadlineStartsWhenTheBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testing.T) {
-	t.Parallel()
-	s := &server{}
-	var before, after time.Time
-	gin.SetMode(gin.ReleaseMode)
-	e := gin.New()
-	e.POST("/", s.within(15*time.Second), func(c *gin.Context) {
-		before, _ = c.Request.Context().Deadline()
-		time.Sleep(time.Millisecond) // the body has not arrived yet
-		if _, err := body(c, 100); err != nil {
-			t.Error(err)
-		}
-		after, _ = c.Request.Context().Deadline()
-		if _, bounded := clientContext(c).Deadline(); bounded {
-			t.Error("a stream ends when its beginning was due")
-		}
-	})
-	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
-	r.Header.Set("Content-Type", "application/json")
-	sent := time.Now()
-	e.ServeHTTP(httptest.NewRecorder(), r)
-	if d := before.Sub(sent); d < 14*time.Second || d > 15*time.Second {
-		t.Errorf("all that is done for a request ends after %s", d)
-	}
-	if !after.After(before) {
-		t.Errorf("from %s to %s", before, after)
-	}
-}
-
-func TestFractionOfDeadlineIsPartOfTheRemainingTime(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	half, done := fractionOfDeadline(ctx, 2)
-	defer done()
-	quarter, done := fractionOfDeadline(half, 2)
-	defer done()
-	for ctx, want := range map[context.Context]time.Duration{half: 30 * time.Minute, quarter: 15 * time.Minute} {
-		deadline, _ := ctx.Deadline()
-		if left := time.Until(deadline); left > want || left < want-time.Minute {
-			t.Errorf("%s, want %s", left, want)
-		}
-	}
-	gone, leave := context.WithCancel(ctx)
-	on, done := detached(gone)
-	defer done()
-	leave()
-	want, _ := ctx.Deadline()
-	if got, _ := on.Deadline(); on.Err() != nil || !got.Equal(want) {
-		t.Errorf("%v, until %s instead of %s", on.Err(), got, want)
-	}
-}
-
 // hangingThreads is an engine that never answers.
 type hangingThreads struct{ Threads }
 
@@ -112,7 +58,7 @@ func (e hangingThreads) State(ctx context.Context, _ string) (chat.ThreadState, 
 func (e hangingThreads) Cancel(ctx context.Context, _ string, _ chat.Cancel) (bool, error) {
 	return false, e.wait(ctx)
 }
-func (e hangingThreads) Delete(ctx context.Context, _ string) error { return e.wait(ctx) }
+func (e hangingThreads) Delete(ctx context.Context, _ string) error    { return e.wait(ctx) }
 func (e hangingThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
 
 func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {

@@ -33,10 +33,10 @@ func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q cha
 		if k < 0 || d.Decision != chat.Approved { // the thread refuses or ignores it
 			continue
 		}
-		edited, problem := tools.Edited(texts, q.Calls[k], d.Arguments)
-		if problem != "" {
-			p := describeRefusal(&chat.Refused{Code: chat.CodeBadResume, Message: problem})
-			p.details[0].Field = "resume_value.decisions[" + strconv.Itoa(i) + "].arguments"
+		edited, misfit := tools.Edited(texts, q.Calls[k], d.Arguments)
+		if misfit != "" {
+			p := describeRefusal(&chat.Refused{Code: chat.CodeBadResume, Message: misfit})
+			p.Details[0].Field = "resume_value.decisions[" + strconv.Itoa(i) + "].arguments"
 			return p
 		}
 		d.Arguments = edited

@@ -26,7 +26,7 @@ func TestDeclaredAgentIsAcceptedAndDocumented(t *testing.T) {
 	}
 	config := c.call(200, "GET", "/api/config", nil)
 	require.Equal(t, map[string]any{"name": "poet", "label": "Poet", "description": "Answers in verse"}, config["agents"].([]any)[2])
-	require.Contains(t, string(b.server.openAPI.raw), `"enum":["documents","assistant","poet","",null]`)
+	require.Contains(t, string(b.server.openAPI.Raw), `"enum":["documents","assistant","poet","",null]`)
 }
 
 func TestDeclaredDocumentTypeIsAccepted(t *testing.T) {

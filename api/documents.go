@@ -16,6 +16,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -35,7 +38,7 @@ type documentJSON struct {
 
 func showDocument(d chat.Document) documentJSON {
 	out := documentJSON{ID: d.ID, Title: d.Title, Status: d.Status, SourceType: d.SourceType, ExternalID: d.ExternalID,
-		Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
+		Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
 	}
@@ -61,11 +64,11 @@ func (s *server) createDocument(c *gin.Context) error {
 		return err
 	}
 	if len(u.raw) == 0 {
-		return invalid("file", "is empty")
+		return problem.Invalid("file", "is empty")
 	}
 	kind, ok := s.DocumentTypes.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return unsupported("Unsupported file type. " + s.DocumentTypes.Labels() + " files can be read.")
+		return problem.Unsupported("Unsupported file type. " + s.DocumentTypes.Labels() + " files can be read.")
 	}
 	if u.title == "" {
 		u.title = titleOf(u.name)
@@ -75,20 +78,20 @@ func (s *server) createDocument(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	who := callerOf(c)
+	who := identity.Of(c)
 	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
 		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
-	ctx, cancel := detached(c.Request.Context())
+	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
 	if err := s.Store.CreateDocument(ctx, d, u.raw); err != nil {
 		return err
 	}
-	ingest, done := fractionOfDeadline(ctx, 2)
+	ingest, done := request.FractionOfDeadline(ctx, 2)
 	err = s.Threads.Ingest(ingest, who.ID, d.ID)
 	done()
 	if err != nil {
 		// Without an ingest the document would stay in processing forever.
-		return engineErr(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
+		return problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
 	}
 	c.JSON(http.StatusAccepted, showDocument(d))
 	return nil
@@ -102,11 +105,11 @@ func (s *server) readUpload(c *gin.Context) (upload, error) {
 	case err == nil && kind == "application/json":
 		return s.readText(c)
 	}
-	return upload{}, unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
+	return upload{}, problem.Unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
 }
 
 func (s *server) tooLong() error {
-	return tooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
+	return problem.TooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
 }
 
 type textBody struct {
@@ -117,7 +120,7 @@ type textBody struct {
 // readText reads {title, text}. JSON escapes can make a text longer; a text that
 // becomes more than twice as long must be sent as a file.
 func (s *server) readText(c *gin.Context) (upload, error) {
-	raw, err := body(c, 2*s.Config.MaxUploadBytes+formOverhead)
+	raw, err := request.Body(c, 2*s.Config.MaxUploadBytes+formOverhead)
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return upload{}, s.tooLong()
 	}
@@ -149,14 +152,14 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 // readForm reads the part "file", and "title" if there is one, and stops at the size
 // limit.
 func (s *server) readForm(c *gin.Context) (upload, error) {
-	defer allowReading(c, uploadTimeout)()
+	defer request.AllowReading(c, uploadTimeout)()
 	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
 		return upload{}, s.tooLong()
 	}
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.Config.MaxUploadBytes+formOverhead)
 	form, err := c.Request.MultipartReader()
 	if err != nil {
-		return upload{}, invalid("body", "must be multipart/form-data")
+		return upload{}, problem.Invalid("body", "must be multipart/form-data")
 	}
 	var u upload
 	seen := false
@@ -183,7 +186,7 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 		}
 	}
 	if !seen {
-		return upload{}, invalid("file", "is missing")
+		return upload{}, problem.Invalid("file", "is missing")
 	}
 	return u, nil
 }
@@ -207,7 +210,7 @@ func (s *server) formError(err error) error {
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return s.tooLong()
 	}
-	return invalid("body", "must be complete multipart/form-data")
+	return problem.Invalid("body", "must be complete multipart/form-data")
 }
 
 // titleOf derives a document's title from its file name.
@@ -229,12 +232,12 @@ func titleOf(name string) string {
 
 func (s *server) listDocuments(c *gin.Context) error {
 	var p dialect.Problems
-	n := limit(c, &p, 50, 200)
-	cursor := query(c, &p, "cursor", maxCursor)
+	n := request.Limit(c, &p, 50, 200)
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListDocuments(c.Request.Context(), callerOf(c).ID, cursor, n)
+	page, err := s.Store.ListDocuments(c.Request.Context(), identity.Of(c).ID, cursor, n)
 	if err != nil {
 		return err
 	}
@@ -243,11 +246,11 @@ func (s *server) listDocuments(c *gin.Context) error {
 }
 
 func (s *server) getDocument(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	d, err := s.Store.Document(c.Request.Context(), callerOf(c).ID, id)
+	d, err := s.Store.Document(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
@@ -256,11 +259,11 @@ func (s *server) getDocument(c *gin.Context) error {
 }
 
 func (s *server) deleteDocument(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.Store.DeleteDocument(c.Request.Context(), callerOf(c).ID, id); err != nil {
+	if err := s.Store.DeleteDocument(c.Request.Context(), identity.Of(c).ID, id); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
@@ -275,11 +278,11 @@ type documentTextJSON struct {
 // documentText serves the stored text, to which the offsets of citations refer: as
 // plain text, or as {id, text} for clients that accept JSON.
 func (s *server) documentText(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	text, err := s.Store.DocumentText(c.Request.Context(), callerOf(c).ID, id)
+	text, err := s.Store.DocumentText(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
@@ -302,15 +305,15 @@ type chunkJSON struct {
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
 	chunkID := c.Param("chunk_id")
 	if !dialect.Plain(chunkID) {
-		return errNotFound
+		return problem.NotFound
 	}
-	v, err := s.Store.Chunk(c.Request.Context(), callerOf(c).ID, id, chunkID)
+	v, err := s.Store.Chunk(c.Request.Context(), identity.Of(c).ID, id, chunkID)
 	if err != nil {
 		return err
 	}

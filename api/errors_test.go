@@ -19,6 +19,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/dbtest/outage"
@@ -122,7 +124,7 @@ var refusalCases = []refusalCase{
 	{"agent v2 field names", chat.CodeValidation, 400, "client_turn_id", nil, sends("POST", "/api/agent/v2/stream", `{"message":"x","stream_run_id":"r"}`)},
 
 	{"a bad token", chat.CodeUnauthenticated, 401, "", nil, sends("GET", "/api/me", nil, "Authorization", "Bearer x")},
-	{"no token", chat.CodeUnauthenticated, 401, "", func(d *Deps) { d.Config.AuthMode = AuthRequired }, sends("POST", "/api/chat", hello())},
+	{"no token", chat.CodeUnauthenticated, 401, "", func(d *Deps) { d.Config.Identity.Mode = identity.Required }, sends("POST", "/api/chat", hello())},
 	{"somebody else's name", chat.CodeForbidden, 403, "", nil, sends("GET", "/api/me", nil, "userid", "ann")},
 	{"another site", chat.CodeForbidden, 403, "", nil, sends("POST", "/api/chat", hello(), "Origin", "https://evil.example")},
 	{"everyone's document", chat.CodeForbidden, 403, "", nil, func(b *bundle, c *client) *http.Response {
@@ -171,11 +173,11 @@ var refusalCases = []refusalCase{
 		body, kind := form(c.t, "a.zip", "application/zip", "PK\x03\x04\x00\x00", "x")
 		return c.send("POST", "/api/documents", body, "Content-Type", kind)
 	}},
-	{"many messages", chat.CodeRateLimited, 429, "", limited(Limits{Turns: perHour(1)}), func(_ *bundle, c *client) *http.Response {
+	{"many messages", chat.CodeRateLimited, 429, "", limited(limits.Config{Turns: perHour(1)}), func(_ *bundle, c *client) *http.Response {
 		c.ask(hello()).rest()
 		return c.send("POST", "/api/chat", hello())
 	}},
-	{"many streams", chat.CodeRateLimited, 429, "", limited(Limits{Streams: 1}), func(b *bundle, c *client) *http.Response {
+	{"many streams", chat.CodeRateLimited, 429, "", limited(limits.Config{Streams: 1}), func(b *bundle, c *client) *http.Response {
 		b.engine.set(func() { b.engine.script = waiting })
 		c.ask(hello()).until("status")
 		return c.send("POST", "/api/chat", hello())

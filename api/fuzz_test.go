@@ -16,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -59,7 +60,7 @@ var oddities = []hostile{
 	{header: "If-Match: W/\"x\""}, {header: "If-Match: 99999999999999999999"}, {header: "If-None-Match: *\nRange: bytes=9-1,5-"}, {header: "Content-Encoding: gzip"},
 	{header: "Userid: *"}, {header: "Userid: \xff"}, {header: "Userid: a\nUserid: b"}, {header: "X-Forwarded-For: 1.2.3.4, x, ::1%eth0, " + strings.Repeat("9.", 2_000)},
 	{header: "X-Request-Id: " + strings.Repeat("x", 500)}, {header: "X-Request-Id: <script>"}, {header: "Authorization: Bearer a.b.c"}, {header: "Authorization: Basic eA=="},
-	{header: "Cookie: " + cookieName + "=x.y"}, {header: "Accept: ;;q=x,*/*"}, {header: "Accept: application/json\nMcp-Protocol-Version: x\nMcp-Session-Id: x"}, {header: "Origin: null"},
+	{header: "Cookie: " + identity.CookieName + "=x.y"}, {header: "Accept: ;;q=x,*/*"}, {header: "Accept: application/json\nMcp-Protocol-Version: x\nMcp-Session-Id: x"}, {header: "Origin: null"},
 	{header: "Sec-Fetch-Site: cross-site"}, {header: "X-Forwarded-Proto: https\nForwarded: for=x;proto=y"},
 }
 
@@ -76,7 +77,7 @@ func newFuzzTarget(t testing.TB) fuzzTarget {
 	b.server.ping = time.Millisecond
 	h := b.server.routes().(*gin.Engine)
 	user := uuid.NewString()
-	s := fuzzTarget{h: h, routes: h.Routes(), cookie: cookieName + "=" + user + "." + b.server.sign(user)}
+	s := fuzzTarget{h: h, routes: h.Routes(), cookie: identity.CookieName + "=" + b.server.identity.CookieValue(user)}
 	s.routes = append(s.routes, gin.RouteInfo{Method: "GET", Path: "/:page"}, gin.RouteInfo{Method: "POST", Path: "/api/:nothing"})
 	slices.SortFunc(s.routes, func(x, y gin.RouteInfo) int { // DELETE routes come last
 		last := func(r gin.RouteInfo) string { return strconv.FormatBool(r.Method == "DELETE") + r.Path + r.Method }

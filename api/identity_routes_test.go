@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -432,16 +433,16 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
-		d.Config.AuthMode, d.Config.CookieSecret, d.Config.ProxySharedSecret = AuthRequired, nil, proxySecret
+		d.Config.Identity.Mode, d.Config.Identity.CookieSecret, d.Config.Identity.ProxySecret = identity.Required, nil, proxySecret
 	})
 	nobodies := map[string][]string{
 		"nobody":                nil,
 		"a bad token":           {"Authorization", "Bearer x.y.z"},
 		"no token after all":    {"Authorization", "Bearer"},
 		"a name":                {"userid", "user-1"},
-		"a name, badly vouched": {"userid", "user-1", proxySecretHeader, "a guess of the proxy's secret"},
-		"a proxy without name":  {proxySecretHeader, proxySecret},
-		"a bad token, vouched":  {"Authorization", "Bearer x.y.z", "userid", "user-1", proxySecretHeader, proxySecret},
+		"a name, badly vouched": {"userid", "user-1", identity.ProxySecretHeader, "a guess of the proxy's secret"},
+		"a proxy without name":  {identity.ProxySecretHeader, proxySecret},
+		"a bad token, vouched":  {"Authorization", "Bearer x.y.z", "userid", "user-1", identity.ProxySecretHeader, proxySecret},
 	}
 	for name, r := range walked(t, b) {
 		for who, headers := range nobodies {
@@ -460,7 +461,7 @@ func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 
 func TestWritingRoutesRefuseCrossSiteBrowserRequests(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })
 	owner := b.client()
 	mine := own(b, owner, secretWord)
 	before := picture(owner, mine)
@@ -478,7 +479,7 @@ func TestWritingRoutesRefuseCrossSiteBrowserRequests(t *testing.T) {
 		for _, w := range r.ways(mine, mine) {
 			for _, headers := range foreign {
 				// The proxy may authenticate by a cookie too, so its header makes no difference.
-				for _, vouched := range [][]string{nil, {"userid", owner.id(), proxySecretHeader, proxySecret}} {
+				for _, vouched := range [][]string{nil, {"userid", owner.id(), identity.ProxySecretHeader, proxySecret}} {
 					status, body := owner.fetch(method(name), w, slices.Concat(headers, vouched)...)
 					if status != http.StatusForbidden || !strings.Contains(body, chat.CodeForbidden) {
 						t.Errorf("%s %s with %v: %d %s", name, w.body, headers, status, body)

@@ -12,6 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -55,7 +56,7 @@ func TestTokenGivesTheUserIDAndABadTokenIsNeverAnonymous(t *testing.T) {
 
 func TestWithoutASecretNoTokenIsAccepted(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.SupabaseJWTSecret = "" })
+	b := setup(t, func(d *Deps) { d.Config.Identity.JWTSecret = "" })
 	empty := token(t, jwt.SigningMethodHS256, []byte{}, jwt.MapClaims{"sub": "x", "exp": time.Now().Add(time.Hour).Unix()})
 	b.client().call(401, "GET", "/api/me", nil, "Authorization", "Bearer "+empty)
 }
@@ -90,7 +91,7 @@ func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		jar.SetCookies(u, []*http.Cookie{{Name: cookieName, Value: value, Path: "/"}})
+		jar.SetCookies(u, []*http.Cookie{{Name: identity.CookieName, Value: value, Path: "/"}})
 		c := &client{t: t, url: b.url, Client: &http.Client{Jar: jar}}
 		if got := c.id(); got == forged || got == id {
 			t.Errorf("the cookie %q was believed", value)
@@ -100,7 +101,7 @@ func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 
 func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.TrustedOrigins = []string{"https://front.example"} })
+	b := setup(t, func(d *Deps) { d.Config.Identity.TrustedOrigins = []string{"https://front.example"} })
 	c := b.client()
 	c.id()
 	for _, headers := range [][]string{
@@ -132,11 +133,11 @@ const proxySecret = "a proxy's secret, only used in tests"
 
 func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })
 	bearer := "Bearer " + token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": time.Now().Add(time.Hour).Unix()})
 	c := b.client()
 	cookie := c.id()
-	vouch := func(headers ...string) []string { return append(headers, proxySecretHeader, proxySecret) }
+	vouch := func(headers ...string) []string { return append(headers, identity.ProxySecretHeader, proxySecret) }
 	for name, x := range map[string]struct {
 		headers []string
 		id      string // "": refused
@@ -148,10 +149,10 @@ func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 		"somebody else, by cookie":          {[]string{"userid", "user-2"}, ""},
 		"somebody else, by token":           {[]string{"userid", "user-2", "Authorization", bearer}, ""},
 		"the cookie's, with a token":        {[]string{"userid", cookie, "Authorization", bearer}, ""},
-		"somebody, with a wrong secret":     {[]string{"userid", "user-2", proxySecretHeader, proxySecret + "x"}, ""},
-		"somebody, with half the secret":    {[]string{"userid", "user-2", proxySecretHeader, proxySecret[:10]}, ""},
-		"somebody, with an empty secret":    {[]string{"userid", "user-2", proxySecretHeader, ""}, ""},
-		"the own, with a wrong secret":      {[]string{"userid", cookie, proxySecretHeader, "wrong"}, cookie},
+		"somebody, with a wrong secret":     {[]string{"userid", "user-2", identity.ProxySecretHeader, proxySecret + "x"}, ""},
+		"somebody, with half the secret":    {[]string{"userid", "user-2", identity.ProxySecretHeader, proxySecret[:10]}, ""},
+		"somebody, with an empty secret":    {[]string{"userid", "user-2", identity.ProxySecretHeader, ""}, ""},
+		"the own, with a wrong secret":      {[]string{"userid", cookie, identity.ProxySecretHeader, "wrong"}, cookie},
 		"a proxy's word":                    {vouch("userid", "user-2"), "user-2"},
 		"a proxy's word over the token":     {vouch("userid", "user-2", "Authorization", bearer), "user-2"},
 		"a proxy that names nobody":         {vouch(), cookie},
@@ -182,8 +183,8 @@ func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 
 func TestProxyCallersGetNoCookieAndNewClientsCannotChooseAnID(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
-	if res := b.client().send("GET", "/api/me", nil, "userid", "user-1", proxySecretHeader, proxySecret); res.StatusCode != 200 || len(res.Cookies()) > 0 {
+	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })
+	if res := b.client().send("GET", "/api/me", nil, "userid", "user-1", identity.ProxySecretHeader, proxySecret); res.StatusCode != 200 || len(res.Cookies()) > 0 {
 		t.Errorf("by a proxy: %d, %v", res.StatusCode, res.Cookies())
 	}
 	if res := b.client().send("GET", "/api/me", nil, "userid", uuid.NewString()); res.StatusCode != 403 || len(res.Cookies()) > 0 {
@@ -193,27 +194,27 @@ func TestProxyCallersGetNoCookieAndNewClientsCannotChooseAnID(t *testing.T) {
 
 func TestTwoUserIDHeadersAreRefused(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })
 	c := b.client()
 	c.h["Userid"] = []string{"user-1", "user-2"} // the client's own came through the proxy
-	c.call(403, "GET", "/api/me", nil, proxySecretHeader, proxySecret)
+	c.call(403, "GET", "/api/me", nil, identity.ProxySecretHeader, proxySecret)
 }
 
 func TestWithoutASharedSecretNoProxyIsTrusted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, secret := range []string{"", "undefined", proxySecret} {
-		b.client().call(403, "GET", "/api/me", nil, "userid", "user-1", proxySecretHeader, secret)
+		b.client().call(403, "GET", "/api/me", nil, "userid", "user-1", identity.ProxySecretHeader, secret)
 	}
 }
 
 func TestNewRefusesInvalidSettings(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Deps){
-		"AUTH_MODE":           func(d *Deps) { d.Config.AuthMode = "sometimes" },
-		"SUPABASE_JWT_SECRET": func(d *Deps) { d.Config.AuthMode, d.Config.SupabaseJWTSecret = AuthRequired, "" },
-		"SUPABASE_JWKS_URL":   func(d *Deps) { d.Config.SupabaseJWKSURL = "keys" },
-		"COOKIE_SECRET":       func(d *Deps) { d.Config.CookieSecret = []byte("short") },
+		"AUTH_MODE":           func(d *Deps) { d.Config.Identity.Mode = "sometimes" },
+		"SUPABASE_JWT_SECRET": func(d *Deps) { d.Config.Identity.Mode, d.Config.Identity.JWTSecret = identity.Required, "" },
+		"SUPABASE_JWKS_URL":   func(d *Deps) { d.Config.Identity.JWKSURL = "keys" },
+		"COOKIE_SECRET":       func(d *Deps) { d.Config.Identity.CookieSecret = []byte("short") },
 		"Store":               func(d *Deps) { d.Store = nil },
 	} {
 		b := setup(t)

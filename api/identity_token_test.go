@@ -19,6 +19,7 @@ import (
 	"github.com/MicahParks/jwkset"
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -147,7 +148,7 @@ func (e *jwks) fetches() int {
 
 // with has the keys of e accepted, and a secret only if there is one.
 func (e *jwks) with(secret string) func(*Deps) {
-	return func(d *Deps) { d.Config.SupabaseJWKSURL, d.Config.SupabaseJWTSecret = e.url, secret }
+	return func(d *Deps) { d.Config.Identity.JWKSURL, d.Config.Identity.JWTSecret = e.url, secret }
 }
 
 func (b *bundle) withToken(status int, token string) map[string]any {
@@ -158,7 +159,7 @@ func (b *bundle) withToken(status int, token string) map[string]any {
 func TestTokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
 	t.Parallel()
 	keys := []signer{newSigner(t, "es", jwt.SigningMethodES256), newSigner(t, "rs", jwt.SigningMethodRS256), newSigner(t, "ed", jwt.SigningMethodEdDSA)}
-	b := setup(t, newJWKS(t, keys...).with(jwtSecret), func(d *Deps) { d.Config.AuthMode = AuthRequired })
+	b := setup(t, newJWKS(t, keys...).with(jwtSecret), func(d *Deps) { d.Config.Identity.Mode = identity.Required })
 	for _, k := range keys {
 		if me := b.withToken(200, k.sign(t, nil)); me["id"] != "user-1" || me["anonymous"] != false {
 			t.Errorf("%s: %v", k.kid, me)
@@ -269,7 +270,7 @@ func TestUnknownKeyTriggersOneFetchPerInterval(t *testing.T) {
 	if n := endpoint.fetches(); n != 2 {
 		t.Errorf("%d fetches", n)
 	}
-	if took := time.Since(begun); took > keysTimeout {
+	if took := time.Since(begun); took > identity.KeysTimeout {
 		t.Errorf("unknown keys were waited for: %s", took)
 	}
 }
@@ -277,10 +278,10 @@ func TestUnknownKeyTriggersOneFetchPerInterval(t *testing.T) {
 func TestUnavailableKeyEndpointDoesNotPreventTheStartAndIsNamed(t *testing.T) {
 	t.Parallel()
 	es := newSigner(t, "es", jwt.SigningMethodES256)
-	for mode, ready := range map[string]int{AuthAnonymous: 200, AuthRequired: 503} {
+	for mode, ready := range map[string]int{identity.Anonymous: 200, identity.Required: 503} {
 		endpoint := newJWKS(t, es)
 		endpoint.set(true)
-		b := setup(t, endpoint.with(jwtSecret), func(d *Deps) { d.Config.AuthMode = mode })
+		b := setup(t, endpoint.with(jwtSecret), func(d *Deps) { d.Config.Identity.Mode = mode })
 		parts := func(status int) any {
 			return b.client().call(status, "GET", "/readyz", nil)["parts"].(map[string]any)["tokens"]
 		}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,18 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/ulule/limiter/v3"
 
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 )
 
-func limited(l Limits) func(*Deps) { return func(d *Deps) { d.Config.Limits = l } }
+func limited(l limits.Config) func(*Deps) { return func(d *Deps) { d.Config.Limits = l } }
 
 func perHour(n int64) limiter.Rate { return limiter.Rate{Limit: n, Period: time.Hour} }
 
 // behindProxy trusts the test's own client as a proxy.
 func behindProxy(mode string) func(*Deps) {
 	return func(d *Deps) {
-		d.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-		d.Config.ForwardedFor = mode
+		d.Config.Identity.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		d.Config.Identity.ForwardedFor = mode
 	}
 }
 
@@ -49,7 +49,7 @@ func refused(t *testing.T, res *http.Response) {
 
 func TestDroppingTheCookieDoesNotBypassTheRateLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{Turns: perHour(2)}))
+	b := setup(t, limited(limits.Config{Turns: perHour(2)}))
 	for left := range 2 {
 		s := b.client().ask(hello()) // a new cookie each time
 		s.rest()
@@ -74,7 +74,7 @@ func TestDroppingTheCookieDoesNotBypassTheRateLimit(t *testing.T) {
 
 func TestRetriesAnswersAndStopsDoNotCount(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{Turns: perHour(1)}))
+	b := setup(t, limited(limits.Config{Turns: perHour(1)}))
 	b.engine.script = asking
 	c := b.client()
 	sent := map[string]any{"message": "hello", "thread_id": someThread, "client_turn_id": "c1"}
@@ -89,7 +89,7 @@ func TestRetriesAnswersAndStopsDoNotCount(t *testing.T) {
 
 func TestTokensAreNotLimitedByAddress(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{Turns: perHour(1), NewThreads: perHour(1)}))
+	b := setup(t, limited(limits.Config{Turns: perHour(1), NewThreads: perHour(1)}))
 	c := b.client()
 	c.h.Set("Authorization", "Bearer "+token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "ann", "exp": time.Now().Add(time.Hour).Unix()}))
 	for range 3 {
@@ -99,7 +99,7 @@ func TestTokensAreNotLimitedByAddress(t *testing.T) {
 
 func TestForwardedForOfAnUntrustedPeerIsIgnored(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{Turns: perHour(1)}))
+	b := setup(t, limited(limits.Config{Turns: perHour(1)}))
 	b.client().ask(hello()).rest()
 	for _, forged := range []string{"203.0.113.7", "203.0.113.8, 10.0.0.1", "::1"} {
 		refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", forged))
@@ -108,8 +108,8 @@ func TestForwardedForOfAnUntrustedPeerIsIgnored(t *testing.T) {
 
 func TestClientsBehindAProxyAreLimitedSeparately(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{Leftmost, RightmostUntrusted} {
-		b := setup(t, limited(Limits{Turns: perHour(1)}), behindProxy(mode))
+	for _, mode := range []string{identity.Leftmost, identity.RightmostUntrusted} {
+		b := setup(t, limited(limits.Config{Turns: perHour(1)}), behindProxy(mode))
 		for _, client := range []string{"203.0.113.7", "203.0.113.8", "2001:db8:1:1::1", "2001:db8:1:2::1"} {
 			b.client().stream("POST", say, hello(), "X-Forwarded-For", client).rest()
 			refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", client))
@@ -121,15 +121,15 @@ func TestClientsBehindAProxyAreLimitedSeparately(t *testing.T) {
 
 func TestTwoProcessesShareTheRateLimit(t *testing.T) {
 	t.Parallel()
-	one := setup(t, limited(Limits{Turns: perHour(1)}))
-	two := setup(t, limited(Limits{Turns: perHour(1)}), func(d *Deps) { d.Store = one.store })
+	one := setup(t, limited(limits.Config{Turns: perHour(1)}))
+	two := setup(t, limited(limits.Config{Turns: perHour(1)}), func(d *Deps) { d.Store = one.store })
 	one.client().ask(hello()).rest()
 	refused(t, two.client().send("POST", say, hello()))
 }
 
 func TestNewConversationsAreLimitedPerAddress(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{Turns: perHour(100), NewThreads: perHour(2)}))
+	b := setup(t, limited(limits.Config{Turns: perHour(100), NewThreads: perHour(2)}))
 	c := b.client()
 	s := c.ask(hello())
 	s.rest()
@@ -146,7 +146,7 @@ func TestNewConversationsAreLimitedPerAddress(t *testing.T) {
 
 func TestBusyConversationsAreLimitedPerCaller(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{BusyTurns: 1}))
+	b := setup(t, limited(limits.Config{BusyTurns: 1}))
 	b.engine.script = waiting
 	c := b.client()
 	c.id()
@@ -168,7 +168,7 @@ func TestMessagesThatNoThreadAcceptedAreNotCountedAsBusy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, limited(Limits{BusyTurns: 1}))
+			b := setup(t, limited(limits.Config{BusyTurns: 1}))
 			c := b.client()
 			b.engine.set(func() { b.engine.refuse = refuse })
 			for range 3 {
@@ -184,7 +184,7 @@ func TestMessagesThatNoThreadAcceptedAreNotCountedAsBusy(t *testing.T) {
 
 func TestOpenStreamsAreLimitedPerCaller(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{Streams: 1}))
+	b := setup(t, limited(limits.Config{Streams: 1}))
 	b.engine.script = waiting
 	c := b.client()
 	c.id()
@@ -204,54 +204,6 @@ func TestOpenStreamsAreLimitedPerCaller(t *testing.T) {
 			t.Fatal("the place of a stream that ended is not free")
 		}
 	}
-}
-
-func TestAddressOfAClient(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
-	for _, c := range []struct{ name, peer, forwarded, leftmost, rightmost string }{
-		{"no header", "10.0.0.1:99", "", "10.0.0.1", "10.0.0.1"},
-		{"untrusted peer", "192.0.2.1:99", "203.0.113.7", "192.0.2.1", "192.0.2.1"},
-		{"one client", "10.0.0.1:99", "203.0.113.7", "203.0.113.7", "203.0.113.7"},
-		{"appended to a forged one", "10.0.0.1:99", "1.2.3.4, 203.0.113.7", "1.2.3.4", "203.0.113.7"},
-		{"a chain of proxies", "10.0.0.1:99", "203.0.113.7, 10.1.1.1,10.2.2.2", "203.0.113.7", "203.0.113.7"},
-		{"only proxies", "10.0.0.1:99", "10.3.3.3, 10.1.1.1", "10.3.3.3", "10.3.3.3"},
-		{"with a port", "10.0.0.1:99", "203.0.113.7:1234", "203.0.113.7", "203.0.113.7"},
-		{"IPv6 with a port", "[fd00::1]:99", "[2001:db8::1]:443", "2001:db8::1", "2001:db8::1"},
-		{"IPv4 in IPv6", "[::ffff:10.0.0.1]:99", "::ffff:203.0.113.7", "203.0.113.7", "203.0.113.7"},
-		{"garbage", "10.0.0.1:99", "<script>, unknown", "10.0.0.1", "10.0.0.1"},
-		{"garbage before a proxy", "10.0.0.1:99", "unknown, 10.1.1.1", "10.0.0.1", "10.1.1.1"},
-	} {
-		for mode, want := range map[string]string{Leftmost: c.leftmost, RightmostUntrusted: c.rightmost} {
-			s := &server{Deps: Deps{Config: Config{TrustedProxies: trusted, ForwardedFor: mode}}}
-			r := httptest.NewRequest("GET", "/", nil)
-			r.RemoteAddr = c.peer
-			if c.forwarded != "" {
-				r.Header.Set("X-Forwarded-For", c.forwarded)
-			}
-			if got := s.clientAddress(r).String(); got != want {
-				t.Errorf("%s, %s: %s, want %s", c.name, mode, got, want)
-			}
-		}
-	}
-}
-
-func FuzzForwardedFor(f *testing.F) {
-	f.Add("203.0.113.7, 10.0.0.1", "10.0.0.1:99")
-	f.Add("[2001:db8::1]:443,,", "[::1]:1")
-	f.Add(strings.Repeat(",", 300), "")
-	f.Fuzz(func(t *testing.T, forwarded, peer string) {
-		for _, mode := range []string{Leftmost, RightmostUntrusted} {
-			s := &server{Deps: Deps{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, ForwardedFor: mode}}}
-			r := httptest.NewRequest("GET", "/", nil)
-			r.RemoteAddr = peer
-			r.Header["X-Forwarded-For"] = []string{forwarded}
-			a := s.clientAddress(r)
-			if !s.trusted(parseAddress(peer)) && a != parseAddress(peer) {
-				t.Fatalf("an untrusted peer %q is believed to be %v", peer, a)
-			}
-			_ = rateLimitPrefix(a)
-		}
-	})
 }
 
 func TestMCPClientGetsRetryAfter(t *testing.T) {
@@ -274,7 +226,7 @@ func TestMCPClientGetsRetryAfter(t *testing.T) {
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, limited(Limits{Turns: perHour(1)}))
+			b := setup(t, limited(limits.Config{Turns: perHour(1)}))
 			b.client().ask(hello()).rest()
 			res := b.client().send("POST", way, ask)
 			require.Equal(t, 200, res.StatusCode)
@@ -284,7 +236,7 @@ func TestMCPClientGetsRetryAfter(t *testing.T) {
 			require.GreaterOrEqual(t, wait, any(1.0))
 			require.Equal(t, fmt.Sprint(wait), res.Header.Get("Retry-After"))
 
-			busy := setup(t, limited(Limits{Streams: 1}))
+			busy := setup(t, limited(limits.Config{Streams: 1}))
 			busy.engine.script = waiting
 			c := busy.client()
 			c.id()

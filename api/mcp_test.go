@@ -1,12 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/mcp"
@@ -82,7 +85,7 @@ func TestMCPSDKClientAsksAndSearches(t *testing.T) {
 	b := setup(t)
 	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
 	s := b.mcpClient("ann", nil)
-	require.Equal(t, mcpName, s.InitializeResult().ServerInfo.Name)
+	require.Equal(t, "palaver", s.InitializeResult().ServerInfo.Name)
 	list, err := s.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	var names []string
@@ -322,7 +325,7 @@ func TestTurnGoesOnWhenItsMCPClientDisconnects(t *testing.T) {
 func TestLongMCPCallIsKeptOpenAndReportsProgress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.server.ping = 5 * time.Millisecond
+	b.server.mcp.Ping = 5 * time.Millisecond
 	goOn := make(chan struct{})
 	b.engine.script = func(u *turn) {
 		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
@@ -376,7 +379,7 @@ func TestJSONRPCRequestsAndResponses(t *testing.T) {
 		require.Equal(t, "object", tool.(map[string]any)["inputSchema"].(map[string]any)["type"])
 	}
 	hello := b.rpcCall("ann", "initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}})["result"].(map[string]any)
-	require.Equal(t, mcpName, hello["serverInfo"].(map[string]any)["name"])
+	require.Equal(t, "palaver", hello["serverInfo"].(map[string]any)["name"])
 	require.Equal(t, map[string]any{}, b.rpcCall("ann", "ping", nil)["result"])
 	found := b.rpcCall("ann", "tools/call", map[string]any{"name": "list_documents"})["result"].(map[string]any)
 	require.Contains(t, found["content"].([]any)[0].(map[string]any)["text"], doc)
@@ -443,7 +446,7 @@ func TestMCPInternalErrorsRevealNoInternals(t *testing.T) {
 	require.Equal(t, chat.CodeInternal, structured["error"])
 	require.NotContains(t, text, "inner secret")
 	out := b.rpcCall("ann", "tools/call", map[string]any{"name": "ask", "arguments": map[string]any{"message": "x"}})
-	require.EqualValues(t, codeServer, out["error"].(map[string]any)["code"])
+	require.EqualValues(t, -32000, out["error"].(map[string]any)["code"])
 	raw, err := json.Marshal(out)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "inner secret")
@@ -514,18 +517,23 @@ func FuzzRPC(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	b := setup(f)
+	h, cookie := b.server.routes(), identity.CookieName+"="+b.server.identity.CookieValue("7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if strings.Contains(string(raw), "ask") { // which makes turns
 			return
 		}
-		in := &mcpRequest{ctx: t.Context(), clientContext: t.Context(), who: caller{ID: "ann"}, id: "r", keepAlive: func() {}}
-		out, isCall := b.server.answerRPC(in, raw)
-		answer, err := json.Marshal(out)
-		if err != nil || !json.Valid(answer) {
-			t.Fatalf("%s: %v", answer, err)
-		}
-		if isCall && (out.Result == nil) == (out.Error == nil) {
-			t.Fatalf("%s: neither or both: %s", raw, answer)
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/mcp/rpc", bytes.NewReader(raw))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Cookie", cookie)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		var out struct{ Result, Error any }
+		switch err := json.Unmarshal(w.Body.Bytes(), &out); {
+		case w.Code == http.StatusAccepted && w.Body.Len() == 0: // to a notification
+		case w.Code != http.StatusOK || err != nil:
+			t.Fatalf("%s: %d %s: %v", raw, w.Code, w.Body, err)
+		case (out.Result == nil) == (out.Error == nil):
+			t.Fatalf("%s: neither or both: %s", raw, w.Body)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -19,7 +21,7 @@ type meJSON struct {
 }
 
 func (s *server) me(c *gin.Context) error {
-	who := callerOf(c)
+	who := identity.Of(c)
 	p, err := s.Store.Profile(c.Request.Context(), who.ID)
 	if err != nil {
 		return err
@@ -31,7 +33,7 @@ func (s *server) me(c *gin.Context) error {
 // putMe replaces the caller's profile.
 func (s *server) putMe(c *gin.Context) error {
 	var b chat.Profile
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
 	b.Industry, b.Location = strings.TrimSpace(b.Industry), strings.TrimSpace(b.Location)
@@ -41,7 +43,7 @@ func (s *server) putMe(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	who := callerOf(c)
+	who := identity.Of(c)
 	if err := s.Store.PutProfile(c.Request.Context(), who.ID, b); err != nil {
 		return err
 	}

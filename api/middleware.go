@@ -1,39 +1,17 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"runtime/debug"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 )
-
-const (
-	requestIDHeader = "X-Request-Id"
-	requestIDKey    = "request_id"
-	maxRequestID    = 64
-	bodyTimeout     = 30 * time.Second
-)
-
-// requestID uses the caller's request id if it is valid, else makes one.
-func (s *server) requestID(c *gin.Context) {
-	id := c.GetHeader(requestIDHeader)
-	if len(id) > maxRequestID || !dialect.Plain(id) {
-		id = uuid.NewString()
-	}
-	c.Set(requestIDKey, id)
-	c.Header(requestIDHeader, id)
-}
-
-func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
 
 // access logs and counts a request. It never logs the query or body, which hold what
 // people write.
@@ -46,7 +24,7 @@ func (s *server) access(c *gin.Context) {
 	}
 	took := time.Since(start)
 	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
-	log := s.Log.With("request_id", requestID(c))
+	log := s.Log.With("request_id", request.ID(c))
 	if turn := c.Writer.Header().Get("X-Turn-Id"); turn != "" {
 		log = log.With("turn", turn)
 	}
@@ -65,7 +43,7 @@ func (s *server) recovery(c *gin.Context) {
 		if v == http.ErrAbortHandler {
 			panic(v)
 		}
-		s.Log.Error("panic in a handler", "request_id", requestID(c), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+		s.Log.Error("panic in a handler", "request_id", request.ID(c), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // the client must see an aborted stream, not a complete one
 		}
@@ -79,8 +57,7 @@ func (s *server) recovery(c *gin.Context) {
 // whose name was rebound to this machine's address.
 func (s *server) checkHost(c *gin.Context) {
 	if !s.Config.Hosts.Allow(c.Request.Host) {
-		s.fail(c, errHost)
-		c.Abort()
+		s.fail(c, problem.Host)
 	}
 }
 
@@ -96,48 +73,4 @@ func securityHeaders(c *gin.Context) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
-}
-
-// body reads a JSON body with a size limit and a timeout.
-func body(c *gin.Context, limit int64) ([]byte, error) {
-	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
-		return nil, unsupported("The body must be application/json.")
-	}
-	defer allowReading(c, bodyTimeout)()
-	if c.Request.ContentLength > limit {
-		return nil, tooLarge("The request is too large.")
-	}
-	var b bytes.Buffer
-	_, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
-	return b.Bytes(), readError(err)
-}
-
-// readError makes a failed read of the body a client error.
-func readError(err error) error {
-	var large *http.MaxBytesError
-	if err == nil || errors.As(err, &large) {
-		return err
-	}
-	return invalid("body", "could not be read")
-}
-
-// allowReading limits how long the body may take to arrive. Call done when the body
-// has been read: it removes the limit, which would end a stream, and restarts the
-// answer deadline.
-func allowReading(c *gin.Context, d time.Duration) (done func()) {
-	rc := http.NewResponseController(c.Writer)
-	_ = rc.SetReadDeadline(time.Now().Add(d)) // not every writer is a network connection
-	return func() {
-		_ = rc.SetReadDeadline(time.Time{})
-		restartDeadline(c)
-	}
-}
-
-// decode reads a small JSON body into out.
-func decode(c *gin.Context, out any) error {
-	raw, err := body(c, dialect.MaxBody)
-	if err != nil {
-		return err
-	}
-	return dialect.Decode(raw, out)
 }

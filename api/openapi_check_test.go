@@ -247,7 +247,7 @@ func (s *checkedStream) event(data string) {
 		return
 	}
 	if e, ok := v.(map[string]any); ok {
-		s.saw(strings.TrimPrefix(s.at, componentSchemas) + " " + kindOf(e["type"], e["phase"]))
+		s.saw(strings.TrimPrefix(s.at, "#/components/schemas/") + " " + kindOf(e["type"], e["phase"]))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,14 +15,17 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
+
+var pathParam = regexp.MustCompile(`:([a-z_]+)`)
 
 func TestEveryRouteIsInTheDocumentAndNothingElse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	documented := map[string]bool{}
-	for path, item := range readPromise(t, b.server.openAPI.raw).doc.Paths.Map() {
+	for path, item := range readPromise(t, b.server.openAPI.Raw).doc.Paths.Map() {
 		for method := range item.Operations() {
 			documented[method+" "+path] = true
 		}
@@ -29,7 +33,7 @@ func TestEveryRouteIsInTheDocumentAndNothingElse(t *testing.T) {
 	for _, r := range b.server.routes().(*gin.Engine).Routes() {
 		name := r.Method + " " + pathParam.ReplaceAllString(r.Path, "{$1}")
 		if !documented[name] {
-			t.Errorf("%s is a route and has no operation in operations (openapi.go)", name)
+			t.Errorf("%s is a route and has no operation in operations.go", name)
 		}
 		delete(documented, name)
 	}
@@ -97,10 +101,10 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
-	anew, err := newOpenAPI(AuthAnonymous, b.server.Agents) // as another process makes it
+	anew, err := newDocument(identity.Anonymous, b.server.Agents) // as another process makes it
 	require.NoError(t, err)
-	require.Equal(t, tag, anew.etag)
-	strict := setup(t, func(d *Deps) { d.Config.AuthMode = AuthRequired })
+	require.Equal(t, tag, anew.ETag)
+	strict := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })
 	doc := strict.client().call(200, "GET", "/openapi.json", nil)
 	security, err := json.Marshal(doc["security"])
 	if err != nil || string(security) != `[{"bearer":[]},{"proxy":[]}]` {
@@ -187,14 +191,14 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = scripted
-	promised := newPromise(t, b.server.openAPI.raw)
+	promised := newPromise(t, b.server.openAPI.Raw)
 	c := tourist{b.client(), b}
 	c.Transport = checked{t, promised}
 
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/api/config", "/api/me"} {
 		c.get(200, path)
 	}
-	c.get(304, "/openapi.json", "If-None-Match", b.server.openAPI.etag)
+	c.get(304, "/openapi.json", "If-None-Match", b.server.openAPI.ETag)
 	c.call(200, "PUT", "/api/me", m{"industry": "banking", "location": nil})
 	doc, set, picture := c.things()
 	c.native(doc, set, picture)
@@ -394,7 +398,7 @@ func TestTheCheckSeesWhatTheDocumentDoesNotSay(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), wrong.method, answer.URL+wrong.path, strings.NewReader(wrong.body))
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
-		res, err := checked{found, newPromise(t, b.server.openAPI.raw)}.RoundTrip(req)
+		res, err := checked{found, newPromise(t, b.server.openAPI.Raw)}.RoundTrip(req)
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, res.Body)
 		require.NoError(t, err)

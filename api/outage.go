@@ -2,9 +2,9 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -15,13 +15,7 @@ import (
 
 // storeDeadline limits database calls that a workflow query can replace.
 func storeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return fractionOfDeadline(ctx, 2)
-}
-
-// databaseUnavailable reports whether err means that the database cannot be reached
-// or does not answer in time.
-func databaseUnavailable(err error) bool {
-	return errors.Is(err, db.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+	return request.FractionOfDeadline(ctx, 2)
 }
 
 // liveThread queries the workflow of the caller's thread. ok is false when the
@@ -40,7 +34,7 @@ func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
 	rows, done := storeDeadline(ctx)
 	defer done()
 	_, err := s.Store.Conversation(rows, owner, thread)
-	if err != nil && databaseUnavailable(err) {
+	if err != nil && db.Unavailable(err) {
 		if _, ok := s.liveThread(ctx, owner, thread); ok {
 			return nil
 		}

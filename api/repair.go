@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/repair"
 )
@@ -29,7 +30,7 @@ const (
 
 // checkDeadline limits a check, so that most of a request's time is left.
 func checkDeadline(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
-	part, done := fractionOfDeadline(ctx, 3)
+	part, done := request.FractionOfDeadline(ctx, 3)
 	ctx, cancel := context.WithTimeout(part, longest)
 	return ctx, func() {
 		cancel()
@@ -52,8 +53,8 @@ func (s *server) runCheck(ctx context.Context, thread string, check func(context
 	return slices.ContainsFunc(found, func(f repair.Finding) bool { return !f.Later })
 }
 
-// openTurns returns a thread's open turns, oldest first, after lost ones were settled.
-func (s *server) openTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
+// OpenTurns returns a thread's open turns, oldest first, after lost ones were settled.
+func (s *server) OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
 	open, err := s.Store.OpenTurns(ctx, owner, thread)
 	if err != nil || len(open) == 0 || !s.settleLost(ctx, owner, thread) {
 		return open, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -146,7 +147,7 @@ func TestRetryAfterItsWorkflowWasLostRunsAgain(t *testing.T) {
 
 func TestLostTurnsDoNotCountAgainstTheirOwnersLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(Limits{BusyTurns: 2}))
+	b := setup(t, limited(limits.Config{BusyTurns: 2}))
 	b.engine.script = speaking
 	c := b.client()
 	threads := []string{uuid.NewString(), uuid.NewString()}

@@ -17,6 +17,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -25,7 +28,7 @@ const (
 	repoOverhead = 1 << 10 // bytes that a request may add to it
 )
 
-var errRepoSize = tooLarge("The repo is larger than the 8 MB allowed.")
+var errRepoSize = problem.TooLarge("The repo is larger than the 8 MB allowed.")
 
 type repoJSON struct {
 	ThreadID string          `json:"thread_id"`
@@ -42,23 +45,23 @@ type repoPutJSON struct {
 	Version   int    `json:"repo_version"`
 }
 
-// threadOf reads a LangGraph client's own thread name and returns it with the thread's
+// threadOfPath reads a LangGraph client's own thread name and returns it with the thread's
 // id.
-func threadOf(c *gin.Context) (name, id string, _ error) {
+func threadOfPath(c *gin.Context) (name, id string, _ error) {
 	var p dialect.Problems
 	name = p.ThreadName("thread_id", c.Param("thread_id"))
-	return name, threadNamed(callerOf(c).ID, name), p.Err()
+	return name, threadNamed(identity.Of(c).ID, name), p.Err()
 }
 
 // getRepo returns the message repository that a client stored, null when there is
 // none.
 func (s *server) getRepo(c *gin.Context) error {
-	name, thread, err := threadOf(c)
+	name, thread, err := threadOfPath(c)
 	if err != nil {
 		return err
 	}
 	out := repoJSON{name, json.RawMessage("null")}
-	kept, err := s.Store.Repo(c.Request.Context(), callerOf(c).ID, thread)
+	kept, err := s.Store.Repo(c.Request.Context(), identity.Of(c).ID, thread)
 	switch {
 	case err == nil:
 		if out.Repo, err = unpackRepo(kept); err != nil {
@@ -75,7 +78,7 @@ func (s *server) getRepo(c *gin.Context) error {
 // putRepo stores a client's message repository, unless If-Match names a version other
 // than the stored one.
 func (s *server) putRepo(c *gin.Context) error {
-	name, thread, err := threadOf(c)
+	name, thread, err := threadOfPath(c)
 	if err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (s *server) putRepo(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := s.Store.PutRepo(c.Request.Context(), callerOf(c).ID, thread, gzipped, sum, match)
+	kept, err := s.Store.PutRepo(c.Request.Context(), identity.Of(c).ID, thread, gzipped, sum, match)
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func (s *server) putRepo(c *gin.Context) error {
 }
 
 func readRepo(c *gin.Context) (json.RawMessage, error) {
-	raw, err := body(c, maxRepo+repoOverhead)
+	raw, err := request.Body(c, maxRepo+repoOverhead)
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return nil, errRepoSize
 	}
@@ -114,9 +117,9 @@ func readRepo(c *gin.Context) (json.RawMessage, error) {
 	}
 	switch {
 	case len(b.Repo) == 0 || b.Repo[0] != '{':
-		return nil, invalid("repo", "must be an object")
+		return nil, problem.Invalid("repo", "must be an object")
 	case !utf8.Valid(b.Repo):
-		return nil, invalid("repo", "must be UTF-8")
+		return nil, problem.Invalid("repo", "must be UTF-8")
 	case len(b.Repo) > maxRepo:
 		return nil, errRepoSize
 	}
@@ -163,7 +166,7 @@ func ifMatch(c *gin.Context) (*int, error) {
 	}
 	version, err := strconv.Atoi(strings.Trim(h, `"`))
 	if err != nil || version < 0 {
-		return nil, invalid("If-Match", "must be a repo_version")
+		return nil, problem.Invalid("If-Match", "must be a repo_version")
 	}
 	return &version, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -153,7 +154,7 @@ func TestCorruptRepoIsNotServed(t *testing.T) {
 // LangGraph front ends name their user in a header, which must be the caller.
 func TestRepoRoutesAcceptOnlyTheCallersUserid(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.ProxySharedSecret = proxySecret })
+	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })
 	c := b.client()
 	me := c.id()
 	for userid, want := range map[string]int{"": 200, me: 200, "somebody": http.StatusForbidden} {
@@ -161,8 +162,8 @@ func TestRepoRoutesAcceptOnlyTheCallersUserid(t *testing.T) {
 		c.call(want, "PUT", repoPath("t"), `{"repo":{}}`, "userid", userid)
 	}
 	proxied := b.client()
-	proxied.call(200, "PUT", repoPath("t"), `{"repo":{"a":1}}`, "userid", "user-1", proxySecretHeader, proxySecret)
-	if got := b.client().call(200, "GET", repoPath("t"), nil, "userid", "user-1", proxySecretHeader, proxySecret); got["repo"] == nil {
+	proxied.call(200, "PUT", repoPath("t"), `{"repo":{"a":1}}`, "userid", "user-1", identity.ProxySecretHeader, proxySecret)
+	if got := b.client().call(200, "GET", repoPath("t"), nil, "userid", "user-1", identity.ProxySecretHeader, proxySecret); got["repo"] == nil {
 		t.Errorf("%v", got)
 	}
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -295,7 +297,7 @@ func TestPanicIsA500WithoutTheCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := gin.New()
-	e.Use(b.server.requestID, b.server.access, b.server.recovery)
+	e.Use(request.SetID, b.server.access, b.server.recovery)
 	e.GET("/boom", func(*gin.Context) { panic("secret") })
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest("GET", "/boom", nil))
@@ -308,7 +310,7 @@ func TestPanickingStreamIsAborted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := gin.New()
-	e.Use(b.server.requestID, b.server.access, b.server.recovery)
+	e.Use(request.SetID, b.server.access, b.server.recovery)
 	e.GET("/boom", func(c *gin.Context) {
 		c.Writer.WriteHeaderNow()
 		c.Writer.Flush()
@@ -456,5 +458,20 @@ func TestConversationListsTheDocumentsThatItUsed(t *testing.T) {
 	got, _ := c.call(200, "GET", path, nil)["documents"].([]any)
 	if len(got) != 1 || got[0].(map[string]any)["title"] != "Circular" {
 		t.Errorf("documents %v", got)
+	}
+}
+
+// Without Close, each subscription to a turn that was submitted would stay forever.
+func TestSubmittingUnsubscribesFromTheTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.client().call(201, "POST", "/api/conversations", m{"message": "x"})["turn_id"].(string)
+	_, structured, _ := callTool(t, b.mcpClient("ann", nil), "ask", m{"message": "x"})
+	for _, id := range []string{turn, structured["turn_id"].(string)} {
+		require.Eventually(t, func() bool {
+			b.bus.mu.Lock()
+			defer b.bus.mu.Unlock()
+			return len(b.bus.turns[id]) == 0
+		}, time.Minute, time.Millisecond)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// dialects says how each dialect sends a message with an id to a named thread.
-var dialects = map[string]struct {
+// sendInDialects says how each dialect sends a message with an id to a named thread.
+var sendInDialects = map[string]struct {
 	path   string
 	thread string
 	body   func(thread, id, message string) m
@@ -30,7 +30,7 @@ var dialects = map[string]struct {
 
 func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 	t.Parallel()
-	for name, d := range dialects {
+	for name, d := range sendInDialects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)

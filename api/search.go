@@ -7,6 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -27,13 +29,13 @@ type searchJSON struct {
 // search ranks passages as in answers.
 func (s *server) search(c *gin.Context) error {
 	var p dialect.Problems
-	q := strings.TrimSpace(query(c, &p, "q", maxQuery))
+	q := strings.TrimSpace(request.Query(c, &p, "q", request.MaxQuery))
 	if q == "" && len(p) == 0 {
 		p.Add("q", "must not be empty")
 	}
 	k := 10
 	if text := c.Query("k"); text != "" {
-		k = number(&p, "k", text, 1, 50)
+		k = request.Number(&p, "k", text, 1, 50)
 	}
 	var ids []string
 	for _, part := range c.QueryArray("doc_ids") { // repeated, or one list with commas
@@ -50,7 +52,7 @@ func (s *server) search(c *gin.Context) error {
 	if err := s.visible(c, "doc_ids", ids); err != nil {
 		return err
 	}
-	found, err := s.Search.Search(c.Request.Context(), callerOf(c).ID, q, ids, k)
+	found, err := s.Search.Search(c.Request.Context(), identity.Of(c).ID, q, ids, k)
 	if err != nil {
 		return err
 	}

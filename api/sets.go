@@ -9,6 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -30,12 +33,12 @@ func showSet(v chat.DocumentSet) setJSON {
 
 func (s *server) listSets(c *gin.Context) error {
 	var p dialect.Problems
-	n := limit(c, &p, 50, 200)
-	cursor := query(c, &p, "cursor", maxCursor)
+	n := request.Limit(c, &p, 50, 200)
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListSets(c.Request.Context(), callerOf(c).ID, cursor, n)
+	page, err := s.Store.ListSets(c.Request.Context(), identity.Of(c).ID, cursor, n)
 	if err != nil {
 		return err
 	}
@@ -51,11 +54,11 @@ type setBody struct {
 // readSet reads {name, doc_ids}; the caller must be able to see the documents.
 func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 	var b setBody
-	if err := decode(c, &b); err != nil {
+	if err := request.Decode(c, &b); err != nil {
 		return chat.DocumentSet{}, err
 	}
 	var p dialect.Problems
-	v := chat.DocumentSet{Owner: callerOf(c).ID, Name: strings.TrimSpace(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
+	v := chat.DocumentSet{Owner: identity.Of(c).ID, Name: strings.TrimSpace(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
 	p.Text("name", v.Name, 1, maxSetName)
 	if err := p.Err(); err != nil {
 		return v, err
@@ -65,7 +68,7 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 
 // visible checks that the caller can see all of the documents.
 func (s *server) visible(c *gin.Context, field string, ids []string) error {
-	return s.checkVisible(c.Request.Context(), callerOf(c).ID, field, ids)
+	return s.checkVisible(c.Request.Context(), identity.Of(c).ID, field, ids)
 }
 
 // checkVisible refuses ids of documents that an owner cannot see.
@@ -78,7 +81,7 @@ func (s *server) checkVisible(ctx context.Context, owner, field string, ids []st
 		return err
 	}
 	if len(found) < len(ids) {
-		return invalid(field, "names a document that does not exist")
+		return problem.Invalid(field, "names a document that does not exist")
 	}
 	return nil
 }
@@ -97,7 +100,7 @@ func (s *server) createSet(c *gin.Context) error {
 }
 
 func (s *server) updateSet(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
@@ -114,11 +117,11 @@ func (s *server) updateSet(c *gin.Context) error {
 }
 
 func (s *server) deleteSet(c *gin.Context) error {
-	id, err := id(c, "id")
+	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.Store.DeleteSet(c.Request.Context(), callerOf(c).ID, id); err != nil {
+	if err := s.Store.DeleteSet(c.Request.Context(), identity.Of(c).ID, id); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -11,11 +10,10 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
 )
-
-// A client that accepts no data for this long counts as disconnected.
-const writeTimeout = 20 * time.Second
 
 // eventStream writes server-sent events to one client.
 type eventStream struct {
@@ -35,15 +33,10 @@ type eventStream struct {
 	asked map[string]bool
 }
 
-var (
-	errClientDisconnected = errors.New("the client has disconnected")
-	errStopping           = errors.New("the server is shutting down")
-)
-
 // open sends the headers of a stream; end it with close.
 func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eventStream {
 	h := c.Writer.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", sse.ContentType)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	for name, value := range wire.Header() {
@@ -51,7 +44,7 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	}
 	o := &eventStream{
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
-		done: clientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
+		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
 	}
 	c.Writer.WriteHeader(http.StatusOK)
 	o.buf = wire.Begin(o.buf)
@@ -99,22 +92,18 @@ func (o *eventStream) end() error {
 	return o.flush()
 }
 
-func (o *eventStream) comment(text string) {
-	o.buf = append(append(append(o.buf, ": "...), text...), "\n\n"...)
-}
-
-// flush sends the buffer, within writeTimeout.
+// flush sends the buffer, within request.WriteTimeout.
 func (o *eventStream) flush() error {
-	_ = o.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
+	_ = o.rc.SetWriteDeadline(time.Now().Add(request.WriteTimeout)) // not every writer has deadlines
 	if len(o.buf) > 0 {
 		_, err := o.w.Write(o.buf)
 		o.buf = o.buf[:0]
 		if err != nil {
-			return errClientDisconnected
+			return request.ErrClientDisconnected
 		}
 	}
 	if err := o.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return errClientDisconnected
+		return request.ErrClientDisconnected
 	}
 	return nil
 }
@@ -129,11 +118,11 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 		case <-more:
 			return nil
 		case <-o.done:
-			return errClientDisconnected
+			return request.ErrClientDisconnected
 		case <-o.stop:
-			return errStopping
+			return request.ErrStopping
 		case <-o.ping.C:
-			o.comment("ping")
+			o.buf = sse.Comment(o.buf, "ping")
 			if err := o.flush(); err != nil {
 				return err
 			}
@@ -145,60 +134,36 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 // for a person. after names the interrupt after which the stream begins; empty: it
 // begins at the viewer's position.
 func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
-	v.HoldText(after != "")
-	for {
-		item, more, err := v.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return o.end()
-		case err != nil:
-			o.add(notFoundEvent(v), "")
-			return o.end()
-		case more != nil:
-			if err := o.wait(more); err != nil {
-				return err
-			}
-			continue
-		}
+	err := v.Each(after, o.wait, func(item follow.Item, past bool) (end bool, _ error) {
 		o.ask(item.Event)
-		if after != "" {
-			if item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
-				after = ""
-				v.HoldText(false)
-			}
-			if !item.Type.Terminal() {
-				if h, is := o.wire.(dialect.Historian); is {
-					h.Before(item.Event)
-				}
-				continue
-			}
+		id := ""
+		if item.At != (follow.Position{}) {
+			id = item.At.String()
 		}
-		if item.Type == chat.EventInterrupt && untilAsked {
-			if !item.Latest { // it was answered, so the stream goes on with the outcome
-				if r, is := o.wire.(dialect.Replayer); is {
-					o.buf = r.Answered(o.buf, item.Event, item.At.String())
-				}
-				continue
+		switch {
+		case past:
+			if h, is := o.wire.(dialect.Historian); is {
+				h.Before(item.Event)
 			}
-			o.add(item.Event, item.At.String())
-			return o.end()
-		}
-		if o.shows(item.Event) {
-			o.add(item.Event, item.At.String())
+		case item.Type == chat.EventInterrupt && untilAsked && item.Latest:
+			o.add(item.Event, id)
+			return true, nil
+		case item.Type == chat.EventInterrupt && untilAsked: // it was answered, so the stream goes on with the outcome
+			if r, is := o.wire.(dialect.Replayer); is {
+				o.buf = r.Answered(o.buf, item.Event, id)
+			}
+		case item.Type.Terminal() || o.shows(item.Event):
+			o.add(item.Event, id)
 		}
 		if len(o.buf) > 1<<16 { // send a long replay in parts
-			if err := o.flush(); err != nil {
-				return err
-			}
+			return false, o.flush()
 		}
+		return false, nil
+	})
+	if err != nil {
+		return err
 	}
-}
-
-// notFoundEvent ends the stream of a turn that does not exist any more.
-func notFoundEvent(v *follow.Viewer) chat.Event {
-	ref := v.Ref()
-	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID,
-		Code: chat.CodeNotFound, Message: "This conversation is no longer there."}
+	return o.end()
 }
 
 // viewer returns a viewer of a turn: live, or of its settled log. early may be nil.

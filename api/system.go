@@ -14,6 +14,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/stream"
 )
@@ -92,8 +94,8 @@ func (s *server) ready(c *gin.Context) error {
 	if s.Model.Provider == "" || s.Model.Provider == "none" {
 		fail("model", nil)
 	}
-	if err := s.tokens.ready(); err != nil {
-		if s.Config.AuthMode == AuthRequired {
+	if err := s.identity.CheckTokens(); err != nil {
+		if s.identity.Mode == identity.Required {
 			fail("tokens", err)
 		} else {
 			parts["tokens"] = "down" // requests without a token are served
@@ -171,7 +173,7 @@ func (s *server) config(c *gin.Context) error {
 		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
 		Limits:        limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
 		Features:      features,
-		Auth:          authJSON{s.Config.AuthMode, s.tokens.accepted()},
+		Auth:          authJSON{s.identity.Mode, s.identity.AcceptsTokens()},
 	})
 	return nil
 }
@@ -192,11 +194,11 @@ func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
 	if s.Page == nil || !read || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
-		s.fail(c, errNotFound)
+		s.fail(c, problem.NotFound)
 		return
 	}
-	if s.Config.AuthMode == AuthAnonymous && path.Ext(p) == "" {
-		s.anonymous(c)
+	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" {
+		s.identity.SetCookie(c)
 	}
 	c.Status(http.StatusOK) // gin sets 404 for a path without a route
 	var w http.ResponseWriter = c.Writer

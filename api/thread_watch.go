@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/palaver-chat/palaver/db"
 )
 
 const (
@@ -145,7 +147,7 @@ func (w *threadWatch) wait(ctx context.Context) {
 
 // logThreadNotRead logs that new turns of a followed thread could not be read.
 func (s *server) logThreadNotRead(ctx context.Context, thread string, err error) {
-	if ctx.Err() != nil || databaseUnavailable(err) { // the process logs an outage once
+	if ctx.Err() != nil || db.Unavailable(err) { // the process logs an outage once
 		return
 	}
 	s.Log.Warn("reading new turns of a followed thread failed; retrying", "thread", thread, "error", err)

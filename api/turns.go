@@ -10,7 +10,11 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/repair"
 )
 
@@ -35,6 +39,15 @@ func threadNamed(owner, name string) string {
 	return uuid.NewSHA1(threadNamespace, []byte(owner+"\x00"+name)).String()
 }
 
+// threadOf returns the thread that a client means: by its id, or by the client's own
+// name of it.
+func threadOf(owner, id, alias string) string {
+	if id == "" && alias != "" {
+		return threadNamed(owner, alias)
+	}
+	return id
+}
+
 // submitted is a turn that its thread has accepted, with the first entries of its
 // log if they are known, and the subscription to it, which the caller closes.
 type submitted struct {
@@ -46,7 +59,7 @@ type submitted struct {
 // submit writes a turn's row and submits the turn to its thread. A repeated message
 // returns the turn that it made the first time. Once the row is written, the submit
 // goes on even if the client disconnects.
-func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ submitted, err error) {
+func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Submit) (_ submitted, err error) {
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
 	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
@@ -60,18 +73,18 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 	row, created, cancelled, err := s.insert(rows, who, in, turn)
 	done()
 	<-lost
-	unsaved := err != nil && databaseUnavailable(err) && ctx.Err() == nil
+	unsaved := err != nil && db.Unavailable(err) && ctx.Err() == nil
 	if unsaved {
 		row, err = s.unsavedTurn(ctx, turn, in, err)
 	}
 	if err != nil || row.Status.Settled() {
 		return submitted{Turn: row, early: early}, err
 	}
-	ctx, cancel := detached(ctx)
+	ctx, cancel := request.Detached(ctx)
 	defer cancel()
 	request := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
-		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.Request,
+		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.RequestID,
 		Generation: row.Generation,
 	}
 	if unsaved {
@@ -83,7 +96,7 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 		if row.Status == chat.TurnNew && !unsaved {
 			s.giveUp(ctx, row)
 		}
-		return submitted{Turn: row}, engineErr(err)
+		return submitted{Turn: row}, problem.Engine(err)
 	}
 	again := got.TurnID != row.ID // a repeated message that the rows did not show
 	row.ID = got.TurnID
@@ -105,10 +118,49 @@ func (s *server) submit(ctx context.Context, who caller, in dialect.Submit) (_ s
 	return submitted{row, got.Log, early}, nil
 }
 
+// submitEdition submits a message whose client names messages, not their contents. The
+// same content at the same place joins the existing turn; other content is an edit.
+func (s *server) submitEdition(ctx context.Context, who identity.Caller, in dialect.Submit) (submitted, error) {
+	if in.Edition == nil {
+		return s.submit(ctx, who, in)
+	}
+	for n := 1; ; n++ {
+		in.ClientTurnID = in.Edition(n)
+		turn, err := s.submit(ctx, who, in)
+		if in.ClientTurnID == "" || n == dialect.MaxEditions || !isTurnConflict(err) {
+			return turn, err
+		}
+		if turn, sent := s.sentWithoutPlace(ctx, who, in); sent {
+			return turn, nil
+		}
+	}
+}
+
+// sentWithoutPlace returns the turn of the same message if it was sent while its parent
+// could not be looked up, and then got the same parent.
+func (s *server) sentWithoutPlace(ctx context.Context, who identity.Caller, sub dialect.Submit) (_ submitted, sent bool) {
+	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
+	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
+		return submitted{}, false
+	}
+	sub.Content.ParentRequest = ""
+	again, err := s.submit(ctx, who, sub)
+	return again, err == nil
+}
+
+func isTurnConflict(err error) bool {
+	var refused *chat.Refused
+	return errors.Is(err, db.ErrTurnConflict) || errors.As(err, &refused) && refused.Code == chat.CodeTurnConflict
+}
+
+// giveUpTimeout is shorter than the time that remains to answer after a request's
+// deadline.
+const giveUpTimeout = 500 * time.Millisecond
+
 // giveUp marks a turn that its thread did not accept, so that it no longer counts
 // against the caller's limit. Unmarked turns count for a minute.
 func (s *server) giveUp(ctx context.Context, t chat.Turn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refundTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 	defer cancel()
 	if err := s.Store.AbandonTurn(ctx, t.Owner, t.ID); err != nil {
 		s.Log.Warn("marking an unaccepted turn failed; it counts as open for a minute", "turn", t.ID, "error", err)
@@ -244,7 +296,7 @@ func turnID(now time.Time) string {
 
 // insert checks a message against the store and writes its turn's row, or finds the
 // row of an earlier try.
-func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
 	var exists *bool // whether the conversation exists; nil: not checked
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
@@ -257,13 +309,13 @@ func (s *server) insert(ctx context.Context, who caller, in dialect.Submit, turn
 	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
 	}
-	counted, err := s.admit(ctx, who, turn, in.ClientTurnID != "", exists)
+	counted, err := s.limits.Admit(ctx, who, turn, in.ClientTurnID != "", exists)
 	if err != nil {
 		return turn, false, false, err
 	}
 	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
 	if !created {
-		counted.refund(ctx)
+		counted.Refund(ctx)
 	}
 	return row, created, cancelled, err
 }
@@ -348,4 +400,4 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 }
 
 // notFound reports whether err says that something is not there for the caller.
-func notFound(err error) bool { return describe(err) == errNotFound }
+func notFound(err error) bool { return describe(err) == problem.NotFound }

@@ -464,10 +464,10 @@ func TestQuestionOfATurnThatHasJustEndedIsNotShown(t *testing.T) {
 	_, err = b.store.Settle(ctx, db.Settlement{Owner: owner, ThreadID: someThread, TurnID: turn.ID, Status: chat.TurnCancelled, Terminal: end})
 	require.NoError(t, err)
 
-	question, err := b.server.asked(ctx, owner, someThread)
+	question, err := b.server.Question(ctx, owner, someThread)
 	require.NoError(t, err)
 	require.Nil(t, question)
-	events, err := b.server.eventsOfUI(ctx, ctx, db.TurnLog{Turn: turn}) // as the row was before
+	events, err := b.server.eventsOf(ctx, ctx, db.TurnLog{Turn: turn}) // as the row was before
 	require.NoError(t, err)
 	require.Equal(t, []chat.Event{end}, events)
 	call := chat.CallID(turn.ID, 1)

@@ -28,6 +28,12 @@ var (
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
 
+// Unavailable reports whether err means that the database cannot be reached or does not
+// answer in time.
+func Unavailable(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // Page is a slice of a list; Next is empty at its end.
 type Page[T any] struct {
 	Items []T

@@ -2,49 +2,52 @@ package retrieval
 
 import (
 	"context"
+	"maps"
 	"math"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// Scores from which retrieval counts as sure, and as worth an answer.
+// Least scores of high and of medium confidence.
 const (
 	HighScore   = 0.8
 	MediumScore = 0.38
 )
 
-// Parts of a score: how much of the question one passage covers, one sentence,
-// and the best passages together. Words that meet in one sentence are about one
-// thing; scattered over several they may be about anything.
+// A score is the sum of these shares: of the question's words that one passage has,
+// that one sentence has, and that the best passages have together. Words in one
+// sentence are about one thing; spread over several they may be about anything.
 const (
 	passagePart  = 0.4
 	sentencePart = 0.4
 	unionPart    = 0.2
-	looked       = 5    // passages that count
-	commonScore  = 0.6  // the most that common words alone are worth
+	bestPassages = 5    // passages that count
+	commonScore  = 0.6  // the highest score of common words only
 	commonShare  = 0.25 // of all passages; words in more of them are common
 )
 
-// generic words ask for something without saying about what.
-var generic = stemSet(`according answer answers audit comparison compare compares compared content contents detail details
+// askingWords ask for something without saying about what.
+var askingWords = language.StemsOf(`according answer answers audit comparison compare compares compared content contents detail details
 difference differences different document documents example file files help information kind kinds happen happens list long main many mention
 mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
 summarize summary text texts soon thing things type types use used topic topics`)
 
-// judging words ask what to make of a text: a question of nothing else is vague,
-// and none of them need stand in the text.
-var judging = stemSet(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
+// judgingWords ask for an opinion about a text. A question of nothing else is vague,
+// and the text need not have any of them.
+var judgingWords = language.StemsOf(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
 essence everything flag flags gap gaps gist goal good highlight highlights idea ideas important improve improvement improvements interesting
 issue issues key meaning message mistake mistakes noteworthy notable odd opinion problem problems problematic purpose recommend recommendation
 recommendations red risk risks something special strange strength strengths striking suggest suggestion suggestions surprise surprises surprising
 takeaway takeaways think thought thoughts unclear unusual useful watch weakness weaknesses worry worrying wrong`)
 
-// kinds are nouns, and what is said of versions, by which a person speaks of a document that is known already.
-var kinds = stemSet(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
+// documentWords are nouns and adjectives by which a person refers to a known
+// document.
+var documentWords = language.StemsOf(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
 minutes paper pdf policies policy regulation report version versions current latest newer newest old older oldest updated`)
 
-// confidence is the grade of a score.
+// confidence is the level of a score.
 func confidence(score float64) chat.Confidence {
 	switch {
 	case score >= HighScore:
@@ -55,8 +58,8 @@ func confidence(score float64) chat.Confidence {
 	return chat.Low
 }
 
-// weights says how telling words are: the rarer among the passages the more. A
-// word that stands in no passage is the most telling of all.
+// weights weighs words by how rare they are among the passages. A word that no
+// passage has weighs the most.
 type weights struct {
 	counts map[string]int
 	total  int
@@ -75,13 +78,13 @@ func (w weights) of(word string) float64 {
 	return math.Log(1 + (float64(w.total)-n+0.5)/(n+0.5))
 }
 
-// common reports whether a word stands in so many of the passages that finding
-// it says nothing. One passage is never many.
+// common reports whether so many passages have a word that a match says nothing.
+// One passage is never many.
 func (w weights) common(word string) bool {
 	return float64(w.counts[word]) > max(1, commonShare*float64(w.total))
 }
 
-// question is what a query asks about: stems and how telling each is.
+// question is the stems of a query with their weights.
 type question struct {
 	weight map[string]float64
 	common map[string]bool
@@ -89,15 +92,15 @@ type question struct {
 }
 
 func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
-	words := distinct(sentence.Words(query))
+	words := language.Distinct(language.ContentWords(query))
 	w, err := s.weigh(ctx, owner, words[:min(len(words), 4*maxQueryWords)])
 	if err != nil {
 		return question{}, err
 	}
 	q := question{weight: map[string]float64{}, common: map[string]bool{}}
 	for _, word := range words {
-		stem := sentence.Stem(word)
-		if _, seen := q.weight[stem]; seen || generic[stem] {
+		stem := language.Stem(word)
+		if _, seen := q.weight[stem]; seen || askingWords[stem] {
 			continue
 		}
 		q.weight[stem], q.common[stem] = w.of(word), w.common(word)
@@ -106,16 +109,16 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 	return q, nil
 }
 
-// of is what a question asks of documents, apart from what names them; all of it
-// when nothing else is left.
-func (q question) of(docs []chat.Document) question {
+// withoutNames is the question without the words that name the documents, or all of
+// it when nothing else is left.
+func (q question) withoutNames(docs []chat.Document) question {
 	names := map[string]bool{}
 	for _, d := range docs {
-		add(names, stemSet(d.Title))
+		maps.Copy(names, language.StemsOf(d.Title))
 	}
 	rest := question{weight: map[string]float64{}, common: q.common}
 	for stem, weight := range q.weight {
-		if !names[stem] && !kinds[stem] {
+		if !names[stem] && !documentWords[stem] {
 			rest.weight[stem] = weight
 			rest.sum += weight
 		}
@@ -129,27 +132,27 @@ func (q question) of(docs []chat.Document) question {
 // vague reports whether a question has no subject: "Any red flags?".
 func (q question) vague() bool {
 	for stem := range q.weight {
-		if !judging[stem] {
+		if !judgingWords[stem] {
 			return false
 		}
 	}
 	return true
 }
 
-// touches reports whether the hits speak of what is asked at all. Of a question
-// of three words and more, a stray one is not enough.
-func (q question) touches(hits []chat.Hit) bool {
-	const short, stray = 2, 0.17
+// matches reports whether the hits have what is asked at all. Of a question of three
+// words and more, a single one is not enough.
+func (q question) matches(hits []chat.Hit) bool {
+	const short, least = 2, 0.17
 	all, shared := map[string]bool{}, 0
 	for _, h := range hits {
-		add(all, stemSet(h.Heading+"\n"+h.Text))
+		maps.Copy(all, language.StemsOf(h.Heading+"\n"+h.Text))
 	}
 	for stem := range q.weight {
 		if all[stem] {
 			shared++
 		}
 	}
-	return shared > 0 && (len(q.weight) <= short || q.share(all) >= stray)
+	return shared > 0 && (len(q.weight) <= short || q.share(all) >= least)
 }
 
 // share is the weight, out of 1, of the question's words among the stems.
@@ -166,54 +169,39 @@ func (q question) share(stems map[string]bool) float64 {
 	return covered / q.sum
 }
 
-// score says how well the best hits speak of what is asked, from 0 to 1. "How
-// many customers does the bank have?" is not answered by customers and bank,
-// which stand on every page of a bank's rules: without a rarer word the score
-// stays below HighScore.
+// score says from 0 to 1 how well the best hits match the question. "How many
+// customers does the bank have?" is not answered by "customers" and "bank", which
+// are on every page of a bank's rules: without a rarer word the score stays below
+// HighScore.
 func (q question) score(hits []chat.Hit) float64 {
 	union := map[string]bool{}
 	best, bestSentence := 0.0, 0.0
-	for _, h := range hits[:min(looked, len(hits))] {
-		about := stemSet(h.Title + "\n" + h.Heading)
-		all := stemSet(h.Text)
-		add(all, about)
-		add(union, all)
+	for _, h := range hits[:min(bestPassages, len(hits))] {
+		about := language.StemsOf(h.Title + "\n" + h.Heading)
+		all := language.StemsOf(h.Text)
+		maps.Copy(all, about)
+		maps.Copy(union, all)
 		best = max(best, q.share(all))
 		for _, s := range sentence.Sentences(h.Text) {
-			stems := stemSet(s.Text)
-			add(stems, about)
+			stems := language.StemsOf(s.Text)
+			maps.Copy(stems, about)
 			bestSentence = max(bestSentence, q.share(stems))
 		}
 	}
 	score := passagePart*best + sentencePart*bestSentence + unionPart*q.share(union)
-	if !q.telling(union) {
+	if !q.hasRareWord(union) {
 		return min(score, commonScore)
 	}
 	return score
 }
 
-// telling reports whether a word that is asked for and is not common is among
+// hasRareWord reports whether a word of the question that is not common is among
 // the stems.
-func (q question) telling(stems map[string]bool) bool {
+func (q question) hasRareWord(stems map[string]bool) bool {
 	for stem := range q.weight {
 		if stems[stem] && !q.common[stem] {
 			return true
 		}
 	}
 	return false
-}
-
-func stemSet(s string) map[string]bool {
-	stems := sentence.Stems(s)
-	m := make(map[string]bool, len(stems))
-	for _, w := range stems {
-		m[w] = true
-	}
-	return m
-}
-
-func add(to, from map[string]bool) {
-	for w := range from {
-		to[w] = true
-	}
 }

@@ -1,6 +1,6 @@
 // Package retrieval finds the passages that answers are made of: by words, by
-// meaning where an embedding model is configured, and by what an action needs
-// of the documents it is about.
+// vectors when an embedding model is configured, and by what an action needs of
+// its documents.
 package retrieval
 
 import (
@@ -9,15 +9,13 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 // Store is what retrieval needs of db.Documents.
@@ -38,7 +36,7 @@ type Embedder interface {
 // Searcher ranks passages. Safe for concurrent use.
 type Searcher struct {
 	Store    Store
-	Embedder Embedder // nil, or one that says llm.ErrNoEmbeddings: by words alone
+	Embedder Embedder // nil, or returns llm.ErrNoEmbeddings: search by words only
 }
 
 // New makes a Searcher.
@@ -46,8 +44,8 @@ func New(s Store, e Embedder) *Searcher { return &Searcher{Store: s, Embedder: e
 
 const (
 	maxQueryWords = 64              // the most telling ones of a longer text
-	depth         = 50              // ranks of either list that are fused
-	embedPatience = 3 * time.Second // for the query's vector
+	fusedRanks    = 50              // ranks of either list that are fused
+	embedTimeout  = 3 * time.Second // for the query's vector
 	// Reciprocal rank fusion: weight/(fusionRank+rank), summed. Words weigh
 	// more: on regulations they rank better than embeddings do.
 	fusionRank   = 60
@@ -55,9 +53,8 @@ const (
 	vectorWeight = 0.6
 )
 
-// Search returns the k best passages for a query, best first: what GET
-// /api/search shows and what answers are made of. docIDs nil: all that owner may
-// see. Scores compare within one answer only.
+// Search returns the k best passages for a query, best first. With docIDs nil it
+// searches all that owner may see. Scores of different searches do not compare.
 func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error) {
 	if k < 1 {
 		return nil, nil
@@ -70,13 +67,13 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		if len(words) > 0 {
-			byWords, err = s.Store.SearchText(gctx, owner, words, docIDs, max(k, depth))
+			byWords, err = s.Store.SearchText(gctx, owner, words, docIDs, max(k, fusedRanks))
 		}
 		return err
 	})
 	if s.Embedder != nil {
 		g.Go(func() error {
-			byVector = s.vectorHits(gctx, owner, query, docIDs, max(k, depth))
+			byVector = s.vectorHits(gctx, owner, query, docIDs, max(k, fusedRanks))
 			return nil
 		})
 	}
@@ -90,11 +87,12 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	return hits[:min(k, len(hits))], nil
 }
 
-// vectorHits is nil when no vector can be had: search goes on by words.
+// vectorHits searches by the query's vector. It returns nil without an embedding
+// model and when it fails: then words decide.
 func (s *Searcher) vectorHits(ctx context.Context, owner, query string, docIDs []string, k int) []chat.Hit {
-	waiting, cancel := context.WithTimeout(ctx, embedPatience)
+	embedCtx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
-	vectors, err := s.Embedder.Embed(waiting, []string{query})
+	vectors, err := s.Embedder.Embed(embedCtx, []string{query})
 	if errors.Is(err, llm.ErrNoEmbeddings) {
 		return nil
 	}
@@ -103,7 +101,7 @@ func (s *Searcher) vectorHits(ctx context.Context, owner, query string, docIDs [
 		hits, err = s.Store.SearchVector(ctx, owner, vectors[0], docIDs, k)
 	}
 	if err != nil && ctx.Err() == nil {
-		slog.WarnContext(ctx, "searching by words alone", "error", err)
+		slog.WarnContext(ctx, "vector search failed; searching by words only", "error", err)
 	}
 	return hits
 }
@@ -131,14 +129,12 @@ func fuse(byWords, byVector []chat.Hit) []chat.Hit {
 	return out
 }
 
-// queryWords are a query's distinct content words; of a long text the rarest;
-// of a query without any, all its words.
+// queryWords are a query's distinct content words, of a long text the rarest. A
+// query that has stop words only is searched by these.
 func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]string, error) {
-	words := distinct(sentence.Words(query))
+	words := language.Distinct(language.ContentWords(query))
 	if len(words) == 0 {
-		words = distinct(strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}))
+		words = language.Distinct(language.Words(query))
 	}
 	if len(words) <= maxQueryWords {
 		return words, nil
@@ -151,16 +147,4 @@ func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]strin
 	words = slices.DeleteFunc(words, func(word string) bool { return w.counts[word] == 0 })
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(w.counts[a], w.counts[b]) })
 	return words[:min(len(words), maxQueryWords)], nil
-}
-
-func distinct(words []string) []string {
-	seen := make(map[string]bool, len(words))
-	var out []string
-	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
-			out = append(out, w)
-		}
-	}
-	return out
 }

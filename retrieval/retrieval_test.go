@@ -136,7 +136,7 @@ func TestConfidenceOfLabelledQuestions(t *testing.T) {
 }
 
 // That its words can be found does not make a question answered: none of these is.
-func TestSharedWordsAloneAreNoSureAnswer(t *testing.T) {
+func TestSharedWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	big := setup(t)
@@ -170,7 +170,7 @@ func TestSharedWordsAloneAreNoSureAnswer(t *testing.T) {
 }
 
 // Words that stand on every page of a library say nothing about a question.
-func TestCommonWordsAloneAreNoSureAnswer(t *testing.T) {
+func TestCommonWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	one := setup(t)
@@ -228,7 +228,7 @@ func TestSearchOfStopWordsOnlyStillSearches(t *testing.T) {
 	}
 }
 
-func TestSearchByATextOfManyWordsUsesTheTellingOnes(t *testing.T) {
+func TestSearchByALongTextUsesItsRarestWords(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	var query strings.Builder
@@ -242,7 +242,7 @@ func TestSearchByATextOfManyWordsUsesTheTellingOnes(t *testing.T) {
 	}
 }
 
-func TestShortDocumentsAreGivenWholeAndInOrder(t *testing.T) {
+func TestShortDocumentsAreSelectedWholeAndInOrder(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	for _, action := range []chat.Action{chat.Summarize, chat.Compare, chat.Audit} {
@@ -277,7 +277,7 @@ func TestInquiryPutsTheBestPassageOfNamedDocumentsFirst(t *testing.T) {
 
 // A vague question about a document is answered from all of it; a question for
 // what stands nowhere in it is told from that, also when it names the document.
-func TestInquiryIntoAWholeDocumentIsLowOnlyWhenItIsAboutSomethingElse(t *testing.T) {
+func TestInquiryIntoAWholeDocumentHasLowConfidenceOnlyWhenItIsAboutSomethingElse(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	const email, policy, contract = "email-customer-list.txt", "remote-work-policy-2025.md", "supplier-contract.txt"
@@ -333,7 +333,7 @@ func TestEveryDocumentOfACompareIsRepresented(t *testing.T) {
 	}
 }
 
-func TestSummaryOfALongDocumentReachesAllOfIt(t *testing.T) {
+func TestSummaryHasPassagesFromAllOverALongDocument(t *testing.T) {
 	b := setup(t)
 	b.add("a", "Handbook", long(200, "holidays"))
 	s := b.choose(chat.Summarize, "Summarize the handbook", "a")
@@ -385,7 +385,7 @@ func TestDocumentsThatAreNotReadyAreReportedAndLeftOut(t *testing.T) {
 	}
 }
 
-func TestNobodySeesSomebodyElsesPassages(t *testing.T) {
+func TestSearchFindsOnlyPassagesThatTheOwnerMaySee(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	for _, docs := range [][]string{nil, {"supplier-contract.txt"}} {
@@ -406,7 +406,7 @@ func (f fake) Embed(context.Context, []string) ([][]float32, error) {
 	return [][]float32{f.vector}, f.err
 }
 
-func TestVectorsBringInWhatWordsMiss(t *testing.T) {
+func TestVectorsFindWhatWordsMiss(t *testing.T) {
 	b := setup(t)
 	b.add("dogs", "Dogs", "Dogs bark at the moon.", []float32{1, 0, 0})
 	b.add("cars", "Cars", "Automobiles need fuel.", []float32{0, 1, 0})
@@ -417,7 +417,7 @@ func TestVectorsBringInWhatWordsMiss(t *testing.T) {
 	}
 }
 
-func TestSearchGoesOnWithoutItsEmbedder(t *testing.T) {
+func TestSearchByWordsWhenTheEmbedderFails(t *testing.T) {
 	b := setup(t)
 	b.add("dogs", "Dogs", "Dogs bark at the moon.", []float32{1, 0, 0})
 	for name, e := range map[string]fake{

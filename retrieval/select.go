@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Budgets of one answer.
@@ -31,19 +32,17 @@ type Selection struct {
 	Unreadable bool    // a named document could not be read and was left out
 }
 
-// Select picks the passages that an action may use. With docIDs, from these
-// documents: short ones whole, of long ones the best passages (for a summary
-// also some from everywhere in them), and for compare and audit each document
-// gets its share. Without, the best of all that owner may see. An inquiry's hits
-// come best first, the other actions' in the order of docIDs and of the text.
+// Select picks the passages that an action may use. With docIDs it takes them from
+// these documents: all of a short one, of a long one the best (for a summary also
+// some from all over it), and for compare and audit a share of each. Without docIDs
+// it takes the best of all that owner may see. Hits of an inquiry come best first,
+// those of other actions in the order of docIDs and of the text.
 //
-// known are the documents of docIDs where they were read already, as owner may see
-// them.
+// known are the documents of docIDs that owner may see, if they were read already.
 //
-// Confidence says how well an inquiry's passages speak of what was asked. For
-// documents given whole it is medium at least, unless they share no word with a
-// question that has a subject. For the other actions it is high when there is
-// text.
+// Confidence says how well an inquiry's passages match the question. For documents
+// that are taken whole it is at least medium, unless they share no word with a
+// question that has a subject. For the other actions it is high when there is text.
 func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (Selection, error) {
 	if len(docIDs) == 0 {
 		return s.selectAnywhere(ctx, owner, query)
@@ -112,9 +111,9 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	}
 	out.Score = q.score(out.Hits)
 	out.Confidence = confidence(out.Score)
-	if out.Confidence == chat.Low { // a stray word in common is worth nothing
+	if out.Confidence == chat.Low { // a single word in common says nothing
 		out.Hits = slices.DeleteFunc(out.Hits, func(h chat.Hit) bool {
-			return q.share(stemSet(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
+			return q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
 		})
 	}
 	return out, nil
@@ -146,7 +145,7 @@ func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat
 	if err := g.Wait(); err != nil {
 		return Selection{}, err
 	}
-	about := q.of(docs)
+	about := q.withoutNames(docs)
 	out.Score = about.score(ranked)
 	out.Confidence = confidence(out.Score)
 	whole := true
@@ -161,7 +160,7 @@ func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat
 		}
 	}
 	out.Hits = b.hits
-	if whole && out.Confidence == chat.Low && len(out.Hits) > 0 && (about.vague() || q.vague() || about.touches(out.Hits)) {
+	if whole && out.Confidence == chat.Low && len(out.Hits) > 0 && (about.vague() || q.vague() || about.matches(out.Hits)) {
 		out.Confidence, out.Score = chat.Medium, max(out.Score, MediumScore)
 	}
 	return out, nil

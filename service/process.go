@@ -18,6 +18,8 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/api"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/guard"
@@ -150,20 +152,22 @@ func (p *Process) startAPI(listener net.Listener) error {
 		DocumentTypes: extract.All(),
 		Page:          web.Handler(),
 		Config: api.Config{
-			StreamMode:        cfg.StreamMode,
-			AuthMode:          cfg.AuthMode,
-			CookieSecret:      key,
-			SupabaseJWTSecret: cfg.SupabaseJWTSecret,
-			SupabaseJWKSURL:   cfg.SupabaseJWKSURL,
-			ProxySharedSecret: cfg.ProxySharedSecret,
-			Limits:            callerLimits(cfg),
-			Hosts:             cfg.Hosts(),
-			TrustedProxies:    cfg.Proxies(),
-			ForwardedFor:      cfg.XFF,
-			MaxUploadBytes:    int64(cfg.MaxUploadMB) * megabyte,
-			Features:          map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
-			ClockOffset:       cfg.ClockOffset,
-			AnswerTimeout:     cfg.AnswerTimeout,
+			StreamMode: cfg.StreamMode,
+			Identity: identity.Config{
+				Mode:           cfg.AuthMode,
+				CookieSecret:   key,
+				JWTSecret:      cfg.SupabaseJWTSecret,
+				JWKSURL:        cfg.SupabaseJWKSURL,
+				ProxySecret:    cfg.ProxySharedSecret,
+				TrustedProxies: cfg.Proxies(),
+				ForwardedFor:   cfg.XFF,
+			},
+			Limits:         callerLimits(cfg),
+			Hosts:          cfg.Hosts(),
+			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
+			ClockOffset:    cfg.ClockOffset,
+			AnswerTimeout:  cfg.AnswerTimeout,
 		},
 		Log:   p.parts.Log,
 		Ready: map[string]func(context.Context) error{"temporal": p.checkTemporal},
@@ -242,9 +246,9 @@ func (p *Process) startWorker(ctx context.Context) error {
 	return nil
 }
 
-func callerLimits(cfg *config.Config) api.Limits {
+func callerLimits(cfg *config.Config) limits.Config {
 	turns, threads := cfg.Rates()
-	return api.Limits{
+	return limits.Config{
 		Turns:      limiter.Rate{Limit: turns.N, Period: turns.Per},
 		NewThreads: limiter.Rate{Limit: threads.N, Period: threads.Per},
 		BusyTurns:  cfg.MaxTurns,

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Box merges the tools of all sources. Safe for concurrent use.
@@ -36,7 +37,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []T
 				continue
 			}
 			if err := CheckSchema(t.Schema); err != nil || !validName.MatchString(t.Name) || t.Run == nil {
-				b.log.Warn("tool left out: invalid name or schema", "tool", cut(t.Name, 64), "error", err)
+				b.log.Warn("tool left out: invalid name or schema", "tool", language.Truncate(t.Name, 64), "error", err)
 				continue
 			}
 			seen[t.Name] = true

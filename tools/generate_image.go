@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -107,7 +108,7 @@ func altText(prompt string) string {
 		}
 		return r
 	}, strings.Join(strings.Fields(prompt), " "))
-	if text = strings.TrimSpace(cut(text, maxAlt)); text == "" {
+	if text = strings.TrimSpace(language.Truncate(text, maxAlt)); text == "" {
 		return "picture"
 	}
 	return text

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -55,7 +56,7 @@ func listed(visible []chat.Document, part string) string {
 		if fits++; fits > maxDocuments {
 			continue
 		}
-		title := llm.Data(cut(strings.Join(strings.Fields(d.Title), " "), maxTitle))
+		title := llm.Data(language.Truncate(strings.Join(strings.Fields(d.Title), " "), maxTitle))
 		lines = append(lines, fmt.Sprintf("- %s (id %s, %s)", title, d.ID, d.Status))
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Limits of a result, in characters.
@@ -27,7 +28,7 @@ const ReadResultName = "read_result"
 // Head returns what a model reads of a result: all of it, or its beginning and how to read the
 // rest.
 func Head(callID, content string) (head string, whole bool) {
-	head = cut(content, MaxRead)
+	head = language.Truncate(content, MaxRead)
 	if head == content {
 		return content, true
 	}
@@ -72,12 +73,12 @@ func ReadResult(texts Texts) Tool {
 }
 
 func window(callID, content string, offset int) string {
-	rest := content[len(cut(content, offset)):]
+	rest := content[len(language.Truncate(content, offset)):]
 	if rest == "" {
 		return "The result ends before that."
 	}
 	const note = 200 // room for the note, so that the output is not truncated again
-	part := cut(rest, MaxRead-note)
+	part := language.Truncate(rest, MaxRead-note)
 	if part == rest {
 		return part
 	}

@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
+	locale "golang.org/x/text/language"
 	textmessage "golang.org/x/text/message"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // compiled caches compiled schemas by their text. The cache is emptied when it becomes large,
@@ -81,7 +83,7 @@ func Misfit(schema, arguments json.RawMessage) string {
 	return "the arguments do not satisfy the schema"
 }
 
-var english = textmessage.NewPrinter(language.English)
+var english = textmessage.NewPrinter(locale.English)
 
 // leaves returns the problems of a validation error, at most five.
 func leaves(v *jsonschema.ValidationError, out []string) []string {
@@ -90,7 +92,7 @@ func leaves(v *jsonschema.ValidationError, out []string) []string {
 		if where == "" {
 			where = "the arguments"
 		}
-		return append(out, cut(where+": "+v.ErrorKind.LocalizedString(english), maxProblem))
+		return append(out, language.Truncate(where+": "+v.ErrorKind.LocalizedString(english), maxProblem))
 	}
 	for _, c := range v.Causes {
 		out = leaves(c, out)

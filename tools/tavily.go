@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // TavilyURL is the service's own address.
@@ -77,7 +79,7 @@ func (t *Tavily) Search(ctx context.Context, query string) ([]WebHit, error) {
 	if !t.Configured() {
 		return nil, errors.New("web search: not configured")
 	}
-	body, err := json.Marshal(tavilyRequest{Query: cut(query, maxQuery), MaxResults: MaxWebHits, SearchDepth: "basic"})
+	body, err := json.Marshal(tavilyRequest{Query: language.Truncate(query, maxQuery), MaxResults: MaxWebHits, SearchDepth: "basic"})
 	if err != nil {
 		return nil, fmt.Errorf("web search: %w", err)
 	}
@@ -124,20 +126,10 @@ func pages(a tavilyAnswer) []WebHit {
 		if title == "" {
 			title = u.Host
 		}
-		hits = append(hits, WebHit{Title: cut(title, maxWebTitle), URL: u.String(), Text: cut(text, MaxWebText), Score: r.Score})
+		hits = append(hits, WebHit{Title: language.Truncate(title, maxWebTitle), URL: u.String(), Text: language.Truncate(text, MaxWebText), Score: r.Score})
 		if len(hits) == MaxWebHits {
 			break
 		}
 	}
 	return hits
-}
-
-// cut keeps the first n characters.
-func cut(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/palaver-chat/palaver/activities/tiptap"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 )
 
 // Store is the part of db.Store that rendering reads.
@@ -229,11 +229,7 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 // arguments are those that the model wrote for a tool call; "{}" if they are not a
 // JSON object.
 func (w words) arguments(callID string) string {
-	raw := strings.TrimSpace(w.texts[chat.CallKey(callID)])
-	if !strings.HasPrefix(raw, "{") || !json.Valid([]byte(raw)) {
-		return "{}"
-	}
-	return raw
+	return chat.Arguments(w.texts[chat.CallKey(callID)])
 }
 
 // decisions describes a person's decisions about tool calls.

@@ -1,5 +1,5 @@
-// Package dialect holds what all wire formats share: the commands that requests become, and the
-// validation of requests. It does not depend on HTTP or the store.
+// Package dialect holds what all wire formats share: the commands that requests become, the validation
+// of requests, and what handlers need of the server. No dialect depends on the engine or the store.
 package dialect
 
 import (

@@ -5,16 +5,22 @@ import "github.com/palaver-chat/palaver/chat"
 // Submit is a message independent of its wire format. It is validated, except that its ids may not
 // exist in the store.
 type Submit struct {
-	ThreadID           string // a UUID; empty: the server derives or makes one
-	ThreadAlias        string // the client's name of the thread, if it is no UUID
-	Content            chat.Content
-	AgentUnset         bool   // the client named no agent: Content has the dialect's default, which applies if the thread has none yet
-	ClientTurnID       string // empty: the server makes one
+	ThreadID     string // a UUID; empty: the server derives or makes one
+	ThreadAlias  string // the client's name of the thread, if it is no UUID
+	Content      chat.Content
+	AgentUnset   bool   // the client named no agent: Content has the dialect's default, which applies if the thread has none yet
+	ClientTurnID string // empty: the server makes one
+	// Edition returns the client_turn_id of the nth content under one message id, for
+	// clients that send edited messages under their old ids; nil: ClientTurnID counts.
+	Edition            func(n int) string
 	StreamRunID        string
 	OnBusy             chat.OnBusy
 	CancelOnDisconnect bool
 	View               View
 }
+
+// MaxEditions limits how often a message can be edited under one id.
+const MaxEditions = 100
 
 // ThreadName returns the client's name of the thread of the turn.
 func (s Submit) ThreadName(t chat.Turn) string { return threadName(s.ThreadAlias, t) }
@@ -31,8 +37,8 @@ func threadName(alias string, t chat.Turn) string {
 
 // Answer is an answer to a thread's question independent of its wire format.
 type Answer struct {
-	chat.Resume
-	ThreadAlias        string // the client's name of the thread, if it is no UUID
+	chat.Resume               // without a ThreadID: that of ThreadAlias
+	ThreadAlias        string // the client's name of the thread
 	StreamRunID        string // stream_run_id of this request; empty: the turn's
 	CancelOnDisconnect bool
 	View               View
@@ -70,5 +76,6 @@ func (v View) Shows(e chat.Event) bool {
 // turn.
 type Cancel struct {
 	ThreadID, TurnID, ClientTurnID, StreamRunID string
+	ThreadAlias                                 string // the client's name of the thread, instead of ThreadID
 	Reason                                      chat.CancelReason
 }

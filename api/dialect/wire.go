@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/palaver-chat/palaver/chat"
+import (
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+)
 
 // Wire writes the events of one stream in a wire format. It is made for one
 // stream, remembers what the format needs between events (an open text part),
@@ -46,3 +50,6 @@ type Stream struct {
 	View   View
 	After  string // the question whose answer the stream begins with; empty: it begins with the turn
 }
+
+// Stamp formats a time for JSON.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -3,11 +3,13 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/palaver-chat/palaver/internal/sse"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -174,7 +176,7 @@ func (p *player) gate(k int) bool {
 }
 
 func (p *player) stream() bool {
-	p.w.Header().Set("Content-Type", "text/event-stream")
+	p.w.Header().Set("Content-Type", sse.ContentType)
 	p.w.WriteHeader(http.StatusOK)
 	if !p.send(p.chunk(map[string]any{"role": "assistant", "content": ""}, nil)) {
 		return false
@@ -211,7 +213,7 @@ func (p *player) stream() bool {
 	if p.usage {
 		p.send(map[string]any{"object": "chat.completion.chunk", "model": p.model, "choices": []any{}, "usage": p.counts()})
 	}
-	_, err := fmt.Fprint(p.w, "data: [DONE]\n\n")
+	_, err := io.WriteString(p.w, sse.Done)
 	return err == nil
 }
 
@@ -269,11 +271,7 @@ func (p *player) chunk(delta, finish any) map[string]any {
 }
 
 func (p *player) send(v any) bool {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return false
-	}
-	if _, err := fmt.Fprintf(p.w, "data: %s\n\n", b); err != nil {
+	if _, err := p.w.Write(sse.JSON(nil, v)); err != nil {
 		return false
 	}
 	return http.NewResponseController(p.w).Flush() == nil && p.r.Context().Err() == nil

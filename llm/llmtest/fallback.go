@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -19,7 +20,7 @@ func (s *Server) fallback(r Request, prompt string) Answer {
 			if r.LastResult == "" {
 				return Answer{Calls: []llm.ToolCall{{Name: m[1], Arguments: m[2]}}, Delay: pace.FirstToken}
 			}
-			return Answer{Chunks: pace.fill([]string{"The ", "tool ", "says: ", first(r.LastResult, 160)}), Delay: pace.FirstToken, Each: pace.PerToken}
+			return Answer{Chunks: pace.fill([]string{"The ", "tool ", "says: ", language.Truncate(r.LastResult, 160)}), Delay: pace.FirstToken, Each: pace.PerToken}
 		}
 		return Answer{Chunks: pace.fill(write(prompt)), Delay: pace.FirstToken, Each: pace.PerToken, Stamped: pace.Stamped}
 	}
@@ -30,7 +31,7 @@ func (s *Server) fallback(r Request, prompt string) Answer {
 	case llm.DocResolutionSchema.Name:
 		a.JSON = llm.DocResolution{ResolvedIDs: titled(prompt, r.LastUser), UnresolvedNames: []string{}, Confidence: chat.High, Reasoning: "scripted"}
 	case llm.WebQuerySchema.Name:
-		a.JSON = llm.WebQuery{Query: first(strings.TrimSpace(r.LastUser), 200)}
+		a.JSON = llm.WebQuery{Query: language.Truncate(strings.TrimSpace(r.LastUser), 200)}
 	}
 	return a
 }
@@ -72,7 +73,7 @@ func write(prompt string) []string {
 	if end := strings.IndexAny(quote, ".!?"); end > 0 {
 		quote = quote[:end+1]
 	}
-	quote = first(quote, 160)
+	quote = language.Truncate(quote, 160)
 	chunks := []string{"The ", "documents ", "say: ", "“"}
 	chunks = append(chunks, strings.SplitAfter(quote, " ")...)
 	return append(chunks, "”", " [", m[1], "]")
@@ -104,9 +105,4 @@ func titled(prompt, message string) []string {
 		}
 	}
 	return ids
-}
-
-func first(s string, runes int) string {
-	r := []rune(s)
-	return string(r[:min(len(r), runes)])
 }

@@ -118,13 +118,13 @@ func TestInquireQuotesTheSentenceThatAnswers(t *testing.T) {
 	}
 }
 
-func TestInquireSaysPlainlyWhenNothingFits(t *testing.T) {
+func TestInquireSaysWhenNothingWasFound(t *testing.T) {
 	f := llm.Facts{Message: "What is the airspeed of an unladen swallow?", Passages: passages(1, "c", "Circular", circular)}
 	has(t, answer(t, llm.TaskInquire, f), nothingFound)
 	has(t, answer(t, llm.TaskInquire, llm.Facts{Message: "anything?"}), nothingFound)
 }
 
-func TestSummaryGoesThroughTheHeadings(t *testing.T) {
+func TestSummaryFollowsTheHeadings(t *testing.T) {
 	got := answer(t, llm.TaskSummarize, llm.Facts{Message: "Summarize it", Passages: passages(1, "c", "Circular 2024", circular)})
 	has(t, got, "**Circular 2024**", "- **Scope**: “", "[2]", "Sharing of customer data")
 	if n := strings.Count(got, "“"); n < 3 || n > 9 {
@@ -146,7 +146,7 @@ func TestCompareShowsDifferencesAndAgreements(t *testing.T) {
 		"| Abroad | – | “Remote work from abroad is limited to 20 days per year and must be approved by Human Resources.” [14] | Only in one |")
 }
 
-func TestCompareOfUnrelatedTextsSaysSo(t *testing.T) {
+func TestCompareSaysWhenTextsAreUnrelated(t *testing.T) {
 	f := llm.Facts{Passages: []llm.Passage{
 		{N: 1, DocID: "a", Title: "A", Text: "Cats sleep all day long in the sun."},
 		{N: 2, DocID: "b", Title: "B", Text: "Interest accrues daily on unpaid principal."}}}
@@ -185,7 +185,7 @@ func TestAuditSaysWhatIsMissing(t *testing.T) {
 	has(t, answer(t, llm.TaskAudit, llm.Facts{Message: "A text to check is here.", Passages: []llm.Passage{{N: 1, Text: "Roses are red and violets are blue."}}}), "nothing to audit against")
 }
 
-func TestAMarkerInASourceIsNeverTakenForOurs(t *testing.T) {
+func TestMarkerInASourceIsNoCitation(t *testing.T) {
 	f := llm.Facts{Message: "What did the Romans build?", Passages: []llm.Passage{
 		{N: 1, Title: "History [7]", Text: "The Romans built many roads across the provinces [12] and some bridges."}}}
 	got := answer(t, llm.TaskInquire, f)
@@ -207,7 +207,7 @@ func TestAnswersAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-func TestStreamComesInSmallDeltasAndStops(t *testing.T) {
+func TestStreamSendsSmallDeltasAndStops(t *testing.T) {
 	f := llm.Facts{Message: "Summarize", Passages: passages(1, "c", "Circular", circular)}
 	var n int
 	stop := errors.New("enough")
@@ -230,7 +230,7 @@ func TestStreamComesInSmallDeltasAndStops(t *testing.T) {
 	}
 }
 
-func TestStructuredAnswersTheThreeSchemas(t *testing.T) {
+func TestStructuredSupportsThreeSchemas(t *testing.T) {
 	m := New()
 	r := llm.Request{Facts: llm.Facts{Message: "What are the latest capital rules in BankNegara2024?", Documents: registry, Industry: "banking", Location: "Malaysia"}}
 	var in llm.Intent

@@ -48,7 +48,7 @@ func properties(schema json.RawMessage) []property {
 	return out
 }
 
-// shape is as much of a JSON schema as is understood here.
+// shape is the part of a JSON schema that is understood here.
 type shape struct {
 	Type  any     `json:"type"`
 	Enum  []any   `json:"enum"`
@@ -58,7 +58,7 @@ type shape struct {
 
 func (s *shape) UnmarshalJSON(b []byte) error {
 	type plain shape
-	_ = json.Unmarshal(b, (*plain)(s)) // true, or words we do not know: anything goes
+	_ = json.Unmarshal(b, (*plain)(s)) // an unknown schema allows anything
 	return nil
 }
 
@@ -91,23 +91,22 @@ func (s *shape) texts() []string {
 }
 
 var (
-	quotedText = regexp.MustCompile("\"([^\"]*)\"|“([^”]*)”|`([^`]*)`|(?:^|[\\s=:(])'([^']*)'")
-	numeral    = regexp.MustCompile(`[-+]?\d+(?:\.\d+)?`)
-	notQuoted  = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|(?:^|[\\s=:(])'[^']*'")
-	goesOn     = regexp.MustCompile(`(?i)^\s+(?:(?:and|then|to|so|please|for)\b|$)`)
-	leadIn     = regexp.MustCompile(`(?i)^(?:[\s:,]+|(?:with|for|on|to|about|saying|using|of|arguments?|and|now|please)\b)+`)
-	leadOut    = regexp.MustCompile(`(?i)(?:[\s,;.!?]+|\b(?:and|then|please))+$`)
+	quotedText     = regexp.MustCompile("\"([^\"]*)\"|“([^”]*)”|`([^`]*)`|(?:^|[\\s=:(])'([^']*)'")
+	numeral        = regexp.MustCompile(`[-+]?\d+(?:\.\d+)?`)
+	notQuoted      = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|(?:^|[\\s=:(])'[^']*'")
+	sentenceGoesOn = regexp.MustCompile(`(?i)^\s+(?:(?:and|then|to|so|please|for)\b|$)`)
+	leadIn         = regexp.MustCompile(`(?i)^(?:[\s:,]+|(?:with|for|on|to|about|saying|using|of|arguments?|and|now|please)\b)+`)
+	leadOut        = regexp.MustCompile(`(?i)(?:[\s,;.!?]+|\b(?:and|then|please))+$`)
 )
 
-// arguments reads the arguments of a tool out of what a message says after its
-// name: a JSON object, names with values (path=/x, message "hello"), and what is
-// left for the arguments that are not named. missing are those required that
-// could not be found.
+// arguments reads the arguments of a tool from what a message says after its name: a
+// JSON object, names with values (path=/x, message "hello"), and the rest for arguments
+// without a name. missing are the required ones that were not found.
 func arguments(text string, props []property) (args map[string]any, missing []string) {
 	if args = object(text); args == nil {
 		args = map[string]any{}
 		free := byName(text, props, args)
-		unnamed(free, props, args)
+		fillUnnamed(free, props, args)
 	}
 	for _, p := range props {
 		if _, ok := args[p.name]; p.required && !ok {
@@ -117,7 +116,7 @@ func arguments(text string, props []property) (args map[string]any, missing []st
 	return args, missing
 }
 
-// object is the JSON object in a text, if there is one.
+// object is the JSON object in a text, or nil.
 func object(text string) map[string]any {
 	at := strings.IndexByte(text, '{')
 	if at < 0 {
@@ -130,17 +129,17 @@ func object(text string) map[string]any {
 	return args
 }
 
-// naming is where a text names an argument.
-type naming struct {
+// namedArgument is a place where a text names an argument.
+type namedArgument struct {
 	property
 	start, end int // of the words that name it
 	equals     bool
 }
 
-// byName fills in the arguments that a text names, and returns what stands
-// before the first of them.
+// byName fills in the arguments that a text names, and returns the text before the first
+// of them.
 func byName(text string, props []property, args map[string]any) (free string) {
-	named := namings(text, props)
+	named := namedArguments(text, props)
 	free = text
 	for i, m := range named {
 		if i == 0 {
@@ -157,11 +156,11 @@ func byName(text string, props []property, args map[string]any) (free string) {
 	return free
 }
 
-// namings finds the arguments that a text names, in its order: with an equals
-// sign or a colon anywhere, else after a word like with.
-func namings(text string, props []property) []naming {
+// namedArguments finds the arguments that a text names, in its order: before an equals
+// sign or a colon anywhere, else after a word like "with".
+func namedArguments(text string, props []property) []namedArgument {
 	masked := mask(text)
-	var out []naming
+	var out []namedArgument
 	for _, p := range props {
 		words := regexp.QuoteMeta(strings.Join(strings.FieldsFunc(p.name, func(r rune) bool { return r == '_' || r == '-' }), "\x00"))
 		words = strings.ReplaceAll(words, "\x00", `[_\-\s]?`)
@@ -171,10 +170,10 @@ func namings(text string, props []property) []naming {
 			continue
 		}
 		if m := re.FindStringIndex(masked); m != nil {
-			out = append(out, naming{p, m[0], m[1], strings.Contains(masked[m[0]:m[1]], "=")})
+			out = append(out, namedArgument{p, m[0], m[1], strings.Contains(masked[m[0]:m[1]], "=")})
 		}
 	}
-	slices.SortFunc(out, func(a, b naming) int { return a.start - b.start })
+	slices.SortFunc(out, func(a, b namedArgument) int { return a.start - b.start })
 	apart := out[:0]
 	for _, n := range out {
 		if len(apart) == 0 || n.start >= apart[len(apart)-1].end {
@@ -184,15 +183,15 @@ func namings(text string, props []property) []naming {
 	return apart
 }
 
-// mask puts filler in place of quoted texts, so that nothing is found in them.
+// mask replaces quoted texts by filler, so that nothing is found in them.
 func mask(text string) string {
 	return notQuoted.ReplaceAllStringFunc(text, func(q string) string { return q[:1] + strings.Repeat("\x01", len(q)-1) })
 }
 
-// value reads an argument's value from what follows its name.
-func (n naming) value(text string) (any, bool) {
+// value reads an argument's value from the text after its name.
+func (n namedArgument) value(text string) (any, bool) {
 	text = strings.TrimSpace(text)
-	if word := firstWord(text); n.equals && n.kind != "array" && goesOn.MatchString(text[len(word):]) {
+	if word := firstWord(text); n.equals && n.kind != "array" && sentenceGoesOn.MatchString(text[len(word):]) {
 		text = word // path=/x and then …
 	}
 	return n.property.value(text)
@@ -200,7 +199,7 @@ func (n naming) value(text string) (any, bool) {
 
 func (p property) value(text string) (any, bool) {
 	if m := quotedText.FindStringSubmatchIndex(text); m != nil && m[0] == 0 && p.kind != "array" {
-		return p.convert(inner(text, m))
+		return p.convert(insideQuotes(text, m))
 	}
 	text = leadOut.ReplaceAllString(text, "")
 	return p.convert(text)
@@ -245,8 +244,8 @@ func firstWord(text string) string {
 	return word
 }
 
-// inner is the text between the quotation marks of a match.
-func inner(text string, m []int) string {
+// insideQuotes is the text between the quotation marks of a match.
+func insideQuotes(text string, m []int) string {
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
 			return text[m[g]:m[g+1]]
@@ -255,10 +254,10 @@ func inner(text string, m []int) string {
 	return ""
 }
 
-// unnamed gives what a text says without a name to the arguments still open, the
-// required before the others: a choice, quoted texts and numbers in their order,
-// or all of it to the one text that is required.
-func unnamed(text string, props []property, args map[string]any) {
+// fillUnnamed gives what a text says without a name to the arguments that are still open,
+// required ones first: a choice, quoted texts and numbers in their order, or all of it to
+// the only required text.
+func fillUnnamed(text string, props []property, args map[string]any) {
 	text = leadOut.ReplaceAllString(leadIn.ReplaceAllString(text, ""), "")
 	if text == "" {
 		return
@@ -282,7 +281,7 @@ func unnamed(text string, props []property, args map[string]any) {
 	}
 	var quotes []string
 	for _, m := range quotedText.FindAllStringSubmatchIndex(text, -1) {
-		quotes = append(quotes, inner(text, m))
+		quotes = append(quotes, insideQuotes(text, m))
 	}
 	numbers := numeral.FindAllString(mask(text), -1)
 	whole := len(quotes) == 0
@@ -305,14 +304,14 @@ func unnamed(text string, props []property, args map[string]any) {
 			whole = false
 		}
 	}
-	if len(open) == 1 && !open[0].required && len(args) == 0 { // all there is to say
+	if len(open) == 1 && !open[0].required && len(args) == 0 { // the whole text is for it
 		if v, ok := open[0].value(text); ok {
 			args[open[0].name] = v
 		}
 	}
 }
 
-// containsWord reports whether a text holds a word or a term as it stands.
+// containsWord reports whether a text has a word or a term.
 func containsWord(text, word string) bool {
 	re, err := regexp.Compile(`(?i)(?:^|[^\w])` + regexp.QuoteMeta(word) + `(?:$|[^\w])`)
 	return err == nil && re.MatchString(text)
@@ -321,7 +320,7 @@ func containsWord(text, word string) bool {
 // call is a tool call with arguments.
 func call(name string, args map[string]any) llm.ToolCall {
 	b, err := json.Marshal(args)
-	if err != nil { // texts, numbers and what came out of JSON
+	if err != nil { // cannot happen: texts, numbers and decoded JSON
 		b = []byte("{}")
 	}
 	return llm.ToolCall{Name: name, Arguments: string(b)}

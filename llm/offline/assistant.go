@@ -10,13 +10,13 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// plainNotice stands at the end of an answer that quotes no document.
+// plainNotice is at the end of an answer that quotes no document.
 const plainNotice = "Offline engine: no language model is configured."
 
-// assistant answers with tool calls or with a text. quotes tells that the text
-// quotes documents.
+// assistant answers with tool calls or with a text. quotes reports that the text quotes
+// documents.
 func assistant(f llm.Facts) (text string, calls []llm.ToolCall, quotes bool) {
-	open := wishes(f, false)
+	open := requestedCalls(f, false)
 	if calls = callable(open); len(calls) > 0 {
 		return "", calls, false
 	}
@@ -36,12 +36,12 @@ func assistant(f llm.Facts) (text string, calls []llm.ToolCall, quotes bool) {
 		if len(further) > 0 {
 			more, further = further[0], further[1:]
 		}
-		passages := among(f.Passages, u.Content)
+		passages := shownPassages(f.Passages, u.Content)
 		quotes = quotes || len(passages) > 0
-		add(found(f, query, more, passages))
+		add(searchAnswer(f, query, more, passages))
 	}
 	for _, w := range open {
-		add(needs(w))
+		add(missingNote(w))
 	}
 	if len(parts) == 0 && len(f.Passages) > 0 {
 		quotes = true
@@ -51,13 +51,13 @@ func assistant(f llm.Facts) (text string, calls []llm.ToolCall, quotes bool) {
 		add("I cannot see pictures: without a language model the attached ones are not looked at.")
 	}
 	if len(parts) == 0 {
-		add(about(f.Tools))
+		add(introduction(f.Tools))
 	}
 	return strings.Join(parts, "\n\n"), nil, quotes
 }
 
-// callable are the wishes that say all that their tools need, as calls.
-func callable(open []wish) []llm.ToolCall {
+// callable are the requested calls that have all their arguments.
+func callable(open []requestedCall) []llm.ToolCall {
 	var calls []llm.ToolCall
 	for _, w := range open {
 		if len(w.missing) == 0 && len(calls) < llm.MaxCalls {
@@ -68,9 +68,9 @@ func callable(open []wish) []llm.ToolCall {
 	return calls
 }
 
-// furtherQuestions is what a message asks about what each of its searches finds.
+// furtherQuestions is what a message asks about the results of each of its searches.
 func furtherQuestions(f llm.Facts) (out []string) {
-	for _, w := range wishes(llm.Facts{Message: f.Message, Tools: f.Tools}, false) {
+	for _, w := range requestedCalls(llm.Facts{Message: f.Message, Tools: f.Tools}, false) {
 		if w.tool.Name == "search_documents" {
 			out = append(out, w.rest)
 		}
@@ -85,9 +85,8 @@ func queryOf(c llm.ToolCall) string {
 
 var passageTag = regexp.MustCompile(`<passage id="(\d+)"`)
 
-// among are the passages that a search's result shows; all of them when it does
-// not say.
-func among(passages []llm.Passage, content string) []llm.Passage {
+// shownPassages are the passages that a search's result shows, or all if it does not say.
+func shownPassages(passages []llm.Passage, content string) []llm.Passage {
 	shown := map[int]bool{}
 	for _, m := range passageTag.FindAllStringSubmatch(content, -1) {
 		n, err := strconv.Atoi(m[1])
@@ -108,22 +107,22 @@ func among(passages []llm.Passage, content string) []llm.Passage {
 	return out
 }
 
-// found answers from what a search found; more is what else the message asks
-// about it.
-func found(f llm.Facts, query, more string, passages []llm.Passage) string {
+// searchAnswer answers from the passages of a search. more is what else the message asks
+// about them.
+func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) string {
 	if len(passages) == 0 {
-		return "The search for " + ownWords(query) + " found nothing in your documents."
+		return "The search for " + italic(query) + " found nothing in your documents."
 	}
 	answer := inquire(llm.Facts{Message: query + more, Passages: passages, Documents: f.Documents})
 	if answer != nothingFound {
 		return answer
 	}
-	// The search found these by other words; the best of each says what they are.
+	// No sentence has the words of the query: show the first of each passage.
 	var b strings.Builder
-	b.WriteString("The search for " + ownWords(query) + " found:\n")
+	b.WriteString("The search for " + italic(query) + " found:\n")
 	lines := 0
 	for _, s := range gather(passages, nil).firstOfEach(passages) {
-		b.WriteString("\n- **" + name(passages[s.passage].Title) + "**: " + quote(s))
+		b.WriteString("\n- **" + plainTitle(passages[s.passage].Title) + "**: " + quote(s))
 		if lines++; lines == 3 {
 			break
 		}
@@ -135,10 +134,10 @@ func found(f llm.Facts, query, more string, passages []llm.Passage) string {
 }
 
 // firstOfEach is the first sentence of each passage.
-func (p *pool) firstOfEach(passages []llm.Passage) []sent {
-	var out []sent
+func (p *pool) firstOfEach(passages []llm.Passage) []excerpt {
+	var out []excerpt
 	seen := make([]bool, len(passages))
-	for _, s := range p.sents {
+	for _, s := range p.excerpts {
 		if !seen[s.passage] {
 			seen[s.passage] = true
 			out = append(out, s)
@@ -152,16 +151,16 @@ var (
 	documentID    = regexp.MustCompile(`\(id [^,()\s]{1,64}, (?:ready\)|(processing|failed)\))`)
 )
 
-// outcome says what came of a call.
+// outcome describes the result of a call.
 func outcome(u llm.Used) string {
 	content := strings.TrimSpace(u.Content)
 	tool := "`" + u.Call.Name + "`"
 	switch {
 	case u.IsError && strings.HasPrefix(content, "The person rejected this call"):
 		reason := strings.TrimPrefix(strings.TrimPrefix(content, "The person rejected this call"), ":")
-		return "You rejected " + tool + ", so it was not called." + given(reason)
+		return "You rejected " + tool + ", so it was not called." + reasonSentence(reason)
 	case u.IsError:
-		return tool + " gave no result: " + line(content)
+		return tool + " gave no result: " + oneLine(content)
 	case u.Call.Name == "list_documents" && strings.HasPrefix(content, "- "):
 		return "These are your documents:\n\n" + clipped(documentID.ReplaceAllString(content, "$1"))
 	case u.Call.Name == "generate_image":
@@ -175,7 +174,7 @@ func outcome(u llm.Used) string {
 	return tool + " returned:\n\n" + fenced(clipped(content))
 }
 
-// outcomes says what came of the tools that an action's answer does not rest on.
+// outcomes describes the results of the tools that an action's answer does not use.
 func outcomes(f llm.Facts) string {
 	var b strings.Builder
 	for _, u := range f.Used {
@@ -183,18 +182,18 @@ func outcomes(f llm.Facts) string {
 			b.WriteString("\n\n" + outcome(u))
 		}
 	}
-	for _, w := range wishes(f, true) {
-		b.WriteString("\n\n" + needs(w))
+	for _, w := range requestedCalls(f, true) {
+		b.WriteString("\n\n" + missingNote(w))
 	}
 	return b.String()
 }
 
-// given is a reason, if there is one.
-func given(reason string) string {
+// reasonSentence quotes a person's reason, or is empty.
+func reasonSentence(reason string) string {
 	if reason = strings.Trim(strings.TrimSpace(reason), "."); reason == "" {
 		return ""
 	}
-	return " Your reason: " + line(reason) + "."
+	return " Your reason: " + oneLine(reason) + "."
 }
 
 // fenced puts a text into a code fence that it cannot close.
@@ -215,8 +214,8 @@ func clipped(text string) string {
 	return string([]rune(text)[:longestShown]) + "\n…"
 }
 
-// line is a text on one line, not too long.
-func line(text string) string {
+// oneLine puts a text on one line and shortens it.
+func oneLine(text string) string {
 	r := []rune(strings.Join(strings.Fields(text), " "))
 	if len(r) > 500 {
 		return string(r[:500]) + "…"
@@ -224,14 +223,14 @@ func line(text string) string {
 	return string(r)
 }
 
-// ownWords is what a person looked for, put so that it cannot be mistaken for a
-// quotation of a document.
-func ownWords(text string) string {
-	return "*" + strings.Trim(strings.ReplaceAll(line(text), "*", ""), " .?!") + "*"
+// italic shows what a person looked for so that it does not look like a quotation of a
+// document.
+func italic(text string) string {
+	return "*" + strings.Trim(strings.ReplaceAll(oneLine(text), "*", ""), " .?!") + "*"
 }
 
-// needs says what is missing for a call.
-func needs(w wish) string {
+// missingNote says which arguments a call needs.
+func missingNote(w requestedCall) string {
 	var example strings.Builder
 	for _, m := range w.missing {
 		fmt.Fprintf(&example, " %s=…", m)
@@ -251,8 +250,8 @@ func listed(names []string) string {
 	return out
 }
 
-// about says what the engine is and what it can do with the tools there are.
-func about(tools []llm.Tool) string {
+// introduction says what the engine is and what it can do with the given tools.
+func introduction(tools []llm.Tool) string {
 	const most = 12
 	var can, others []string
 	for _, t := range tools {

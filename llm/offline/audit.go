@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 var (
@@ -19,8 +19,8 @@ var (
 	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
 )
 
-// rule reports whether a sentence reads like a rule.
-func rule(s string) bool { return ruleLike.MatchString(s) && !strings.HasSuffix(s, "?") }
+// isRule reports whether a sentence reads like a rule.
+func isRule(s string) bool { return ruleLike.MatchString(s) && !strings.HasSuffix(s, "?") }
 
 // severity of a finding.
 type severity int
@@ -29,40 +29,39 @@ const (
 	high severity = iota
 	medium
 	low
-	fine
+	inOrder
 )
 
 func (s severity) String() string { return [...]string{"High", "Medium", "Low", "In order"}[s] }
 
-// finding is a rule set against a sentence of the text.
+// finding is the result of comparing a rule with a sentence of the text.
 type finding struct {
 	severity   severity
 	why        string
-	rule, text sent
-	weight     float64 // of what they share
+	rule, text excerpt
+	weight     float64 // of the words that they share
 }
 
-// audit sets the rule-like sentences of the documents against the sentences of
-// the text in the message.
+// audit compares the rules in the documents with the sentences of the text in the message.
 func audit(f llm.Facts) string {
 	const mostFindings, mostFine = 10, 5
 	p := gather(f.Passages, canonical)
-	p.sents = slices.DeleteFunc(p.sents, func(s sent) bool { return !rule(s.text) })
-	if len(p.sents) == 0 {
+	p.excerpts = slices.DeleteFunc(p.excerpts, func(s excerpt) bool { return !isRule(s.text) })
+	if len(p.excerpts) == 0 {
 		return "There is nothing to audit against: the documents hold no sentence that reads like a rule."
 	}
-	under := own(withoutMailHeader(underAudit(f.Message)))
+	under := excerptsOf(withoutMailHeader(textUnderAudit(f.Message)))
 	if len(under) == 0 {
 		return "There is nothing to audit: the message holds no text to check."
 	}
-	p.sents = append(p.sents, under...)
-	n := len(p.sents) - len(under)
+	p.excerpts = append(p.excerpts, under...)
+	n := len(p.excerpts) - len(under)
 	p.weigh(canonical) // rules and text are weighed together
-	found := p.check(p.sents[:n], p.sents[n:])
+	found := p.check(p.excerpts[:n], p.excerpts[n:])
 
 	var b strings.Builder
-	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == fine })
-	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != fine })
+	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == inOrder })
+	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != inOrder })
 	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", count(n, "rule"), count(len(under), "sentence"))
 	if len(breaches) == 0 {
 		fmt.Fprintf(&b, "**No breach found** (%s).\n", scope)
@@ -85,21 +84,21 @@ func audit(f llm.Facts) string {
 	return b.String()
 }
 
-// inline is a quote on one line, for a list within a list.
-func inline(s sent) string { return strings.Join(strings.Fields(quote(s)), " ") }
+// inline is a quote on one line, for a list in a list.
+func inline(s excerpt) string { return strings.Join(strings.Fields(quote(s)), " ") }
 
 // mailHeader are the lines above an e-mail's text.
 var mailHeader = regexp.MustCompile(`(?im)^(?:from|to|cc|bcc|date|sent|reply-to|subject)[ \t]*:.*$`)
 
 func withoutMailHeader(text string) string { return mailHeader.ReplaceAllString(text, "") }
 
-// check compares each sentence of the text with the rules nearest to it and
-// keeps the gravest result, breaches first.
-func (p *pool) check(rules, text []sent) []finding {
+// check compares each sentence of the text with the rules most like it. It keeps the most
+// severe result of each, breaches first.
+func (p *pool) check(rules, text []excerpt) []finding {
 	const nearest = 4
 	var out []finding
 	for i, t := range text {
-		var around vector // what the sentences beside it speak of
+		var around vector // of the sentences beside it
 		for _, o := range text[max(0, i-2):min(len(text), i+3)] {
 			around = append(around, o.vec...)
 		}
@@ -115,7 +114,7 @@ func (p *pool) check(rules, text []sent) []finding {
 		near = near[:min(len(near), nearest)]
 		slices.SortStableFunc(near, func(a, b finding) int { return cmp.Compare(a.severity, b.severity) })
 		for i, x := range near[:min(len(near), 2)] { // a sentence may break two rules
-			if i == 0 || x.severity < fine {
+			if i == 0 || x.severity < inOrder {
 				out = append(out, x)
 			}
 		}
@@ -126,10 +125,10 @@ func (p *pool) check(rules, text []sent) []finding {
 	return out
 }
 
-// compareRule judges a sentence by one rule; not ok when they are about
-// different matters. Words of the sentences around it help to tell, but the
-// sentence itself must share a telling word with the rule, or two.
-func (p *pool) compareRule(r, t sent, around vector) (finding, bool) {
+// compareRule judges a sentence by one rule; not ok when they are about different matters.
+// Words of the sentences around it count, too, but the sentence itself must share a rare
+// word with the rule, or two words.
+func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 	const sure, touches, barely, beside = 0.5, 0.2, 0.12, 0.35
 	var shared, nearby float64
 	words, telling, beyond := 0, false, 0
@@ -151,9 +150,9 @@ func (p *pool) compareRule(r, t sent, around vector) (finding, bool) {
 		return finding{}, false
 	}
 	x := finding{rule: r, text: t, weight: weight}
-	why := broken(r.text, t.text)
+	why := brokenLimit(r.text, t.text)
 	if why == "" {
-		why = outside(r.text, t.text)
+		why = leavesPlace(r.text, t.text)
 	}
 	if share < touches && (why == "" || words < 2) {
 		return finding{}, false
@@ -162,29 +161,62 @@ func (p *pool) compareRule(r, t sent, around vector) (finding, bool) {
 	switch {
 	case why != "" && words > 1:
 		x.severity, x.why = high, why
-	case kept(r.text, t.text) && !denies:
-		x.severity = fine
+	case keepsLimits(r.text, t.text) && !denies:
+		x.severity = inOrder
 		return x, words > 1
 	case forbids.MatchString(r.text) || restricts.MatchString(r.text):
-		if !forbidden(r.text, t.text, denies) {
-			x.severity = fine
+		if !isForbidden(r.text, t.text, denies) {
+			x.severity = inOrder
 			return x, share >= sure && words > 2
 		}
 		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
-	case p.denied(t.text, r.vec):
+	case p.denies(t.text, r.vec):
 		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
 	default:
-		x.severity = fine
+		x.severity = inOrder
 		return x, share >= sure && words > 2 && !denies
 	}
 	return x, true
 }
 
+// brokenLimit says which limit of a rule a text exceeds; empty when none.
+func brokenLimit(rule, text string) string {
+	for _, l := range language.Limits(rule) {
+		if l.Unit == "" {
+			continue
+		}
+		for _, q := range language.Quantities(text) {
+			if q.Unit != l.Unit {
+				continue
+			}
+			if l.Upper && q.Value > l.Value {
+				return fmt.Sprintf("the text says %s, the rule allows at most %s", q, l)
+			}
+			if !l.Upper && q.Value < l.Value {
+				return fmt.Sprintf("the text says %s, the rule asks for at least %s", q, l)
+			}
+		}
+	}
+	return ""
+}
+
+// keepsLimits reports whether a text has a quantity of the kind that a rule limits.
+func keepsLimits(rule, text string) bool {
+	for _, l := range language.Limits(rule) {
+		for _, q := range language.Quantities(text) {
+			if l.Unit != "" && q.Unit == l.Unit {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)
 
-// outside says that a text leaves the place that a rule keeps to: "within the
+// leavesPlace says that a text goes outside the place that a rule requires: "within the
 // European Economic Area".
-func outside(rule, text string) string {
+func leavesPlace(rule, text string) string {
 	for _, m := range withinPlace.FindAllStringSubmatch(rule, -1) {
 		for _, lead := range []string{"", "the ", "of the ", "of "} {
 			if strings.Contains(text, "outside "+lead+m[1]) {
@@ -195,10 +227,10 @@ func outside(rule, text string) string {
 	return ""
 }
 
-// denied reports whether a negation stands right before a word of the rule:
-// "have not encrypted the file".
-func (p *pool) denied(text string, rule vector) bool {
-	const reach = 2 // words
+// denies reports whether a negation is right before a word of the rule: "have not
+// encrypted the file".
+func (p *pool) denies(text string, rule vector) bool {
+	const reach = 2 // words after a negation
 	left := 0
 	for _, w := range strings.Fields(strings.ToLower(text)) {
 		w = strings.Trim(w, ".,;:!?()\"“”")
@@ -218,8 +250,8 @@ func (p *pool) denied(text string, rule vector) bool {
 	return false
 }
 
-// grade is high for a sentence that shares much of the rule, medium or low for
-// one that may be about something else.
+// grade is high for a sentence that shares many words with the rule, and lower for one
+// that may be about something else.
 func grade(share float64, words int) severity {
 	switch {
 	case share >= 0.42 && words > 1, share >= 0.33 && words > 2:
@@ -230,31 +262,30 @@ func grade(share float64, words int) severity {
 	return low
 }
 
-// forbidden reports whether a text does what a prohibition forbids. A rule with
-// an exception ("without written approval") is kept by a text that names the
-// exception and does not deny it.
-func forbidden(rule, text string, denies bool) bool {
+// isForbidden reports whether a text does what a prohibition forbids. A rule with an
+// exception ("without written approval") is kept by a text that mentions the exception and
+// does not deny it.
+func isForbidden(rule, text string, denies bool) bool {
 	m := exception.FindStringSubmatch(rule)
 	if m == nil {
 		return !denies
 	}
-	for _, stem := range sentence.Stems(m[1]) {
-		for _, s := range sentence.Stems(text) {
+	for _, stem := range language.Stems(m[1]) {
+		for _, s := range language.Stems(text) {
 			if canonical(s) == canonical(stem) && consent[canonical(stem)] {
 				return denies
 			}
 		}
 	}
-	// The text says nothing of the exception: it breaks the rule unless it says
-	// that the thing is not done.
+	// The text does not mention the exception: it breaks the rule unless it says that
+	// the thing is not done.
 	return !denies || strings.Contains(strings.ToLower(text), "without")
 }
 
-// canonical maps the stems of words that mean the same in rules and e-mails to
-// one of them, and those of numbers and units to none: they tell nothing of what
-// a sentence is about.
+// canonical maps stems that mean the same in rules and e-mails to one of them, and stems of
+// numbers and units to "", because they do not say what a sentence is about.
 func canonical(stem string) string {
-	if unitStems[stem] || stem[0] >= '0' && stem[0] <= '9' {
+	if language.IsAmountStem(stem) {
 		return ""
 	}
 	if c, ok := synonyms[stem]; ok {
@@ -262,20 +293,6 @@ func canonical(stem string) string {
 	}
 	return stem
 }
-
-var unitStems = func() map[string]bool {
-	m := map[string]bool{"per": true, "cent": true, "percent": true}
-	for w := range numbers {
-		m[sentence.Stem(w)] = true
-	}
-	for w := range times {
-		m[sentence.Stem(w)] = true
-	}
-	for w := range currencies {
-		m[sentence.Stem(w)] = true
-	}
-	return m
-}()
 
 var synonyms = func() map[string]string {
 	m := map[string]string{}
@@ -296,9 +313,9 @@ var synonyms = func() map[string]string {
 		"encrypt encryption encrypted",
 	} {
 		words := strings.Fields(group)
-		to := sentence.Stem(words[0])
+		to := language.Stem(words[0])
 		for _, w := range words {
-			m[sentence.Stem(w)] = to
+			m[language.Stem(w)] = to
 		}
 	}
 	return m
@@ -308,7 +325,7 @@ var synonyms = func() map[string]string {
 var consent = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("approval write written writing encrypt notice identify verification check contract") {
-		m[canonical(sentence.Stem(w))] = true
+		m[canonical(language.Stem(w))] = true
 	}
 	return m
 }()

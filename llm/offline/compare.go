@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// compare sets the first document beside each other one, in a table of
-// agreements and differences.
+// compare compares the first document with each other one, in a table of differences and
+// agreements.
 func compare(f llm.Facts) string {
 	ids := sources(f.Passages)
 	if len(ids) < 2 {
@@ -27,15 +28,15 @@ func compare(f llm.Facts) string {
 
 // pair is two sentences on the same matter.
 type pair struct {
-	a, b    sent
+	a, b    excerpt
 	differs string  // what differs, empty when they agree
-	asked   float64 // how near it is to what is asked
+	asked   float64 // similarity to the question
 }
 
 func table(f llm.Facts, idA, idB string) string {
 	p := gather(f.Passages, nil)
-	var as, bs []sent
-	for _, s := range p.sents {
+	var as, bs []excerpt
+	for _, s := range p.excerpts {
 		switch source(f.Passages[s.passage]) {
 		case idA:
 			as = append(as, s)
@@ -43,7 +44,7 @@ func table(f llm.Facts, idA, idB string) string {
 			bs = append(bs, s)
 		}
 	}
-	pairs, onlyA, onlyB := p.align(as, bs, asked(f.Message))
+	pairs, onlyA, onlyB := p.align(as, bs, instructionOf(f.Message))
 	titleA, titleB := titleOf(f.Passages, idA), titleOf(f.Passages, idB)
 	if len(pairs)+len(onlyA)+len(onlyB) == 0 {
 		return fmt.Sprintf("**%s** and **%s** have no passage in common that could be set side by side.\n\n", titleA, titleB)
@@ -81,11 +82,11 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// align pairs sentences, the nearest first. What the question asks
-// for comes first.
-func (p *pool) align(as, bs []sent, question string) (pairs []pair, onlyA, onlyB []sent) {
+// align pairs sentences, the most alike first. What the question asks for comes first in
+// the result.
+func (p *pool) align(as, bs []excerpt, question string) (pairs []pair, onlyA, onlyB []excerpt) {
 	const (
-		least       = 0.32 // likeness of a pair
+		least       = 0.32 // similarity of a pair
 		most        = 600  // sentences of a document
 		differences = 12
 		agreements  = 4
@@ -107,13 +108,13 @@ func (p *pool) align(as, bs []sent, question string) (pairs []pair, onlyA, onlyB
 	slices.SortStableFunc(near, func(x, y candidate) int { return cmp.Compare(y.sim, x.sim) })
 	q := p.vocab.query(question)
 	pairedA, pairedB := make([]bool, len(as)), make([]bool, len(bs))
-	for _, c := range near { // the nearest first, each sentence once
+	for _, c := range near { // the most alike first, each sentence once
 		if pairedA[c.i] || pairedB[c.j] {
 			continue
 		}
 		pairedA[c.i], pairedB[c.j] = true, true
 		a, b := as[c.i], bs[c.j]
-		pairs = append(pairs, pair{a, b, differ(a.text, b.text, c.sim), max(cosine(q, a.vec), cosine(q, b.vec))})
+		pairs = append(pairs, pair{a, b, difference(a.text, b.text, c.sim), max(cosine(q, a.vec), cosine(q, b.vec))})
 	}
 	slices.SortStableFunc(pairs, func(x, y pair) int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(round(y.asked), round(x.asked)), cmp.Compare(x.a.order, y.a.order))
@@ -127,10 +128,10 @@ func (p *pool) align(as, bs []sent, question string) (pairs []pair, onlyA, onlyB
 		ns++
 		return ns > agreements
 	})
-	lone := func(all []sent, paired []bool) []sent {
-		var out []sent
+	lone := func(all []excerpt, paired []bool) []excerpt {
+		var out []excerpt
 		for i, s := range all {
-			if !paired[i] && len(out) < alone && (rule(s.text) || hasNumber.MatchString(s.text)) {
+			if !paired[i] && len(out) < alone && (isRule(s.text) || language.HasNumber(s.text)) {
 				out = append(out, s)
 			}
 		}
@@ -139,25 +140,19 @@ func (p *pool) align(as, bs []sent, question string) (pairs []pair, onlyA, onlyB
 	return pairs, lone(as, pairedA), lone(bs, pairedB)
 }
 
-// alike is how near two sentences are, their headings helping.
-func alike(a, b sent) float64 {
+// alike is the similarity of two sentences. Equal headings and clause numbers add to it.
+func alike(a, b excerpt) float64 {
 	s := cosine(a.vec, b.vec)
 	if s > 0 && a.heading != "" && strings.EqualFold(a.heading, b.heading) {
 		s += 0.1
 	}
-	if n := clause(a.text); s > 0 && n != "" && n == clause(b.text) {
+	if n := language.ClauseNumber(a.text); s > 0 && n != "" && n == language.ClauseNumber(b.text) {
 		s += 0.1
 	}
 	return s
 }
 
-// clause is the number that a sentence begins with.
-func clause(s string) string {
-	return strings.TrimSpace(leadingNumber.FindString(s))
-}
-
-// rank sorts differences in numbers and duties before those in words, and
-// agreements last.
+// rank sorts differences in numbers and duties before those in words, and agreements last.
 func rank(x pair) int {
 	switch x.differs {
 	case "":
@@ -172,15 +167,15 @@ func round(f float64) int { return int(f * 4) }
 
 const otherWords = "worded differently"
 
-// differ says in what two sentences on one matter differ: numbers and dates,
-// then how binding they are, then words.
-func differ(a, b string, alike float64) string {
-	na, nb := figures(a), figures(b)
+// difference says how two sentences on one matter differ: in numbers and dates, in how
+// binding they are, or only in words.
+func difference(a, b string, alike float64) string {
+	na, nb := language.Figures(a), language.Figures(b)
 	if onlyA, onlyB := without(na, nb), without(nb, na); len(onlyA)+len(onlyB) > 0 {
-		return dash(onlyA) + " / " + dash(onlyB)
+		return orNotStated(onlyA) + " / " + orNotStated(onlyB)
 	}
 	if ma, mb := duty(a), duty(b); ma != mb {
-		return dash([]string{ma}) + " / " + dash([]string{mb})
+		return orNotStated([]string{ma}) + " / " + orNotStated([]string{mb})
 	}
 	if alike < 0.85 {
 		return otherWords
@@ -188,7 +183,7 @@ func differ(a, b string, alike float64) string {
 	return ""
 }
 
-func dash(s []string) string {
+func orNotStated(s []string) string {
 	if joined := strings.Join(s, ", "); joined != "" {
 		return joined
 	}
@@ -201,25 +196,6 @@ func without(a, b []string) []string {
 		if !slices.Contains(b, x) && !slices.Contains(out, x) {
 			out = append(out, x)
 		}
-	}
-	return out
-}
-
-var (
-	leadingNumber = regexp.MustCompile(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
-	dateOrTime    = regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d{2}(?: ?[ap]m)?\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
-)
-
-// figures are the quantities and dates of a sentence as they compare.
-func figures(s string) []string {
-	s = leadingNumber.ReplaceAllString(s, "") // a clause's own number
-	var out []string
-	s = dateOrTime.ReplaceAllStringFunc(s, func(d string) string {
-		out = append(out, d)
-		return " "
-	})
-	for _, q := range quantities(s) {
-		out = append(out, q.String())
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-func TestPronounsMeanWhatWasSpokenOfLast(t *testing.T) {
+func TestPronounsMeanTheLastDocumentMentioned(t *testing.T) {
 	recent := []llm.Message{
 		{Role: llm.User, Text: "Summarize Circular 2023"},
 		{Role: llm.Assistant, Text: "It sets limits."},
@@ -96,7 +96,7 @@ func TestPronounsMeanWhatWasSpokenOfLast(t *testing.T) {
 	}
 }
 
-func TestAPronounWithoutHistoryResolvesNothing(t *testing.T) {
+func TestPronounWithoutEarlierMessagesResolvesNothing(t *testing.T) {
 	got := resolve(llm.Facts{Message: "Summarize that document", Documents: registry})
 	if len(got.ResolvedIDs) != 0 || got.Confidence != chat.Low || !got.ImplicitRefs {
 		t.Errorf("got %+v", got)
@@ -107,14 +107,14 @@ func TestAPronounWithoutHistoryResolvesNothing(t *testing.T) {
 	}
 }
 
-func TestATaggedDocumentSettlesAnAmbiguousName(t *testing.T) {
+func TestTagDecidesAnAmbiguousName(t *testing.T) {
 	got := resolve(llm.Facts{Message: "summarize the remote work policy", Documents: registry, Explicit: []string{"rw1"}})
 	if got.Confidence != chat.High || len(got.UnresolvedNames) != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestNamesInPastedTextAreNotAsked(t *testing.T) {
+func TestNamesInPastedTextAreIgnored(t *testing.T) {
 	got := resolve(llm.Facts{
 		Message:   "Check this email against the gifts policy:\n\nDear Sir, under the Smith Contract we owe you dinner.",
 		Documents: registry, Action: chat.Audit,

@@ -25,7 +25,7 @@ func filtered(f llm.Facts, text string) (string, int) {
 
 var anyMarker = regexp.MustCompile(`\[\d+\]`)
 
-func TestTheCitationFilterPassesAnswersWhole(t *testing.T) {
+func TestCitationFilterRemovesNothingFromAnswers(t *testing.T) {
 	wrapped := "The lessee, called “the Tenant” below, must pay rent | fees by the 5th day\nof each month [3], and shall not sublet the \"premises\"\nwithout approval of the landlord. Pets are not permitted in the building at any time."
 	for name, f := range map[string]llm.Facts{
 		"policies": {Message: "We never encrypt company laptops and use private devices for customer data. How many days remotely per week?",

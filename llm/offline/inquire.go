@@ -5,27 +5,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 const nothingFound = "I found nothing in your documents that answers this."
 
 var (
-	asksNumber     = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
-	asksDefinition = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
-	hasNumber      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
-	refersBack     = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
-	ofDocument     = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + nameNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
-	defines        = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
+	asksNumber        = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
+	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
+	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
+	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + nameNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
+	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
 )
 
-// inquire answers with the two to five sentences that fit the question best.
+// inquire answers with the two to five sentences that match the question best.
 func inquire(f llm.Facts) string {
 	const most = 5
 	p := gather(f.Passages, nil)
-	ranked := p.rank(asked(f.Message), f.Passages, named(f))
+	ranked := p.rank(instructionOf(f.Message), f.Passages, titlesOf(f))
 	if len(ranked) == 0 {
-		if vague(asked(f.Message)) && len(p.sents) > 0 { // "what does it say?"
+		if hasNoSubject(instructionOf(f.Message)) && len(p.excerpts) > 0 { // "what does it say?"
 			return summarize(f)
 		}
 		return nothingFound
@@ -39,22 +39,22 @@ func inquire(f llm.Facts) string {
 			picked = append(picked, r)
 		}
 	}
-	several := len(sources(pick(f.Passages, picked))) > 1
+	several := len(sources(citedPassages(f.Passages, picked))) > 1
 	var b strings.Builder
-	b.WriteString("According to **" + name(f.Passages[picked[0].passage].Title) + "**: " + quote(picked[0].sent) + "\n")
+	b.WriteString("According to **" + plainTitle(f.Passages[picked[0].passage].Title) + "**: " + quote(picked[0].excerpt) + "\n")
 	for _, s := range picked[1:] {
 		b.WriteString("\n- ")
 		if several {
-			b.WriteString("**" + name(f.Passages[s.passage].Title) + "**: ")
+			b.WriteString("**" + plainTitle(f.Passages[s.passage].Title) + "**: ")
 		}
-		b.WriteString(quote(s.sent))
+		b.WriteString(quote(s.excerpt))
 	}
 	return b.String()
 }
 
-// named are the titles of the documents an answer is about: their words say
-// where to look, and not for what.
-func named(f llm.Facts) string {
+// titlesOf are the titles of the documents that an answer is about. Their words say where
+// to look, not what for.
+func titlesOf(f llm.Facts) string {
 	var titles []string
 	for _, d := range f.Documents {
 		titles = append(titles, d.Title)
@@ -62,7 +62,7 @@ func named(f llm.Facts) string {
 	return strings.Join(titles, "\n")
 }
 
-func pick(passages []llm.Passage, picked []scored) []llm.Passage {
+func citedPassages(passages []llm.Passage, picked []scored) []llm.Passage {
 	var out []llm.Passage
 	for _, s := range picked {
 		out = append(out, passages[s.passage])
@@ -70,28 +70,27 @@ func pick(passages []llm.Passage, picked []scored) []llm.Passage {
 	return out
 }
 
-// tellsFigure reports whether a sentence has a figure that the question does not
-// give itself, as in "tier 1".
+// tellsFigure reports whether a sentence has a figure that is not in the question, as it is
+// in "tier 1".
 func tellsFigure(text, question string) bool {
 	given := map[string]bool{}
 	for _, w := range strings.Fields(question) {
 		given[strings.Trim(w, ".,;:?!")] = true
 	}
-	return slices.ContainsFunc(figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
+	return slices.ContainsFunc(language.Figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
 }
 
 type scored struct {
-	sent
+	excerpt
 	score float64
 }
 
-// rank orders the sentences that answer a question, the best first, by BM25 of
-// the question's words in the sentence and, at less weight, in its heading and
-// title. Sentences that hold too little of what is asked are left out. The words
-// of titles, and "the circular", count only when nothing else is asked. Where a
-// section's heading is what is asked, the section's first sentence states it and
-// the others go into details; of a thing that is to be explained, the sentence
-// that opens with it does.
+// rank orders the sentences that answer a question, the best first, by BM25 of the
+// question's words in the sentence and, with less weight, in its heading and title. It
+// leaves out sentences with too few of the words. Words of titles, and "the circular",
+// count only when nothing else is asked. When a section's heading is what is asked, its
+// first sentence ranks higher than the others. When a definition is asked, a sentence that
+// begins with the term ranks higher.
 func (p *pool) rank(question string, passages []llm.Passage, titles string) []scored {
 	const k, b = 1.2, 0.6
 	kind := p.vocab.query(strings.Join(ofDocument.FindAllString(question, -1), " "))
@@ -116,10 +115,10 @@ func (p *pool) rank(question string, passages []llm.Passage, titles string) []sc
 		least = 0.2
 	}
 	length := 0.0
-	for _, s := range p.sents {
+	for _, s := range p.excerpts {
 		length += float64(len(s.vec))
 	}
-	length /= max(1, float64(len(p.sents)))
+	length /= max(1, float64(len(p.excerpts)))
 	number, definition := asksNumber.MatchString(question), asksDefinition.MatchString(strings.TrimSpace(question))
 	best := 0.0
 	for _, x := range passages {
@@ -135,14 +134,14 @@ func (p *pool) rank(question string, passages []llm.Passage, titles string) []sc
 		return v
 	}
 	var out []scored
-	for i, s := range p.sents {
+	for i, s := range p.excerpts {
 		heading, title := around(s.heading), around(passages[s.passage].Title)
-		if len(heading.without(title)) == 0 { // the document's own name is no heading of what is asked
+		if len(heading.without(title)) == 0 { // the heading is only the document's name
 			heading = nil
 		}
 		var before vector
-		if i > 0 && p.sents[i-1].passage == s.passage && refersBack.MatchString(s.text) {
-			before = p.sents[i-1].vec
+		if i > 0 && p.excerpts[i-1].passage == s.passage && startsWithPronoun.MatchString(s.text) {
+			before = p.excerpts[i-1].vec
 		}
 		var score, covered, headed float64
 		for _, e := range q {
@@ -182,7 +181,7 @@ func (p *pool) rank(question string, passages []llm.Passage, titles string) []sc
 		if strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, ":") {
 			score *= 0.6
 		}
-		if len(kind.without(title)) < len(kind) { // it is from such a document
+		if len(kind.without(title)) < len(kind) { // its title has the document noun of the question
 			score *= 1.3
 		}
 		if best > 0 {

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 var (
-	// The imperative forms, of which two in one message make two actions.
+	// Two of these imperatives in one message ask for two actions.
 	imperatives = []struct {
 		action chat.Action
 		re     *regexp.Regexp
@@ -20,7 +20,7 @@ var (
 		{chat.Compare, regexp.MustCompile(`(?i)\b(?:compare|contrast)\b`)},
 		{chat.Audit, regexp.MustCompile(`(?i)\b(?:audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate)\b[^.?!\n]{0,120}\bagainst\b)`)},
 	}
-	joint = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,]`)
+	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,]`)
 
 	recency = regexp.MustCompile(`(?i)\b(?:latest|newest|recent(?:ly)?|current(?:ly)?|today|nowadays|these days|this (?:year|month|week)|up[- ]to[- ]date|news|right now|as of now|still (?:\w+ )?(?:enforced|valid|in force|in effect|applicable|appl(?:y|ies)|current|up))\b|\bnow\s*[?.!]?$`)
 
@@ -33,10 +33,10 @@ var (
 	tellAbout = regexp.MustCompile(`(?i)^(?:please |now |can you |could you )*(?:tell me (?:more )?about|talk about|describe|what about|how about|what is in|what'?s in)\s+(?:it|this|that|the|my|our|them)?\s*(?:document|doc|file|policy|contract|circular|report|one|text|pdf|it)?\s*[?.!]*$`)
 )
 
-// intent classifies by rules. A clear verb or a question is high; what can be
-// read in two ways is medium; what says too little is low.
+// intent classifies by rules. A clear verb or a question has high confidence, a message
+// with two meanings medium, and one that says too little low.
 func intent(f llm.Facts) llm.Intent {
-	text := asked(f.Message)
+	text := instructionOf(f.Message)
 	out := classify(text, f)
 	out.WebSearch = recency.MatchString(text)
 	if out.Confidence == chat.Low || out.Confidence == chat.Medium {
@@ -46,38 +46,38 @@ func intent(f llm.Facts) llm.Intent {
 }
 
 func classify(text string, f llm.Facts) llm.Intent {
-	if several := ordered(text); len(several) > 1 {
+	if several := actionsInOrder(text); len(several) > 1 {
 		return llm.Intent{Action: several[0], Confidence: chat.High, MultiAction: true, Actions: several, Reasoning: "two actions are asked for"}
 	}
 	wh := whWord.MatchString(text)
 	switch {
 	case auditVerb.MatchString(text), auditQuestion.MatchString(text) && !wh:
-		return sure(chat.Audit, "asks to check against rules")
+		return certain(chat.Audit, "asks to check against rules")
 	case tellAbout.MatchString(text):
 		return llm.Intent{Action: chat.Summarize, Confidence: chat.Medium, Actions: []chat.Action{chat.Summarize, chat.Inquire}, Reasoning: "asks about a document as a whole"}
 	case compareVerb.MatchString(text):
-		return sure(chat.Compare, "asks to compare")
-	case summarizeVerb.MatchString(text) && topical(text, f):
-		return sure(chat.Inquire, "asks for one topic of a document")
+		return certain(chat.Compare, "asks to compare")
+	case summarizeVerb.MatchString(text) && isAboutTopic(text, f):
+		return certain(chat.Inquire, "asks for one topic of a document")
 	case summarizeVerb.MatchString(text):
-		return sure(chat.Summarize, "asks for a summary")
-	case elliptic(text):
+		return certain(chat.Summarize, "asks for a summary")
+	case onlyNamesDocument(text):
 		return llm.Intent{Action: chat.Inquire, Confidence: chat.Medium, Actions: []chat.Action{chat.Inquire, chat.Summarize}, Reasoning: "names a document and asks nothing of it"}
-	case question.MatchString(text) && (!vague(text) || asksContent.MatchString(text)):
-		return sure(chat.Inquire, "a question")
-	case inquireVerb.MatchString(text) && !vague(text):
-		return sure(chat.Inquire, "asks for information")
+	case question.MatchString(text) && (!hasNoSubject(text) || asksContent.MatchString(text)):
+		return certain(chat.Inquire, "a question")
+	case inquireVerb.MatchString(text) && !hasNoSubject(text):
+		return certain(chat.Inquire, "asks for information")
 	}
-	return unsure(text, f)
+	return uncertain(text, f)
 }
 
-func sure(a chat.Action, why string) llm.Intent {
+func certain(a chat.Action, why string) llm.Intent {
 	return llm.Intent{Action: a, Confidence: chat.High, Actions: []chat.Action{a}, Reasoning: why}
 }
 
-// ordered lists the actions asked for by different imperatives that "and",
-// "then" or the like join, in order of mention.
-func ordered(text string) []chat.Action {
+// actionsInOrder are the actions of different imperatives that are joined by "and", "then"
+// or the like, in order.
+func actionsInOrder(text string) []chat.Action {
 	type found struct {
 		at, end int
 		action  chat.Action
@@ -91,8 +91,8 @@ func ordered(text string) []chat.Action {
 	slices.SortFunc(all, func(a, b found) int { return a.at - b.at })
 	var out []chat.Action
 	for i, x := range all {
-		// "check A against B and compare": what joins may stand inside the match.
-		if i > 0 && !joint.MatchString(text[all[i-1].at:x.at]) {
+		// "check A against B and compare": the joining word may be inside the match.
+		if i > 0 && !joinsActions.MatchString(text[all[i-1].at:x.at]) {
 			continue
 		}
 		out = append(out, x.action)
@@ -100,9 +100,9 @@ func ordered(text string) []chat.Action {
 	return out
 }
 
-// topical reports whether a summary is asked for of one topic only.
-func topical(text string, f llm.Facts) bool {
-	for _, d := range f.Documents { // "about" in a title is no topic
+// isAboutTopic reports whether the summary of one topic only is asked for.
+func isAboutTopic(text string, f llm.Facts) bool {
+	for _, d := range f.Documents { // "about" in a title does not begin a topic
 		if i := strings.Index(strings.ToLower(text), strings.ToLower(d.Title)); d.Title != "" && i >= 0 && i+len(d.Title) <= len(text) {
 			text = text[:i] + "the document" + text[i+len(d.Title):]
 		}
@@ -111,37 +111,37 @@ func topical(text string, f llm.Facts) bool {
 		return true
 	}
 	m := topicOf.FindStringSubmatch(text)
-	return m != nil && !wholeOf.MatchString(strings.TrimSpace(m[1])) && !measure.MatchString(strings.TrimSpace(m[2])) && !document(m[1])
+	return m != nil && !wholeOf.MatchString(strings.TrimSpace(m[1])) && !measure.MatchString(strings.TrimSpace(m[2])) && !namesDocument(m[1])
 }
 
-// document reports whether a phrase names a document rather than a topic.
-func document(s string) bool {
+// namesDocument reports whether a phrase names a document rather than a topic.
+func namesDocument(s string) bool {
 	words := strings.Fields(strings.ToLower(s))
 	return len(words) > 0 && docNouns[strings.Trim(words[len(words)-1], ".,;:")]
 }
 
-// asksContent is a question for what a document says, whatever it is about.
+// asksContent matches a question for what a document says.
 var asksContent = regexp.MustCompile(`(?i)\b(?:do|does|did)\b.*\b(?:say|state|require|mention|contain|cover|allow|prohibit|provide|specify|define|mean)s?\b`)
 
-// elliptic reports whether a text goes on from another with no more than a
+// onlyNamesDocument reports whether a text continues another and has no more than a
 // document: "and the 2024 one?", "what about the other policy?".
-func elliptic(text string) bool {
+func onlyNamesDocument(text string) bool {
 	if !continues.MatchString(text) || inquireVerb.MatchString(text) {
 		return false
 	}
-	for _, w := range sentence.Words(text) {
-		if !docNouns[w] && !emptyWords[w] && !versionRe.MatchString(w) && !wordsOfOrder[w] {
+	for _, w := range language.ContentWords(text) {
+		if !docNouns[w] && !emptyWords[w] && !language.IsVersion(w) && !wordsOfOrder[w] {
 			return false
 		}
 	}
 	return true
 }
 
-var wordsOfOrder = set("first second third former latter two next previous new newer newest old older oldest latest")
+var wordsOfOrder = language.NewSet("first second third former latter two next previous new newer newest old older oldest latest")
 
-// vague reports whether a text holds nothing to search for.
-func vague(text string) bool {
-	for _, w := range sentence.Words(text) {
+// hasNoSubject reports whether a text has nothing to search for.
+func hasNoSubject(text string) bool {
+	for _, w := range language.ContentWords(text) {
 		if !docNouns[w] && !emptyWords[w] {
 			return false
 		}
@@ -149,20 +149,20 @@ func vague(text string) bool {
 	return true
 }
 
-var emptyWords = set("help please thanks thank hello hi hey ok okay do thing things stuff something anything work look check see use handle deal go continue question questions issue problem matter")
+var emptyWords = language.NewSet("help please thanks thank hello hi hey ok okay do thing things stuff something anything work look check see use handle deal go continue question questions issue problem matter")
 
-// unsure offers the two likeliest readings of a text without verb or question.
-func unsure(text string, f llm.Facts) llm.Intent {
+// uncertain offers the two likeliest meanings of a text without verb or question.
+func uncertain(text string, f llm.Facts) llm.Intent {
 	out := llm.Intent{Confidence: chat.Low, Reasoning: "no verb and no question"}
 	content := 0
-	for _, w := range sentence.Words(text) {
+	for _, w := range language.ContentWords(text) {
 		if !docNouns[w] && !emptyWords[w] {
 			content++
 		}
 	}
-	_, pasted := split(f.Message)
+	_, pasted := splitMessage(f.Message)
 	switch {
-	case len(f.Message) > 400 || len(pasted) > 200: // a text was pasted without a word on what to do
+	case len(f.Message) > 400 || len(pasted) > 200: // a text was pasted without an instruction
 		out.Actions = []chat.Action{chat.Audit, chat.Summarize}
 	case len(f.Explicit) >= 2:
 		out.Actions = []chat.Action{chat.Compare, chat.Summarize}
@@ -171,7 +171,7 @@ func unsure(text string, f llm.Facts) llm.Intent {
 	default:
 		out.Actions = []chat.Action{chat.Inquire, chat.Summarize}
 	}
-	if content >= 3 && len(f.Message) <= 400 { // key words, as one types into a search box
+	if content >= 3 && len(f.Message) <= 400 { // keywords of a search
 		out.Actions = []chat.Action{chat.Inquire, chat.Summarize}
 		out.Confidence, out.Reasoning = chat.Medium, "reads like key words of a search"
 	}
@@ -179,8 +179,8 @@ func unsure(text string, f llm.Facts) llm.Intent {
 	return out
 }
 
-// followUp reads a short message as the continuation of what was asked before:
-// "and the second one?" after a summary asks for another.
+// followUp reads a short message as a continuation of the last request: "and the second
+// one?" after a summary asks for another.
 func followUp(now llm.Intent, text string, f llm.Facts) llm.Intent {
 	if len(strings.Fields(text)) > 8 {
 		return now
@@ -189,7 +189,7 @@ func followUp(now llm.Intent, text string, f llm.Facts) llm.Intent {
 		if f.Recent[i].Role != llm.User {
 			continue
 		}
-		before := classify(asked(f.Recent[i].Text), llm.Facts{Message: f.Recent[i].Text, Documents: f.Documents})
+		before := classify(instructionOf(f.Recent[i].Text), llm.Facts{Message: f.Recent[i].Text, Documents: f.Documents})
 		if before.Confidence != chat.High || before.MultiAction {
 			return now
 		}

@@ -91,7 +91,7 @@ func TestPastedTextDoesNotDecideTheIntent(t *testing.T) {
 	}
 }
 
-func TestIntentGoesOnWithWhatWasAskedBefore(t *testing.T) {
+func TestFollowUpHasTheIntentOfTheLastMessage(t *testing.T) {
 	recent := []llm.Message{{Role: llm.User, Text: "Summarize the circular"}, {Role: llm.Assistant, Text: "It says …"}}
 	got := intent(llm.Facts{Message: "and the contract", Recent: recent})
 	if got.Action != chat.Summarize || got.Confidence != chat.Medium {
@@ -118,14 +118,14 @@ func TestRecencyAsksForTheWeb(t *testing.T) {
 	}
 }
 
-func TestBareMentionsOfferWhatTheirNumberSuggests(t *testing.T) {
+func TestMessageOfMentionsOffersActionsForTheirNumber(t *testing.T) {
 	got := intent(llm.Facts{Message: "", Explicit: []string{"a", "b"}})
 	if got.Confidence != chat.Low || !slices.Equal(got.Actions, []chat.Action{chat.Compare, chat.Summarize}) {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestAnAuditIsAskedForHoweverItsDocumentsAreNamed(t *testing.T) {
+func TestAuditIsRecognizedWhateverItsDocumentsAreCalled(t *testing.T) {
 	for message, want := range map[string]chat.Action{
 		"Audit  against ": chat.Audit, // mentions are left out of the message
 		"Audit @Email about the list against @Remote Work Policy 2025": chat.Audit,

@@ -8,9 +8,8 @@ import (
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// What people write when they ask for an action. The verbs are imperatives or
-// the nouns of "give me a …"; auditQuestion is the question whether something
-// keeps a rule.
+// What people write to ask for an action: imperatives, and nouns after "give me a …".
+// auditQuestion matches the question whether something keeps a rule.
 var (
 	summarizeVerb = regexp.MustCompile(`(?i)\b(summari[sz](?:e|es|ing)|sum (?:it |this |that |them )?up|summary|overview|tl;?dr|recap|gist|nutshell|brief me|(?:key|main) (?:points|takeaways)|outline)\b`)
 	compareVerb   = regexp.MustCompile(`(?i)\b(compar(?:e|es|ing|ison)|contrast|versus|vs|differences?|differs?|side by side|what (?:has |have |was )?changed|what'?s changed|how (?:has|have|did)\b[^.?!\n]{1,80}\bchanged?|changes between|agree with each other|contradict(?:s|ions?)?)\b`)
@@ -21,8 +20,8 @@ var (
 	question      = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would|has|have|am)\b|\?\s*$`)
 )
 
-// asks reports whether s tells what to do.
-func asks(s string) bool {
+// isInstruction reports whether s says what to do.
+func isInstruction(s string) bool {
 	for _, re := range []*regexp.Regexp{summarizeVerb, compareVerb, auditVerb, auditQuestion, inquireVerb, question} {
 		if re.MatchString(s) {
 			return true
@@ -31,9 +30,9 @@ func asks(s string) bool {
 	return false
 }
 
-// split parts a message into what is asked and the text it brings along, which
-// may be empty. Both are verbatim parts of it.
-func split(message string) (instruction, text string) {
+// splitMessage splits a message into what is asked and the text to use, which may be empty.
+// Both are verbatim parts of it.
+func splitMessage(message string) (instruction, text string) {
 	const longest = 240 // of an instruction, in characters
 	message = strings.TrimSpace(message)
 	for i := 0; i < len(message); i++ {
@@ -44,7 +43,7 @@ func split(message string) (instruction, text string) {
 		if utf8.RuneCountInString(head) > longest {
 			break
 		}
-		if asks(head) && len(tail) >= 20 {
+		if isInstruction(head) && len(tail) >= 20 {
 			return strings.TrimSpace(head), tail
 		}
 	}
@@ -55,32 +54,32 @@ func split(message string) (instruction, text string) {
 	runes := []rune(message)
 	first, last := spans[0], spans[len(spans)-1]
 	switch {
-	case len(first.Text) <= longest && asks(first.Text):
+	case len(first.Text) <= longest && isInstruction(first.Text):
 		return first.Text, strings.TrimSpace(string(runes[first.End:]))
-	case len(last.Text) <= longest && asks(last.Text):
+	case len(last.Text) <= longest && isInstruction(last.Text):
 		return last.Text, strings.TrimSpace(string(runes[:last.Start]))
 	}
 	return message, ""
 }
 
-// asked is the part of a message that tells what to do: all of a short one,
-// without what was pasted into a long one.
-func asked(message string) string {
+// instructionOf is the part of a message that says what to do: all of a short one, and a
+// long one without the text that was pasted into it.
+func instructionOf(message string) string {
 	message = strings.TrimSpace(message)
 	if utf8.RuneCountInString(message) <= 240 && !strings.Contains(message, "\n") {
 		return message
 	}
-	instruction, _ := split(message)
+	instruction, _ := splitMessage(message)
 	if r := []rune(instruction); len(r) > 400 {
 		instruction = string(r[:400])
 	}
 	return instruction
 }
 
-// underAudit is the text in a message that is to be checked: what stands beside
-// the words that ask for the audit, or all of it when nothing asks.
-func underAudit(message string) string {
-	instruction, text := split(message)
+// textUnderAudit is the text in a message that is to be checked: the rest of it when
+// something asks for the audit, else all of it.
+func textUnderAudit(message string) string {
+	instruction, text := splitMessage(message)
 	if auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
 		return text
 	}

@@ -1,7 +1,7 @@
-// Package offline answers without a language model: rules for intent, names for
-// documents, answers made of sentences quoted from the passages, and calls of the
-// tools that a message names plainly. It is deterministic, works from a request's
-// facts alone and needs no network. It says what it is in every answer.
+// Package offline answers without a language model. Rules find out the action and the
+// documents, answers are sentences quoted from the passages, and tools are called when
+// a message plainly asks for them. It is deterministic, reads only a request's facts and
+// needs no network. Every answer says what the engine is.
 package offline
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Notice stands at the end of every answer that quotes documents.
+// Notice is at the end of every answer that quotes documents.
 const Notice = "Offline engine: quoted from your documents, no language model is configured."
 
 // Engine is an llm.Model and an llm.Painter.
@@ -28,7 +28,7 @@ func (*Engine) Info() llm.Info {
 	return llm.Info{Provider: "offline", Name: "offline", NameStrong: "offline", Image: "offline", Offline: true}
 }
 
-// Embed implements llm.Model: words are all the engine knows.
+// Embed implements llm.Model: the engine has no vectors.
 func (*Engine) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, llm.ErrNoEmbeddings
 }
@@ -62,7 +62,7 @@ func (*Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema,
 
 // Stream implements llm.Model.
 func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
-	text, calls := speak(r.Task, r.Facts)
+	text, calls := respond(r.Task, r.Facts)
 	if len(calls) > 0 {
 		if err := ctx.Err(); err != nil {
 			return llm.Reply{}, fmt.Errorf("model call: %w", err)
@@ -84,8 +84,8 @@ func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string
 	return llm.Reply{Usage: usage(r, text)}, nil
 }
 
-// speak is the text of an answer, or the tool calls that come before it.
-func speak(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
+// respond is the text of an answer, or the tool calls before it.
+func respond(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
 	notice := Notice
 	switch task {
 	case llm.TaskAssistant:
@@ -94,15 +94,15 @@ func speak(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
 			notice = plainNotice
 		}
 	default:
-		if calls = callable(wishes(f, true)); len(calls) == 0 {
-			text = strings.TrimSpace(action(task, f)) + outcomes(f)
+		if calls = callable(requestedCalls(f, true)); len(calls) == 0 {
+			text = strings.TrimSpace(answerAction(task, f)) + outcomes(f)
 		}
 	}
 	return strings.TrimSpace(text) + "\n\n_" + notice + "_", calls
 }
 
-// action answers by an action of the documents agent.
-func action(task llm.Task, f llm.Facts) string {
+// answerAction is the answer for an action of the documents agent.
+func answerAction(task llm.Task, f llm.Facts) string {
 	switch task {
 	case llm.TaskSummarize:
 		return summarize(f)
@@ -130,7 +130,7 @@ func deltas(text string) []string {
 	return append(out, text)
 }
 
-// usage estimates; it costs nothing.
+// usage estimates tokens; it costs nothing.
 func usage(r llm.Request, answer string) chat.Usage {
 	in := llm.EstimateTokens(r.Facts.Message) + llm.EstimateTools(r.Facts.Tools)
 	for _, u := range r.Facts.Used {

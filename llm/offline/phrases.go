@@ -2,88 +2,86 @@ package offline
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hbollon/go-edlib"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// mention is a place in a message where documents are spoken of.
+// mention is a place in a message that refers to documents.
 type mention struct {
 	from, end int // words, determiners included
 	docs      []llm.Document
-	sure      bool // all of docs are meant; else one of them
-	back      bool // known from what was spoken of before
+	sure      bool // all of docs are meant, else one of them
+	earlier   bool // known from earlier messages
 }
 
-// phrase is a run of words that may speak of documents: "both remote work
-// policies", "the agreement with Brightwater".
+// phrase is a run of words that may refer to documents: "both remote work policies", "the
+// agreement with Brightwater".
 type phrase struct {
-	from, end int
-	tokens    []token // what the title must have
-	kind      string  // its document noun, stemmed; "" without one
-	definite  bool
-	any       bool // "a policy", "any policy": none in particular
-	plural    bool
-	two       bool // "both", "the two"
-	age       int  // 1 the latest, -1 the oldest
-	slot      bool // it stands where a document must: "summarize …", "what does … say"
-	subject   bool // "on", "about" follows
-	followed  bool // another noun may follow, of which this one tells the kind
+	from, end     int
+	tokens        []language.Token // what the title must have
+	kind          string           // its document noun, stemmed; "" without one
+	definite      bool
+	any           bool // "a policy", "any policy"
+	plural        bool
+	two           bool // "both", "the two"
+	age           int  // 1 the latest, -1 the oldest
+	needsDocument bool // only a document can stand there: "summarize …", "what does … say"
+	hasTopic      bool // "on", "about" follows
+	followed      bool // another noun may follow: "policy holders"
 }
 
 func (p phrase) bare() bool { return p.kind != "" && len(p.tokens) == 1 }
 
 var (
-	// loose nouns mean any document.
-	loose      = set("document documents doc docs file files paper papers pdf docx text texts version versions draft drafts copy copies edition editions one ones")
-	definites  = set("the this that these those our my your both same")
-	indefinite = set("a an any no some every")
-	counts     = set("two three four different various respective")
-	newest     = set("new newer newest latest current updated recent")
-	oldest     = set("old older oldest previous former earlier")
-	// everyday nouns name a document only where one must be meant.
-	everyday  = set("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos")
-	fillers   = set("attached uploaded whole entire full complete sample existing whole following")
-	auxiliary = set("do does did can could will would may might must shall should")
-	joints    = set("and or with to against versus vs between from than plus")
-	linking   = set("about with on for of from regarding concerning between")
-	doing     = set(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
+	// anyDocument are nouns for any document.
+	anyDocument     = language.NewSet("document documents doc docs file files paper papers pdf docx text texts version versions draft drafts copy copies edition editions one ones")
+	definiteWords   = language.NewSet("the this that these those our my your both same")
+	indefiniteWords = language.NewSet("a an any no some every")
+	countWords      = language.NewSet("two three four different various respective")
+	newestWords     = language.NewSet("new newer newest latest current updated recent")
+	oldestWords     = language.NewSet("old older oldest previous former earlier")
+	// ambiguousNouns name a document only where one must be meant.
+	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos")
+	fillers        = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
+	auxiliary      = language.NewSet("do does did can could will would may might must shall should")
+	joining        = language.NewSet("and or with to against versus vs between from than plus")
+	linking        = language.NewSet("about with on for of from regarding concerning between")
+	actionWords    = language.NewSet(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
 audit auditing check checking review verify assess validate examine screen differ differs difference differences changed change changes
 comply complies compliant violate violates breach breaches break breaks please explain describe`)
-	stating = set(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
+	statingVerbs = language.NewSet(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
 prohibit prohibits forbid forbids tell tells provide provides define defines specify specifies stipulate stipulates demand demands regulate
 regulates prescribe prescribes address addresses explain explains describe describes apply applies include includes mean means set sets`)
-	kinds = func() map[string]string { // stem of a document noun to the first of its group
+	nounGroups = func() map[string]string { // stem of a document noun to the first of its group
 		m := map[string]string{}
 		for w := range docNouns {
-			if !loose[w] {
-				m[sentence.Stem(w)] = sentence.Stem(w)
+			if !anyDocument[w] {
+				m[language.Stem(w)] = language.Stem(w)
 			}
 		}
 		for _, group := range []string{"contract agreement", "email mail message", "handbook manual", "memo memorandum", "guideline guidance"} {
 			words := strings.Fields(group)
 			for _, w := range words {
-				m[sentence.Stem(w)] = sentence.Stem(words[0])
+				m[language.Stem(w)] = language.Stem(words[0])
 			}
 		}
 		return m
 	}()
-	year = regexp.MustCompile(`^(?:(?:19|20)\d\d|v\d+(?:\.\d+)*)$`)
 )
 
-// phrases cuts the words that are not taken into phrases, and tells the years
-// and versions that stand alone, and where "the new one" and "the old one" are.
-func phrases(words []word, taken []bool, documents bool) (out []phrase, versions []int, ages map[int]int) {
+// phrases cuts the words that are not taken into phrases. It also returns the years and
+// versions that stand alone, and the places of "the new one" and "the old one".
+func phrases(words []language.Word, taken []bool, documents bool) (out []phrase, versions []int, ages map[int]int) {
 	ages = map[int]int{}
 	breaks := func(i int) bool {
 		w := words[i]
-		return w.stop || taken[i] || doing[w.raw] || stating[w.raw] || joints[w.raw]
+		return w.Stop || taken[i] || actionWords[w.Raw] || statingVerbs[w.Raw] || joining[w.Raw]
 	}
 	for i := 0; i < len(words); {
 		if breaks(i) {
@@ -91,19 +89,19 @@ func phrases(words []word, taken []bool, documents bool) (out []phrase, versions
 			continue
 		}
 		j := i + 1
-		for j < len(words) && !breaks(j) && !words[j].apart {
+		for j < len(words) && !breaks(j) && !words[j].Apart {
 			j++
 		}
 		p := newPhrase(words, i, j, documents)
-		onlyVersions := !slices.ContainsFunc(p.tokens, func(t token) bool { return !t.version })
+		onlyVersions := !slices.ContainsFunc(p.tokens, func(t language.Token) bool { return !t.Version })
 		switch {
 		case len(p.tokens) == 0:
-			if p.age != 0 && j < len(words) && loose[words[j].raw] {
+			if p.age != 0 && j < len(words) && anyDocument[words[j].Raw] {
 				ages[i] = p.age
 			}
 		case onlyVersions:
 			for k := i; k < j; k++ {
-				if year.MatchString(words[k].text) {
+				if language.IsYearOrVersion(words[k].Stem) {
 					versions = append(versions, k)
 				}
 			}
@@ -115,62 +113,62 @@ func phrases(words []word, taken []bool, documents bool) (out []phrase, versions
 	return out, versions, ages
 }
 
-// newPhrase reads words[i:j] with the determiners before them.
-func newPhrase(words []word, i, j int, documents bool) phrase {
+// newPhrase reads words[i:j] and the determiners before them.
+func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 	p := phrase{from: i, end: j}
-	for p.from > 0 && (definites[words[p.from-1].raw] || indefinite[words[p.from-1].raw] || words[p.from-1].raw == "all") && !words[p.from].apart {
+	for p.from > 0 && (definiteWords[words[p.from-1].Raw] || indefiniteWords[words[p.from-1].Raw] || words[p.from-1].Raw == "all") && !words[p.from].Apart {
 		p.from--
-		raw := words[p.from].raw
-		p.definite = p.definite || definites[raw] || raw == "all"
-		p.any = p.any || indefinite[raw]
+		raw := words[p.from].Raw
+		p.definite = p.definite || definiteWords[raw] || raw == "all"
+		p.any = p.any || indefiniteWords[raw]
 		p.two = p.two || raw == "both"
 	}
-	for i < j && p.qualifies(words[i].raw, i+1 < j) {
+	for i < j && p.qualifies(words[i].Raw, i+1 < j) {
 		i++
 	}
 	head := -1
 	for k := i; k < j; k++ {
-		if kinds[words[k].text] != "" && !words[k].version {
+		if nounGroups[words[k].Stem] != "" && !words[k].Version {
 			head = k
 		}
 	}
 	if head >= 0 {
-		p.kind, p.plural = words[head].text, strings.HasSuffix(words[head].raw, "s")
-		for p.end = head + 1; p.end < j && (words[p.end].version || loose[words[p.end].raw]); p.end++ {
+		p.kind, p.plural = words[head].Stem, strings.HasSuffix(words[head].Raw, "s")
+		for p.end = head + 1; p.end < j && (words[p.end].Version || anyDocument[words[p.end].Raw]); p.end++ {
 		}
 		p.followed = p.end < j
 	}
 	for _, w := range words[i:p.end] {
-		if !loose[w.raw] {
-			p.tokens = append(p.tokens, w.token)
+		if !anyDocument[w.Raw] {
+			p.tokens = append(p.tokens, w.Token)
 		}
 	}
 	before := func(n int) string {
-		if k := p.from - n; k >= 0 && !words[k+1].apart {
-			return words[k].raw
+		if k := p.from - n; k >= 0 && !words[k+1].Apart {
+			return words[k].Raw
 		}
 		return ""
 	}
 	next := ""
-	if p.end < len(words) && !words[p.end].apart {
-		next = words[p.end].raw
+	if p.end < len(words) && !words[p.end].Apart {
+		next = words[p.end].Raw
 	}
 	asked := auxiliary[before(1)]
 	p.followed = p.followed && !asked
-	p.subject = next == "on" || next == "about" || next == "for" || next == "regarding" || next == "concerning"
-	p.slot = stating[next] || asked && p.end < len(words) || before(1) == "to" && before(2) == "according" ||
-		documents && (p.definite || doing[before(1)] || joints[before(1)] || before(1) == "of" || before(1) == "me")
+	p.hasTopic = next == "on" || next == "about" || next == "for" || next == "regarding" || next == "concerning"
+	p.needsDocument = statingVerbs[next] || asked && p.end < len(words) || before(1) == "to" && before(2) == "according" ||
+		documents && (p.definite || actionWords[before(1)] || joining[before(1)] || before(1) == "of" || before(1) == "me")
 	return p
 }
 
-// qualifies takes in a word that stands before a name without being part of it.
+// qualifies reads a word that stands before a name and is no part of it.
 func (p *phrase) qualifies(raw string, more bool) bool {
 	switch {
-	case counts[raw], raw == "2" && more:
+	case countWords[raw], raw == "2" && more:
 		p.two = p.two || raw == "two" || raw == "2"
-	case newest[raw]:
+	case newestWords[raw]:
 		p.age = 1
-	case oldest[raw]:
+	case oldestWords[raw]:
 		p.age = -1
 	default:
 		return fillers[raw]
@@ -178,9 +176,9 @@ func (p *phrase) qualifies(raw string, more bool) bool {
 	return true
 }
 
-// fits are the documents whose titles have all the tokens. A title of nothing
-// else goes before those that have more.
-func (n *namer) fits(toks []token, kind string) []title {
+// matching are the documents whose titles have all the tokens. Titles that have no other
+// tokens are preferred.
+func (n *titleIndex) matching(toks []language.Token, kind string) []title {
 	var out, whole []title
 	for _, t := range n.titles {
 		if !t.has(toks, kind) {
@@ -197,55 +195,55 @@ func (n *namer) fits(toks []token, kind string) []title {
 	return out
 }
 
-func (t title) has(toks []token, kind string) bool {
+func (t title) has(toks []language.Token, kind string) bool {
 	for i := 0; i < len(toks); i++ {
 		tok := toks[i]
-		found := slices.ContainsFunc(t.tokens, func(x token) bool {
-			return x.is(tok) || tok.text == kind && kinds[x.text] != "" && kinds[x.text] == kinds[kind]
+		found := slices.ContainsFunc(t.tokens, func(x language.Token) bool {
+			return x.Is(tok) || tok.Stem == kind && nounGroups[x.Stem] != "" && nounGroups[x.Stem] == nounGroups[kind]
 		})
-		if !found && i+1 < len(toks) { // written apart, joined in the title
-			if found = slices.ContainsFunc(t.tokens, func(x token) bool { return x.raw == tok.raw+toks[i+1].raw }); found {
+		if !found && i+1 < len(toks) { // two words in the message, one in the title
+			if found = slices.ContainsFunc(t.tokens, func(x language.Token) bool { return x.Raw == tok.Raw+toks[i+1].Raw }); found {
 				i++
 			}
 		}
-		if !found && !(tok.version && t.hasNumber(tok.text)) {
+		if !found && !(tok.Version && t.hasNumber(tok.Stem)) {
 			return false
 		}
 	}
 	return len(toks) > 0
 }
 
-// hasNumber finds 3 for 03.
+// hasNumber reports whether a title has the number: 03 for 3.
 func (t title) hasNumber(number string) bool {
-	return slices.ContainsFunc(t.tokens, func(x token) bool {
-		return x.version && len(x.text) < 4 && strings.TrimLeft(x.text, "0") == strings.TrimLeft(number, "0")
+	return slices.ContainsFunc(t.tokens, func(x language.Token) bool {
+		return x.Version && len(x.Stem) < 4 && strings.TrimLeft(x.Stem, "0") == strings.TrimLeft(number, "0")
 	})
 }
 
-// correct replaces misspelt words by those of a title that has a word beside
-// them, too; where a document must be meant, long ones without that.
-func (n *namer) correct(words []word, documents bool) {
+// correctSpelling replaces misspelt words by those of a title that has a word beside them,
+// too. Where a document must be meant, it also replaces long words without that.
+func (n *titleIndex) correctSpelling(words []language.Word, documents bool) {
 	for i, w := range words {
-		if w.stop || w.version || n.df[w.text] > 0 || len(w.raw) < 3 || doing[w.raw] || stating[w.raw] || kinds[w.text] != "" || loose[w.raw] {
+		if w.Stop || w.Version || n.df[w.Stem] > 0 || len(w.Raw) < 3 || actionWords[w.Raw] || statingVerbs[w.Raw] || nounGroups[w.Stem] != "" || anyDocument[w.Raw] {
 			continue
 		}
 		best := 3
 		for _, t := range n.titles {
-			beside := i > 0 && !words[i].apart && t.holds(words[i-1].token) || i+1 < len(words) && !words[i+1].apart && t.holds(words[i+1].token)
-			if !beside && (!documents || len(w.raw) < 7) {
+			beside := i > 0 && !words[i].Apart && t.holds(words[i-1].Token) || i+1 < len(words) && !words[i+1].Apart && t.holds(words[i+1].Token)
+			if !beside && (!documents || len(w.Raw) < 7) {
 				continue
 			}
 			for _, x := range t.tokens {
 				most := 1
-				if len(w.raw) >= 8 {
+				if len(w.Raw) >= 8 {
 					most = 2
 				}
-				if x.version || x.raw[0] != w.raw[0] || len(x.raw) < 4 || abs(len(x.raw)-len(w.raw)) > most {
+				if x.Version || x.Raw[0] != w.Raw[0] || len(x.Raw) < 4 || abs(len(x.Raw)-len(w.Raw)) > most {
 					continue
 				}
-				if d := edlib.OSADamerauLevenshteinDistance(w.raw, x.raw); d <= most && d < best {
+				if d := edlib.OSADamerauLevenshteinDistance(w.Raw, x.Raw); d <= most && d < best {
 					best = d
-					words[i].token = x
+					words[i].Token = x
 				}
 			}
 		}
@@ -254,18 +252,17 @@ func (n *namer) correct(words []word, documents bool) {
 
 func abs(n int) int { return max(n, -n) }
 
-func (t title) holds(tok token) bool { return slices.ContainsFunc(t.tokens, tok.is) }
+func (t title) holds(tok language.Token) bool { return slices.ContainsFunc(t.tokens, tok.Is) }
 
-// siblings are the versions of a document among the others: the same title but
-// for the version.
-func (n *namer) siblings(of llm.Document) []title {
+// otherVersions are the documents with the same title but for the version.
+func (n *titleIndex) otherVersions(of llm.Document) []title {
 	i := slices.IndexFunc(n.titles, func(t title) bool { return t.ID == of.ID })
 	if i < 0 {
 		return nil
 	}
-	names := func(t title) (names, versions []token) {
+	names := func(t title) (names, versions []language.Token) {
 		for _, tok := range t.tokens {
-			if tok.version {
+			if tok.Version {
 				versions = append(versions, tok)
 			} else {
 				names = append(names, tok)
@@ -279,80 +276,80 @@ func (n *namer) siblings(of llm.Document) []title {
 		theirs, other := names(t)
 		shared := 0
 		for _, tok := range name {
-			if slices.ContainsFunc(theirs, tok.is) {
+			if slices.ContainsFunc(theirs, tok.Is) {
 				shared++
 			}
 		}
-		if t.ID != of.ID && shared > 0 && 10*shared >= 7*max(len(name), len(theirs)) && !slices.EqualFunc(version, other, token.is) {
+		if t.ID != of.ID && shared > 0 && 10*shared >= 7*max(len(name), len(theirs)) && !slices.EqualFunc(version, other, language.Token.Is) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// reader finds what one message speaks of.
+// reader finds the documents that one message mentions.
 type reader struct {
-	*namer
-	words     []word
+	*titleIndex
+	words     []language.Word
 	documents bool // the action is about named documents
 	compare   bool
-	recent    []llm.Document // spoken of before, the last one first
+	recent    []llm.Document // mentioned before, the latest first
 	found     []mention
-	versions  []int // words: years and versions that stand alone
+	versions  []int // places of years and versions that stand alone
 	ages      map[int]int
 }
 
-func (n *namer) reader(text string, f llm.Facts) *reader {
-	r := &reader{namer: n, words: n.read(text), documents: wantsDocuments(text, f.Action)}
+func (n *titleIndex) reader(text string, f llm.Facts) *reader {
+	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action)}
 	r.compare = f.Action == chat.Compare || f.Action == "" && compareVerb.MatchString(text)
-	n.correct(r.words, r.documents)
+	n.correctSpelling(r.words, r.documents)
 	return r
 }
 
-// mentions finds whole titles first, then phrases, then years that stand alone,
-// and only when all that finds nothing, titles most of whose words occur.
+// mentions finds whole titles first, then phrases, then years that stand alone. Only when
+// there are none it finds titles most of whose words occur.
 func (r *reader) mentions() []mention {
-	taken := r.whole()
+	taken := r.findWholeTitles()
 	var ps []phrase
 	ps, r.versions, r.ages = phrases(r.words, taken, r.documents)
-	named := len(r.found) > 0 || slices.ContainsFunc(ps, func(p phrase) bool { return p.kind != "" && len(r.fits(p.tokens, p.kind)) > 0 })
+	named := len(r.found) > 0 || slices.ContainsFunc(ps, func(p phrase) bool { return p.kind != "" && len(r.matching(p.tokens, p.kind)) > 0 })
 	for i := 0; i < len(ps); i++ {
-		if ps[i].kind == "" && (!ps[i].slot || named && !r.documents) {
+		if ps[i].kind == "" && (!ps[i].needsDocument || named && !r.documents) {
 			continue
 		}
-		if i+1 < len(ps) && r.extend(&ps[i], ps[i+1]) {
+		if i+1 < len(ps) && r.joinNext(&ps[i], ps[i+1]) {
 			ps = slices.Delete(ps, i+1, i+2)
 		}
 		r.phrase(ps[i])
 	}
-	r.alone()
+	r.findVersions()
 	if len(r.found) == 0 {
-		r.scattered(taken)
+		r.findPartialTitles(taken)
 	}
 	slices.SortStableFunc(r.found, func(a, b mention) int { return a.from - b.from })
 	return r.found
 }
 
-// whole takes the titles that stand in the message from end to end.
-func (r *reader) whole() (taken []bool) {
+// findWholeTitles finds titles that are in the message from end to end.
+func (r *reader) findWholeTitles() (taken []bool) {
 	taken = make([]bool, len(r.words))
-	var at []int // of the words that tell something
+	var at []int // of words that are no stop words
 	for i, w := range r.words {
-		if !w.stop {
+		if !w.Stop {
 			at = append(at, i)
 		}
 	}
 	titles := slices.Clone(r.titles)
 	slices.SortStableFunc(titles, func(a, b title) int { return len(b.tokens) - len(a.tokens) })
 	for _, t := range titles {
-		if len(t.tokens) == 1 && kinds[t.tokens[0].text] != "" {
-			continue // "Policy": a phrase tells better
+		if len(t.tokens) == 1 && nounGroups[t.tokens[0].Stem] != "" {
+			continue // "Policy": read as a phrase
 		}
 		for i := 0; i+len(t.tokens) <= len(at); i++ {
 			first, last := at[i], at[i+len(t.tokens)-1]
 			same := true
 			for j, tok := range t.tokens {
-				same = same && tok.is(r.words[at[i+j]].token)
+				same = same && tok.Is(r.words[at[i+j]].Token)
 			}
 			if !same {
 				continue
@@ -374,25 +371,24 @@ func (r *reader) whole() (taken []bool) {
 	return taken
 }
 
-// extend joins "the email" and "the customer list" over "about" when a title has
-// both.
-func (r *reader) extend(p *phrase, next phrase) bool {
-	if next.from-p.end != 1 || !linking[r.words[p.end].raw] || p.followed {
+// joinNext joins "the email" and "the customer list" across "about" when a title has both.
+func (r *reader) joinNext(p *phrase, next phrase) bool {
+	if next.from-p.end != 1 || !linking[r.words[p.end].Raw] || p.followed {
 		return false
 	}
 	toks := append(slices.Clone(p.tokens), next.tokens...)
-	if len(r.fits(toks, p.kind)) == 0 {
+	if len(r.matching(toks, p.kind)) == 0 {
 		return false
 	}
-	p.tokens, p.end, p.subject = toks, next.end, false
+	p.tokens, p.end, p.hasTopic = toks, next.end, false
 	return true
 }
 
-// phrase decides what a phrase speaks of, if of any document.
+// phrase decides which documents a phrase means, if any.
 func (r *reader) phrase(p phrase) {
 	const most = 8 // documents that one phrase may mean
-	fit := r.fits(p.tokens, p.kind)
-	if len(fit) == 0 || p.any || p.bare() && (p.followed || !p.definite && !r.documents || everyday[p.tokens[0].raw] && !r.documents && !p.slot) {
+	fit := r.matching(p.tokens, p.kind)
+	if len(fit) == 0 || p.any || p.bare() && (p.followed || !p.definite && !r.documents || ambiguousNouns[p.tokens[0].Raw] && !r.documents && !p.needsDocument) {
 		return
 	}
 	m := mention{from: p.from, end: p.end}
@@ -404,7 +400,7 @@ func (r *reader) phrase(p phrase) {
 		r.found = append(r.found, m)
 	}
 	if len(fit) > 1 {
-		if narrowed := r.narrowed(fit); len(narrowed) > 0 {
+		if narrowed := r.ofLoneVersions(fit); len(narrowed) > 0 {
 			fit = narrowed
 			if len(fit) > 1 {
 				add(fit, len(fit) <= len(r.versions))
@@ -419,8 +415,8 @@ func (r *reader) phrase(p phrase) {
 	case len(fit) == 1:
 		add(fit, true)
 	case p.two && len(fit) > 2:
-		if two := r.spoken(fit); len(two) >= 2 {
-			m.back = true
+		if two := r.mentionedBefore(fit); len(two) >= 2 {
+			m.earlier = true
 			add(two[:2], true)
 			return
 		}
@@ -429,22 +425,22 @@ func (r *reader) phrase(p phrase) {
 		}
 	case p.plural && len(fit) <= most, p.two, r.compare && len(fit) == 2:
 		add(fit, true)
-	case p.definite && len(r.spoken(fit)) > 0: // "that circular": the one spoken of
-		m.back = true
-		add(r.spoken(fit)[:1], true)
-	case len(fit) > most, p.subject && p.bare(), !r.documents && p.bare() && !p.slot, p.kind == "" && !r.documents:
+	case p.definite && len(r.mentionedBefore(fit)) > 0: // "that circular": the one mentioned before
+		m.earlier = true
+		add(r.mentionedBefore(fit)[:1], true)
+	case len(fit) > most, p.hasTopic && p.bare(), !r.documents && p.bare() && !p.needsDocument, p.kind == "" && !r.documents:
 	default:
 		add(fit, false)
 	}
 }
 
-// narrowed are those of a year or version that stands alone: "between 2024 and
-// 2025 in the remote work policy".
-func (r *reader) narrowed(fit []title) []title {
+// ofLoneVersions are those of a year or version that stands alone: "between 2024 and 2025 in
+// the remote work policy".
+func (r *reader) ofLoneVersions(fit []title) []title {
 	var out []title
 	for _, v := range r.versions {
 		for _, t := range fit {
-			if t.holds(r.words[v].token) && !slices.ContainsFunc(out, func(o title) bool { return o.ID == t.ID }) {
+			if t.holds(r.words[v].Token) && !slices.ContainsFunc(out, func(o title) bool { return o.ID == t.ID }) {
 				out = append(out, t)
 			}
 		}
@@ -452,8 +448,8 @@ func (r *reader) narrowed(fit []title) []title {
 	return out
 }
 
-// spoken are those of fit that were spoken of before, the last one first.
-func (r *reader) spoken(fit []title) []title {
+// mentionedBefore are those of fit that earlier messages mention, the latest first.
+func (r *reader) mentionedBefore(fit []title) []title {
 	var out []title
 	for _, d := range r.recent {
 		for _, t := range fit {
@@ -468,8 +464,8 @@ func (r *reader) spoken(fit []title) []title {
 func oldestOrNewest(fit []title, age int) []title {
 	of := func(t title) string {
 		for _, tok := range t.tokens {
-			if year.MatchString(tok.text) {
-				return tok.text
+			if language.IsYearOrVersion(tok.Stem) {
+				return tok.Stem
 			}
 		}
 		return ""
@@ -483,11 +479,11 @@ func oldestOrNewest(fit []title, age int) []title {
 	return []title{best}
 }
 
-// alone reads a year or version that stands for a document: "2024 and 2025",
-// "the 2024 one", after a turn "and 2024?". It means a version of a document
-// named beside it, or of the one spoken of last.
-func (r *reader) alone() {
-	const short = 8 // words of a message that goes on with another version
+// findVersions reads a year or version that stands for a document: "2024 and 2025", "the
+// 2024 one", after a turn "and 2024?". It means a version of a document named beside it, or
+// of the last one mentioned.
+func (r *reader) findVersions() {
+	const short = 8 // words of a message that asks for another version
 	if len(r.found) == 0 && len(r.words) > short && !r.compare {
 		return
 	}
@@ -495,7 +491,7 @@ func (r *reader) alone() {
 	for _, m := range r.found {
 		of = append(of, m.docs...)
 	}
-	if len(of) == 0 || r.pointsBack() {
+	if len(of) == 0 || r.refersToEarlier() {
 		of = append(of, r.recent[:min(1, len(r.recent))]...)
 	}
 	for at := range r.words {
@@ -504,44 +500,44 @@ func (r *reader) alone() {
 			if age == 0 {
 				break
 			}
-			fit := append(r.siblings(d), title{d, tokens(d.Title)})
-			if fit = oldestOrNewest(fit, age); len(fit) == 1 && fit[0].ID != d.ID && !r.has(fit[0].Document) {
+			fit := append(r.otherVersions(d), title{d, language.TitleTokens(d.Title)})
+			if fit = oldestOrNewest(fit, age); len(fit) == 1 && fit[0].ID != d.ID && !r.isFound(fit[0].Document) {
 				r.found = append(r.found, mention{from: at, end: at + 1, docs: []llm.Document{fit[0].Document}, sure: true})
 			}
 		}
 	}
 	for _, v := range r.versions {
-		one := v+1 < len(r.words) && (loose[r.words[v+1].raw] || r.words[v+1].raw == "of")
+		one := v+1 < len(r.words) && (anyDocument[r.words[v+1].Raw] || r.words[v+1].Raw == "of")
 		before := v - 1
-		if before > 0 && r.words[before].raw == "the" {
+		if before > 0 && r.words[before].Raw == "the" {
 			before--
 		}
-		joined := before >= 0 && joints[r.words[before].raw] || v+1 < len(r.words) && joints[r.words[v+1].raw]
+		joined := before >= 0 && joining[r.words[before].Raw] || v+1 < len(r.words) && joining[r.words[v+1].Raw]
 		if len(r.found) > 0 && !one && !joined {
 			continue
 		}
 		var fit []title
 		for _, d := range of {
-			for _, t := range r.siblings(d) {
-				if t.holds(r.words[v].token) && !slices.ContainsFunc(fit, func(o title) bool { return o.ID == t.ID }) {
+			for _, t := range r.otherVersions(d) {
+				if t.holds(r.words[v].Token) && !slices.ContainsFunc(fit, func(o title) bool { return o.ID == t.ID }) {
 					fit = append(fit, t)
 				}
 			}
 		}
-		if len(fit) == 1 && !r.has(fit[0].Document) {
+		if len(fit) == 1 && !r.isFound(fit[0].Document) {
 			r.found = append(r.found, mention{from: v, end: v + 1, docs: []llm.Document{fit[0].Document}, sure: true})
 		}
 	}
 }
 
-func (r *reader) has(d llm.Document) bool {
+func (r *reader) isFound(d llm.Document) bool {
 	return slices.ContainsFunc(r.found, func(m mention) bool { return slices.Contains(m.docs, d) })
 }
 
-// scattered takes titles most of whose words occur in the message, wherever.
-// For a question that is a name only when a document noun, a version or all that
-// the title says is among them, and when it fits one document only.
-func (r *reader) scattered(taken []bool) {
+// findPartialTitles finds titles most of whose words occur anywhere in the message. In a
+// question they count only with a document noun, a version or all words of the title, and
+// when only one document matches.
+func (r *reader) findPartialTitles(taken []bool) {
 	type partial struct {
 		doc llm.Document
 		set map[int]bool
@@ -549,17 +545,17 @@ func (r *reader) scattered(taken []bool) {
 	}
 	var all []partial
 	for _, t := range r.titles {
-		if set, sure, ok := r.partly(t, taken); ok {
+		if set, sure, ok := r.matchPartly(t, taken); ok {
 			all = append(all, partial{t.Document, set, sure || r.documents})
 		}
 	}
 	groups := map[string]int{}
 	for _, p := range all {
 		beaten := slices.ContainsFunc(all, func(o partial) bool { return len(o.set) > len(p.set) && subset(p.set, o.set) })
-		if beaten || !p.ok { // a name that explains more of the text wins
+		if beaten || !p.ok { // a name that has more of the words wins
 			continue
 		}
-		if i, ok := groups[key(p.set)]; ok {
+		if i, ok := groups[positionsKey(p.set)]; ok {
 			r.found[i].docs = append(r.found[i].docs, p.doc)
 			r.found[i].sure = r.compare && len(r.found[i].docs) == 2
 			continue
@@ -568,7 +564,7 @@ func (r *reader) scattered(taken []bool) {
 		for at := range p.set {
 			m.from, m.end = min(m.from, at), max(m.end, at+1)
 		}
-		groups[key(p.set)] = len(r.found)
+		groups[positionsKey(p.set)] = len(r.found)
 		r.found = append(r.found, m)
 	}
 	if !r.documents {
@@ -576,23 +572,23 @@ func (r *reader) scattered(taken []bool) {
 	}
 }
 
-// partly matches a title by most of its words, its version not contradicted.
-// sure tells that what matched names a document and not a mere subject.
-func (r *reader) partly(t title, taken []bool) (at map[int]bool, sure, ok bool) {
+// matchPartly matches a title by most of its words, when the message has no other version.
+// sure reports that the words name a document and not only a subject.
+func (r *reader) matchPartly(t title, taken []bool) (at map[int]bool, sure, ok bool) {
 	at = map[int]bool{}
 	var total, hit float64
 	var agree, conflict, kind bool
 	for _, tok := range t.tokens {
 		i := position(r.words, tok, taken)
 		switch {
-		case tok.version:
+		case tok.Version:
 			agree = agree || i >= 0
-			conflict = conflict || i < 0 && slices.ContainsFunc(r.words, func(w word) bool { return sameKind(w.token, tok) })
+			conflict = conflict || i < 0 && slices.ContainsFunc(r.words, func(w language.Word) bool { return sameKind(w.Token, tok) })
 		default:
-			total += r.weight(tok.text)
+			total += r.weight(tok.Stem)
 			if i >= 0 {
-				hit += r.weight(tok.text)
-				kind = kind || kinds[tok.text] != ""
+				hit += r.weight(tok.Stem)
+				kind = kind || nounGroups[tok.Stem] != ""
 			}
 		}
 		if i >= 0 {
@@ -605,14 +601,14 @@ func (r *reader) partly(t title, taken []bool) (at map[int]bool, sure, ok bool) 
 	return at, agree || kind || hit == total, true
 }
 
-// position finds tok among words that are free; two words written apart meet a
-// title that joins them.
-func position(words []word, tok token, taken []bool) int {
+// position finds tok among the words that are free. Two words in the message match a title
+// that joins them.
+func position(words []language.Word, tok language.Token, taken []bool) int {
 	for i, w := range words {
-		if taken[i] || w.stop {
+		if taken[i] || w.Stop {
 			continue
 		}
-		if w.is(tok) || i+1 < len(words) && !tok.version && w.raw+words[i+1].raw == tok.raw {
+		if w.Is(tok) || i+1 < len(words) && !tok.Version && w.Raw+words[i+1].Raw == tok.Raw {
 			return i
 		}
 	}
@@ -620,14 +616,14 @@ func position(words []word, tok token, taken []bool) int {
 }
 
 // sameKind reports whether both are years, or both version numbers.
-func sameKind(a, b token) bool {
-	kind := func(t token) int {
+func sameKind(a, b language.Token) bool {
+	kind := func(t language.Token) int {
 		switch {
-		case !t.version:
+		case !t.Version:
 			return 0
-		case t.text[0] == 'v':
+		case t.Stem[0] == 'v':
 			return 1
-		case len(t.text) == 4:
+		case len(t.Stem) == 4:
 			return 2
 		}
 		return 3
@@ -644,7 +640,7 @@ func subset(a, b map[int]bool) bool {
 	return true
 }
 
-func key(set map[int]bool) string {
+func positionsKey(set map[int]bool) string {
 	var at []int
 	for i := range set {
 		at = append(at, i)
@@ -657,8 +653,8 @@ func key(set map[int]bool) string {
 	return b.String()
 }
 
-// knows reports whether a name is one of a title's.
-func (n *namer) knows(name string) bool {
+// knows reports whether a name is the name of a known document.
+func (n *titleIndex) knows(name string) bool {
 	r := n.reader(name, llm.Facts{Action: chat.Summarize})
 	return len(r.mentions()) > 0
 }

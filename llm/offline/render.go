@@ -7,14 +7,13 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// quote is a sentence between quotation marks, with its marker when it comes
-// from a passage. Straight marks go around curly ones; a sentence with both is
-// cut between its own.
-func quote(s sent) string {
+// quote is a sentence in quotation marks, with its marker when it is from a passage. Straight
+// marks go around curly ones; a sentence with both is cut between its own.
+func quote(s excerpt) string {
 	text := verbatim(s.text)
 	open, close := "“", "”"
 	switch curly, straight := strings.ContainsAny(text, "“”„"), strings.Contains(text, `"`); {
@@ -30,9 +29,9 @@ func quote(s sent) string {
 	return q
 }
 
-// cell is a quote that fits a table's cell: on one line. It is cut around bars,
-// since an escaped one would not be verbatim.
-func cell(s sent) string {
+// cell is a quote that fits a table's cell. It is on one line and cut at bars, because an
+// escaped bar would not be verbatim.
+func cell(s excerpt) string {
 	s.text = longest(strings.Split(s.text, "|"))
 	return escape(quote(s))
 }
@@ -51,11 +50,10 @@ func escape(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-// subject says in a word or two what a sentence is about: its heading, else its
-// rarest words.
-func subject(s sent, v *vocabulary) string {
+// subject is what a sentence is about in a few words: its heading, else its rarest words.
+func subject(s excerpt, v *vocabulary) string {
 	if s.heading != "" {
-		r := []rune(name(leadingNumber.ReplaceAllString(s.heading, "")))
+		r := []rune(plainTitle(language.WithoutClauseNumber(s.heading)))
 		return strings.TrimSpace(string(r[:min(len(r), 60)]))
 	}
 	type word struct {
@@ -64,9 +62,9 @@ func subject(s sent, v *vocabulary) string {
 		at   int
 	}
 	var all []word
-	for i, w := range sentence.Words(s.text) {
+	for i, w := range language.ContentWords(s.text) {
 		q := v.query(w)
-		if len(q) == 1 && len(w) > 3 && !hasNumber.MatchString(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
+		if len(q) == 1 && len(w) > 3 && !language.HasNumber(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
 			all = append(all, word{w, v.idf(q[0].word), i})
 		}
 	}
@@ -85,8 +83,8 @@ func subject(s sent, v *vocabulary) string {
 	return string(joined)
 }
 
-// name is a document's title as plain text in Markdown.
-func name(title string) string {
+// plainTitle is a document's title as plain text in Markdown.
+func plainTitle(title string) string {
 	title = strings.Join(strings.Fields(strings.NewReplacer("[", "(", "]", ")", "*", "", "|", "/", "_", " ", "`", "", "“", "", "”", "", "„", "", `"`, "").Replace(title)), " ")
 	if title == "" {
 		return "Untitled"
@@ -119,10 +117,10 @@ func source(p llm.Passage) string {
 func titleOf(passages []llm.Passage, id string) string {
 	for _, p := range passages {
 		if source(p) == id {
-			return name(p.Title)
+			return plainTitle(p.Title)
 		}
 	}
-	return name("")
+	return plainTitle("")
 }
 
 func passagesOf(passages []llm.Passage, id string) []llm.Passage {

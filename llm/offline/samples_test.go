@@ -29,7 +29,7 @@ func sampleText(t *testing.T, file string) string {
 }
 
 // The sample documents are a newcomer's first minute with the product.
-func TestTheSampleDocumentsShowWhatTheEngineCanDo(t *testing.T) {
+func TestAnswersFromTheSampleDocuments(t *testing.T) {
 	circular := sample(t, 1, "circular", "circular-2025-04.md")
 	policy24 := sample(t, 20, "policy 2024", "remote-work-policy-2024.md")
 	policy25 := sample(t, 40, "policy 2025", "remote-work-policy-2025.md")
@@ -50,7 +50,7 @@ func TestTheSampleDocumentsShowWhatTheEngineCanDo(t *testing.T) {
 }
 
 // The first sentence of an answer is what people read.
-func TestAnAnswerLeadsWithTheSentenceThatStatesTheMatter(t *testing.T) {
+func TestAnswerBeginsWithTheSentenceThatStatesTheRule(t *testing.T) {
 	const title = "Circular 2025/04: Capital, Liquidity and Outsourcing"
 	circular := sample(t, 1, "circular", "circular-2025-04.md")
 	for i := range circular {

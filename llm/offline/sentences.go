@@ -9,29 +9,27 @@ import (
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// sent is a sentence that may be quoted.
-type sent struct {
+// excerpt is a sentence that may be quoted.
+type excerpt struct {
 	passage int    // index into the facts' passages
 	marker  int    // the passage's number; 0 for the message's own text
 	text    string // verbatim
 	heading string
-	first   bool // right under its heading
-	order   int  // place among all sentences
+	first   bool // the first after its heading
+	order   int  // its number among all sentences
 	vec     vector
 }
 
-// pool is the sentences of a request with their words weighed against each
-// other.
+// pool is the sentences of a request, with words weighed by how rare they are among them.
 type pool struct {
-	sents []sent
-	vocab *vocabulary
+	excerpts []excerpt
+	vocab    *vocabulary
 }
 
 const maxSentences = 3000 // of one request
 
-// gather cuts passages into sentences. Sentences that overlapping passages
-// share are taken once; headings and fragments are left out. normal may rewrite
-// stems (nil: as they are).
+// gather cuts passages into sentences. It takes sentences that passages share once, and
+// leaves out headings and fragments. normal may rewrite stems; nil: it does not.
 func gather(passages []llm.Passage, normal func(string) string) *pool {
 	p := &pool{}
 	seen := map[string]bool{}
@@ -43,11 +41,11 @@ func gather(passages []llm.Passage, normal func(string) string) *pool {
 				continue
 			}
 			same := x.DocID + "\x00" + strings.Join(strings.Fields(s.Text), " ")
-			if fragment(s.Text) || seen[same] || len(p.sents) == maxSentences {
+			if fragment(s.Text) || seen[same] || len(p.excerpts) == maxSentences {
 				continue
 			}
 			seen[same] = true
-			p.sents = append(p.sents, sent{passage: i, marker: x.N, text: s.Text, heading: heading, first: first, order: len(p.sents)})
+			p.excerpts = append(p.excerpts, excerpt{passage: i, marker: x.N, text: s.Text, heading: heading, first: first, order: len(p.excerpts)})
 			first = false
 		}
 	}
@@ -55,12 +53,12 @@ func gather(passages []llm.Passage, normal func(string) string) *pool {
 	return p
 }
 
-// own cuts a message's text into sentences.
-func own(text string) []sent {
-	var out []sent
+// excerptsOf cuts a message's text into sentences.
+func excerptsOf(text string) []excerpt {
+	var out []excerpt
 	for _, s := range sentence.Sentences(text) {
 		if !s.Heading && !fragment(s.Text) && len(out) < maxSentences {
-			out = append(out, sent{passage: -1, text: s.Text, order: len(out)})
+			out = append(out, excerpt{passage: -1, text: s.Text, order: len(out)})
 		}
 	}
 	return out
@@ -71,13 +69,13 @@ func (p *pool) weigh(normal func(string) string) {
 		normal = func(s string) string { return s }
 	}
 	p.vocab = newVocabulary(normal)
-	for i := range p.sents {
-		p.sents[i].vec = p.vocab.count(p.sents[i].text)
+	for i := range p.excerpts {
+		p.excerpts[i].vec = p.vocab.count(p.excerpts[i].text)
 	}
-	p.vocab.weigh(p.sents)
+	p.vocab.weigh(p.excerpts)
 }
 
-// fragment reports whether a sentence is too little to quote.
+// fragment reports whether a sentence is too short to quote.
 func fragment(s string) bool {
 	letters := 0
 	for _, r := range s {
@@ -92,9 +90,8 @@ var bracketed = regexp.MustCompile(`\[\d+\]`)
 
 const longestQuote = 420 // characters
 
-// verbatim is the part of a sentence that is quoted: all of a short one. What
-// could be taken for a citation is cut around, since nothing may be left out in
-// the middle of a quotation.
+// verbatim is the part of a sentence that is quoted: all of a short one. It is cut at what
+// looks like a citation, because a quotation must not leave out its middle.
 func verbatim(s string) string {
 	if bracketed.MatchString(s) {
 		s = longest(bracketed.Split(s, -1))

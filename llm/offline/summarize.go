@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// summarize gives each document's most central sentences in the document's
-// order, by headings.
+// summarize picks the most central sentences of each document, in its order, by headings.
 func summarize(f llm.Facts) string {
 	ids := sources(f.Passages)
 	if len(ids) == 0 {
@@ -26,7 +26,7 @@ func summarize(f llm.Facts) string {
 		last := ""
 		for _, s := range picked {
 			b.WriteString("- ")
-			if h := name(leadingNumber.ReplaceAllString(s.heading, "")); s.heading != "" && h != last {
+			if h := plainTitle(language.WithoutClauseNumber(s.heading)); s.heading != "" && h != last {
 				b.WriteString("**" + h + "**: ")
 				last = h
 			}
@@ -40,14 +40,14 @@ func summarize(f llm.Facts) string {
 	return b.String()
 }
 
-// central picks the k sentences nearest to what the text as a whole is about,
-// early ones and unlike ones preferred, in the text's order.
-func (p *pool) central(k int) []sent {
-	if len(p.sents) == 0 {
+// central picks the k sentences that are most like the whole text, in its order. It prefers
+// early ones and those that differ from each other.
+func (p *pool) central(k int) []excerpt {
+	if len(p.excerpts) == 0 {
 		return nil
 	}
 	weights := make([]float64, len(p.vocab.df))
-	for _, s := range p.sents {
+	for _, s := range p.excerpts {
 		norm := s.vec.norm()
 		for _, e := range s.vec {
 			weights[e.word] += e.weight / norm
@@ -59,9 +59,9 @@ func (p *pool) central(k int) []sent {
 			centre = append(centre, entry{word, w})
 		}
 	}
-	scores := make([]float64, len(p.sents))
+	scores := make([]float64, len(p.excerpts))
 	begins := map[string]bool{} // headings whose first sentence was seen
-	for i, s := range p.sents {
+	for i, s := range p.excerpts {
 		scores[i] = cosine(s.vec, centre) * (1 + 0.3/(1+float64(i)/4))
 		if !begins[s.heading] {
 			begins[s.heading] = true
@@ -74,11 +74,11 @@ func (p *pool) central(k int) []sent {
 			scores[i] *= 0.5
 		}
 	}
-	var picked []sent
+	var picked []excerpt
 	perHeading := map[string]int{}
-	for len(picked) < min(k, len(p.sents)) {
+	for len(picked) < min(k, len(p.excerpts)) {
 		best, at := 0.0, -1
-		for i, s := range p.sents {
+		for i, s := range p.excerpts {
 			score := scores[i] / float64(1+perHeading[s.heading])
 			for _, o := range picked {
 				score -= 0.4 * scores[i] * cosine(s.vec, o.vec)
@@ -90,10 +90,10 @@ func (p *pool) central(k int) []sent {
 		if at < 0 {
 			break
 		}
-		picked = append(picked, p.sents[at])
-		perHeading[p.sents[at].heading]++
+		picked = append(picked, p.excerpts[at])
+		perHeading[p.excerpts[at].heading]++
 		scores[at] = 0
 	}
-	slices.SortFunc(picked, func(a, b sent) int { return a.order - b.order })
+	slices.SortFunc(picked, func(a, b excerpt) int { return a.order - b.order })
 	return picked
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 const nameNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
@@ -19,17 +20,16 @@ var (
 	fileName  = regexp.MustCompile(`\b[\w][\w.-]{0,80}\.(?i:pdf|docx?|txt|md|html?)\b`)
 	quoted    = regexp.MustCompile(`["“]([^"“”\n]{2,80})["”]`)
 	callsIt   = regexp.MustCompile(`(?i)(?:document|file|doc|policy|circular|contract|agreement|report|called|titled|named|entitled|summari[sz]e|compare|against|and|with)\s*$`)
-	notAName  = set("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
+	notAName  = language.NewSet("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
 )
 
-// unknown lists what clearly are names of documents that the registry does not
-// know. documents tells that the action is about documents, so that a name
-// without capitals counts too.
-func unknown(text string, names *namer, documents bool) []string {
+// unknownNames are the clear names of documents in a text that match no known document.
+// documents reports that the action is about documents: then names without capitals count.
+func unknownNames(text string, names *titleIndex, documents bool) []string {
 	var out []string
 	add := func(name string) {
 		name = trimName(name)
-		if name == "" || len(tokens(name)) < 2 && !fileName.MatchString(name) && !strings.Contains(text, `"`+name) && !strings.Contains(text, "“"+name) {
+		if name == "" || len(language.TitleTokens(name)) < 2 && !fileName.MatchString(name) && !strings.Contains(text, `"`+name) && !strings.Contains(text, "“"+name) {
 			return
 		}
 		if names.knows(name) || slices.ContainsFunc(out, func(o string) bool { return strings.Contains(strings.ToLower(o), strings.ToLower(name)) }) {
@@ -56,14 +56,14 @@ func unknown(text string, names *namer, documents bool) []string {
 	return out
 }
 
-// trimName drops words before a name that are not part of it, and gives up a
-// "name" that is a mere noun.
+// trimName drops words before a name that are no part of it. It returns "" for a noun that
+// names nothing.
 func trimName(name string) string {
 	words := strings.Fields(strings.TrimSpace(name))
 	for len(words) > 0 && notAName[strings.ToLower(words[0])] {
 		words = words[1:]
 	}
-	for i := len(words) - 1; i > 0; i-- { // "summary and the Acme contract": the name begins after the joint
+	for i := len(words) - 1; i > 0; i-- { // "summary and the Acme contract": the name begins after "and"
 		if notAName[strings.ToLower(words[i])] && !slices.Contains([]string{"of", "for", "on", "in"}, strings.ToLower(words[i])) && strings.ToLower(words[i]) != "and" {
 			words = words[i+1:]
 			break

@@ -4,11 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/palaver-chat/palaver/retrieval/sentence"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// vector is the weighed words of a text, sorted by word: sums over it come out
-// the same every time.
+// vector is the weighed words of a text, sorted by word, so that sums over it are the same
+// every time.
 type vector []entry
 
 type entry struct {
@@ -16,7 +16,7 @@ type entry struct {
 	weight float64 // count, until weighed
 }
 
-// vocabulary numbers words and knows in how many sentences each occurs.
+// vocabulary numbers words and counts the sentences that have each.
 type vocabulary struct {
 	ids    map[string]int
 	df     []int
@@ -31,7 +31,7 @@ func newVocabulary(normal func(string) string) *vocabulary {
 // count is the vector of a text's content words, by how often they occur.
 func (v *vocabulary) count(text string) vector {
 	n := map[int]float64{}
-	for _, stem := range sentence.Stems(text) {
+	for _, stem := range language.Stems(text) {
 		if stem = v.normal(stem); stem == "" {
 			continue
 		}
@@ -51,15 +51,15 @@ func (v *vocabulary) count(text string) vector {
 	return out
 }
 
-// weigh turns the counts of a set of sentences into weights by rarity.
-func (v *vocabulary) weigh(sents []sent) {
-	v.total = len(sents)
-	for _, s := range sents {
+// weigh turns the counts of the sentences into weights: rare words weigh more.
+func (v *vocabulary) weigh(excerpts []excerpt) {
+	v.total = len(excerpts)
+	for _, s := range excerpts {
 		for _, e := range s.vec {
 			v.df[e.word]++
 		}
 	}
-	for _, s := range sents {
+	for _, s := range excerpts {
 		v.apply(s.vec)
 	}
 }
@@ -97,7 +97,7 @@ func (x vector) sum() float64 {
 	return sum
 }
 
-// each calls f for every word that both hold.
+// each calls f for every word that both have.
 func (x vector) each(y vector, f func(a, b entry)) {
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		switch {
@@ -122,7 +122,7 @@ func cosine(x, y vector) float64 {
 	return dot / (x.norm() * y.norm())
 }
 
-// without is x less the words of y.
+// without is x without the words of y.
 func (x vector) without(y vector) vector {
 	var out vector
 	for _, e := range x {

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
-// asking are words that tell what to do, not what to look for.
-var asking = set("summarize summarise summary compare audit check overview please search web online internet look latest recent")
+// asking are words that say what to do, not what to search for.
+var asking = language.NewSet("summarize summarise summary compare audit check overview please search web online internet look latest recent")
 
-// webQuery words a search: the content words of the message as they stand, the
-// documents' titles when the message says little, then industry and location.
+// webQuery makes a search query: the content words of the message, the documents' titles when
+// the message says little, then industry and location.
 func webQuery(f llm.Facts) llm.WebQuery {
 	const longest = 200
 	var words []string
@@ -20,7 +20,7 @@ func webQuery(f llm.Facts) llm.WebQuery {
 	add := func(text string) {
 		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '\'' }) {
 			lower := strings.ToLower(w)
-			if len(sentence.Words(w)) == 0 || asking[lower] || seen[lower] {
+			if len(language.ContentWords(w)) == 0 || asking[lower] || seen[lower] {
 				continue
 			}
 			if n := len(strings.Join(words, " ")) + 1 + len(w); n > longest {
@@ -30,7 +30,7 @@ func webQuery(f llm.Facts) llm.WebQuery {
 			words = append(words, w)
 		}
 	}
-	add(asked(f.Message))
+	add(instructionOf(f.Message))
 	if len(words) < 3 {
 		for _, d := range f.Documents {
 			add(d.Title)

@@ -1,17 +1,6 @@
 package offline
 
-import "strings"
+import "github.com/palaver-chat/palaver/internal/language"
 
 // docNouns are what people call documents.
-var docNouns = set(`document documents doc docs file files paper papers pdf text texts one ones it
-policy policies circular circulars contract contracts agreement agreements guideline guidelines guidance report reports
-memo memos memorandum handbook manual regulation regulations rule rules act directive notice letter letters email emails
-standard standards code lease terms procedure procedures charter statement version versions draft`)
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
+var docNouns = language.Union(language.DocumentNouns, language.NewSet("one ones it lease terms charter memorandum"))

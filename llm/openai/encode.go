@@ -11,6 +11,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -38,7 +39,7 @@ func encode(t traits, messages []llm.Message, tools bool) []api.ChatCompletionMe
 			w.ToolCalls = make([]api.ToolCall, len(m.Calls))
 			for i, c := range m.Calls {
 				w.ToolCalls[i] = api.ToolCall{ID: wireID(c.ID, t.shortIDs), Type: api.ToolTypeFunction,
-					Function: api.FunctionCall{Name: wireName(c.Name), Arguments: wireArguments(c.Arguments)}}
+					Function: api.FunctionCall{Name: wireName(c.Name), Arguments: chat.Arguments(c.Arguments)}}
 			}
 		case m.Role == llm.User && len(m.Images) > 0:
 			t.picture(&w, m.Images)
@@ -74,7 +75,7 @@ func told(messages []llm.Message) []llm.Message {
 	for _, m := range messages {
 		if m.Role == llm.ToolRole {
 			c := calls[m.CallID]
-			m = llm.Message{Role: llm.User, Text: fmt.Sprintf("[The tool %s was called with %s and returned:]\n%s", wireName(c.Name), wireArguments(c.Arguments), m.Text)}
+			m = llm.Message{Role: llm.User, Text: fmt.Sprintf("[The tool %s was called with %s and returned:]\n%s", wireName(c.Name), chat.Arguments(c.Arguments), m.Text)}
 		}
 		for _, c := range m.Calls {
 			calls[c.ID] = c
@@ -111,14 +112,6 @@ func wireName(name string) string {
 		return "unknown"
 	}
 	return name[:min(len(name), 64)]
-}
-
-// wireArguments is a JSON object whatever the model wrote.
-func wireArguments(args string) string {
-	if args = strings.TrimSpace(args); strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
-		return args
-	}
-	return "{}"
 }
 
 // offer is the tools of a request, in the plainest form the model wants.

@@ -12,6 +12,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -38,7 +39,7 @@ func (c *Client) Paint(ctx context.Context, prompt, size, idempotencyKey string)
 		k.limit = maxPicture/3*4 + 1<<20 // base64, and what stands around it
 		k.quiet = true                   // nothing comes before the picture is done
 		k.idempotencyKey = idempotencyKey
-		req := api.ImageRequest{Model: model, Prompt: clipRunes(prompt, maxPicturePrompt), N: 1, Size: pictureSize(model, size)}
+		req := api.ImageRequest{Model: model, Prompt: language.Truncate(prompt, maxPicturePrompt), N: 1, Size: pictureSize(model, size)}
 		if !t.noImageFormat && !strings.Contains(model, "gpt-image") { // those always send the picture itself
 			req.ResponseFormat = api.CreateImageResponseFormatB64JSON
 		}
@@ -96,9 +97,4 @@ func pictureSize(model, size string) string {
 		}
 	}
 	return size
-}
-
-func clipRunes(s string, n int) string {
-	r := []rune(s)
-	return string(r[:min(len(r), n)])
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 	textmessage "golang.org/x/text/message"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -185,7 +186,7 @@ func object(s string) ([]byte, bool) {
 			return nil, false
 		}
 		inner = strings.TrimSpace(inner)
-		return []byte(inner), strings.HasPrefix(inner, "{") && json.Valid([]byte(inner))
+		return []byte(inner), chat.IsObject(inner)
 	}
 	return b, b[0] == '{'
 }

@@ -46,7 +46,7 @@ func onlySpace(t *testing.T, gap []rune) {
 	}
 }
 
-func FuzzSplitKeepsItsPromises(f *testing.F) {
+func FuzzSplit(f *testing.F) {
 	for _, s := range []string{
 		"", " \n\t ", "# Title\n\nOne sentence. Two sentences.\n", "Title\n=====\n\ntext", "- a\n- b\n\n1. c\n",
 		"```\ncode\n\nmore\n```\nafter", "ARTICLE ONE\nText.\r\n\r\nSection 2 Scope\nText", "| a | b |\n|---|---|\n",
@@ -91,7 +91,7 @@ func TestSplitCutsLongParagraphsBetweenSentences(t *testing.T) {
 	}
 }
 
-func TestHeadingGoesWithWhatFollowsIt(t *testing.T) {
+func TestHeadingIsInThePassageOfTheTextAfterIt(t *testing.T) {
 	text := strings.Repeat("A sentence of some length stands here to fill it. ", 27) + "\n\n3.1 Outsourcing\n\n" +
 		strings.Repeat("Outsourcing needs a written contract. ", 3)
 	chunks := Split(text)

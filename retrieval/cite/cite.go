@@ -1,6 +1,6 @@
-// Package cite filters an answer while it streams: markers are numbered by first
-// appearance and tied to their sources, and markers and quotations that the
-// sources do not support never get out.
+// Package cite filters an answer while it streams. It numbers citation markers by
+// first appearance and ties them to their sources, and it removes markers and
+// quotations that no source supports.
 package cite
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Source is something an answer may cite as [N].
@@ -23,41 +23,41 @@ type Source struct {
 	Start   int // offset of Text in the document, in characters (runes)
 }
 
-// Removed stands in the answer for a quotation that is in no source.
+// Removed replaces a quotation that is in no source.
 const Removed = "[quotation removed: not in the sources]"
 
-// reach is the longest text held back for one quotation or code span, in
-// characters. What does not close within it, or within its paragraph, is none.
-const reach = 2000
+// maxHeld is the longest text that is held back for one quotation or code span, in
+// characters. What does not end within it, or within its paragraph, is neither.
+const maxHeld = 2000
 
 // Filter is for one answer; not safe for concurrent use. What comes out does not
 // depend on how the text is cut into deltas.
 type Filter struct {
 	sources map[int]Source
-	texts   haystack
-	free    bool
+	texts   quotable
+	uncited bool // AllowUncited
 
-	in     string // whole characters not yet decided about
+	in     string // whole characters that are not decided about yet
 	broken string // the beginning of a character that is not complete
 	closed bool
 
-	prev   rune // last character decided about; 0 at the beginning
-	indent bool // nothing but white space since the line began
-	fence  string
-	eat    bool // a marker was dropped at a line's start: drop the space after it
+	prev      rune // last character decided about; 0 at the beginning
+	indent    bool // nothing but white space since the line began
+	fence     string
+	dropSpace bool // a marker was dropped at a line's start: drop the space after it
 
 	out      strings.Builder
-	loose    looseMarker
+	stray    strayMarker
 	mentions []mention // by number
 }
 
-// mention is what one number of the answer stands for: a source and the part of
-// it that supports what the first such marker says.
+// mention is what one number of the answer stands for: a source and the part of it
+// that supports the claim with the first such marker.
 type mention struct {
 	source     Source
 	at         int            // byte offset of the marker in the answer
 	start, end int            // the supporting part, in runes of the source; equal while nothing was said before the marker
-	said       *chat.Citation // of an earlier piece of the answer: it stays as it is
+	earlier    *chat.Citation // of an earlier piece of the answer: it stays as it is
 }
 
 // New makes a filter. A quotation may come from a source, from a source's title
@@ -70,24 +70,24 @@ func New(sources []Source, allowed ...string) *Filter {
 			f.sources[s.N] = s
 		}
 	}
-	f.texts = newHaystack(sources, allowed)
+	f.texts = newQuotable(sources, allowed)
 	return f
 }
 
-// Free makes a filter for an answer that is not of the sources alone: without
-// sources everything passes, and with them only a quotation with a marker right
-// after it must be in one of them.
-func (f *Filter) Free() *Filter {
-	f.free = true
+// AllowUncited is for an answer that says more than the sources: without sources
+// everything passes, and with sources only a quotation with a marker right after it
+// must be in one of them.
+func (f *Filter) AllowUncited() *Filter {
+	f.uncited = true
 	return f
 }
 
-// GoOn has the answer go on where an earlier piece of it ended: what that cited
-// keeps its numbers, and new numbers follow. It comes before the first Write.
-func (f *Filter) GoOn(earlier []chat.Citation) *Filter {
+// Continue is for the next piece of an answer: the citations of earlier pieces keep
+// their numbers, and new numbers follow. Call it before the first Write.
+func (f *Filter) Continue(earlier []chat.Citation) *Filter {
 	for i := range earlier {
 		c := &earlier[i]
-		m := mention{said: c}
+		m := mention{earlier: c}
 		for _, s := range f.sources {
 			if c.ChunkID != "" && s.ChunkID == c.ChunkID || c.URL != "" && s.URL == c.URL {
 				m.source = s
@@ -102,8 +102,8 @@ func (f *Filter) GoOn(earlier []chat.Citation) *Filter {
 	return f
 }
 
-// Write takes the next delta of the answer and returns what may go out now,
-// possibly nothing.
+// Write takes the next delta of the answer and returns the text that may be shown
+// now, possibly none.
 func (f *Filter) Write(delta string) string {
 	if f.closed {
 		return ""
@@ -111,8 +111,8 @@ func (f *Filter) Write(delta string) string {
 	return f.run(delta, false)
 }
 
-// Close decides about what is still held back, and returns it with the citations
-// in the order of their numbers (never nil). Further calls return nothing.
+// Close decides about the text that is still held back, and returns it with the
+// citations in the order of their numbers (never nil). Further calls return nothing.
 func (f *Filter) Close() (tail string, citations []chat.Citation) {
 	citations = []chat.Citation{}
 	if f.closed {
@@ -122,8 +122,8 @@ func (f *Filter) Close() (tail string, citations []chat.Citation) {
 	tail = f.run("", true)
 	answer := f.out.String()
 	for i, m := range f.mentions {
-		if m.said != nil {
-			citations = append(citations, *m.said)
+		if m.earlier != nil {
+			citations = append(citations, *m.earlier)
 			continue
 		}
 		citations = append(citations, citation(i+1, m, answer))
@@ -162,14 +162,14 @@ func wholeCharacters(s string) int {
 	return len(s)
 }
 
-// step decides about the beginning of f.in and returns how many bytes it has
-// dealt with; 0: more text is needed. With final it is never 0. It decides by
-// the text alone and never by how much of it has come.
+// step decides about the beginning of f.in and returns its length in bytes; 0: more
+// text is needed. With final it is never 0. It decides by the text only, never by how
+// much of it has arrived.
 func (f *Filter) step(final bool) int {
 	if f.fence != "" {
 		return f.stepFenced(final)
 	}
-	if f.free && len(f.sources) == 0 {
+	if f.uncited && len(f.sources) == 0 {
 		f.pass(f.in)
 		return len(f.in)
 	}
@@ -189,54 +189,54 @@ func (f *Filter) step(final bool) int {
 	return f.plain()
 }
 
-// plain passes the first character on.
+// plain lets the first character through.
 func (f *Filter) plain() int {
 	r, n := utf8.DecodeRuneInString(f.in)
 	f.put(r)
 	return n
 }
 
-// put passes a character of the input on.
+// put lets a character through.
 func (f *Filter) put(r rune) {
 	if r != ' ' {
-		f.eat = false
+		f.dropSpace = false
 	}
-	f.note(r)
-	if f.loose.closes(r) {
+	f.track(r)
+	if f.stray.closes(r) {
 		f.out.WriteString("…")
 	}
 	f.out.WriteRune(r)
 }
 
-// pass passes text on as it is: code, whose brackets are no markers.
+// pass lets text through as it is: code, whose brackets are no markers.
 func (f *Filter) pass(s string) {
 	for _, r := range s {
-		f.note(r)
+		f.track(r)
 		f.out.WriteRune(r)
 	}
-	f.loose = looseMarker{}
-	f.eat = false
+	f.stray = strayMarker{}
+	f.dropSpace = false
 }
 
-// say writes text of our own.
-func (f *Filter) say(s string) {
+// write writes text of our own.
+func (f *Filter) write(s string) {
 	f.out.WriteString(s)
-	f.loose = looseMarker{}
-	f.eat = false
+	f.stray = strayMarker{}
+	f.dropSpace = false
 }
 
-// note keeps track of where in its line the input is.
-func (f *Filter) note(r rune) {
+// track keeps track of where in its line the input is.
+func (f *Filter) track(r rune) {
 	f.prev = r
 	f.indent = r == '\n' || f.indent && (r == ' ' || r == '\t')
 }
 
-// stepSpace holds a space back until it is known whether it leads to a marker
-// that will vanish; it vanishes with it.
+// stepSpace holds a space back until it is known whether a marker follows that is
+// dropped; then the space is dropped, too.
 func (f *Filter) stepSpace(final bool) int {
-	if f.eat {
-		f.eat = false
-		f.note(' ')
+	if f.dropSpace {
+		f.dropSpace = false
+		f.track(' ')
 		return 1
 	}
 	rest := f.in[1:]
@@ -270,12 +270,12 @@ func (f *Filter) stepMarker(final bool) int {
 		return m.length
 	}
 	if !f.known(m) { // as if it had never stood there: a line still begins after it
-		f.eat = f.indent
+		f.dropSpace = f.indent
 		f.prev = ']'
 		return m.length
 	}
 	f.cite(m)
-	f.note(']')
+	f.track(']')
 	return m.length
 }
 
@@ -298,7 +298,7 @@ func (f *Filter) cite(m marker) {
 	for _, n := range m.numbers {
 		if s, ok := f.sources[n]; ok && !seen[n] {
 			seen[n] = true
-			f.say("[" + strconv.Itoa(f.numberOf(s)) + "]")
+			f.write("[" + strconv.Itoa(f.numberOf(s)) + "]")
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (f *Filter) cite(m marker) {
 func (f *Filter) numberOf(s Source) int {
 	answer := f.out.String()
 	var start, end int
-	if said := claim(answer, len(answer)); len(sentence.Words(said)) >= 2 {
+	if said := claim(answer, len(answer)); len(language.ContentWords(said)) >= 2 {
 		start, end = evidence(s.Text, said)
 	}
 	for i := range f.mentions {
@@ -317,7 +317,7 @@ func (f *Filter) numberOf(s Source) int {
 		if m.source.N != s.N {
 			continue
 		}
-		if m.start == m.end && m.said == nil { // settled by the first claim that comes
+		if m.start == m.end && m.earlier == nil { // set by the first claim
 			m.start, m.end = start, end
 		}
 		if start == end || start < m.end && m.start < end {
@@ -328,9 +328,9 @@ func (f *Filter) numberOf(s Source) int {
 	return len(f.mentions)
 }
 
-// citable passes quoted text on: its markers count, nothing else in it does.
-// With own, numbers in brackets are the source's own and are left out.
-func (f *Filter) citable(s string, own bool) {
+// passQuoted lets quoted text through with its markers. With own, numbers in brackets
+// are the source's own and are left out.
+func (f *Filter) passQuoted(s string, own bool) {
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
 		lead := ""
@@ -346,35 +346,34 @@ func (f *Filter) citable(s string, own bool) {
 		case m.literal:
 			f.pass(s[:len(lead)+m.length])
 		case !own && f.known(m):
-			f.say(lead)
+			f.write(lead)
 			f.cite(m)
 		}
-		f.note(']')
+		f.track(']')
 		s = s[len(lead)+m.length:]
 	}
 }
 
-// looseMarker watches characters that were passed on for something that would
-// read like a marker although it is none of ours, as when the middle of "[[9]1]"
-// was dropped.
-type looseMarker struct {
+// strayMarker watches the characters that are let through for what reads like a
+// marker and is none of ours, as when the middle of "[[9]1]" was dropped.
+type strayMarker struct {
 	open   bool
 	digits bool
 }
 
 // closes takes the next character and reports whether it would complete one.
-func (l *looseMarker) closes(r rune) bool {
+func (l *strayMarker) closes(r rune) bool {
 	switch {
 	case opensMarker(r):
-		*l = looseMarker{open: true}
+		*l = strayMarker{open: true}
 	case l.open && isDigit(r):
 		l.digits = true
 	case l.open && l.digits && closesMarker(r):
-		*l = looseMarker{}
+		*l = strayMarker{}
 		return true
 	case l.open && inMarker(r):
 	default:
-		*l = looseMarker{}
+		*l = strayMarker{}
 	}
 	return false
 }

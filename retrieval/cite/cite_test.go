@@ -155,7 +155,7 @@ func TestCitationsQuoteTheBestSentenceAtItsOffsets(t *testing.T) {
 	}
 }
 
-func TestLongSentencesAreQuotedInPart(t *testing.T) {
+func TestOnlyPartOfALongSentenceIsQuoted(t *testing.T) {
 	text := strings.Repeat("lorem ipsum dolor sit amet ", 40) + "the supervisor approves the outsourcing " + strings.Repeat("consectetur adipiscing ", 40)
 	f := New([]Source{{N: 1, DocID: "d", Text: text, Start: 10}})
 	f.Write("Outsourcing is approved by the supervisor [1].")
@@ -181,7 +181,7 @@ func TestNoCitationsIsAnEmptyList(t *testing.T) {
 	}
 }
 
-func TestClosedFilterIsSilent(t *testing.T) {
+func TestClosedFilterReturnsNothing(t *testing.T) {
 	f := New(sources())
 	f.Write("A [1")
 	f.Close()
@@ -193,7 +193,7 @@ func TestClosedFilterIsSilent(t *testing.T) {
 	}
 }
 
-func TestPlainTextFlowsAtOnce(t *testing.T) {
+func TestPlainTextIsReturnedAtOnce(t *testing.T) {
 	f := New(sources())
 	for _, delta := range []string{"Banks", " must", " hold", " capital", ", it", "'s", " the", " rule", ".\n\n", "Then", " -"} {
 		if got := f.Write(delta); got != delta {
@@ -213,7 +213,7 @@ func TestHeldBackTextIsBounded(t *testing.T) {
 		f := New(sources())
 		for range 3_000 {
 			f.Write(unit)
-			if n := utf8.RuneCountInString(f.in); n > reach+100 {
+			if n := utf8.RuneCountInString(f.in); n > maxHeld+100 {
 				t.Fatalf("%q: %d characters held back", unit, n)
 			}
 		}
@@ -266,15 +266,15 @@ func checkOutput(t *testing.T, out string, citations []chat.Citation) {
 			t.Errorf("marker %s with %d citations in %q", m[0], len(citations), out)
 		}
 	}
-	h := newHaystack(sources(), nil)
+	h := newQuotable(sources(), nil)
 	for _, m := range anyQuote.FindAllStringSubmatch(out, -1) {
-		if plain := withoutMarkers(m[1]); words(plain) >= minWords && utf8.RuneCountInString(m[1]) < reach && !h.has(m[1]) && !h.has(plain) {
+		if plain := withoutMarkers(m[1]); words(plain) >= minWords && utf8.RuneCountInString(m[1]) < maxHeld && !h.has(m[1]) && !h.has(plain) {
 			t.Errorf("unsupported quotation %q", m[1])
 		}
 	}
 }
 
-func FuzzDeltasDoNotMatter(f *testing.F) {
+func FuzzOutputDoesNotDependOnDeltas(f *testing.F) {
 	for i, s := range []string{
 		"A [2]. B [1] \"shall hold a capital\" [9].", "`a` ```x\n[9]\n``` [1]", "> Employees may work\n“never said so here” [[9]1]",
 		"「[1-3]」 “a\n\nb” \"x y z\" 5\" é語[", "```\n   ````\n[9]", "[1,2", "~~~\n~~~\n[7]", "\xff\xe2\x82[\xe2\x82\xac1]", "a \n [9] > quote of four words",
@@ -308,8 +308,8 @@ func FuzzDeltasDoNotMatter(f *testing.F) {
 	})
 }
 
-// Random texts of the pieces that matter reach further than random bytes.
-func TestDeltasDoNotMatterForRandomAnswers(t *testing.T) {
+// Random texts of the pieces that matter maxHeld further than random bytes.
+func TestOutputDoesNotDependOnDeltas(t *testing.T) {
 	pieces := []string{"[1]", "[2]", "[9]", "[1, 2]", "[", "]", "1", "`", "```", "\n", "\n\n", "> ", "“", "”", "\"", " ", "- ", "a", "word", "shall hold a capital",
 		"Employees may work remotely", ".", "é", "語", "^", "…", "~~~", "|", "5\"", "，"}
 	rnd := rand.New(rand.NewPCG(7, 7))
@@ -347,7 +347,7 @@ func ExampleFilter() {
 	// 1 Staff may work remotely two days a week.
 }
 
-func TestClaimsThatRestOnDifferentSentencesOfAPassageGetNumbersOfTheirOwn(t *testing.T) {
+func TestClaimsFromDifferentSentencesOfAPassageHaveDifferentNumbers(t *testing.T) {
 	passage := "The board approved the policy in March. Employees may work from home three days a week. Laptops must be locked away."
 	f := New([]Source{{N: 1, DocID: "d", ChunkID: "d.0", Text: passage, Start: 100}})
 	out := f.Write("Employees may work from home three days [1]. Laptops must be locked away [1]. So home work is three days a week for employees [1].")
@@ -367,9 +367,9 @@ func TestClaimsThatRestOnDifferentSentencesOfAPassageGetNumbersOfTheirOwn(t *tes
 	}
 }
 
-func TestAFreeAnswerWithoutSourcesPassesAsItIs(t *testing.T) {
+func TestFreeAnswerWithoutSourcesIsUnchanged(t *testing.T) {
 	const text = "She said \"we shall meet again soon\" and a[1] is [2].\n> a line of a poem\n"
-	f := New(nil).Free()
+	f := New(nil).AllowUncited()
 	out := f.Write(text)
 	tail, citations := f.Close()
 	if out+tail != text || len(citations) != 0 {
@@ -377,7 +377,7 @@ func TestAFreeAnswerWithoutSourcesPassesAsItIs(t *testing.T) {
 	}
 }
 
-func TestAFreeAnswerMayQuoteWhatItDoesNotCite(t *testing.T) {
+func TestFreeAnswerMayQuoteWithoutCiting(t *testing.T) {
 	for in, want := range map[string]string{
 		`Write "we would like to extend the lease" to them.`:            `Write "we would like to extend the lease" to them.`,
 		`It says "banks hold no buffer at all" [1].`:                    "It says " + Removed + " [1].",
@@ -388,7 +388,7 @@ func TestAFreeAnswerMayQuoteWhatItDoesNotCite(t *testing.T) {
 		"> Banks hold no buffer at all [1].\nSo.":                       "> " + Removed + "\nSo.",
 	} {
 		for _, size := range []int{1, 3, 1000} { // however it is cut
-			f := New(sources()).Free()
+			f := New(sources()).AllowUncited()
 			var out strings.Builder
 			for rest := in; rest != ""; {
 				n := min(size, len(rest))
@@ -403,11 +403,11 @@ func TestAFreeAnswerMayQuoteWhatItDoesNotCite(t *testing.T) {
 	}
 }
 
-func TestAnAnswerGoesOnWithTheNumbersOfItsEarlierPieces(t *testing.T) {
+func TestNextPieceContinuesTheCitationNumbers(t *testing.T) {
 	f := New(sources())
 	f.Write("The buffer was raised in March [4]. A breach is reported within three business days [1].")
 	_, first := f.Close()
-	f = New(sources()).GoOn(first)
+	f = New(sources()).Continue(first)
 	out := f.Write("Banks hold a buffer of 2.5 per cent of risk-weighted assets [1]. A breach is reported to the supervisor [1]. " +
 		"Staff work remotely up to three days per week [2]. It was raised in March [4].")
 	tail, all := f.Close()
@@ -426,9 +426,9 @@ func TestAnAnswerGoesOnWithTheNumbersOfItsEarlierPieces(t *testing.T) {
 	}
 }
 
-func TestAnEarlierSourceThatIsGoneKeepsItsNumber(t *testing.T) {
+func TestDeletedSourceKeepsItsNumber(t *testing.T) {
 	gone := chat.Citation{N: 1, Source: "document", DocID: "gone", ChunkID: "gone.1", Title: "Gone", Quote: "was here"}
-	f := New(sources()).GoOn([]chat.Citation{gone})
+	f := New(sources()).Continue([]chat.Citation{gone})
 	out := f.Write("A breach is reported within three business days [1].")
 	tail, all := f.Close()
 	if out+tail != "A breach is reported within three business days [2]." || len(all) != 2 || !reflect.DeepEqual(all[0], gone) {

@@ -2,7 +2,7 @@ package cite
 
 import "strings"
 
-// stepCode deals with a run of backticks (or tildes where a line begins): a code
+// stepCode handles a run of backticks (or tildes where a line begins): a code
 // fence, a code span that closes in its paragraph, or mere characters.
 func (f *Filter) stepCode(final bool) int {
 	mark := f.in[:1]
@@ -67,7 +67,7 @@ func closingRun(s string, n int, final bool) (end int, undecided bool) {
 	run, chars := 0, 0
 	for i, r := range s[n:] {
 		i += n
-		if chars++; chars > reach {
+		if chars++; chars > maxHeld {
 			return 0, false
 		}
 		if r == '`' {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
@@ -47,7 +48,7 @@ func claim(answer string, at int) string {
 			found = s.Text
 		}
 	}
-	if len(sentence.Words(found)) < 2 {
+	if len(language.ContentWords(found)) < 2 {
 		return text
 	}
 	return found
@@ -88,7 +89,7 @@ func cell(s string, at int) string {
 	if i := strings.IndexByte(s[at:to], '|'); i >= 0 {
 		to = at + i
 	}
-	if len(sentence.Words(s[from:to])) < 2 {
+	if len(language.ContentWords(s[from:to])) < 2 {
 		return ""
 	}
 	return s[from:to]
@@ -113,10 +114,7 @@ func blankMarkers(s string) string {
 // evidence is the range of text, in runes, that best supports the claim: a
 // sentence, with neighbours that add to it, at most maxQuote characters.
 func evidence(text, claim string) (start, end int) {
-	wanted := map[string]bool{}
-	for _, w := range sentence.Stems(claim) {
-		wanted[w] = true
-	}
+	wanted := language.StemsOf(claim)
 	spans := sentence.Sentences(text)
 	if len(spans) == 0 {
 		return trimmed(text)
@@ -155,7 +153,7 @@ func evidence(text, claim string) (start, end int) {
 
 func matched(s string, wanted map[string]bool) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range sentence.Stems(s) {
+	for _, w := range language.Stems(s) {
 		if wanted[w] {
 			out[w] = true
 		}

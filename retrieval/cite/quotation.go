@@ -18,7 +18,7 @@ var closers = map[rune]string{
 // are a term.
 const minWords = 3
 
-// stepQuotation holds a quotation back until it closes, and lets it out when a
+// stepQuotation holds a quotation back until it closes, and lets it through when a
 // source has it.
 func (f *Filter) stepQuotation(open rune, final bool) int {
 	if open == '"' && inWord(f.prev) { // inches, or an end without a beginning
@@ -31,13 +31,13 @@ func (f *Filter) stepQuotation(open rune, final bool) int {
 	case n == 0:
 		return f.plain()
 	}
-	if f.free {
+	if f.uncited {
 		cited, undecided := f.citedNext(f.in[n:], final)
 		if undecided {
 			return 0
 		}
 		if !cited {
-			f.citable(f.in[:n], false)
+			f.passQuoted(f.in[:n], false)
 			return n
 		}
 	}
@@ -61,15 +61,15 @@ func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
 	return m.length > 0 && !m.literal && f.known(m), m.undecided
 }
 
-// quote lets whole out if what it quotes is supported, else what we say instead.
+// quote lets whole through if what it quotes is supported, and writes Removed if not.
 func (f *Filter) quote(whole, quoted string) {
 	ok, own := f.supported(quoted)
 	if !ok {
-		f.say(Removed)
-		f.note(']')
+		f.write(Removed)
+		f.track(']')
 		return
 	}
-	f.citable(whole, own)
+	f.passQuoted(whole, own)
 }
 
 // supported reports whether a text may be quoted; own: the numbers in brackets
@@ -92,7 +92,7 @@ func closeQuotation(s string, open rune, final bool) (n int, undecided bool) {
 	prev, chars := open, 0
 	for i, r := range s[width:] {
 		i += width
-		if chars++; chars > reach || chars == 1 && open == '"' && unicode.IsSpace(r) {
+		if chars++; chars > maxHeld || chars == 1 && open == '"' && unicode.IsSpace(r) {
 			return 0, false
 		}
 		rest := s[i+utf8.RuneLen(r):]
@@ -146,7 +146,7 @@ func (f *Filter) stepBlockquote(final bool) int {
 			end = i
 			break
 		}
-		if chars++; chars > reach {
+		if chars++; chars > maxHeld {
 			return f.plain()
 		}
 	}
@@ -159,14 +159,14 @@ func (f *Filter) stepBlockquote(final bool) int {
 	line := f.in[:end]
 	quoted := strings.TrimSpace(strings.TrimLeft(line, "> "))
 	if quoted == "" || strings.ContainsAny(quoted, "\"“„«`") || strings.ContainsAny(quoted[:1], "-*#|") ||
-		strings.HasPrefix(quoted, "—") || strings.HasPrefix(quoted, "–") || f.free && withoutMarkers(quoted) == quoted {
+		strings.HasPrefix(quoted, "—") || strings.HasPrefix(quoted, "–") || f.uncited && withoutMarkers(quoted) == quoted {
 		return f.plain()
 	}
 	if ok, own := f.supported(quoted); ok {
-		f.citable(line, own)
+		f.passQuoted(line, own)
 	} else {
-		f.say("> " + Removed)
-		f.note(']')
+		f.write("> " + Removed)
+		f.track(']')
 	}
 	return end
 }

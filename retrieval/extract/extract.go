@@ -10,8 +10,8 @@ import (
 // MaxText is the longest text kept of a document, in bytes.
 const MaxText = 50 << 20
 
-// Unreadable says why no text can be had from an upload. Trying again cannot
-// help. Reason is a plain sentence for the person who uploaded it.
+// Unreadable is the error for an upload without readable text. A retry cannot help.
+// Reason is a sentence for the person who uploaded it.
 type Unreadable struct{ Reason string }
 
 func (u *Unreadable) Error() string { return "unreadable document: " + u.Reason }
@@ -27,7 +27,7 @@ var (
 	errTooLong   = &Unreadable{"Reading the PDF took too long."}
 )
 
-// clean normalises line ends and drops what no reader sees: control characters,
+// clean normalises line ends and drops invisible characters: control characters,
 // soft hyphens, byte order marks, and the noncharacter that pdfium writes for a
 // hyphen at a line's end.
 func clean(s string) string {

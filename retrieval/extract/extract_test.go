@@ -46,7 +46,7 @@ func TestTextEncodings(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTextSaysSo(t *testing.T) {
+func TestUnreadableFilesHaveAReason(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind, raw string
 		want      *Unreadable
@@ -69,7 +69,7 @@ func TestWhatIsNoTextSaysSo(t *testing.T) {
 	}
 }
 
-func TestHTMLAsItsReaderSeesIt(t *testing.T) {
+func TestHTMLText(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want string }{
 		"headings and paragraphs": {"<h1>Title</h1><p>One <b>bold</b>\n word.</p><p>Two.</p>", "# Title\n\nOne bold word.\n\nTwo."},
 		"unseen parts": {"<head><title>T</title><style>p{}</style></head><body><nav><a>Home</a></nav><script>x</script>" +

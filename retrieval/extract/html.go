@@ -30,9 +30,9 @@ func isPage(raw []byte, named string) bool {
 	return named == "txt" && (bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))) && isText(raw)
 }
 
-// htmlText reads a page as its reader sees it: no scripts, styles or navigation;
-// headings as markdown ones, list items and table rows on lines of their own.
-// It works on tokens, not on a tree, so that no nesting can cost it its stack.
+// htmlText is the visible text of a page: no scripts, styles or navigation; headings
+// as markdown ones, list items and table rows on lines of their own. It works on
+// tokens, not on a tree, so that deep nesting cannot overflow the stack.
 func htmlText(_ context.Context, raw []byte) (string, error) {
 	if !utf8.Valid(raw) || utf16Order(raw) != nil {
 		enc, _, _ := charset.DetermineEncoding(raw[:min(len(raw), 1024)], "")
@@ -42,8 +42,8 @@ func htmlText(_ context.Context, raw []byte) (string, error) {
 		}
 		raw = decoded
 	}
-	// What is left out must also end: a <nav> that is never closed would take
-	// the rest of the page with it, so it is read after all.
+	// A <nav> that is never closed would hide the rest of the page, so its content is
+	// read after all.
 	keep := map[string]bool{}
 	for try := range 5 {
 		p := &page{keep: keep, keepAll: try == 4}
@@ -59,7 +59,7 @@ func htmlText(_ context.Context, raw []byte) (string, error) {
 	return "", errNotText
 }
 
-// gap is the white space owed before the next text.
+// gap is the white space to write before the next text.
 type gap int
 
 const (
@@ -73,12 +73,12 @@ type page struct {
 	keep    map[string]bool // tags not to leave out
 	keepAll bool
 
-	out    strings.Builder
-	owed   gap
-	prefix string // written before the next text: "# ", "- ", " | "
-	pre    int    // depth of <pre>
-	lists  []int  // per open list the number of its next item; -1: bullets
-	row    bool   // the table row has text
+	out     strings.Builder
+	pending gap
+	prefix  string // written before the next text: "# ", "- ", " | "
+	pre     int    // depth of <pre>
+	lists   []int  // per open list the number of its next item; -1: bullets
+	row     bool   // the table row has text
 
 	skip      string // tag whose content is being left out
 	skipDepth int
@@ -173,12 +173,12 @@ func (p *page) end(t html.Token) {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.prefix = "" // of an empty heading
 	}
-	p.owe(gapOf(t.DataAtom))
+	p.requestGap(gapOf(t.DataAtom))
 }
 
 // open prepares for what is inside an element.
 func (p *page) open(a atom.Atom) {
-	p.owe(gapOf(a))
+	p.requestGap(gapOf(a))
 	switch a {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.prefix = strings.Repeat("#", int(a.String()[1]-'0')) + " "
@@ -194,7 +194,7 @@ func (p *page) open(a atom.Atom) {
 		p.row = false
 	case atom.Td, atom.Th:
 		if p.row {
-			p.prefix, p.owed = " | ", none
+			p.prefix, p.pending = " | ", none
 		}
 	}
 }
@@ -221,11 +221,11 @@ func gapOf(a atom.Atom) gap {
 	return none
 }
 
-// owe asks for white space before the next text; within a mark not yet written
-// ("<li><p>") none is owed.
-func (p *page) owe(g gap) {
+// requestGap asks for white space before the next text; within a mark not yet written
+// ("<li><p>") none is needed.
+func (p *page) requestGap(g gap) {
 	if p.prefix == "" {
-		p.owed = max(p.owed, g)
+		p.pending = max(p.pending, g)
 	}
 }
 
@@ -237,14 +237,14 @@ func (p *page) text(s string) {
 	trimmed := strings.TrimSpace(s)
 	if trimmed == "" || trimmed == "¶" { // the pilcrow is a link to a heading
 		if s != "" {
-			p.owe(space)
+			p.requestGap(space)
 		}
 		return
 	}
 	if r, _ := utf8.DecodeRuneInString(s); unicode.IsSpace(r) {
-		p.owe(space)
+		p.requestGap(space)
 	}
-	p.pay()
+	p.writeGap()
 	for i, w := range strings.Fields(trimmed) {
 		if i > 0 {
 			p.out.WriteByte(' ')
@@ -252,7 +252,7 @@ func (p *page) text(s string) {
 		p.out.WriteString(w)
 	}
 	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsSpace(r) {
-		p.owe(space)
+		p.requestGap(space)
 	}
 }
 
@@ -261,19 +261,19 @@ func (p *page) preformatted(s string) {
 		p.out.WriteString(s)
 		return
 	}
-	if p.owed >= newLine || p.prefix != "" {
-		p.pay()
+	if p.pending >= newLine || p.prefix != "" {
+		p.writeGap()
 	}
-	p.owed = none
+	p.pending = none
 	p.out.WriteString(s)
 }
 
-// pay writes the white space and the mark that are owed.
-func (p *page) pay() {
+// writeGap writes the pending white space and mark.
+func (p *page) writeGap() {
 	if p.out.Len() > 0 {
-		p.out.WriteString([...]string{"", " ", "\n", "\n\n"}[p.owed])
+		p.out.WriteString([...]string{"", " ", "\n", "\n\n"}[p.pending])
 	}
-	p.owed = none
+	p.pending = none
 	p.out.WriteString(p.prefix)
 	p.prefix = ""
 	p.row = true

@@ -39,7 +39,7 @@ func isPDF(raw []byte, named string) bool {
 // none where there is no such thing. Set it before the first Text.
 var CacheDir string
 
-// pdfTime is what one PDF may take, the wait for a slot not counted.
+// pdfTime is the timeout of one PDF, without the wait for a slot.
 var pdfTime = time.Minute
 
 const pdfReaders = 2 // at once
@@ -106,7 +106,7 @@ func runReader(ctx context.Context, mode string, raw []byte) ([]byte, error) {
 	return nil, fmt.Errorf("run the PDF reader: %w", err)
 }
 
-// readerEnv is all the reader gets to know of our environment.
+// readerEnv is the reader's whole environment.
 func readerEnv(mode string) []string {
 	env := []string{readerVar + "=" + mode, "GOMAXPROCS=2", "GOMEMLIMIT=600MiB", readerCacheVar + "=" + cacheDir()}
 	if root := os.Getenv("SYSTEMROOT"); root != "" {

@@ -91,7 +91,7 @@ func TestPDFTextInReadingOrderWithoutRunningHeads(t *testing.T) {
 	}
 }
 
-func TestPDFsThatCannotBeReadSayWhy(t *testing.T) {
+func TestUnreadablePDFsHaveAReason(t *testing.T) {
 	good := pdf("", []string{"A page with a line of text on it."})
 	locked := "/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] " +
 		"/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -44 /O <" + strings.Repeat("a1", 32) + "> /U <" + strings.Repeat("b2", 32) + "> >>"
@@ -138,7 +138,7 @@ func bomb(levels int) []byte {
 // some seconds by running out of the reader's memory.
 const bombTime = 200 * time.Millisecond
 
-func TestPDFThatTakesTooLongIsGivenUp(t *testing.T) {
+func TestPDFThatTakesTooLongTimesOut(t *testing.T) {
 	before := pdfTime
 	t.Cleanup(func() { pdfTime = before })
 	pdfTime = bombTime
@@ -164,7 +164,7 @@ func TestCancelledContextEndsTheReader(t *testing.T) {
 	}
 }
 
-func TestReaderGetsNoEnvironmentOfOurs(t *testing.T) {
+func TestReaderDoesNotInheritTheEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "secret")
 	for _, v := range readerEnv(readDocument) {
 		if strings.Contains(v, "secret") {
@@ -173,7 +173,7 @@ func TestReaderGetsNoEnvironmentOfOurs(t *testing.T) {
 	}
 }
 
-func TestCompiledReaderIsKept(t *testing.T) {
+func TestCompiledReaderIsCached(t *testing.T) {
 	before := CacheDir
 	t.Cleanup(func() { CacheDir = before })
 	CacheDir = t.TempDir()

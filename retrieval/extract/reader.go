@@ -55,7 +55,7 @@ func init() {
 	if mode == "" {
 		return
 	}
-	// Should our parent die, nobody else would end us.
+	// Nothing else ends this process when its parent dies.
 	time.AfterFunc(pdfTime+5*time.Second, func() { os.Exit(exitTooLong) })
 	code, err := readerMain(mode)
 	if err != nil {
@@ -90,7 +90,7 @@ func readerMain(mode string) (int, error) {
 	letters, broken := 0, 0
 	for i := range count.PageCount {
 		text, err := pageText(inst, doc.Document, i)
-		if err != nil { // one bad page does not make the others worthless
+		if err != nil { // the other pages are still worth reading
 			broken++
 			continue
 		}

@@ -72,9 +72,9 @@ func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string,
 	return text, nil
 }
 
-// Detect says which source type an upload is: by its file name, else by the media type
-// its client declared, set right by its content (a PDF or a web page named .txt). Not
-// ok when it is of none of the types, whatever its name says.
+// Detect returns the source type of an upload: by its file name, else by the media type
+// that the client declared, corrected by its content (a PDF or a web page named .txt).
+// Not ok when the content is of none of the types, whatever the name says.
 func (t Types) Detect(filename, declaredType string, raw []byte) (sourceType string, ok bool) {
 	named, known := t.named(filename, declaredType)
 	for _, x := range t {
@@ -92,7 +92,7 @@ func (t Types) Detect(filename, declaredType string, raw []byte) (sourceType str
 // extension and without a media type is plain text.
 func (t Types) named(filename, declaredType string) (_ Type, known bool) {
 	extension := strings.ToLower(filepath.Ext(filename))
-	media, _, _ := mime.ParseMediaType(declaredType) // an unreadable one declares nothing
+	media, _, _ := mime.ParseMediaType(declaredType) // empty when it cannot be parsed
 	for _, has := range []func(Type) bool{
 		func(x Type) bool { return slices.Contains(x.Extensions, extension) },
 		func(x Type) bool { return slices.Contains(x.MediaTypes, media) },

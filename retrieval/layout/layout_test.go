@@ -44,7 +44,7 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-func FuzzBlocksLoseNothing(f *testing.F) {
+func FuzzBlocksCoverTheText(f *testing.F) {
 	for _, s := range []string{"# a\nb\n\nc", "a\n===\n", "```\n\n", "- a\n  b\n1. c", "| a |\n> b", "\r\n\ra\fb", "A B C D E\n4.2 X\n\n"} {
 		f.Add(s)
 	}

@@ -1,5 +1,4 @@
-// Package sentence cuts text into sentences and words: what quotes are made of
-// and what a question and a passage are compared by.
+// Package sentence cuts text into sentences.
 package sentence
 
 import (
@@ -9,6 +8,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/sentences"
 
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/retrieval/layout"
 )
 
@@ -129,8 +129,8 @@ func enumerator(s string) bool {
 }
 
 var (
-	abbreviations = set("cf dr mr mrs ms prof st vs e.g i.e approx dept eds al ref resp incl excl viz ibid hon gen rev sr jr")
-	numbered      = set("no nos art arts sec sect para paras par fig figs reg regs ch vol pp p ed cl s ss") // with a number after it
+	abbreviations = language.NewSet("cf dr mr mrs ms prof st vs e.g i.e approx dept eds al ref resp incl excl viz ibid hon gen rev sr jr")
+	numbered      = language.NewSet("no nos art arts sec sect para paras par fig figs reg regs ch vol pp p ed cl s ss") // with a number after it
 )
 
 // counter turns byte offsets, asked for in rising order, into rune offsets.

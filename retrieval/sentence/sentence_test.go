@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func texts(s string) []string {
@@ -51,7 +50,7 @@ func TestHeadingsAreMarked(t *testing.T) {
 	}
 }
 
-func FuzzSentencesStandAtTheirOffsets(f *testing.F) {
+func FuzzSentencesMatchTheirOffsets(f *testing.F) {
 	for _, s := range []string{"One. Two.\nThree", "# T\n\n- a. b\n- c", "é. 語。\u2028x", "```\na\n", "T\n===\n. .", "Art. 5. J. ", "| a | b |\n> q"} {
 		f.Add(s)
 	}
@@ -68,46 +67,5 @@ func FuzzSentencesStandAtTheirOffsets(f *testing.F) {
 			}
 			pos = span.End
 		}
-		for _, w := range Stems(s) {
-			if w == "" || !utf8.ValidString(w) {
-				t.Fatalf("word %q", w)
-			}
-		}
 	})
-}
-
-func TestWords(t *testing.T) {
-	for in, want := range map[string]string{
-		"What is the Bank's capital buffer?": "bank capital buffer",
-		"Don't send e-mail to 2 addresses!":  "send mail 2 addresses",
-		"Größe, café":                        "größe café",
-		"'quoted' ’curly’ it’s":              "quoted curly",
-		"":                                   "",
-		"The of and":                         "",
-	} {
-		if got := strings.Join(Words(in), " "); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-// A turn compares thousands of words with its question.
-func TestPlainWordsAreNotCopied(t *testing.T) {
-	text := strings.Repeat("capital buffers of banks ", 1000)
-	if n := testing.AllocsPerRun(10, func() { Words(text) }); n > 100 {
-		t.Errorf("%.0f allocations for 4000 words", n)
-	}
-}
-
-func TestStemsMeet(t *testing.T) {
-	for _, pair := range [][2]string{{"buffers", "buffer"}, {"reporting", "reported"}, {"outsourced", "outsourcing"}, {"policies", "policy"}} {
-		if Stem(pair[0]) != Stem(pair[1]) {
-			t.Errorf("%s is %s, %s is %s", pair[0], Stem(pair[0]), pair[1], Stem(pair[1]))
-		}
-	}
-	for _, w := range []string{"größe", "2025", "a", strings.Repeat("y", 100)} {
-		if Stem(w) != w {
-			t.Errorf("%s became %s", w, Stem(w))
-		}
-	}
 }

@@ -85,8 +85,8 @@ type stopBody struct {
 	Reason       string `json:"reason"`
 }
 
-// ParseStop reads the body of POST /api/agent/v2/stop. Its ThreadID is the client's session id, which the
-// caller converts. The error is dialect.Problems.
+// ParseStop reads the body of POST /api/agent/v2/stop. Its ThreadAlias is the client's session id. The
+// error is dialect.Problems.
 func ParseStop(body []byte) (dialect.Cancel, error) {
 	var b stopBody
 	if err := dialect.Decode(body, &b); err != nil {
@@ -95,7 +95,7 @@ func ParseStop(body []byte) (dialect.Cancel, error) {
 	var p dialect.Problems
 	c := dialect.Cancel{ClientTurnID: b.ClientTurnID, StreamRunID: b.StreamRunID, Reason: chat.UserCancelled}
 	if b.SessionID != "" {
-		c.ThreadID = p.ThreadName("session_id", b.SessionID)
+		c.ThreadAlias = p.ThreadName("session_id", b.SessionID)
 	}
 	p.ID("client_turn_id", b.ClientTurnID)
 	p.ID("stream_run_id", b.StreamRunID)

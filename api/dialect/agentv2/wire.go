@@ -2,10 +2,10 @@ package agentv2
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // The JSON of each event; stream_run_id is on every one.
@@ -89,7 +89,7 @@ func NewWire(s dialect.Stream) *Wire {
 func (*Wire) Name() string              { return "agent_v2" }
 func (*Wire) Header() map[string]string { return nil }
 
-func (w *Wire) Begin(b []byte) []byte { return line(b, sessionJSON{"session", w.session, w.run}) }
+func (w *Wire) Begin(b []byte) []byte { return sse.JSON(b, sessionJSON{"session", w.session, w.run}) }
 
 // Before records the text that earlier streams of the turn have sent (dialect.Historian).
 func (w *Wire) Before(e chat.Event) {
@@ -107,18 +107,18 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventText:
 		return w.text(b, w.sent.Piece(e))
 	case chat.EventToolCall:
-		return line(b, toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, object(e.Arguments), w.run})
+		return sse.JSON(b, toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), w.run})
 	case chat.EventToolResult:
-		return line(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, w.run})
+		return sse.JSON(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, w.run})
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted {
 			w.sent.Restart()
 		}
-		return line(b, noticeJSON{"notice", e.Code, e.Message, w.run})
+		return sse.JSON(b, noticeJSON{"notice", e.Code, e.Message, w.run})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
 			w.used(e.Usage)
-			return line(b, interruptJSON{"interrupt", *e.Interrupt, w.session, e.TurnID, e.Interrupt.ID, w.run})
+			return sse.JSON(b, interruptJSON{"interrupt", *e.Interrupt, w.session, e.TurnID, e.Interrupt.ID, w.run})
 		}
 	case chat.EventResponse:
 		w.done.FinishedReason = stop
@@ -147,27 +147,11 @@ func (w *Wire) used(u *chat.Usage) {
 	}
 }
 
-func (w *Wire) End(b []byte) []byte { return line(b, w.done) }
+func (w *Wire) End(b []byte) []byte { return sse.JSON(b, w.done) }
 
 func (w *Wire) text(b []byte, text string) []byte {
 	if text == "" {
 		return b
 	}
-	return line(b, textJSON{"text", text, w.run})
-}
-
-// object returns a tool call's arguments, or {} if the model wrote no valid object.
-func object(s string) json.RawMessage {
-	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(s)
-}
-
-func line(b []byte, v any) []byte {
-	data, err := json.Marshal(v) // compact, so no line break can be in it
-	if err != nil {              // a NaN cost; nothing else here can fail
-		return b
-	}
-	return append(append(append(b, "data: "...), data...), "\n\n"...)
+	return sse.JSON(b, textJSON{"text", text, w.run})
 }

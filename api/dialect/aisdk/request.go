@@ -60,7 +60,7 @@ type Picture struct {
 	Data  []byte
 }
 
-type body struct {
+type chatBody struct {
 	ID             string            `json:"id"`
 	ConversationID string            `json:"conversationId"`
 	ThreadID       string            `json:"thread_id"`
@@ -109,7 +109,7 @@ const (
 
 // Parse reads the body of POST /api/ui/chat. The error is dialect.Problems.
 func Parse(raw []byte, agents chat.Agents) (Request, error) {
-	var b body
+	var b chatBody
 	if err := dialect.Decode(raw, &b); err != nil {
 		return Request{}, err
 	}
@@ -154,7 +154,7 @@ func Parse(raw []byte, agents chat.Agents) (Request, error) {
 }
 
 // send reads a new message, or the decisions in an assistant message.
-func (r *Request) send(p *dialect.Problems, list conversation, b body) {
+func (r *Request) send(p *dialect.Problems, list conversation, b chatBody) {
 	at, m := list.last()
 	if at < 0 {
 		return
@@ -187,7 +187,7 @@ func (r *Request) message(p *dialect.Problems, list conversation, at int, m mess
 
 // regenerate reads a request for another answer. The client removes the old answer from the
 // conversation, and does not always name it.
-func (r *Request) regenerate(p *dialect.Problems, list conversation, b body) {
+func (r *Request) regenerate(p *dialect.Problems, list conversation, b chatBody) {
 	r.Kind = Regenerate
 	at, m := list.last()
 	if at > 0 && m.Role == assistant {
@@ -214,7 +214,7 @@ func (r *Request) regenerate(p *dialect.Problems, list conversation, b body) {
 }
 
 // reply reads the answer to a question. It continues the assistant message if that is the newest.
-func (r *Request) reply(p *dialect.Problems, list conversation, b body) {
+func (r *Request) reply(p *dialect.Problems, list conversation, b chatBody) {
 	r.Kind = Reply
 	r.Answer.InterruptID = b.Resume.InterruptID
 	p.ID("resume.interrupt_id", b.Resume.InterruptID)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -120,7 +119,7 @@ func (t *translation) before(e chat.Event) {
 	case chat.EventText:
 		t.sent.Piece(e)
 	case chat.EventToolCall:
-		t.know(e.ToolCallID, e.ToolName, object(e.Arguments))
+		t.know(e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)))
 	case chat.EventToolResult:
 		if c := t.calls[e.ToolCallID]; c != nil {
 			c.done = true
@@ -283,12 +282,12 @@ func (t *translation) know(id, name string, input json.RawMessage) *call {
 // hold keeps a tool call until it is known whether it needs an approval: the client's helper needs all calls
 // that need one, and no other open ones, in the message's last step.
 func (t *translation) hold(e chat.Event) {
-	c := t.know(e.ToolCallID, e.ToolName, object(e.Arguments))
+	c := t.know(e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)))
 	t.heldCalls = append(t.heldCalls, input(e.ToolCallID, c))
 }
 
 func input(id string, c *call) chunk {
-	return chunk{Type: typeToolInput, ToolCallID: id, ToolName: named(c.name), Input: object(string(c.input))}
+	return chunk{Type: typeToolInput, ToolCallID: id, ToolName: named(c.name), Input: json.RawMessage(chat.Arguments(string(c.input)))}
 }
 
 // release adds the held calls.
@@ -348,7 +347,7 @@ func (t *translation) remember(e chat.Event) {
 	q := question{Interrupt: *e.Interrupt, ThreadID: t.thread, TurnID: e.TurnID, CheckpointID: e.Interrupt.ID}
 	q.Calls = slices.Clone(q.Calls)
 	for i, c := range q.Calls {
-		q.Calls[i].Arguments = object(string(c.Arguments))
+		q.Calls[i].Arguments = json.RawMessage(chat.Arguments(string(c.Arguments)))
 		t.know(c.ID, c.Name, q.Calls[i].Arguments)
 	}
 	t.asked[q.ID] = q
@@ -483,14 +482,6 @@ func (t *translation) early(e chat.Event) {
 
 // ApprovalID names the decision about one call of a question.
 func ApprovalID(interruptID, callID string) string { return interruptID + "/" + callID }
-
-// object returns a tool call's arguments, or {} if the model wrote no valid object.
-func object(s string) json.RawMessage {
-	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(s)
-}
 
 // named returns a tool's name, or a placeholder: the format requires a name.
 func named(s string) string {

@@ -1,10 +1,9 @@
 package aisdk
 
 import (
-	"encoding/json"
-
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Wire writes a stream of this dialect (dialect.Wire).
@@ -41,16 +40,12 @@ func (w *Wire) Event(b []byte, e chat.Event, id string) []byte {
 
 func (w *Wire) End(b []byte) []byte {
 	w.t.finish()
-	return append(w.flush(b), "data: [DONE]\n\n"...)
+	return append(w.flush(b), sse.Done...)
 }
 
 func (w *Wire) flush(b []byte) []byte {
 	for _, c := range w.t.take() {
-		data, err := json.Marshal(c) // compact, so no line break can be in it
-		if err != nil {              // a NaN cost; nothing else here can fail
-			continue
-		}
-		b = append(append(append(b, "data: "...), data...), "\n\n"...)
+		b = sse.JSON(b, c)
 	}
 	return b
 }

@@ -21,7 +21,7 @@ type streamBody struct {
 }
 
 // ParseStream reads the body of POST /api/v1/chat/stream. Its ThreadAlias is the client's name of the
-// thread, which the caller converts. The error is dialect.Problems.
+// thread. The error is dialect.Problems.
 func ParseStream(body []byte, agents chat.Agents) (dialect.Submit, error) {
 	var b streamBody
 	if err := dialect.Decode(body, &b); err != nil {
@@ -54,7 +54,7 @@ type feedbackBody struct {
 const answerType = "answer"
 
 // ParseFeedback reads the body of POST /api/v1/chat/feedback. Its value has no type if it answers any open
-// question. The caller converts the thread's name. The error is dialect.Problems.
+// question. The error is dialect.Problems.
 func ParseFeedback(body []byte) (dialect.Answer, error) {
 	var b feedbackBody
 	if err := dialect.Decode(body, &b); err != nil {

@@ -2,10 +2,10 @@ package langgraph
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // The JSON of each event, with the dialect's keys and no others.
@@ -76,7 +76,7 @@ func Payload(q chat.Interrupt) any {
 	}
 	out := approvalJSON{Type: "tool_approval_required", ToolCalls: []proposalJSON{}}
 	for _, c := range q.Calls {
-		out.ToolCalls = append(out.ToolCalls, proposalJSON{c.ID, c.Name, object(c.Arguments)})
+		out.ToolCalls = append(out.ToolCalls, proposalJSON{c.ID, c.Name, json.RawMessage(chat.Arguments(string(c.Arguments)))})
 	}
 	return out
 }
@@ -107,7 +107,7 @@ func (*Wire) Name() string              { return "langgraph" }
 func (*Wire) Header() map[string]string { return nil }
 
 func (w *Wire) Begin(b []byte) []byte {
-	return line(b, startJSON{"meta", "start", w.thread, w.parent})
+	return sse.JSON(b, startJSON{"meta", "start", w.thread, w.parent})
 }
 
 // Event leaves out statuses and notices, for which the dialect has no shape.
@@ -121,21 +121,21 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		}
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted && w.piece > 0 {
-			return line(b, tokenJSON{"token", paragraph})
+			return sse.JSON(b, tokenJSON{"token", paragraph})
 		}
 	case chat.EventToolCall:
 		return w.call(b, e.ToolCallID, e.ToolName, json.RawMessage(e.Arguments))
 	case chat.EventToolResult:
-		return line(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text})
+		return sse.JSON(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
 			return w.interrupt(b, *e.Interrupt)
 		}
 	case chat.EventResponse, chat.EventCancelled:
-		return line(b, metaJSON{"meta", "complete", e.TurnID})
+		return sse.JSON(b, metaJSON{"meta", "complete", e.TurnID})
 	case chat.EventFailed:
 		w.failed = true
-		return line(b, errorJSON{"error", e.Message})
+		return sse.JSON(b, errorJSON{"error", e.Message})
 	}
 	return b
 }
@@ -160,12 +160,12 @@ func (w *Wire) text(b []byte, e chat.Event) []byte {
 		text = paragraph + text
 	}
 	w.piece = e.Piece
-	return line(b, tokenJSON{"token", text})
+	return sse.JSON(b, tokenJSON{"token", text})
 }
 
 func (w *Wire) call(b []byte, id, name string, arguments json.RawMessage) []byte {
 	w.calls[id] = true
-	return line(b, toolCallJSON{"tool_call", id, name, object(arguments)})
+	return sse.JSON(b, toolCallJSON{"tool_call", id, name, json.RawMessage(chat.Arguments(string(arguments)))})
 }
 
 // interrupt first sends the calls that it asks about, unless the stream has sent them: a person must see
@@ -176,29 +176,13 @@ func (w *Wire) interrupt(b []byte, q chat.Interrupt) []byte {
 			b = w.call(b, c.ID, c.Name, c.Arguments)
 		}
 	}
-	b = line(b, interruptJSON{"interrupt", Payload(q)})
-	return line(b, metaJSON{"meta", "interrupt", q.ID})
+	b = sse.JSON(b, interruptJSON{"interrupt", Payload(q)})
+	return sse.JSON(b, metaJSON{"meta", "interrupt", q.ID})
 }
 
 func (w *Wire) End(b []byte) []byte {
 	if !w.failed {
-		b = line(b, doneJSON{"done"})
+		b = sse.JSON(b, doneJSON{"done"})
 	}
-	return append(b, "data: [DONE]\n\n"...)
-}
-
-// object returns the arguments, or {} if the model wrote no valid object.
-func object(raw json.RawMessage) json.RawMessage {
-	if s := strings.TrimSpace(string(raw)); strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
-		return json.RawMessage(s)
-	}
-	return json.RawMessage("{}")
-}
-
-func line(b []byte, v any) []byte {
-	data, err := json.Marshal(v) // compact, so no line break can be in it
-	if err != nil {              // strings and checked JSON: it cannot fail
-		return b
-	}
-	return append(append(append(b, "data: "...), data...), "\n\n"...)
+	return append(b, sse.Done...)
 }

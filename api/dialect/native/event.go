@@ -2,7 +2,6 @@ package native
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -106,7 +105,7 @@ func Encode(e chat.Event, id string) []byte {
 	case chat.EventToken:
 		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
 	case chat.EventToolCall:
-		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, arguments(e.Arguments), run{e.StreamRunID}, id})
+		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), run{e.StreamRunID}, id})
 	case chat.EventToolResult:
 		return line(toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, run{e.StreamRunID}, id})
 	case chat.EventNotice:
@@ -137,14 +136,6 @@ func Encode(e chat.Event, id string) []byte {
 // Interrupt returns the JSON of a question for streams and the history; its id is also its checkpoint.
 func Interrupt(e chat.Event, id string) []byte {
 	return line(interruptJSON{"interrupt", *e.Interrupt, e.ThreadID, e.TurnID, e.Interrupt.ID, run{e.StreamRunID}, id})
-}
-
-// arguments returns a tool call's arguments, or {} if the model wrote no valid object.
-func arguments(s string) json.RawMessage {
-	if s = strings.TrimSpace(s); !strings.HasPrefix(s, "{") || !json.Valid([]byte(s)) {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(s)
 }
 
 func line(v any) []byte {

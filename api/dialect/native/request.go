@@ -42,17 +42,17 @@ type resumeBody struct {
 
 // ParseResume reads the body of POST /api/chat/resume. The error is
 // dialect.Problems.
-func ParseResume(body []byte) (chat.Resume, dialect.View, error) {
+func ParseResume(body []byte) (dialect.Answer, error) {
 	var b resumeBody
 	if err := dialect.Decode(body, &b); err != nil {
-		return chat.Resume{}, dialect.View{}, err
+		return dialect.Answer{}, err
 	}
 	var p dialect.Problems
-	r := chat.Resume{ThreadID: p.UUID("thread_id", b.ThreadID), InterruptID: b.InterruptID}
+	a := dialect.Answer{Resume: chat.Resume{ThreadID: p.UUID("thread_id", b.ThreadID), InterruptID: b.InterruptID}}
 	p.ID("interrupt_id", b.InterruptID)
-	r.Value = p.ResumeValue("resume_value", b.ResumeValue)
-	view := p.View(value(b.StreamMode), b.StreamTokens)
-	return r, view, p.Err()
+	a.Value = p.ResumeValue("resume_value", b.ResumeValue)
+	a.View = p.View(value(b.StreamMode), b.StreamTokens)
+	return a, p.Err()
 }
 
 type cancelBody struct {

@@ -105,16 +105,16 @@ func TestSameContentHashesTheSameWhateverItsStreamOptions(t *testing.T) {
 }
 
 func TestParseResume(t *testing.T) {
-	r, view, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","interrupt_id":"t.q1","stream_tokens":false,
+	r, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","interrupt_id":"t.q1","stream_tokens":false,
 		"resume_value":{"type":"text_input","value":" Policy ","tagged_doc_ids":["` + docID + `"]}}`))
 	if err != nil || r.ThreadID != threadID || r.InterruptID != "t.q1" || r.Value.Type != chat.TextInput ||
-		r.Value.Text() != "Policy" || len(r.Value.TaggedDocs) != 1 || !view.NoTokens {
-		t.Errorf("%+v %+v %v", r, view, err)
-	}
-	if r, _, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"cancel","value":null}}`)); err != nil || r.Value.Value != nil {
+		r.Value.Text() != "Policy" || len(r.Value.TaggedDocs) != 1 || !r.View.NoTokens {
 		t.Errorf("%+v %v", r, err)
 	}
-	r, _, err = ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","value":null,"decisions":[
+	if r, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"cancel","value":null}}`)); err != nil || r.Value.Value != nil {
+		t.Errorf("%+v %v", r, err)
+	}
+	r, err = ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","value":null,"decisions":[
 		{"id":"c1","decision":"approved","arguments":{"path":"a"},"remember":true},{"id":"c2","decision":"approved","arguments":null},
 		{"id":"c3","decision":"rejected","reason":"too late"}]}}`))
 	want := []chat.Decision{{ID: "c1", Decision: chat.Approved, Arguments: json.RawMessage(`{"path":"a"}`), Remember: true},
@@ -131,7 +131,7 @@ func TestParseResume(t *testing.T) {
 		`[{"id":"c","decision":"rejected","reason":"` + strings.Repeat("x", 1001) + `"}]`:            "[0].reason",
 		`[` + strings.Repeat(`{"id":"c","decision":"rejected"},`, 128) + `{}]`:                       "",
 	} {
-		_, _, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","decisions":` + list + `}}`))
+		_, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","decisions":` + list + `}}`))
 		var p dialect.Problems
 		if !errors.As(err, &p) || p[0].Field != "resume_value.decisions"+field {
 			t.Errorf("%.100s: %v, want %s", list, err, field)
@@ -147,7 +147,7 @@ func TestParseResume(t *testing.T) {
 		`{"thread_id":"` + threadID + `","resume_value":{"type":"text_input","value":"` + strings.Repeat("x", 32001) + `"}}`: "resume_value.value",
 		`{"thread_id":"` + threadID + `","resume_value":{"type":"text_input","tiptap_json":[]}}`:                             "resume_value.tiptap_json",
 	} {
-		_, _, err := ParseResume([]byte(body))
+		_, err := ParseResume([]byte(body))
 		var p dialect.Problems
 		if !errors.As(err, &p) || p[0].Field != field {
 			t.Errorf("%.100s: %v, want %s", body, err, field)
@@ -193,7 +193,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q became %+v", body, s)
 			}
 		}
-		if r, _, err := ParseResume(body); err == nil && (r.ThreadID == "" || r.Value.Type == "") {
+		if r, err := ParseResume(body); err == nil && (r.ThreadID == "" || r.Value.Type == "") {
 			t.Fatalf("%q became %+v", body, r)
 		}
 		if c, err := ParseCancel(body); err == nil && c.ThreadID+c.TurnID+c.ClientTurnID+c.StreamRunID == "" {

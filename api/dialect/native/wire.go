@@ -1,6 +1,9 @@
 package native
 
-import "github.com/palaver-chat/palaver/chat"
+import (
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
+)
 
 // Wire writes a stream of this dialect (dialect.Wire): one data: line per event
 // and nothing else in its block, unless IDs asks for id: lines, too.
@@ -19,5 +22,5 @@ func (w *Wire) Event(b []byte, e chat.Event, id string) []byte {
 	if w.IDs && id != "" {
 		b = append(append(append(b, "id: "...), id...), '\n')
 	}
-	return append(append(append(b, "data: "...), data...), "\n\n"...)
+	return sse.Data(b, data)
 }

@@ -1,5 +1,5 @@
 // The prompts are Palaver's own, so that every system sends its model the same
-// words; PROMPTS_DIR is activities/prompts.
+// words; PROMPTS_DIR is activities/prompt.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,0 +1,103 @@
+package intent
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/retrieval/sentence"
+)
+
+// minAuditText is the least length of a text to audit in a message, in characters,
+// without names and instruction.
+const minAuditText = 40
+
+// instructing are words of the sentence that asks for an audit.
+var instructing = language.Union(language.Common, language.TitleNouns, auditVerbs, language.NewSet(`
+attached following below here above against whether conform conforms breach breaches break breaks issue issues
+problem problems finding findings severe serious tell flag point out based per violated clause clauses`))
+
+// SplitAudit splits a message into the instruction and the text to audit. free is the
+// message without the names of documents. The text is "" when there is too little of
+// it: then the person is asked for it.
+//
+// These count as text: what follows the colon in "Audit this against X: <text>", a
+// quotation, the lines or sentences after the instruction, and a message without any
+// instruction.
+func SplitAudit(free string) (instruction, text string) {
+	free = strings.TrimSpace(free)
+	if body := quotation(free); HasText(body) {
+		return noQuotes.Replace(strings.Replace(free, body, "", 1)), body
+	}
+	parts := sentence.Sentences(free)
+	if len(parts) == 0 {
+		return free, ""
+	}
+	runes := []rune(free)
+	first := string(runes[:parts[0].End])
+	if !AsksForAudit(first) {
+		if last := parts[len(parts)-1]; len(parts) > 1 && AsksForAudit(last.Text) {
+			return last.Text, ownTextOrEmpty(string(runes[:last.Start])) // the text came first
+		}
+		if len(parts) == 1 && strings.HasSuffix(first, "?") {
+			return free, ""
+		}
+		return "", ownTextOrEmpty(free)
+	}
+	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) && HasText(free[i+1:]) {
+		return first[:i], strings.TrimSpace(free[i+1:])
+	}
+	if rest := strings.TrimSpace(string(runes[parts[0].End:])); HasText(rest) {
+		return first, rest
+	}
+	return free, ""
+}
+
+var noQuotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "«", "", "»", "")
+
+// AsksForAudit reports whether a text has a verb that asks for an audit.
+func AsksForAudit(s string) bool {
+	return hasAny(language.Words(s), auditVerbs)
+}
+
+// HasText reports whether s has enough words for a text to audit, beside those of the
+// instruction.
+func HasText(s string) bool {
+	own := 0
+	for _, w := range language.Words(s) {
+		if !instructing[w] {
+			own += utf8.RuneCountInString(w)
+		}
+	}
+	return utf8.RuneCountInString(strings.TrimSpace(s)) > minAuditText && own > minAuditText/3
+}
+
+func ownTextOrEmpty(s string) string {
+	if s = strings.TrimSpace(s); !HasText(s) {
+		return ""
+	}
+	return s
+}
+
+// quotation is the longest text within double quotes.
+func quotation(s string) string {
+	longest := ""
+	for {
+		i := strings.IndexAny(s, language.OpeningDoubleQuotes)
+		if i < 0 {
+			return longest
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		s = s[i+size:]
+		j := strings.IndexAny(s, language.ClosingDoubleQuotes)
+		if j < 0 {
+			return longest
+		}
+		if quote := strings.TrimFunc(s[:j], unicode.IsSpace); len(quote) > len(longest) {
+			longest = quote
+		}
+		_, size = utf8.DecodeRuneInString(s[j:])
+		s = s[j+size:]
+	}
+}

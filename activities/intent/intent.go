@@ -1,0 +1,79 @@
+// Package intent has the rules about what a message asks for: which action, whether it
+// is about one topic or about current information, and what of it is a text to audit.
+// Rules recognize clear cases; a model decides about the others.
+package intent
+
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+var (
+	summaryWords = language.NewSet("summarize summarise summarizing summarising summary summaries overview recap outline tldr")
+	compareWords = language.NewSet("compare comparing comparison contrast differences difference versus vs")
+	auditWords   = language.NewSet("audit auditing comply complies compliant compliance violate violates violation violations")
+	auditVerbs   = language.Union(auditWords, language.NewSet("check checking review reviewing verify verifying assess assessing examine examining"))
+)
+
+// actionWords are words that ask for an action.
+var actionWords = map[chat.Action]language.Set{
+	chat.Summarize: summaryWords,
+	chat.Compare:   compareWords,
+	chat.Audit:     auditWords,
+	chat.Inquire:   language.NewSet("what who when where why how which explain answer question"),
+}
+
+// Likely are the actions that may be meant, the likeliest first, at least two: those
+// that the model listed, then those that the message's words ask for, then the usual
+// ones.
+func Likely(answer llm.Intent, message string) []chat.Action {
+	var out []chat.Action
+	add := func(x chat.Action) {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	if !answer.MultiAction {
+		add(answer.Action)
+	}
+	for _, x := range answer.Actions {
+		add(x)
+	}
+	add(answer.Action)
+	ws := language.Words(message)
+	for _, x := range []chat.Action{chat.Compare, chat.Audit, chat.Summarize, chat.Inquire} {
+		if len(out) < 2 && hasAny(ws, actionWords[x]) {
+			add(x)
+		}
+	}
+	for _, x := range []chat.Action{chat.Inquire, chat.Summarize} {
+		if len(out) < 2 {
+			add(x)
+		}
+	}
+	return out
+}
+
+// AsksForDocuments reports whether a message asks to summarize, compare or audit.
+func AsksForDocuments(message string) bool {
+	ws := language.Words(message)
+	return hasAny(ws, summaryWords) || hasAny(ws, compareWords) || hasAny(ws, auditVerbs)
+}
+
+// OnlyMentions reports whether a message, from which the names of documents were
+// removed, only connects them and asks for an action.
+func OnlyMentions(rest string) bool {
+	return !slices.ContainsFunc(language.Words(rest), func(w string) bool { return !language.Connecting[w] })
+}
+
+// SubjectWords are the words that say what a message is about.
+func SubjectWords(message string) []string {
+	return slices.DeleteFunc(language.Words(message), func(w string) bool { return language.Common[w] })
+}
+
+func hasAny(words []string, of language.Set) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return of[w] })
+}

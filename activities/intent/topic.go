@@ -1,0 +1,57 @@
+package intent
+
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// named is a placeholder for a document's name.
+const named = "\uFFFCDOC\uFFFC"
+
+const namedWord = "doc" // named, as language.Words returns it
+
+var (
+	aboutWords  = language.NewSet("about regarding concerning")
+	withinWords = language.NewSet("in from within of under")
+	// generic are words for a document as a whole, not for a subject in it.
+	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, language.NewSet(`
+main key most important central essential core general overall whole entire full complete brief short quick concise
+detailed point points finding findings idea ideas takeaway takeaways content contents message highlights highlight
+gist essence substance part parts bullet bullets line lines sentence sentences word words paragraph paragraphs page pages
+is are was were says say said does do what it they them here us our your about one two three four five six seven ten
+doc attached uploaded`))
+)
+
+// AsksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a
+// request for a summary is about one subject in a document. names are the documents'
+// names in it. It recognizes clear cases only.
+func AsksOfTopic(message string, names []string) bool {
+	ws := language.Words(language.ReplaceNames(message, names, " "+named+" "))
+	at := slices.IndexFunc(ws, func(w string) bool { return summaryWords[w] })
+	if at < 0 {
+		return false
+	}
+	rest := ws[at+1:]
+	for i, w := range rest {
+		switch {
+		case aboutWords[w], w == "on" && i > 0 && rest[i-1] == namedWord:
+			if hasSubject(rest[i+1:]) {
+				return true
+			}
+		case withinWords[w]:
+			if namesDocument(rest[i+1:]) && hasSubject(rest[:i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasSubject(ws []string) bool {
+	return slices.ContainsFunc(ws, func(w string) bool { return !generic[w] })
+}
+
+func namesDocument(ws []string) bool {
+	return slices.ContainsFunc(ws, func(w string) bool { return w == namedWord || language.TitleNouns[w] })
+}

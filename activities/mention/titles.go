@@ -1,0 +1,228 @@
+// Package mention finds the documents that a message is about: by titles in it, by
+// words that it shares with titles, and by what a model has chosen among these. It
+// decides by rules and reads nothing.
+package mention
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// minTitle is the length of the shortest title that is searched for in a message.
+const minTitle = 3
+
+// Closest are the documents whose titles are most like name, if alike enough;
+// several when they are equally good.
+func Closest(name string, docs []chat.Document) []chat.Document {
+	var found []chat.Document
+	best := language.Similar
+	for _, d := range docs {
+		switch s := language.Likeness(name, d.Title); {
+		case s > best:
+			found, best = []chat.Document{d}, s
+		case s == best:
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// Titles are the forms of the documents' titles that a message may use.
+func Titles(docs []chat.Document) []string {
+	var titles []string
+	for _, d := range docs {
+		titles = append(titles, spellings(d.Title)...)
+	}
+	return titles
+}
+
+// spellings are the forms of a title that a message may use.
+func spellings(title string) []string {
+	return language.Distinct([]string{title, language.WithoutExtension(title), shortName(title)})
+}
+
+// shortName is the short name at the beginning of a title ("Circular 2025/04: Capital"),
+// if it is distinctive; else "".
+func shortName(title string) string {
+	i := strings.IndexAny(title, ":(–—|")
+	if j := strings.Index(title, " - "); j > 0 && (i < 0 || j < i) {
+		i = j
+	}
+	if i <= 0 {
+		return ""
+	}
+	short := strings.TrimSpace(title[:i])
+	if !isDistinctive(short) {
+		return ""
+	}
+	return short
+}
+
+// isDistinctive reports whether a name has more than one word, or a digit.
+func isDistinctive(name string) bool {
+	return len(language.Words(name)) > 1 || strings.ContainsFunc(name, unicode.IsDigit)
+}
+
+// Occurring are the documents whose title, or its short name, occurs in text, ignoring
+// case and extension. A title inside a longer title that occurs does not count.
+func Occurring(text string, docs []chat.Document) []chat.Document {
+	docs = slices.Clone(docs)
+	slices.SortStableFunc(docs, func(a, b chat.Document) int { return len(b.Title) - len(a.Title) })
+	lower := strings.ToLower(text)
+	var found []chat.Document
+	seen := map[string]bool{} // titles found, by their folded form
+	for _, d := range docs {
+		for _, title := range spellings(d.Title) {
+			if utf8.RuneCountInString(title) < minTitle || !strings.Contains(lower, strings.ToLower(title)) {
+				continue
+			}
+			i, _ := language.FindName(text, title, 0)
+			if i < 0 && !seen[language.FoldName(title)] {
+				continue
+			}
+			if i >= 0 {
+				text = language.ReplaceNames(text, []string{title}, "\n")
+			}
+			seen[language.FoldName(title)] = true
+			found = append(found, d)
+			break
+		}
+	}
+	return found
+}
+
+// sharingWords are the documents whose titles share distinctive words with text, those
+// with the most first. strict: at least two words, or half of the title's.
+func sharingWords(text string, docs []chat.Document, most int, strict bool) []chat.Document {
+	in := newWordsOf(text)
+	shared := map[string]int{}
+	var found []chat.Document
+	for _, d := range docs {
+		words := language.Distinct(append(titleWords(d.Title), acronyms(d.Title)...))
+		n := 0
+		for _, w := range words {
+			if in.has(w) {
+				n++
+			}
+		}
+		if n > 1 || n > 0 && (!strict || 2*n >= len(words)) {
+			found = append(found, d)
+			shared[d.ID] = n
+		}
+	}
+	slices.SortStableFunc(found, func(a, b chat.Document) int { return shared[b.ID] - shared[a.ID] })
+	return found[:min(most, len(found))]
+}
+
+// wordsOf are the distinctive words of a text, in the singular.
+type wordsOf struct {
+	words map[string]bool
+	known map[string]bool // results of has, because titles share words
+}
+
+func newWordsOf(text string) wordsOf {
+	in := wordsOf{map[string]bool{}, map[string]bool{}}
+	for _, w := range append(titleWords(text), acronyms(text)...) {
+		in.words[language.Singular(w)] = true
+	}
+	return in
+}
+
+// has reports whether the text has a title's word, in either number or misspelt.
+func (in wordsOf) has(w string) bool {
+	found, known := in.known[w]
+	if !known {
+		found = in.words[language.Singular(w)] || in.hasMisspelt(w)
+		in.known[w] = found
+	}
+	return found
+}
+
+// hasMisspelt reports whether the text has a long word of a title with a typing error.
+// It does not look at long texts.
+func (in wordsOf) hasMisspelt(w string) bool {
+	const long, most = 6, 60
+	if utf8.RuneCountInString(w) < long || len(in.words) > most {
+		return false
+	}
+	for s := range in.words {
+		if s != "" && s[0] == w[0] && language.Likeness(s, language.Singular(w)) >= language.Similar {
+			return true
+		}
+	}
+	return false
+}
+
+// acronyms are words of two or three characters in capitals, with or without
+// digits: NDA, Q3.
+func acronyms(text string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		n := utf8.RuneCountInString(w)
+		if (n == 2 || n == 3) && w == strings.ToUpper(w) && strings.ContainsFunc(w, unicode.IsLetter) {
+			out = append(out, strings.ToLower(w))
+		}
+	}
+	return out
+}
+
+// titleWords are the words of at least four letters that distinguish titles.
+func titleWords(text string) []string {
+	return slices.DeleteFunc(language.Words(text), func(w string) bool {
+		return utf8.RuneCountInString(w) < 4 || language.Common[w] && !language.TitleNouns[w]
+	})
+}
+
+// Index is the byte offset in text of the first mention of a document: its title, or a
+// word that only its title among those of docs has; -1 without a mention.
+func Index(text string, d chat.Document, docs []chat.Document) int {
+	for _, name := range spellings(d.Title) {
+		if i, _ := language.FindName(text, name, 0); i >= 0 {
+			return i
+		}
+	}
+	at := -1
+	for _, w := range titleWords(d.Title) {
+		if i, _ := language.FindName(text, w, 0); i >= 0 && (at < 0 || i < at) && !anotherHas(w, d, docs) {
+			at = i
+		}
+	}
+	return at
+}
+
+// anotherHas reports whether the title of another document has the word.
+func anotherHas(w string, d chat.Document, docs []chat.Document) bool {
+	return slices.ContainsFunc(docs, func(o chat.Document) bool {
+		return o.ID != d.ID && slices.ContainsFunc(language.Words(o.Title), func(x string) bool { return language.Singular(x) == language.Singular(w) })
+	})
+}
+
+// SortByPlace sorts documents by their first mentions in a text. It reports false, and
+// leaves their order, when one is not mentioned.
+func SortByPlace(text string, docs []chat.Document) bool {
+	at := map[string]int{}
+	for _, d := range docs {
+		if at[d.ID] = Index(text, d, docs); at[d.ID] < 0 {
+			return false
+		}
+	}
+	slices.SortStableFunc(docs, func(x, y chat.Document) int { return at[x.ID] - at[y.ID] })
+	return true
+}
+
+// overlaps reports whether name and one of the title's spellings overlap in text.
+func overlaps(text, name, title string) bool {
+	i, j := language.FindName(text, strings.TrimSpace(name), 0)
+	if i < 0 {
+		return false
+	}
+	return slices.ContainsFunc(spellings(title), func(s string) bool {
+		k, l := language.FindName(text, s, 0)
+		return k >= 0 && k < j && i < l
+	})
+}

@@ -1,0 +1,172 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/retrieval/cite"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// MaxAnswerTokens limits the length of one answer.
+const MaxAnswerTokens = 4096
+
+// Material is what an answer of the documents agent is made of.
+type Material struct {
+	Action       chat.Action
+	Message      string // the person's message, or what of it asks
+	FreeText     string // without the documents' names
+	Audited      string // the text under audit
+	SubjectTitle string
+	Subject      []llm.Passage // the document under audit
+	Documents    []llm.Document
+	Passages     []llm.Passage
+	Sources      []cite.Source
+	Quotable     []string // texts that may be quoted without being cited
+	Web          bool
+	Recent       []chat.Message
+	Pictures     int // attached; Images has those that the model can see
+	Images       []llm.Image
+	HasTools     bool
+	Calls        Exchange // the turn's tool calls so far
+}
+
+// AddPassages adds passages of documents, with the next numbers.
+func (m *Material) AddPassages(hits []chat.Hit) {
+	m.Passages = append(m.Passages, m.number(hits)...)
+}
+
+// AddSubject adds the passages of the document under audit, with the next numbers.
+func (m *Material) AddSubject(hits []chat.Hit) {
+	m.Subject = append(m.Subject, m.number(hits)...)
+	if len(hits) > 0 {
+		m.SubjectTitle = hits[0].Title
+	}
+}
+
+func (m *Material) number(hits []chat.Hit) []llm.Passage {
+	var out []llm.Passage
+	for _, h := range hits {
+		source, passage := numbered(len(m.Sources)+1, h)
+		m.Sources, out = append(m.Sources, source), append(out, passage)
+	}
+	return out
+}
+
+// numbered is a passage with its number in the prompt.
+func numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
+	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start},
+		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
+}
+
+// AddPages adds the results of a web search, with the next numbers.
+func (m *Material) AddPages(pages []tools.WebHit) {
+	for _, p := range pages {
+		n := len(m.Sources) + 1
+		m.Sources = append(m.Sources, cite.Source{N: n, Title: p.Title, URL: p.URL, Text: p.Text})
+		m.Passages = append(m.Passages, llm.Passage{N: n, Title: p.Title, URL: p.URL, Text: p.Text, Score: p.Score})
+	}
+}
+
+// SetAudited finds the text to audit: an answer to a question, a document, or part of
+// the message.
+func (m *Material) SetAudited(answer string, subject []chat.Hit) {
+	switch {
+	case answer != "":
+		m.Audited = answer
+	case len(subject) > 0:
+		m.Audited = joined(subject)
+	default:
+		instruction, text := intent.SplitAudit(m.FreeText)
+		if m.Audited = text; text == "" {
+			m.Audited = m.Message
+		} else if instruction = strings.TrimSpace(instruction); instruction != "" {
+			m.Message = instruction
+		} else {
+			m.Message = "Audit this text."
+		}
+	}
+	m.Quotable = append(m.Quotable, m.Audited)
+}
+
+// joined is the text of consecutive chunks, without their overlaps.
+func joined(chunks []chat.Hit) string {
+	var b strings.Builder
+	end := 0
+	for _, c := range chunks {
+		text := []rune(c.Text)
+		switch overlap := end - c.Start; {
+		case overlap >= len(text):
+			continue
+		case overlap > 0:
+			text = text[overlap:]
+		case b.Len() > 0:
+			b.WriteString("\n")
+		}
+		b.WriteString(string(text))
+		end = c.End
+	}
+	return b.String()
+}
+
+// Answer asks the model for the answer.
+func Answer(m Material) llm.Request {
+	messages := conversation(m.system(), m.Recent, m.user())
+	messages[len(messages)-1].Images = m.Images
+	asked := m.FreeText
+	if m.Action == chat.Audit {
+		asked = m.Audited
+	}
+	return llm.Request{
+		Task:     llm.TaskFor(m.Action),
+		Messages: append(messages, m.Calls.Messages...),
+		Facts: llm.Facts{
+			Message:    asked,
+			Recent:     Recent(m.Recent),
+			Action:     m.Action,
+			Documents:  m.Documents,
+			Passages:   slices.Clone(m.Passages),
+			WebAllowed: m.Web,
+			Used:       m.Calls.Used,
+			Images:     m.Pictures,
+		},
+		MaxTokens: MaxAnswerTokens,
+	}
+}
+
+func (m Material) system() string {
+	system := text(string(m.Action)+".md") + "\n\n" + text("rules.md")
+	if m.HasTools {
+		system += "\n\n" + text("tools.md")
+	}
+	return system
+}
+
+// user is the passages, the text under audit, and the question.
+func (m Material) user() string {
+	var b strings.Builder
+	writePassages(&b, m.Passages)
+	if len(m.Passages) == 0 {
+		b.WriteString("(No passages were found.)\n")
+	}
+	if m.Action == chat.Audit {
+		b.WriteString("\n<text_under_audit" + llm.Attribute("title", m.SubjectTitle) + ">\n")
+		if len(m.Subject) > 0 {
+			writePassages(&b, m.Subject)
+		} else {
+			b.WriteString(llm.Data(m.Audited) + "\n")
+		}
+		b.WriteString("</text_under_audit>\n")
+	}
+	b.WriteString("\n<question>\n" + llm.Data(m.Message) + "\n</question>")
+	return b.String()
+}
+
+func writePassages(b *strings.Builder, passages []llm.Passage) {
+	for _, p := range passages {
+		b.WriteString(p.Block())
+	}
+}

@@ -1,0 +1,54 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// maxEarlierResult limits an earlier turn's tool result, in characters.
+const maxEarlierResult = 1000
+
+// Assistant is the system message of the assistant.
+func Assistant(today time.Time) llm.Message {
+	return llm.Message{Role: llm.System, Text: text("assistant.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."}
+}
+
+// UnseenPicturesNote is the note about so many pictures that the model cannot see.
+func UnseenPicturesNote(n int) string {
+	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", n)
+}
+
+// TaggedNote is the note about the tagged documents.
+func TaggedNote(docs []chat.Document) string {
+	if len(docs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n\n(Documents that this message is about:")
+	for _, d := range docs {
+		b.WriteString("\n- " + llm.Data(strings.Join(strings.Fields(d.Title), " ")) + ", id " + d.ID)
+	}
+	return b.String() + ")"
+}
+
+// EarlierCalls are the tool calls of an earlier turn with their results, shortened.
+func EarlierCalls(results []chat.ToolResult) []llm.Message {
+	if len(results) == 0 {
+		return nil
+	}
+	out := []llm.Message{{Role: llm.Assistant}}
+	for _, r := range results {
+		content := r.Content
+		if content == "" {
+			content = chat.NoToolResult
+		}
+		content = Shorten(citationMarker.ReplaceAllString(content, ""), maxEarlierResult)
+		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: chat.Arguments(string(r.Arguments))})
+		out = append(out, llm.Message{Role: llm.ToolRole, CallID: r.ToolCallID, Text: resultBlock(r.Name, llm.Data(content), r.IsError)})
+	}
+	return out
+}

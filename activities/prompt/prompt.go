@@ -1,0 +1,100 @@
+// Package prompt puts together what models are asked: the texts of its .md files,
+// earlier messages, and what a turn has read. It reads no store.
+package prompt
+
+import (
+	"embed"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+//go:embed *.md
+var files embed.FS
+
+// text is an embedded prompt. A test checks that every name in use exists.
+func text(name string) string {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+const (
+	maxRecent  = 2000 // characters of an earlier message in a prompt
+	maxPartial = 300  // characters of an answer that was stopped
+)
+
+var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
+
+// Recent converts earlier messages for a prompt: it shortens them, removes citation
+// numbers, which mean other passages now, and replaces an answer that was stopped by
+// a note with its beginning.
+func Recent(messages []chat.Message) []llm.Message {
+	var out []llm.Message
+	for _, m := range messages {
+		if said := Message(m, maxRecent); said.Role != "" {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+// Message converts one message as Recent does, with at most so many characters. It has
+// no role when it does not belong in a prompt.
+func Message(m chat.Message, most int) llm.Message {
+	switch m.Role {
+	case string(llm.Assistant):
+		answer := citationMarker.ReplaceAllString(m.Content, "")
+		if stopped, _ := m.Metadata["interrupted"].(bool); stopped {
+			answer = stoppedNote(strings.TrimSpace(answer))
+		}
+		return llm.Message{Role: llm.Assistant, Text: Shorten(answer, most)}
+	case string(llm.User):
+		return llm.Message{Role: llm.User, Text: Shorten(m.Content, most)}
+	}
+	return llm.Message{}
+}
+
+func stoppedNote(answer string) string {
+	if answer == "" {
+		return "(This answer was stopped before its first word.)"
+	}
+	return "(This answer was stopped before its end. It began: " + Shorten(answer, maxPartial) + ")"
+}
+
+// Shorten keeps the first n characters, with a mark when more follows.
+func Shorten(s string, n int) string {
+	if short := language.Truncate(s, n); short != s {
+		return strings.TrimSpace(short) + " …"
+	}
+	return s
+}
+
+// conversation is a prompt of a system message, earlier messages and the new one.
+func conversation(system string, recent []chat.Message, message string) []llm.Message {
+	out := append([]llm.Message{{Role: llm.System, Text: system}}, Recent(recent)...)
+	return append(out, llm.Message{Role: llm.User, Text: message})
+}
+
+// Known lists documents for a model's facts.
+func Known(docs []chat.Document) []llm.Document {
+	var out []llm.Document
+	for _, d := range docs {
+		out = append(out, llm.Document{ID: d.ID, Title: d.Title})
+	}
+	return out
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil || string(b) == "null" {
+		return "[]"
+	}
+	return string(b)
+}

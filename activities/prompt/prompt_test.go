@@ -1,0 +1,31 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+func TestEveryActionHasItsPrompt(t *testing.T) {
+	for _, name := range []string{"intent.md", "docs.md", "web_query.md", "rules.md", "summarize.md", "inquire.md", "compare.md", "audit.md"} {
+		require.NotEmpty(t, text(name), name)
+	}
+}
+
+func TestOverlappingChunksAreJoinedToTheText(t *testing.T) {
+	chunks := []chat.Hit{{Chunk: chat.Chunk{Text: "One two.", Start: 0, End: 8}}, {Chunk: chat.Chunk{Text: "two. Three.", Start: 4, End: 15}}, {Chunk: chat.Chunk{Text: "Far.", Start: 20, End: 24}}}
+	require.Equal(t, "One two. Three.\nFar.", joined(chunks))
+}
+
+func TestNextPromptHasAShortNoteOfAStoppedAnswer(t *testing.T) {
+	said := func(text string) chat.Message {
+		return chat.Message{Role: "assistant", Content: text, Metadata: map[string]any{"interrupted": true}}
+	}
+	long := Recent([]chat.Message{said(strings.Repeat("word [1] ", 500))})[0].Text
+	require.True(t, strings.HasPrefix(long, "(This answer was stopped before its end. It began: word word"), long)
+	require.Less(t, len(long), 400)
+	require.Equal(t, "(This answer was stopped before its first word.)", Recent([]chat.Message{said("")})[0].Text)
+}

@@ -1,0 +1,93 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/activities/mention"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Intent asks the model what a message asks for.
+func Intent(c chat.Content, mentions tiptap.Content, recent []chat.Message) llm.Request {
+	return llm.Request{
+		Task:     llm.TaskIntent,
+		Messages: conversation(text("intent.md"), recent, c.Message),
+		Facts: llm.Facts{
+			Message:  language.ReplaceNames(c.Message, mentions.Labels(), " "),
+			Recent:   Recent(recent),
+			Explicit: append(slices.Clone(c.TaggedDocs), mentions.IDs(tiptap.Document)...),
+		},
+		MaxTokens: 400,
+	}
+}
+
+// expected tells the model which documents an action needs.
+var expected = map[chat.Action]string{
+	chat.Compare:   "\nThe person wants to compare: two documents or more are expected.",
+	chat.Audit:     "\nThe person wants an audit: a document with rules is expected, and a text to check against it that may be a document, too.",
+	chat.Summarize: "\nThe person wants a summary: one document or more is expected.",
+	chat.Inquire:   "\nThe person asks a question: no document needs to be meant.",
+}
+
+// Documents asks the model which documents a message is about.
+func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message) llm.Request {
+	known := make([]llm.Document, 0, len(c.Known))
+	for _, d := range c.Known {
+		known = append(known, llm.Document{ID: d.ID, Title: d.Title})
+	}
+	system := text("docs.md") + "\n\nKnown documents: " + knownJSON(known) + "\nTagged already: " + asJSON(c.Tags.IDs()) + expected[action]
+	return llm.Request{
+		Task:     llm.TaskDocs,
+		Messages: conversation(system, recent, c.Message),
+		Facts: llm.Facts{
+			Message:   c.Tags.TextWithout(c.Message),
+			Recent:    Recent(recent),
+			Action:    action,
+			Documents: known,
+			Explicit:  c.Tags.IDs(),
+		},
+		MaxTokens: 800,
+	}
+}
+
+func knownJSON(known []llm.Document) string {
+	type entry struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+	}
+	entries := make([]entry, 0, len(known))
+	for _, d := range known {
+		entries = append(entries, entry(d))
+	}
+	return asJSON(entries)
+}
+
+// WebQuery asks the model for a search query.
+func WebQuery(c chat.Content, docs []chat.Document, p chat.Profile, today time.Time) llm.Request {
+	var user strings.Builder
+	user.WriteString("Message: " + Shorten(c.Message, maxRecent))
+	for _, d := range docs {
+		user.WriteString("\nDocument: " + d.Title)
+	}
+	if p.Industry != "" {
+		user.WriteString("\nIndustry: " + p.Industry)
+	}
+	if p.Location != "" {
+		user.WriteString("\nLocation: " + p.Location)
+	}
+	user.WriteString("\nToday: " + today.Format("2 January 2006"))
+	return llm.Request{
+		Task:     llm.TaskWebQuery,
+		Messages: conversation(text("web_query.md"), nil, user.String()),
+		Facts: llm.Facts{
+			Message: c.Message, Action: c.Action, Documents: Known(docs),
+			Industry: p.Industry, Location: p.Location, WebAllowed: true,
+		},
+		MaxTokens: 200,
+	}
+}

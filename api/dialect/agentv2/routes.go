@@ -1,0 +1,82 @@
+package agentv2
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Dialect is this dialect.
+var Dialect = dialect.Dialect{
+	Package:    "agentv2",
+	Prefix:     "AgentV2",
+	Operations: operations,
+	Events: []openapi.Shape{
+		{Type: "session", Value: sessionJSON{}},
+		{Type: "text", Value: textJSON{}},
+		{Type: "tool_call", Value: toolCallJSON{}},
+		{Type: "tool_result", Value: toolResultJSON{}},
+		{Type: "notice", Value: noticeJSON{}},
+		{Type: "interrupt", Value: interruptJSON{}},
+		{Type: "done", Value: doneJSON{}},
+	},
+	Words: map[string]openapi.Word{
+		"AgentV2Done.finished_reason":  {Enum: openapi.Values(stop, cancelled, interrupted, failed)},
+		"AgentV2StopBody.reason":       {Enum: append(openapi.Values(chat.UserCancelled, chat.Superseded, chat.Disconnected), "")},
+		"AgentV2StreamBody.message":    {About: "What the person says.", Max: chat.MaxMessage},
+		"AgentV2StreamBody.session_id": {About: "The conversation; left out: client_turn_id names it.", Max: dialect.MaxID},
+	},
+}
+
+const (
+	group  = "Agent v2 dialect"
+	events = "AgentV2Event"
+)
+
+type handlers struct{ dialect.Server }
+
+func operations(s dialect.Server) []openapi.Operation {
+	h := handlers{s}
+	return []openapi.Operation{
+		{Route: "POST /api/agent/v2/stream", Handle: h.stream, Stream: true, Group: group, About: "Takes a message and streams its turn.",
+			Body: openapi.Shape{Value: streamBody{}, Needs: []string{"message", "client_turn_id", "stream_run_id"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
+		{Route: "POST /api/agent/v2/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams what remains of its turn.",
+			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
+		{Route: "POST /api/agent/v2/stop", Handle: h.stop, Group: group, About: "Stops a turn, also one that is still to come. Idempotent.",
+			Body: stopBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
+	}
+}
+
+func newWire(s dialect.Stream) dialect.Wire { return NewWire(s) }
+
+// stream takes a message and streams its turn.
+func (h handlers) stream(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseStream(raw, h.Agents()) })
+	if err != nil {
+		return err
+	}
+	return h.Submit(c, in, newWire)
+}
+
+// resume answers a session's question and streams the rest of the turn.
+func (h handlers) resume(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, ParseResume)
+	if err != nil {
+		return err
+	}
+	return h.Answer(c, in, newWire)
+}
+
+// stop stops a turn.
+func (h handlers) stop(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, ParseStop)
+	if err != nil {
+		return err
+	}
+	return h.Cancel(c, in)
+}

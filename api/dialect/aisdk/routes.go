@@ -1,0 +1,169 @@
+package aisdk
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Dialect is this dialect.
+var Dialect = dialect.Dialect{
+	Package:    "aisdk",
+	Prefix:     "UI",
+	Operations: operations,
+	Events: []openapi.Shape{
+		chunkOf(typeStart, "messageId", "messageMetadata"),
+		chunkOf(typeStartStep),
+		chunkOf(typeTextStart, "id"),
+		chunkOf(typeTextDelta, "id", "delta"),
+		chunkOf(typeTextEnd, "id", "providerMetadata?"),
+		chunkOf(typeToolInput, "toolCallId", "toolName", "input"),
+		chunkOf(typeApprovalRequest, "approvalId", "toolCallId"),
+		chunkOf(typeToolOutput, "toolCallId", "output"),
+		chunkOf(typeToolError, "toolCallId", "errorText"),
+		chunkOf(typeToolDenied, "toolCallId"),
+		chunkOf(typeSourceDocument, "sourceId", "mediaType", "title", "providerMetadata"),
+		chunkOf(typeSourceURL, "sourceId", "url", "title?", "providerMetadata"),
+		chunkOf(typeFile, "url", "mediaType"),
+		dataOf(dataStatus, statusData{}, "data", "transient"),
+		dataOf(dataDocs, docsShape, "id?", "data"),
+		dataOf(dataInterrupt, question{}, "id", "data"),
+		dataOf(dataNotice, noticeData{}, "id?", "data"),
+		chunkOf(typeMetadata, "messageMetadata"),
+		chunkOf(typeFinishStep),
+		chunkOf(typeFinish, "finishReason"),
+		chunkOf(typeError, "errorText"),
+	},
+	Nested: []openapi.Shape{
+		{Value: message{}, Needs: []string{"role"}, Holds: map[string]any{"content": "", "parts": []part{}}},
+		{Value: part{}, Needs: []string{"type"}},
+		{Value: resume{}, Needs: []string{"resume_value"}},
+	},
+	Words: map[string]openapi.Word{
+		"UIChatBody.id":         {About: "The conversation, as the client calls it."},
+		"UIChatBody.message":    {About: "Instead of messages: the newest."},
+		"UIChatBody.messages":   {About: "The conversation as the client has it; the last message counts."},
+		"UIChatBody.trigger":    {Enum: openapi.Values("submit-message", "regenerate-message", "")},
+		"UIFinish.finishReason": {Enum: openapi.Values("stop", "tool-calls", "error", "other")},
+		"UIMessage.role":        {Enum: openapi.Values("user", "assistant")},
+	},
+}
+
+var docsShape = openapi.Shape{Value: docsData{}, Holds: map[string]any{"docs": []chat.DocRef{}}}
+
+func chunkOf(kind string, fields ...string) openapi.Shape {
+	return openapi.Shape{Name: kind, Type: kind, Value: chunk{}, Only: append([]string{"type"}, fields...)}
+}
+
+func dataOf(kind string, data any, fields ...string) openapi.Shape {
+	s := chunkOf(kind, fields...)
+	s.Holds = map[string]any{"data": data}
+	return s
+}
+
+const (
+	group  = "AI SDK dialect"
+	events = "UIEvent"
+)
+
+type handlers struct{ dialect.Server }
+
+func operations(s dialect.Server) []openapi.Operation {
+	h := handlers{s}
+	return []openapi.Operation{
+		{Route: "POST /api/ui/chat", Handle: h.chat, Stream: true, Group: group, About: "Takes what DefaultChatTransport posts: a message, a wish for another answer, decisions on tools, or an answer to a question.",
+			Body: openapi.Shape{Value: chatBody{}, Holds: map[string]any{
+				"messages": []message{}, "message": openapi.AnyOf{"", message{}}}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
+		{Route: "GET /api/ui/chat/:id", Handle: h.thread, Group: group, About: "A conversation as UI messages, along one branch.",
+			Query: []openapi.Param{openapi.ParamHead, openapi.ParamLimit(500)}, Answers: openapi.OK(threadJSON{})},
+		{Route: "GET /api/ui/chat/:id/stream", Handle: h.stream, Stream: true, Group: group, About: "Replays the assistant message that is being written, then goes on live.",
+			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(events), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "POST /api/ui/chat/:id/stop", Handle: h.stop, Group: group, About: "Stops what runs, or what the body names.",
+			Body: stopBody{}, BodyOptional: true, Answers: openapi.Accepted(dialect.Cancelled{})},
+	}
+}
+
+// chat takes what an AI SDK client posts: a message, a regenerate request, or the
+// answer to a question.
+func (h handlers) chat(c *gin.Context) error {
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents()) })
+	if err != nil {
+		return err
+	}
+	owner := identity.Of(c).ID
+	wire := func(to dialect.Stream) dialect.Wire { return NewWire(to, in.Continue) }
+	if in.Kind == Reply {
+		return h.Answer(c, in.Answer, wire)
+	}
+	in.Submit.ThreadID = uuid.NewString()
+	if in.Thread != "" {
+		in.Submit.ThreadID = h.ThreadNamed(owner, in.Thread)
+	}
+	ctx := c.Request.Context()
+	if err := h.locate(ctx, owner, &in); err != nil {
+		return err
+	}
+	for _, p := range in.Pictures {
+		id, err := h.KeepPicture(ctx, owner, in.Submit.ThreadID, p.Data)
+		if err != nil {
+			return err
+		}
+		in.Submit.Content.Attachments = append(in.Submit.Content.Attachments, id)
+	}
+	if in.Kind == Send && in.Submit.ClientTurnID == "" {
+		in.Submit.Edition = func(n int) string { return ClientTurnID(in.MessageID, n) }
+	}
+	return h.Submit(c, in.Submit, wire)
+}
+
+// threadOf reads the thread of a path and returns its UUID and the client's name of it.
+func (h handlers) threadOf(c *gin.Context) (id, name string, _ error) {
+	var p dialect.Problems
+	name = p.ThreadName("id", c.Param("id"))
+	return h.ThreadNamed(identity.Of(c).ID, name), name, p.Err()
+}
+
+// stream replays the assistant message that is being written from its beginning,
+// then continues live. Clients call it for every conversation that they open, including
+// new ones.
+func (h handlers) stream(c *gin.Context) error {
+	thread, name, err := h.threadOf(c)
+	if err != nil {
+		return err
+	}
+	var p dialect.Problems
+	view := p.View(c.Query("stream_mode"), nil)
+	view.NoTokens = p.Choice("stream_tokens", c.Query("stream_tokens"), "true", "false")
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return h.FollowRunning(c, dialect.Running{ThreadID: thread, ThreadName: name, View: view},
+		func(to dialect.Stream) dialect.Wire { return NewWire(to, nil) })
+}
+
+// stop stops the running turn of a conversation, or the one that the body names.
+func (h handlers) stop(c *gin.Context) error {
+	thread, _, err := h.threadOf(c)
+	if err != nil {
+		return err
+	}
+	var raw []byte
+	if c.Request.ContentLength != 0 {
+		if raw, err = request.Body(c, dialect.MaxBody); err != nil {
+			return err
+		}
+	}
+	in, err := ParseStop(raw)
+	if err != nil {
+		return err
+	}
+	in.ThreadID = thread
+	return h.Cancel(c, in)
+}

@@ -1,0 +1,129 @@
+package native
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Dialect is this dialect.
+var Dialect = dialect.Dialect{
+	Package:    "native",
+	Prefix:     "Native",
+	Operations: operations,
+	Events: []openapi.Shape{
+		{Type: "status", Value: statusJSON{}},
+		{Type: "token", Value: tokenJSON{}},
+		{Type: "tool_call", Value: toolCallJSON{}},
+		{Type: "tool_result", Value: toolResultJSON{}},
+		{Type: "notice", Value: noticeJSON{}},
+		interruptEvent,
+		{Type: "response", Value: responseJSON{}},
+		{Type: "cancelled", Value: cancelledJSON{}},
+		{Type: "error", Value: errorJSON{}},
+	},
+	Words: map[string]openapi.Word{
+		"NativeCancelBody.reason":      {Enum: append(openapi.Values(chat.UserCancelled, chat.Disconnected), "")},
+		"NativeChatBody.message":       {About: "What the person says.", Max: chat.MaxMessage},
+		"NativeChatBody.thread_id":     {About: "A UUID; left out: a new conversation."},
+		"NativeResponse.finish_reason": {Enum: openapi.Values("stop")},
+		"NativeResumeBody.thread_id":   {Format: "uuid"},
+		"Message.role":                 {Enum: openapi.Values("user", "assistant", "system")},
+	},
+	Renamed: map[string]string{"historyJSON": "History", "messageJSON": "Message", "activeTurnJSON": "ActiveTurn"},
+}
+
+const (
+	group  = "Native dialect"
+	events = "NativeEvent"
+)
+
+var interruptEvent = openapi.Shape{Type: "interrupt", Value: interruptJSON{}}
+
+type handlers struct{ dialect.Server }
+
+func operations(s dialect.Server) []openapi.Operation {
+	h := handlers{s}
+	return []openapi.Operation{
+		{Route: "POST /api/chat", Handle: h.chat, Stream: true, Group: group, About: "Takes a message and streams its turn, until it is over or a person is asked.",
+			Body: openapi.Shape{Value: chatBody{}, Needs: []string{"message"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
+		{Route: "POST /api/chat/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams what remains of its turn.",
+			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"thread_id", "resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
+		{Route: "POST /api/chat/cancel", Handle: h.cancel, Group: group, About: "Stops a turn, also one that is still to come. Idempotent.",
+			Body: cancelBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
+		{Route: "GET /api/chat/history/:thread_id", Handle: h.history, Group: group, About: "The messages of a branch, what runs and what is asked.",
+			Query: []openapi.Param{openapi.ParamHead, {Name: "before", About: "A message's id: those before it."}, openapi.ParamLimit(500)},
+			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
+				Holds: map[string]any{"pending_interrupt": openapi.AnyOf{interruptEvent, nil}}})},
+		{Route: "GET /api/chat/stream/:thread_id", Handle: h.follow, Stream: true, Group: group, About: "Streams a thread to a client that comes, or comes back.",
+			Query: []openapi.Param{{Name: "turn_id", About: "Left out: the turn that runs."},
+				{Name: "follow", About: "turn: to the end of the turn; thread: on and on, turn after turn.", Enum: openapi.Values("turn", "thread")},
+				{Name: "last_event_id", About: "As the header Last-Event-ID."}, openapi.ParamMode, openapi.ParamTokens},
+			Headers: []openapi.Param{{Name: "Last-Event-ID", About: "The last event that the client has; the stream goes on after it."}},
+			Answers: openapi.StreamsIfAny(events), Errors: []int{http.StatusTooManyRequests}},
+	}
+}
+
+func newWire(dialect.Stream) dialect.Wire { return &Wire{} }
+
+// chat takes a message and streams its turn.
+func (h handlers) chat(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseChat(raw, h.Agents()) })
+	if err != nil {
+		return err
+	}
+	return h.Submit(c, in, newWire)
+}
+
+// resume answers the pending interrupt and streams the rest of the turn, which goes on
+// if the client disconnects.
+func (h handlers) resume(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, ParseResume)
+	if err != nil {
+		return err
+	}
+	return h.Answer(c, in, newWire)
+}
+
+// cancel stops a turn.
+func (h handlers) cancel(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, ParseCancel)
+	if err != nil {
+		return err
+	}
+	return h.Cancel(c, in)
+}
+
+// threadOf reads a thread's id, which must be a UUID in this dialect.
+func threadOf(c *gin.Context) (string, error) {
+	var p dialect.Problems
+	id := p.UUID("thread_id", c.Param("thread_id"))
+	return id, p.Err()
+}
+
+// follow streams a thread to a client that connects or reconnects.
+func (h handlers) follow(c *gin.Context) error {
+	thread, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	var p dialect.Problems
+	f := dialect.Follow{ThreadID: thread, TurnID: c.Query("turn_id"), After: cmp.Or(c.GetHeader("Last-Event-ID"), c.Query("last_event_id"))}
+	f.WholeThread = p.Choice("follow", c.Query("follow"), "turn", "thread")
+	f.View = p.View(c.Query("stream_mode"), nil)
+	f.View.NoTokens = p.Choice("stream_tokens", c.Query("stream_tokens"), "true", "false")
+	p.ID("turn_id", f.TurnID)
+	if f.After != "" && !h.IsEventID(f.After) {
+		p.Add("last_event_id", "is not an event id")
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return h.FollowThread(c, f, &Wire{IDs: true})
+}

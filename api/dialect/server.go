@@ -1,0 +1,141 @@
+package dialect
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Dialect is a wire format with its routes. The API lists all of them in one place.
+type Dialect struct {
+	Package    string                  // its Go package
+	Prefix     string                  // of the names of its schemas
+	Events     []openapi.Shape         // of the data lines of its streams
+	Nested     []openapi.Shape         // inside its bodies
+	Words      map[string]openapi.Word // about the fields of its schemas
+	Renamed    map[string]string       // names of schemas that are not the prefix and the type's name
+	Operations func(Server) []openapi.Operation
+}
+
+// NewWire makes the Wire of a stream.
+type NewWire func(Stream) Wire
+
+// Server is what the handlers of all dialects need of the API.
+type Server interface {
+	Streams
+	Reads
+	Rows
+
+	// KeepPicture stores a picture inside a message and returns its id.
+	KeepPicture(ctx context.Context, owner, thread string, data []byte) (id string, _ error)
+	// ThreadNamed returns the id of an owner's thread that a client calls name.
+	ThreadNamed(owner, name string) string
+	// IsEventID reports whether id can be one of our event ids.
+	IsEventID(id string) bool
+	// NotFound reports whether err says that something is not there for the caller.
+	NotFound(err error) bool
+	// Unavailable reports whether err says that the database cannot be reached.
+	Unavailable(err error) bool
+	Agents() chat.Agents
+	Log() *slog.Logger
+}
+
+// Streams are the commands to threads and the streams of turns, for a request's caller.
+type Streams interface {
+	// Submit takes a message and streams its turn until it is over or waits for a person.
+	Submit(c *gin.Context, in Submit, wire NewWire) error
+	// Answer answers a thread's question and streams the rest of its turn.
+	Answer(c *gin.Context, in Answer, wire NewWire) error
+	// Cancel stops a turn and answers with Cancelled.
+	Cancel(c *gin.Context, in Cancel) error
+	// FollowThread streams a thread to a client that connects or reconnects.
+	FollowThread(c *gin.Context, in Follow, wire Wire) error
+	// FollowRunning streams the turn that a thread runs, from its beginning.
+	FollowRunning(c *gin.Context, in Running, wire NewWire) error
+}
+
+// Reads are what an owner's threads hold, and what runs in them.
+type Reads interface {
+	// History returns the newest limit messages of a branch before a message, oldest
+	// first, and where it branches.
+	History(ctx context.Context, owner, thread, head, before string, limit int) (messages []chat.Message, branches map[string][]string, _ error)
+	// Logs returns turns by their ids. Those that run have no events.
+	Logs(ctx context.Context, owner string, turnIDs []string) (map[string]TurnLog, error)
+	// OpenTurns returns a thread's open turns, oldest first.
+	OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error)
+	// Question returns the interrupt that a thread waits on, nil for none.
+	Question(ctx context.Context, owner, thread string) (*chat.Event, error)
+	// TurnOfClient returns the turn that a client calls clientTurnID.
+	TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error)
+}
+
+// Rows are what is stored of an owner's threads.
+type Rows interface {
+	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
+	// Head returns the newest checkpoint of a thread.
+	Head(ctx context.Context, owner, thread string) (string, error)
+	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
+	// TurnOfMessage returns the turn of a message in History.
+	TurnOfMessage(ctx context.Context, owner, thread, messageID string) (chat.Turn, error)
+	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
+}
+
+// Follow says what a stream of a thread shows.
+type Follow struct {
+	ThreadID    string
+	TurnID      string // the first turn; empty: that of After, or the one that runs
+	After       string // the event id after which it begins; empty: a turn's beginning
+	WholeThread bool   // turn after turn
+	View        View
+}
+
+// Running says how the turn that a thread runs is shown.
+type Running struct {
+	ThreadID   string
+	ThreadName string // as the client calls it
+	View       View
+}
+
+// TurnLog is a turn with its events.
+type TurnLog struct {
+	Turn   chat.Turn
+	Events []chat.Event
+}
+
+// Cancelled is the JSON of a cancel's result: one of these states, or the status of a
+// turn that had ended.
+type Cancelled struct {
+	TurnID string `json:"turn_id,omitempty"`
+	Status string `json:"status"`
+}
+
+// Results of a cancel that are not a status of a turn.
+const (
+	Cancelling    = "cancelling" // the turn is being cancelled
+	CancelPending = "pending"    // no such turn yet; it will be cancelled when it is submitted
+	NothingRuns   = "idle"
+)
+
+// Renamed is an error whose fields have other names in a dialect.
+type Renamed struct {
+	Err  error
+	Name func(field string) string
+}
+
+func (r Renamed) Error() string { return r.Err.Error() }
+
+func (r Renamed) Unwrap() error { return r.Err }
+
+// Details returns problems under the dialect's names.
+func (r Renamed) Details(all Problems) Problems {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Field = r.Name(all[i].Field)
+	}
+	return all
+}

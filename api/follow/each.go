@@ -1,0 +1,48 @@
+package follow
+
+import (
+	"errors"
+	"io"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Each calls show with the turn's events, until it returns end or an error, or until
+// there are no more. Between events it calls wait, which returns when more is closed.
+// A turn that does not exist any more ends with an error event.
+//
+// after names an interrupt: the events up to and including it are past. A terminal
+// event never is.
+func (v *Viewer) Each(after string, wait func(more <-chan struct{}) error, show func(item Item, past bool) (end bool, _ error)) error {
+	v.HoldText(after != "")
+	for {
+		item, more, err := v.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			_, err := show(Item{Event: v.NotFound()}, false)
+			return err
+		case more != nil:
+			if err := wait(more); err != nil {
+				return err
+			}
+			continue
+		}
+		past := after != "" && !item.Type.Terminal()
+		if past && item.Type == chat.EventInterrupt && item.Interrupt != nil && item.Interrupt.ID == after {
+			after = ""
+			v.HoldText(false)
+		}
+		if end, err := show(item, past); end || err != nil {
+			return err
+		}
+	}
+}
+
+// NotFound is the event that ends the stream of a turn that does not exist any more.
+func (v *Viewer) NotFound() chat.Event {
+	ref := v.Ref()
+	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID,
+		Code: chat.CodeNotFound, Message: "This conversation is no longer there."}
+}

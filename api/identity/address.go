@@ -1,0 +1,73 @@
+package identity
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Values of Config.ForwardedFor: which address of X-Forwarded-For is the client's
+// when a trusted proxy sent the header.
+const (
+	Leftmost           = "leftmost"            // the proxy must overwrite the header
+	RightmostUntrusted = "rightmost-untrusted" // the last one that is not a trusted proxy's own
+)
+
+// clientAddress returns the client's address: the peer's, or the one that a trusted
+// proxy names in X-Forwarded-For. It ignores the header of other peers, and a header
+// that cannot be parsed.
+func (cfg Config) clientAddress(r *http.Request) netip.Addr {
+	peer := parseAddress(r.RemoteAddr)
+	if !cfg.trusted(peer) {
+		return peer
+	}
+	var named []string
+	for _, header := range r.Header.Values("X-Forwarded-For") {
+		named = append(named, strings.Split(header, ",")...)
+	}
+	if len(named) == 0 {
+		return peer
+	}
+	if cfg.ForwardedFor == RightmostUntrusted {
+		return cfg.rightmostUntrusted(peer, named)
+	}
+	if client := parseAddress(named[0]); client.IsValid() {
+		return client
+	}
+	return peer
+}
+
+func (cfg Config) rightmostUntrusted(client netip.Addr, named []string) netip.Addr {
+	for i := len(named) - 1; i >= 0 && cfg.trusted(client); i-- {
+		before := parseAddress(named[i])
+		if !before.IsValid() {
+			break
+		}
+		client = before
+	}
+	return client
+}
+
+func (cfg Config) trusted(a netip.Addr) bool {
+	for _, p := range cfg.TrustedProxies {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseAddress reads an address with or without a port. It returns the zero Addr for
+// other text.
+func parseAddress(text string) netip.Addr {
+	text = strings.TrimSpace(text)
+	if host, _, err := net.SplitHostPort(text); err == nil {
+		text = host
+	}
+	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap().WithZone("")
+}

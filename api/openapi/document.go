@@ -1,0 +1,284 @@
+package openapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/internal/sse"
+)
+
+const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
+
+**Streams** are server-sent events: each data line holds one of the schema's events, comment lines (": ping") keep the line open, and a stream ends with the turn or with a question to a person. The AI SDK and LangGraph dialects add a last line "data: [DONE]".
+
+**Errors** before a stream begins are JSON (schema Error) with the status; after that they are the dialect's own error event. A failed turn is tried again as a new one, with another client_turn_id: the same one returns the turn that has failed.
+
+Every answer carries X-Request-Id; one that the caller sends (1 to 64 characters A-Z a-z 0-9 _ . : -) is kept.`
+
+// API is what a document describes.
+type API struct {
+	Version    string
+	Anonymous  bool   // a caller without credentials gets a cookie
+	Cookie     string // its name
+	Proxy      string // the header with a proxy's secret
+	Error      any    // JSON of every error
+	Operations []Operation
+	Nested     []Shape            // shapes inside bodies
+	Events     map[string][]Shape // of the data lines of each kind of stream, by schema name
+	Schemas    map[string]any     // further ones by name
+	Words      map[string]Word    // of one schema (Schema.field), or all fields with the name
+	Prefixes   map[string]string  // of the schemas of a package's types; other packages have none
+	Renamed    map[string]string  // schemas of types whose own names would collide or say too little
+}
+
+// Document is a document with its ETag.
+type Document struct {
+	Raw  []byte
+	ETag string
+}
+
+// Document makes the document. It panics on types that cannot be described: all of them
+// are in this repository.
+func (a API) Document() (Document, error) {
+	d := &documented{schemas: a.newSchemas()}
+	d.doc = &openapi3.T{
+		OpenAPI: "3.1.0",
+		Info:    &openapi3.Info{Title: "Palaver", Version: a.Version, Description: aboutAPI, License: &openapi3.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
+		Servers: openapi3.Servers{{URL: "/"}},
+		Paths:   openapi3.NewPaths(),
+		Components: &openapi3.Components{Schemas: d.schemas.made, Responses: openapi3.ResponseBodies{}, Headers: documentedHeaders(),
+			SecuritySchemes: a.securitySchemes()},
+		Security: a.security(),
+	}
+	for _, nested := range a.Nested {
+		d.schemas.body(nested)
+	}
+	for name, shapes := range a.Events {
+		d.schemas.events(name, shapes)
+	}
+	for name, v := range a.Schemas {
+		d.schemas.made[name] = d.schemas.of(v)
+	}
+	d.failures(a.Error)
+	for _, o := range a.Operations {
+		d.add(o)
+	}
+	for _, name := range d.schemas.unions {
+		delete(d.schemas.made, name)
+	}
+	d.schemas.describe(a.Words)
+	raw, err := json.Marshal(d.doc)
+	sum := sha256.Sum256(raw)
+	return Document{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
+}
+
+// Serve answers with the document; clients may cache and revalidate it.
+func (d Document) Serve(c *gin.Context) error {
+	c.Header("Content-Type", "application/json; charset=utf-8")
+	c.Header("Cache-Control", "public, max-age=300")
+	c.Header("ETag", d.ETag)
+	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(d.Raw))
+	return nil
+}
+
+// documented builds the document.
+type documented struct {
+	doc     *openapi3.T
+	schemas *schemas
+}
+
+// refusal describes an error status.
+type refusal struct {
+	status      int
+	name, about string
+}
+
+var refusals = []refusal{
+	{http.StatusBadRequest, "BadRequest", "The request has fields that cannot be used; details names them."},
+	{http.StatusUnauthorized, "Unauthorized", "No valid token came with the request."},
+	{http.StatusForbidden, "Forbidden", "Not for this caller, or from another site."},
+	{http.StatusNotFound, "NotFound", "There is nothing of the caller's by that id."},
+	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path knows other methods; Allow names them."},
+	{http.StatusConflict, "Conflict", "A turn runs (on_busy reject), or the client_turn_id was used with other content."},
+	{http.StatusPreconditionFailed, "PreconditionFailed", "Another version has been stored meanwhile."},
+	{http.StatusRequestEntityTooLarge, "TooLarge", "The body is larger than allowed."},
+	{http.StatusUnsupportedMediaType, "UnsupportedType", "The body is of a type that is not read here."},
+	{http.StatusTooManyRequests, "TooManyRequests", "Too much at once, or in a short time; Retry-After says when to come back."},
+	{http.StatusInternalServerError, "Internal", "Something went wrong on our side."},
+	{http.StatusServiceUnavailable, "Unavailable", "Something that is needed cannot be reached right now."},
+}
+
+func (d *documented) failures(v any) {
+	body := openapi3.NewContentWithJSONSchemaRef(d.schemas.of(v))
+	for _, r := range refusals {
+		res := openapi3.NewResponse().WithDescription(r.about).WithContent(body)
+		res.Headers = headersOf("X-Request-Id")
+		switch r.status {
+		case http.StatusTooManyRequests:
+			res.Headers = headersOf("X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+		case http.StatusMethodNotAllowed: // the MCP library answers in plain text
+			res.Headers, res.Content = headersOf("X-Request-Id", "Allow"), nil
+		}
+		d.doc.Components.Responses[r.name] = &openapi3.ResponseRef{Value: res}
+	}
+}
+
+// statuses returns the statuses of an operation's errors.
+func (o Operation) statuses() []int {
+	all := append([]int{http.StatusInternalServerError}, o.Errors...)
+	if o.Open {
+		return all
+	}
+	all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
+	if o.Body != nil || o.File {
+		all = append(all, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if strings.Contains(o.Route, ":") {
+		all = append(all, http.StatusBadRequest, http.StatusNotFound)
+	}
+	if len(o.Query)+len(o.Headers) > 0 {
+		all = append(all, http.StatusBadRequest)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+var (
+	pathParam  = regexp.MustCompile(`:([a-z_]+)`)
+	notForName = regexp.MustCompile(`[^A-Za-z0-9]+`)
+)
+
+func (d *documented) add(o Operation) {
+	method, path, _ := strings.Cut(o.Route, " ")
+	op := openapi3.NewOperation()
+	op.Summary, op.Tags = o.About, []string{o.Group}
+	op.OperationID = strings.Trim(notForName.ReplaceAllString(strings.ToLower(method)+path, "_"), "_")
+	if o.Open {
+		op.Security = openapi3.NewSecurityRequirements()
+	}
+	for _, m := range pathParam.FindAllStringSubmatch(path, -1) {
+		op.AddParameter(openapi3.NewPathParameter(m[1]).WithSchema(openapi3.NewStringSchema()))
+	}
+	for _, p := range o.Query {
+		op.AddParameter(p.describe(openapi3.NewQueryParameter(p.Name)))
+	}
+	for _, p := range o.Headers {
+		op.AddParameter(p.describe(openapi3.NewHeaderParameter(p.Name)))
+	}
+	if o.Body != nil || o.File {
+		op.RequestBody = &openapi3.RequestBodyRef{Value: d.body(o)}
+	}
+	op.Responses = openapi3.NewResponsesWithCapacity(8)
+	for _, a := range o.Answers {
+		op.Responses.Set(strconv.Itoa(a.Status), &openapi3.ResponseRef{Value: d.answer(a)})
+	}
+	for _, status := range o.statuses() {
+		i := slices.IndexFunc(refusals, func(r refusal) bool { return r.status == status })
+		op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Ref: "#/components/responses/" + refusals[i].name})
+	}
+	d.doc.AddOperation(pathParam.ReplaceAllString(path, "{$1}"), method, op)
+}
+
+func (p Param) describe(to *openapi3.Parameter) *openapi3.Parameter {
+	s := openapi3.NewStringSchema()
+	switch {
+	case p.Most > 0:
+		s = openapi3.NewIntegerSchema().WithMin(float64(p.Least)).WithMax(float64(p.Most))
+	case p.List:
+		s = openapi3.NewArraySchema().WithItems(s)
+	case p.Enum != nil:
+		s.Enum = p.Enum
+	}
+	return to.WithDescription(p.About).WithRequired(p.Required).WithSchema(s)
+}
+
+func (d *documented) body(o Operation) *openapi3.RequestBody {
+	content := openapi3.Content{}
+	if o.Body != nil {
+		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.body(o.Body))
+	}
+	if o.File {
+		form := openapi3.NewObjectSchema().WithProperty("file", &openapi3.Schema{Extensions: map[string]any{"contentMediaType": "application/octet-stream"}})
+		form.Required = []string{"file"}
+		if o.Body != nil {
+			form.WithProperty("title", openapi3.NewStringSchema())
+		}
+		content["multipart/form-data"] = openapi3.NewMediaType().WithSchema(form)
+	}
+	return openapi3.NewRequestBody().WithContent(content).WithRequired(!o.BodyOptional)
+}
+
+func (d *documented) answer(a Answer) *openapi3.Response {
+	content := openapi3.Content{}
+	if a.JSON != nil {
+		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.of(a.JSON))
+	}
+	if a.Events != "" {
+		content[sse.ContentType] = openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(componentSchemas+a.Events, nil))
+	}
+	if a.Media != "" {
+		content[a.Media] = openapi3.NewMediaType()
+	}
+	res := openapi3.NewResponse().WithDescription(http.StatusText(a.Status)).WithContent(content)
+	res.Headers = headersOf(append([]string{"X-Request-Id"}, a.Headers...)...)
+	return res
+}
+
+func documentedHeaders() openapi3.Headers {
+	out := openapi3.Headers{}
+	for name, about := range map[string]string{
+		"X-Request-Id":        "The request, as the log names it.",
+		"X-Thread-Id":         "The conversation, a UUID.",
+		"X-Turn-Id":           "The turn, a UUID.",
+		"X-Stream-Run-Id":     "The request as its client names it.",
+		"ETag":                "The version.",
+		"Allow":               "The methods that the path knows.",
+		"Retry-After":         "Seconds to wait.",
+		"RateLimit-Limit":     "How many are allowed in the window.",
+		"RateLimit-Remaining": "How many are left.",
+		"RateLimit-Reset":     "Seconds until the window begins anew.",
+	} {
+		h := &openapi3.Header{Parameter: openapi3.Parameter{Description: about, Schema: openapi3.NewSchemaRef("", openapi3.NewStringSchema())}}
+		out[name] = &openapi3.HeaderRef{Value: h}
+	}
+	return out
+}
+
+func headersOf(names ...string) openapi3.Headers {
+	out := openapi3.Headers{}
+	for _, name := range names {
+		out[name] = &openapi3.HeaderRef{Ref: "#/components/headers/" + name}
+	}
+	return out
+}
+
+func (a API) securitySchemes() openapi3.SecuritySchemes {
+	return openapi3.SecuritySchemes{
+		"bearer": {Value: openapi3.NewJWTSecurityScheme().WithDescription("A Supabase token; sub is the user.")},
+		"cookie": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("cookie").WithName(a.Cookie).
+			WithDescription("Given out to anonymous callers.")},
+		"proxy": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("header").WithName(a.Proxy).
+			WithDescription("A trusted proxy's secret; its header userid names the user.")},
+	}
+}
+
+// security returns the accepted credentials. Unless tokens are required, a caller
+// without credentials gets a cookie.
+func (a API) security() openapi3.SecurityRequirements {
+	all := openapi3.SecurityRequirements{{"bearer": {}}, {"proxy": {}}}
+	if a.Anonymous {
+		all = append(all, openapi3.SecurityRequirement{"cookie": {}}, openapi3.SecurityRequirement{})
+	}
+	return all
+}

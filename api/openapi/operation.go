@@ -1,0 +1,88 @@
+// Package openapi makes the OpenAPI document from the operations and Go types of the API.
+package openapi
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Operation is a route: what answers it, and what the document says about it. Errors
+// that follow from the other fields are left out: every route with a body may return
+// 413, every route with an id 404.
+type Operation struct {
+	Route  string // as the router has it: "GET /api/me"
+	Handle func(*gin.Context) error
+	Stream bool // counts as an open stream of its caller
+	Probe  bool // must answer fast: probes call it
+
+	Group        string
+	About        string
+	Open         bool // needs no identity
+	Body         any  // type of the JSON request body; nil: none
+	File         bool // accepts a multipart file, instead of the body or as well
+	BodyOptional bool
+	Query        []Param
+	Headers      []Param
+	Answers      []Answer
+	Errors       []int
+}
+
+// Param is a parameter of the query, or a header.
+type Param struct {
+	Name, About string
+	Required    bool
+	Enum        []any
+	Least, Most int // range of a number; Most 0: not a number
+	List        bool
+}
+
+// Answer is a successful answer: JSON of a type, a stream of events, or another media type.
+type Answer struct {
+	Status  int
+	JSON    any
+	Events  string // schema of the events
+	Media   string
+	Headers []string
+}
+
+// OK is an answer with JSON of v's type.
+func OK(v any, headers ...string) []Answer {
+	return []Answer{{Status: http.StatusOK, JSON: v, Headers: headers}}
+}
+
+// Created is OK for what was made.
+func Created(v any) []Answer { return []Answer{{Status: http.StatusCreated, JSON: v}} }
+
+// Accepted is OK for what will be done.
+func Accepted(v any) []Answer { return []Answer{{Status: http.StatusAccepted, JSON: v}} }
+
+// NoContent is an answer without a body.
+func NoContent() []Answer { return []Answer{{Status: http.StatusNoContent}} }
+
+// Streams is a stream of a turn's events.
+func Streams(events string) []Answer {
+	return []Answer{{Status: http.StatusOK, Events: events, Headers: []string{"X-Thread-Id", "X-Turn-Id", "X-Stream-Run-Id"}}}
+}
+
+// StreamsIfAny is Streams, or no content.
+func StreamsIfAny(events string) []Answer { return append(Streams(events), NoContent()...) }
+
+// Parameters of several operations.
+var (
+	ParamCursor = Param{Name: "cursor", About: "next_cursor of the page before."}
+	ParamHead   = Param{Name: "head", About: "A checkpoint: the branch that ends there. Left out: the newest."}
+	ParamMode   = Param{Name: "stream_mode", About: "Left out: as the server is set up.", Enum: Values("events", "messages")}
+	ParamTokens = Param{Name: "stream_tokens", Enum: Values("true", "false")}
+)
+
+// ParamLimit is the size of a page.
+func ParamLimit(most int) Param {
+	return Param{Name: "limit", About: "How many, at most.", Least: 1, Most: most}
+}
+
+// Refusals beyond the usual: of a message, and of an answer to a question.
+var (
+	TakesTurn   = []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests}
+	AnswersTurn = []int{http.StatusNotFound, http.StatusTooManyRequests}
+)

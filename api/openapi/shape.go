@@ -1,0 +1,18 @@
+package openapi
+
+// Shape describes JSON that the API reads or writes: a Go type, and what the type does
+// not express.
+type Shape struct {
+	Name  string         // of the schema; empty: the type's
+	Value any            // of the type
+	Type  string         // value of an event's field "type"
+	Needs []string       // fields that a request must have
+	Only  []string       // the fields of this kind, if one Go type has those of all kinds; a trailing ? marks optional ones
+	Holds map[string]any // content of fields of raw JSON: a value, a list, a Shape or AnyOf
+}
+
+// AnyOf lists values of the types that a field may have.
+type AnyOf []any
+
+// Read holds a value whose schema is that for reading, inside what is written.
+type Read struct{ Value any }

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/palaver-chat/palaver/api/mcpserver"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Groups of operations.
+const (
+	groupLangGraph = "LangGraph dialect"
+	groupThreads   = "Conversations"
+	groupDocuments = "Documents"
+	groupMCP       = "MCP"
+	groupCaller    = "Caller"
+	groupServer    = "Server"
+)
+
+// mcpMessages is the schema of what MCP streams hold.
+const mcpMessages = "MCPMessage"
+
+// operations returns every route.
+func (s *server) operations() []openapi.Operation {
+	all := []openapi.Operation{
+		{Route: "GET /healthz", Handle: s.health, Probe: true, Group: groupServer, Open: true, About: "Whether the process answers.", Answers: openapi.OK(healthJSON{})},
+		{Route: "GET /readyz", Handle: s.ready, Probe: true, Group: groupServer, Open: true, About: "Whether everything that every answer needs is there.",
+			Answers: append(openapi.OK(readyJSON{}), openapi.Answer{Status: http.StatusServiceUnavailable, JSON: readyJSON{}})},
+		{Route: "GET /metrics", Handle: s.metrics.serve, Group: groupServer, Open: true, About: "Metrics, for Prometheus.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "text/plain"}}},
+		{Route: "GET /openapi.json", Handle: s.openAPI.Serve, Group: groupServer, Open: true, About: "This document.",
+			Answers: append(openapi.OK(map[string]any{}, "ETag"), openapi.Answer{Status: http.StatusNotModified})},
+		{Route: "GET /api/config", Handle: s.config, Group: groupServer, Open: true, About: "What a page needs to know before it draws itself.", Answers: openapi.OK(configJSON{})},
+
+		{Route: "GET /api/me", Handle: s.me, Group: groupCaller, About: "Who the caller is.", Answers: openapi.OK(meJSON{})},
+		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{})},
+
+		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
+			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
+		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Group: groupLangGraph, About: "Keeps a client's message repository.",
+			Body:    openapi.Shape{Value: repoBody{}, Needs: []string{"repo"}, Holds: map[string]any{"repo": map[string]any{}}},
+			Headers: []openapi.Param{{Name: "If-Match", About: "The repo_version that must be there, 0: none; another is 412."}},
+			Answers: openapi.OK(repoPutJSON{}, "ETag"), Errors: []int{http.StatusPreconditionFailed}},
+
+		{Route: "GET /api/conversations", Handle: s.listConversations, Group: groupThreads, About: "The caller's conversations, the newest first.",
+			Query:   []openapi.Param{{Name: "q", About: "Words that stand in them."}, openapi.ParamCursor, openapi.ParamLimit(100)},
+			Answers: openapi.OK(list[conversationJSON]{})},
+		{Route: "POST /api/conversations", Handle: s.createConversation, Group: groupThreads, About: "Makes a conversation, or returns the one that the id names. A message begins its first turn.",
+			Body: conversationBody{}, Answers: openapi.Created(conversationJSON{}), Errors: openapi.TakesTurn},
+		{Route: "GET /api/conversations/:id", Handle: s.getConversation, Group: groupThreads, About: "A conversation.", Answers: openapi.OK(conversationJSON{})},
+		{Route: "PATCH /api/conversations/:id", Handle: s.patchConversation, Group: groupThreads, About: "Renames a conversation.",
+			Body: openapi.Shape{Value: renameBody{}, Needs: []string{"title"}}, Answers: openapi.OK(conversationJSON{})},
+		{Route: "DELETE /api/conversations/:id", Handle: s.deleteConversation, Group: groupThreads, About: "Ends a conversation and removes all of it. Its owner may use the id again.", Answers: openapi.NoContent()},
+		{Route: "GET /api/search", Handle: s.search, Group: groupThreads, About: "Passages, ranked as answers rank them.",
+			Query: []openapi.Param{{Name: "q", About: "What to look for.", Required: true}, {Name: "doc_ids", About: "Only in these.", List: true},
+				{Name: "k", About: "How many, at most.", Least: 1, Most: 50}},
+			Answers: openapi.OK(searchJSON{})},
+
+		{Route: "GET /api/documents", Handle: s.listDocuments, Group: groupDocuments, About: "The documents that the caller can ask about.",
+			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[documentJSON]{})},
+		{Route: "POST /api/documents", Handle: s.createDocument, Group: groupDocuments, About: "Takes a file of one of the document_types of /api/config, or a text, which is then processed.",
+			Body: openapi.Shape{Value: textBody{}, Needs: []string{"title", "text"}}, File: true,
+			Answers: openapi.Accepted(documentJSON{}), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /api/documents/:id", Handle: s.getDocument, Group: groupDocuments, About: "A document.", Answers: openapi.OK(documentJSON{})},
+		{Route: "DELETE /api/documents/:id", Handle: s.deleteDocument, Group: groupDocuments, About: "Removes a document.", Answers: openapi.NoContent()},
+		{Route: "GET /api/documents/:id/text", Handle: s.documentText, Group: groupDocuments, About: "A document's text, in which citations count their characters; as JSON for who accepts that.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: documentTextJSON{}, Media: "text/plain"}}},
+		{Route: "GET /api/documents/:id/chunks/:chunk_id", Handle: s.documentChunk, Group: groupDocuments, About: "A passage of a document.", Answers: openapi.OK(chunkJSON{})},
+		{Route: "GET /api/document-sets", Handle: s.listSets, Group: groupDocuments, About: "The caller's sets of documents.",
+			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[setJSON]{})},
+		{Route: "POST /api/document-sets", Handle: s.createSet, Group: groupDocuments, About: "Makes a set.",
+			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.Created(setJSON{})},
+		{Route: "PUT /api/document-sets/:id", Handle: s.updateSet, Group: groupDocuments, About: "Replaces a set.",
+			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.OK(setJSON{})},
+		{Route: "DELETE /api/document-sets/:id", Handle: s.deleteSet, Group: groupDocuments, About: "Removes a set, not its documents.", Answers: openapi.NoContent()},
+		{Route: "POST /api/attachments", Handle: s.createAttachment, Group: groupDocuments, About: "Takes a picture (JPEG, PNG or WebP) for a message that is still to be sent.",
+			File: true, Answers: openapi.Created(attachmentJSON{}), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /api/attachments/:id", Handle: s.getAttachment, Group: groupDocuments, About: "A picture.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "image/*"}}},
+
+		{Route: "POST /mcp", Handle: s.mcp.Stream, Stream: true, Group: groupMCP, About: "MCP's streamable HTTP, without sessions: a request or notification in, its response out.",
+			Body:    mcpserver.RPCRequest{},
+			Answers: append([]openapi.Answer{{Status: http.StatusOK, JSON: mcpserver.RPCResponse{}, Events: mcpMessages}}, openapi.Answer{Status: http.StatusAccepted}),
+			Errors:  []int{http.StatusTooManyRequests}},
+		{Route: "GET /mcp", Handle: s.mcp.Stream, Group: groupMCP, About: "Refused: there are no sessions to listen to.", Errors: []int{http.StatusMethodNotAllowed}},
+		{Route: "DELETE /mcp", Handle: s.mcp.Stream, Group: groupMCP, About: "Refused: there are no sessions to end.", Errors: []int{http.StatusMethodNotAllowed}},
+		{Route: "POST /mcp/rpc", Handle: s.mcp.RPC, Stream: true, Group: groupMCP, About: "One JSON-RPC 2.0 request of MCP in, one response out.",
+			Body: mcpserver.RPCRequest{}, Answers: append(openapi.OK(mcpserver.RPCResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
+	}
+	for _, d := range dialects {
+		all = append(all, d.Operations(dialectServer{s.Store, s})...)
+	}
+	return all
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/transcript"
+)
+
+// threadDeadline limits workflow queries for a page of a conversation: the messages
+// come from the database, without a worker.
+func threadDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return request.FractionOfDeadline(ctx, 3)
+}
+
+// Question returns the interrupt that a thread of owner's waits on, nil when there is
+// none.
+func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Event, error) {
+	ctx, cancel := threadDeadline(ctx)
+	defer cancel()
+	state, err := s.Threads.State(ctx, thread)
+	if err != nil || state.Pending == nil || state.Owner != owner {
+		return nil, err
+	}
+	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
+		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
+	if errors.Is(err, db.ErrSettled) { // its turn has ended meanwhile
+		return nil, nil
+	}
+	if err != nil || len(events) == 0 || events[0].Interrupt == nil {
+		return nil, err
+	}
+	return &events[0], nil
+}
+
+// render completes log entries with their texts.
+func (s *server) render(ctx context.Context, ref follow.Ref, entries []chat.Entry) ([]chat.Event, error) {
+	return transcript.Render(ctx, s.Store, transcript.Ref(ref), entries)
+}
+
+// eventsOf returns the events of a turn that is over or waits for a person. For
+// running turns the client uses the stream. ask limits workflow queries.
+func (s *server) eventsOf(ctx, ask context.Context, l db.TurnLog) ([]chat.Event, error) {
+	t := l.Turn
+	if len(l.Events) > 0 || t.Status == chat.TurnAccepted { // a waiting turn has no question
+		return l.Events, nil
+	}
+	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
+	if err != nil {
+		s.Log.Warn("querying an open turn failed; sending the conversation without it", "turn", t.ID, "run", t.StreamRunID, "error", err)
+		return nil, nil
+	}
+	if !progress.Waiting {
+		return nil, nil
+	}
+	events, err := s.render(ctx, follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}, progress.Entries)
+	if errors.Is(err, db.ErrSettled) { // settled after its row was read
+		return s.Store.Events(ctx, t.Owner, t.ID, 0)
+	}
+	return events, err
+}

@@ -1,0 +1,63 @@
+package request
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+func TestDeadlineStartsWhenTheBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testing.T) {
+	t.Parallel()
+	var before, after time.Time
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.POST("/", Within(15*time.Second), func(c *gin.Context) {
+		before, _ = c.Request.Context().Deadline()
+		time.Sleep(time.Millisecond) // the body has not arrived yet
+		if _, err := Body(c, 100); err != nil {
+			t.Error(err)
+		}
+		after, _ = c.Request.Context().Deadline()
+		if _, bounded := ClientContext(c).Deadline(); bounded {
+			t.Error("a stream ends when its beginning was due")
+		}
+	})
+	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
+	r.Header.Set("Content-Type", "application/json")
+	sent := time.Now()
+	e.ServeHTTP(httptest.NewRecorder(), r)
+	if d := before.Sub(sent); d < 14*time.Second || d > 15*time.Second {
+		t.Errorf("all that is done for a request ends after %s", d)
+	}
+	if !after.After(before) {
+		t.Errorf("from %s to %s", before, after)
+	}
+}
+
+func TestFractionOfDeadlineIsPartOfTheRemainingTime(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	half, done := FractionOfDeadline(ctx, 2)
+	defer done()
+	quarter, done := FractionOfDeadline(half, 2)
+	defer done()
+	for ctx, want := range map[context.Context]time.Duration{half: 30 * time.Minute, quarter: 15 * time.Minute} {
+		deadline, _ := ctx.Deadline()
+		if left := time.Until(deadline); left > want || left < want-time.Minute {
+			t.Errorf("%s, want %s", left, want)
+		}
+	}
+	gone, leave := context.WithCancel(ctx)
+	on, done := Detached(gone)
+	defer done()
+	leave()
+	want, _ := ctx.Deadline()
+	if got, _ := on.Deadline(); on.Err() != nil || !got.Equal(want) {
+		t.Errorf("%v, until %s instead of %s", on.Err(), got, want)
+	}
+}

@@ -1,0 +1,138 @@
+// Package request reads what HTTP requests hold, within their size and time limits.
+package request
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/problem"
+)
+
+// Limits of query parameters.
+const (
+	MaxCursor = 512
+	MaxQuery  = 1000
+)
+
+const (
+	idHeader    = "X-Request-Id"
+	idKey       = "request_id"
+	maxID       = 64
+	bodyTimeout = 30 * time.Second
+)
+
+// SetID uses the caller's request id if it is valid, else makes one.
+func SetID(c *gin.Context) {
+	id := c.GetHeader(idHeader)
+	if len(id) > maxID || !dialect.Plain(id) {
+		id = uuid.NewString()
+	}
+	c.Set(idKey, id)
+	c.Header(idHeader, id)
+}
+
+// ID returns the request's id.
+func ID(c *gin.Context) string { return c.GetString(idKey) }
+
+// Body reads a JSON body with a size limit and a timeout.
+func Body(c *gin.Context, limit int64) ([]byte, error) {
+	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
+		return nil, problem.Unsupported("The body must be application/json.")
+	}
+	defer AllowReading(c, bodyTimeout)()
+	if c.Request.ContentLength > limit {
+		return nil, problem.TooLarge("The request is too large.")
+	}
+	var b bytes.Buffer
+	_, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
+	return b.Bytes(), readError(err)
+}
+
+// readError makes a failed read of the body a client error.
+func readError(err error) error {
+	var large *http.MaxBytesError
+	if err == nil || errors.As(err, &large) {
+		return err
+	}
+	return problem.Invalid("body", "could not be read")
+}
+
+// Parse reads a JSON body and parses it.
+func Parse[T any](c *gin.Context, limit int64, parse func([]byte) (T, error)) (in T, _ error) {
+	raw, err := Body(c, limit)
+	if err != nil {
+		return in, err
+	}
+	return parse(raw)
+}
+
+// AllowReading limits how long the body may take to arrive. Call done when the body
+// has been read: it removes the limit, which would end a stream, and restarts the
+// answer deadline.
+func AllowReading(c *gin.Context, d time.Duration) (done func()) {
+	rc := http.NewResponseController(c.Writer)
+	_ = rc.SetReadDeadline(time.Now().Add(d)) // not every writer is a network connection
+	return func() {
+		_ = rc.SetReadDeadline(time.Time{})
+		restartDeadline(c)
+	}
+}
+
+// Decode reads a small JSON body into out.
+func Decode(c *gin.Context, out any) error {
+	raw, err := Body(c, dialect.MaxBody)
+	if err != nil {
+		return err
+	}
+	return dialect.Decode(raw, out)
+}
+
+// Limit reads ?limit=.
+func Limit(c *gin.Context, p *dialect.Problems, normal, most int) int {
+	s := c.Query("limit")
+	if s == "" {
+		return normal
+	}
+	return Number(p, "limit", s, 1, most)
+}
+
+// Number reads a number from least to most.
+func Number(p *dialect.Problems, field, s string, least, most int) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < least || n > most {
+		p.Add(field, "must be a number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
+		return least
+	}
+	return n
+}
+
+// Query reads a parameter that holds text from a person.
+func Query(c *gin.Context, p *dialect.Problems, field string, most int) string {
+	s := c.Query(field)
+	if !utf8.ValidString(s) {
+		p.Add(field, "must be UTF-8")
+		return ""
+	}
+	p.Text(field, s, 0, most)
+	return s
+}
+
+// PathID reads a path parameter that is one of our ids. Other text gets a 404.
+func PathID(c *gin.Context, name string) (string, error) {
+	s := c.Param(name)
+	if len(s) != 36 || uuid.Validate(s) != nil {
+		return "", problem.NotFound
+	}
+	return strings.ToLower(s), nil
+}

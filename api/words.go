@@ -1,0 +1,78 @@
+package api
+
+import (
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// words describes fields for the OpenAPI document: of one schema (Schema.field), or all
+// fields with the name.
+var words = map[string]openapi.Word{
+	"action":               {About: "What to do with the message; empty or null: inferred from it.", Enum: append(openapi.Values(chat.Actions...), "")},
+	"agent":                {About: "Which agent answers; left out: the conversation's."},
+	"arguments":            {Object: true},
+	"attachments":          {About: "Ids of pictures that were uploaded."},
+	"checkpoint_id":        {About: "What was made: a later turn may follow it."},
+	"client_turn_id":       {About: "The client's own id of this message: sent again with the same content, it returns the turn that it made.", Max: dialect.MaxID},
+	"code":                 {About: "For programs."},
+	"created_at":           {Format: "date-time"},
+	"details":              {About: "Which fields cannot be used, and why."},
+	"docs_found":           {About: "The documents that the step has settled on."},
+	"enable_web_search":    {About: "Whether the web may be searched too."},
+	"event_id":             {About: "Where the stream goes on when it is sent as Last-Event-ID."},
+	"input":                {Object: true},
+	"interrupt_id":         {About: "The question.", Max: dialect.MaxID},
+	"last_message_at":      {Format: "date-time"},
+	"message":              {About: "For a person."},
+	"next_cursor":          {About: "Of the next page; absent on the last."},
+	"on_busy":              {About: "What happens when a turn runs in the conversation.", Enum: append(openapi.Values(chat.Supersede, chat.Enqueue, chat.Reject, chat.Rollback), "")},
+	"on_disconnect":        {About: "What happens to the turn when this client goes and nobody else follows it.", Enum: openapi.Values("continue", "cancel", "")},
+	"parent_checkpoint_id": {About: "The checkpoint that the turn follows."},
+	"request_id":           {About: "By which the log has the full context."},
+	"resume":               {About: "The answer to a question that is no tool approval."},
+	"retryable":            {About: "Whether the same message may do better when it is sent again, as a new turn."},
+	"stream_mode":          {About: "messages leaves out statuses, tool calls and tokens.", Enum: openapi.Values(StreamEvents, StreamMessages, "")},
+	"stream_run_id":        {About: "The client's own id of this request.", Max: dialect.MaxID},
+	"tagged_doc_ids":       {About: "Documents that the message is about."},
+	"tagged_set_ids":       {About: "Sets of documents that the message is about."},
+	"tiptap_json":          {About: "The composer's document, of at most 256 kB.", Object: true},
+
+	"Cancel.status":             {About: "cancelling; pending: it will end as soon as it comes; idle: nothing runs; else how the turn had ended.", Enum: cancelStatuses},
+	"Chunk.end":                 {About: "In characters of the document's text."},
+	"Chunk.start":               {About: "In characters of the document's text."},
+	"Citation.end":              {About: "In characters of the document's text."},
+	"Citation.n":                {About: "The number that stands in the text as [n]."},
+	"Citation.quote":            {About: "Verbatim."},
+	"Citation.source":           {Enum: openapi.Values("document", "web")},
+	"Citation.start":            {About: "In characters of the document's text."},
+	"Conversation.status":       {Enum: openapi.Values("idle", string(chat.TurnRunning), string(chat.TurnInterrupted))},
+	"ConversationBody.id":       {About: "A UUID; left out: a new one.", Format: "uuid"},
+	"ConversationBody.message":  {About: "Begins the first turn.", Max: chat.MaxMessage},
+	"ConversationBody.title":    {Max: maxTitle},
+	"DecisionBody.arguments":    {About: "Instead of the model's; they must satisfy the tool's schema.", Object: true},
+	"DecisionBody.decision":     {Enum: openapi.Values(chat.Approved, chat.Rejected)},
+	"DecisionBody.reason":       {About: "Of a rejection: what the model is told.", Max: chat.MaxReason},
+	"DecisionBody.remember":     {About: "This tool need not ask again in this conversation."},
+	"Document.progress":         {About: "Percent, while it is processed."},
+	"ProfileBody.industry":      {Max: maxProfile},
+	"ProfileBody.location":      {Max: maxProfile},
+	"RPCRequestBody.id":         {About: "A text or a number; left out: a notification."},
+	"RPCRequestBody.jsonrpc":    {Enum: openapi.Values("2.0")},
+	"RPCResponse.jsonrpc":       {Enum: openapi.Values("2.0")},
+	"Ready.down":                {About: "The parts that are down."},
+	"Ready.parts":               {About: "Each part and its state: ok, down, starting (not asked yet), none (as configured); of the model, its provider."},
+	"Ready.status":              {Enum: openapi.Values("ready", "unavailable")},
+	"RenameBody.title":          {Max: maxTitle},
+	"RepoVersion.updated_at":    {About: "Seconds since 1970."},
+	"ResumeValueBody.decisions": {About: "One for each call that a tool_approval asks about."},
+	"ResumeValueBody.type":      {About: "The question's type; cancel ends the turn; answer (LangGraph) fits any question.", Enum: append(openapi.Values(interruptTypes...), "answer")},
+	"ResumeValueBody.value":     {About: "An option's id, or a text.", Max: chat.MaxMessage},
+	"SetBody.name":              {Max: maxSetName},
+	"TextBody.title":            {Max: maxDocTitle},
+}
+
+var (
+	interruptTypes = []chat.InterruptType{chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.CancelResume}
+	cancelStatuses = openapi.Values(dialect.Cancelling, dialect.CancelPending, dialect.NothingRuns, string(chat.TurnCompleted), string(chat.TurnCancelled), string(chat.TurnFailed))
+)

@@ -1,0 +1,169 @@
+package language
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Units of a Quantity. Any other unit is the word that follows the number.
+const (
+	Percent = "percent"
+	Money   = "money"
+	Time    = "time" // in days
+)
+
+// Quantity is a number with its unit.
+type Quantity struct {
+	Text  string // as written
+	Value float64
+	Unit  string // Percent, Money, Time or a word; empty when unknown
+	At    int    // byte offset in the text
+}
+
+// String is the quantity as written, with single spaces.
+func (q Quantity) String() string { return strings.Join(strings.Fields(q.Text), " ") }
+
+var (
+	quantity    = regexp.MustCompile(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf)\b)\s*)?\b(\d[\d,]*(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety|hundred)\b\s*(?:\(\d+\)\s*)?(%|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
+	number      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
+	numberWords = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+	days        = map[string]float64{"hour": 1.0 / 24, "day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365, "minute": 1.0 / 1440}
+	currencies  = NewSet("euro euros dollar dollars pound pounds ringgit usd eur gbp myr")
+	notUnits    = NewSet("or and of the a an to in on at for by is are was be as if per with from that which who may must shall should not no than")
+)
+
+// unitStems are the stems of number words and units.
+var unitStems = func() Set {
+	s := Union(NewSet("per cent percent"), currencies.Stems())
+	for w := range numberWords {
+		s[Stem(w)] = true
+	}
+	for w := range days {
+		s[Stem(w)] = true
+	}
+	return s
+}()
+
+// IsAmountStem reports whether a stem is a number or a unit.
+func IsAmountStem(stem string) bool {
+	return unitStems[stem] || stem[0] >= '0' && stem[0] <= '9'
+}
+
+// HasNumber reports whether a text has a digit or the word for a number.
+func HasNumber(s string) bool { return number.MatchString(s) }
+
+// Quantities returns the quantities of a sentence. A number in words counts only with
+// percent or a time: "one of" and "two parties" are no amounts.
+func Quantities(s string) []Quantity {
+	var out []Quantity
+	for _, m := range quantity.FindAllStringSubmatchIndex(s, -1) {
+		if q, ok := readQuantity(s, m); ok {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// readQuantity reads a match of the quantity expression: currency, number and unit.
+func readQuantity(s string, m []int) (Quantity, bool) {
+	currency, figure, unit := group(s, m, 1), strings.ToLower(group(s, m, 2)), strings.ToLower(group(s, m, 3))
+	value, inWords := numberWords[figure]
+	if !inWords {
+		var err error
+		if value, err = strconv.ParseFloat(strings.ReplaceAll(figure, ",", ""), 64); err != nil {
+			return Quantity{}, false
+		}
+	}
+	q := Quantity{Value: value, At: m[0], Text: s[m[0]:m[1]]}
+	if !q.readUnit(currency, strings.Fields(unit)) {
+		q.Text = s[m[0]:m[5]] // without the word after it
+	}
+	if inWords && (figure == "one" || q.Unit != Time && q.Unit != Percent) {
+		return Quantity{}, false
+	}
+	return q, true
+}
+
+// readUnit sets the unit and reports whether the words after the number name it.
+func (q *Quantity) readUnit(currency string, words []string) (named bool) {
+	unit := ""
+	if len(words) > 0 {
+		unit = words[len(words)-1]
+	}
+	singular := strings.TrimSuffix(unit, "s")
+	switch {
+	case currency != "" || currencies[unit]:
+		q.Unit = Money
+		return currencies[unit]
+	case unit == "%" || unit == "percent" || unit == "cent" && len(words) == 2:
+		q.Unit = Percent
+	case days[singular] > 0:
+		q.Unit, q.Value = Time, q.Value*days[singular]
+	case unit == "" || notUnits[unit]:
+		return false
+	default:
+		q.Unit = singular
+	}
+	return true
+}
+
+func group(s string, m []int, i int) string {
+	if m[2*i] < 0 {
+		return ""
+	}
+	return s[m[2*i]:m[2*i+1]]
+}
+
+// Limit is a bound that a rule sets.
+type Limit struct {
+	Quantity
+	Upper bool // at most, else at least
+}
+
+var (
+	upperBound = regexp.MustCompile(`(?i)(?:at most|no more than|not more than|not (?:to )?exceed(?:ing)?|never exceed|cannot exceed|up to|maximum(?: of)?|within|no later than|not later than|less than|below|under|limited to|no longer than|capped at)\s+(?:an? |the )?(?:total |value |amount |average )?(?:of )?$`)
+	lowerBound = regexp.MustCompile(`(?i)(?:at least|no less than|not less than|minimum(?: of)?|more than|above|no fewer than|not fewer than|exceeding|or above)\s+(?:an? |the )?(?:total )?(?:of )?$`)
+	orLess     = regexp.MustCompile(`(?i)^\s*(?:or less|at most|or fewer|at the latest|maximum)\b`)
+	orMore     = regexp.MustCompile(`(?i)^\s*(?:or more|at least|or longer|minimum)\b`)
+)
+
+// Limits returns the bounds that a rule sets.
+func Limits(rule string) []Limit {
+	var out []Limit
+	for _, q := range Quantities(rule) {
+		before, after := rule[:q.At], rule[min(len(rule), q.At+len(q.Text)):]
+		switch {
+		case upperBound.MatchString(before), orLess.MatchString(after):
+			out = append(out, Limit{q, true})
+		case lowerBound.MatchString(before), orMore.MatchString(after):
+			out = append(out, Limit{q, false})
+		}
+	}
+	return out
+}
+
+var (
+	clauseNumber = regexp.MustCompile(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
+	dateOrTime   = regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d{2}(?: ?[ap]m)?\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
+)
+
+// ClauseNumber is the number of a clause or section at the beginning of a text, or "".
+func ClauseNumber(s string) string { return strings.TrimSpace(clauseNumber.FindString(s)) }
+
+// WithoutClauseNumber drops the number at the beginning of a text.
+func WithoutClauseNumber(s string) string { return clauseNumber.ReplaceAllString(s, "") }
+
+// Figures returns the dates, times and quantities of a sentence as written, without the
+// number of its clause.
+func Figures(s string) []string {
+	var out []string
+	s = dateOrTime.ReplaceAllStringFunc(WithoutClauseNumber(s), func(date string) string {
+		out = append(out, date)
+		return " "
+	})
+	for _, q := range Quantities(s) {
+		out = append(out, q.String())
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package language
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestQuantities(t *testing.T) {
+	for in, want := range map[string]Quantity{
+		"pay RM 1,500 to them":    {Text: "RM 1,500", Value: 1500, Unit: Money, At: 4},
+		"20 euros each":           {Text: "20 euros", Value: 20, Unit: Money},
+		"4.5% of it":              {Text: "4.5%", Value: 4.5, Unit: Percent},
+		"ten per cent":            {Text: "ten per cent", Value: 10, Unit: Percent},
+		"two weeks":               {Text: "two weeks", Value: 14, Unit: Time},
+		"30 (30) calendar days":   {Text: "30 (30) calendar days", Value: 30, Unit: Time},
+		"12 characters":           {Text: "12 characters", Value: 12, Unit: "character"},
+		"of 7 and nothing":        {Text: "7", Value: 7, At: 3},
+		"one of the two parties":  {},
+		"nothing that is counted": {},
+	} {
+		var got Quantity
+		if all := Quantities(in); len(all) > 0 {
+			got = all[0]
+		}
+		if got != want {
+			t.Errorf("%q: %+v, want %+v", in, got, want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for in, upper := range map[string]bool{
+		"at most 5 days":      true,
+		"within 24 hours":     true,
+		"3 months or less":    true,
+		"at least 5 days":     false,
+		"12 months or longer": false,
+	} {
+		if got := Limits(in); len(got) != 1 || got[0].Upper != upper {
+			t.Errorf("%q: %+v", in, got)
+		}
+	}
+	if got := Limits("It takes 5 days."); got != nil {
+		t.Errorf("got %+v, want none", got)
+	}
+}
+
+func TestFiguresAreDatesThenQuantitiesWithoutTheClausesNumber(t *testing.T) {
+	got := Figures("4.2 From 1 March 2024 at 10:30 pm it costs 20 euros.")
+	if want := []string{"1 March 2024", "10:30 pm", "20 euros"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestClauseNumber(t *testing.T) {
+	for in, want := range map[string]string{"4.2 Buffers": "4.2", "(a) the bank": "(a)", "3) more": "3)", "2024": "", "Buffers": ""} {
+		if got := ClauseNumber(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

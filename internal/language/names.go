@@ -1,0 +1,134 @@
+package language
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hbollon/go-edlib"
+)
+
+const (
+	// Similar is the least likeness of a name and a title that match.
+	Similar = float32(0.85)
+	// maxName limits the length of a name that is compared, in characters.
+	maxName = 300
+)
+
+// WithoutExtension drops the extension of a document's file at the end of a text.
+func WithoutExtension(text string) string {
+	switch ext := path.Ext(text); strings.ToLower(ext) {
+	case ".pdf", ".txt", ".md", ".markdown", ".html", ".htm", ".doc", ".docx":
+		return strings.TrimSuffix(text, ext)
+	}
+	return text
+}
+
+// FoldName normalizes a name for comparison: case, quotation marks, spaces and hyphens.
+func FoldName(name string) string {
+	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), allQuotes+"@.,;:!? "))
+	return strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || r == '_' || r == '-' || r == '–'
+	}), " ")
+}
+
+// Likeness is the Levenshtein similarity of a name and a title, each with and without
+// its extension. It is 0 when they are too different to match.
+func Likeness(name, title string) float32 {
+	var best float32
+	for _, a := range foldedForms(name) {
+		for _, b := range foldedForms(title) {
+			la, lb := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+			if la > maxName || lb > maxName || float32(min(la, lb)) < Similar*float32(max(la, lb)) {
+				continue // cannot be alike
+			}
+			if s, err := edlib.StringsSimilarity(a, b, edlib.Levenshtein); err == nil && s > best {
+				best = s
+			}
+		}
+	}
+	return best
+}
+
+func foldedForms(name string) []string {
+	return Distinct([]string{FoldName(name), FoldName(WithoutExtension(name))})
+}
+
+// FindName finds a name in a text at word bounds, ignoring case, from a byte offset
+// on; -1 when it is not found.
+func FindName(text, name string, from int) (start, end int) {
+	if name == "" {
+		return -1, -1
+	}
+	for i := from; i < len(text); {
+		if n, ok := foldPrefix(text[i:], name); ok && atWordBounds(text, i, i+n) {
+			return i, i + n
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+	}
+	return -1, -1
+}
+
+// foldPrefix reports whether text begins with name, ignoring case, and the length of
+// that prefix in bytes.
+func foldPrefix(text, name string) (int, bool) {
+	n := 0
+	for _, want := range name {
+		got, size := utf8.DecodeRuneInString(text[n:])
+		if size == 0 || unicode.ToLower(got) != unicode.ToLower(want) {
+			return 0, false
+		}
+		n += size
+	}
+	return n, true
+}
+
+// atWordBounds reports whether text[i:j] begins and ends at word bounds.
+func atWordBounds(text string, i, j int) bool {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	first, _ := utf8.DecodeRuneInString(text[i:])
+	last, _ := utf8.DecodeLastRuneInString(text[:j])
+	after, _ := utf8.DecodeRuneInString(text[j:])
+	return !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after))
+}
+
+// ReplaceNames replaces every name in a text, with an @ before it. It begins with the
+// longest names, because they may contain others.
+func ReplaceNames(text string, names []string, replacement string) string {
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
+	lower := strings.ToLower(text)
+	for _, name := range names {
+		if strings.Contains(lower, strings.ToLower(name)) { // fast path
+			text = replaceName(text, name, replacement)
+		}
+	}
+	return text
+}
+
+func replaceName(text, name, replacement string) string {
+	var out strings.Builder
+	from := 0
+	for {
+		i, j := FindName(text, name, from)
+		if i < 0 {
+			break
+		}
+		out.WriteString(strings.TrimSuffix(text[from:i], "@"))
+		out.WriteString(replacement)
+		from = j
+	}
+	out.WriteString(text[from:])
+	return out.String()
+}
+
+// IsQuoted reports whether text[i:j] stands between quotation marks.
+func IsQuoted(text string, i, j int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[j:])
+	return strings.ContainsRune(OpeningQuotes, before) && strings.ContainsRune(ClosingQuotes, after)
+}

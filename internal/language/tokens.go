@@ -1,0 +1,125 @@
+package language
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Token is a word as names of documents are compared by: "BankNegara2024" has three.
+type Token struct {
+	Stem    string
+	Version bool   // v2, 2024
+	Raw     string // in lower case
+}
+
+// Is reports whether both stand for the same in a name.
+func (t Token) Is(o Token) bool { return t.Stem == o.Stem && t.Version == o.Version }
+
+// Word is a token with its place in a text.
+type Word struct {
+	Token
+	Stop  bool // a stop word
+	Start int  // in characters
+	Apart bool // punctuation stands before it: a new phrase begins
+}
+
+var (
+	version       = regexp.MustCompile(`^(?:v\d+(?:\.\d+)*|\d+(?:\.\d+)*)$`)
+	yearOrVersion = regexp.MustCompile(`^(?:(?:19|20)\d\d|v\d+(?:\.\d+)*)$`)
+	versionNumber = regexp.MustCompile(`(?i)\b(?:version|ver|rev|revision)[ .]?(\d)`)
+)
+
+// IsVersion reports whether a lower-case word is a number or like v2.
+func IsVersion(w string) bool { return version.MatchString(w) }
+
+// IsYearOrVersion reports whether a lower-case word is a year or like v2.
+func IsYearOrVersion(w string) bool { return yearOrVersion.MatchString(w) }
+
+// Scan cuts a text at everything that is no letter or digit, between letters and
+// digits, and before a capital that follows a small letter.
+func Scan(text string) []Word {
+	s := scanner{runes: []rune(text)}
+	for i, r := range s.runes {
+		switch {
+		case s.isInside(i):
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			s.end()
+			s.apart = s.apart || strings.ContainsRune(",;:.!?()[]{}\"“”«»\n", r)
+			continue
+		case s.splitsBefore(r):
+			s.end()
+		}
+		if len(s.letters) == 0 {
+			s.start = i
+		}
+		s.letters = append(s.letters, r)
+	}
+	s.end()
+	return s.words
+}
+
+type scanner struct {
+	runes   []rune
+	words   []Word
+	letters []rune // of the word that is being read
+	start   int
+	apart   bool
+}
+
+// isInside reports whether the character is an apostrophe or a decimal point.
+func (s *scanner) isInside(i int) bool {
+	switch s.runes[i] {
+	case '\'', '’':
+		return true
+	case '.':
+		return i > 0 && i+1 < len(s.runes) && unicode.IsDigit(s.runes[i-1]) && unicode.IsDigit(s.runes[i+1])
+	}
+	return false
+}
+
+// splitsBefore reports whether a letter or digit begins a new word without a gap.
+func (s *scanner) splitsBefore(r rune) bool {
+	if len(s.letters) == 0 {
+		return false
+	}
+	last := s.letters[len(s.letters)-1]
+	isV := len(s.letters) == 1 && (last == 'v' || last == 'V')
+	return unicode.IsUpper(r) && unicode.IsLower(last) ||
+		unicode.IsDigit(r) && unicode.IsLetter(last) && !isV ||
+		unicode.IsLetter(r) && unicode.IsDigit(last)
+}
+
+// end adds the word that was read, if there is one.
+func (s *scanner) end() {
+	w := strings.ToLower(strings.Trim(string(s.letters), ".'’"))
+	s.letters = s.letters[:0]
+	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
+	w = strings.ReplaceAll(w, "ß", "ss")
+	if w == "" {
+		return
+	}
+	x := Word{Token: Token{Stem: w, Version: IsVersion(w), Raw: w}, Start: s.start, Apart: s.apart}
+	if !x.Version {
+		x.Stem, x.Stop = Stem(w), IsStopWord(w)
+	}
+	s.words = append(s.words, x)
+	s.apart = false
+}
+
+// NormalizeName drops a file extension at the end of a text, and writes "version 2" as
+// "v2".
+func NormalizeName(text string) string {
+	return versionNumber.ReplaceAllString(WithoutExtension(text), "v$1")
+}
+
+// TitleTokens returns the tokens of a document's name without stop words.
+func TitleTokens(name string) []Token {
+	var tokens []Token
+	for _, w := range Scan(NormalizeName(name)) {
+		if !w.Stop {
+			tokens = append(tokens, w.Token)
+		}
+	}
+	return tokens
+}
