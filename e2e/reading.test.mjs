@@ -176,7 +176,7 @@ describe("a version that is picked", () => {
   });
 
   it("stays where the picker was pressed, and so does the focus, whatever comes after it", async () => {
-    await press("Earlier version");
+    await press("Previous version");
     await picker().getByText("1/2").waitFor();
     await picker().getByRole("button", { name: "Next version" }).and(page.locator(":focus")).waitFor();
     await stays();
@@ -193,10 +193,10 @@ describe("a version that is picked", () => {
     await mine.hover();
     await mine.getByRole("button", { name: "Edit message" }).click();
     await page.getByRole("textbox", { name: "Edited message" }).waitFor();
-    await press("Earlier version");
+    await press("Previous version");
     await picker().getByText("1/2").waitFor();
     await many(page.getByRole("form", { name: "Edit message" }), 0);
-    await press("Later version");
+    await press("Next version");
     await picker().getByText("2/2").waitFor();
     await mine.waitFor();
     await many(page.getByRole("form", { name: "Edit message" }), 0);
