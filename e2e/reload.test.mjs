@@ -107,7 +107,7 @@ describe("a reload of a conversation", () => {
         await ask(page, QUESTION);
       },
       seen: async () => {
-        await progress(page).getByText(/\.\.\.$/).waitFor();
+        await progress(page).getByText(/…$/).waitFor();
         await stop(page).waitFor();
       },
       goOn: async () => {
