@@ -63,7 +63,7 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 	case errors.As(err, &model):
 		out := a.modelError(ctx, step, model)
 		if final(out) {
-			log.Error("model call failed", "code", model.Code, "status", model.Status)
+			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint)
 			a.storeHint(ctx, ref, model.Hint)
 		} else {
 			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)

@@ -32,7 +32,7 @@ const (
 var (
 	errPictureSize   = problem.TooLarge("The picture is larger than the 10 MB allowed.")
 	errPictureSides  = problem.TooLarge("The picture has more pixels than allowed.")
-	errPictureKind   = problem.Unsupported("JPEG, PNG and WebP pictures can be used; this is none of them.")
+	errPictureKind   = problem.Unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
 	errPictureUnused = problem.TooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedRetryAfter)
 )
 

@@ -68,7 +68,7 @@ func (s *server) createDocument(c *gin.Context) error {
 	}
 	kind, ok := s.DocumentTypes.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return problem.Unsupported(s.DocumentTypes.Labels() + " files can be read; this is none of them.")
+		return problem.Unsupported("Unsupported file type. " + s.DocumentTypes.Labels() + " files can be read.")
 	}
 	if u.title == "" {
 		u.title = titleOf(u.name)

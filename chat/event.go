@@ -188,7 +188,7 @@ type failure struct {
 var failures = map[string]failure{
 	CodeModelUnavailable: {"The model did not answer. Please try again in a moment.", true},
 	CodeModelTimeout:     {"The model took too long to answer. Please try again.", true},
-	CodeModelRejected:    {"The model refused the request. The operator should check the model settings.", false},
+	CodeModelRejected:    {"The AI service rejected the request.", false},
 	CodeStepLimit:        {"This turn took more steps than allowed and was ended.", false},
 	CodeTokenLimit:       {"This turn used more tokens than allowed and was ended.", false},
 	CodeDeadline:         {"This turn took longer than allowed and was ended.", true},

@@ -40,7 +40,7 @@ describe("approval", () => {
     await choice("Send decisions").click();
     await asked.nth(1).getByText("Choose Approve or Reject.").waitFor();
     await asked.nth(1).getByRole("radio", { name: "Approve" }).check();
-    await asked.nth(1).getByRole("textbox", { name: "Arguments" }).fill('{"prompt":"a big dog"}');
+    await asked.nth(1).getByRole("textbox", { name: "Details" }).fill('{"prompt":"a big dog"}');
     await shot(page, "65-two-calls");
     assert.deepEqual(await axe(page), []);
     await choice("Send decisions").click();
@@ -51,7 +51,7 @@ describe("approval", () => {
       await many(pictures(), 1);
       await conversation(page).getByText("Rejected: no cats please, Approved with changes").waitFor();
       assert.match(await detail(card("generate_image", 0), "Reason"), /no cats please/);
-      assert.match(await detail(card("generate_image", 1), "Arguments"), /a big dog/);
+      assert.match(await detail(card("generate_image", 1), "Details"), /a big dog/);
       assert.match(await detail(card("generate_image", 1), "Result"), /big dog/);
     };
     await answer(page, 1);
@@ -64,7 +64,7 @@ describe("approval", () => {
 
   it("that need not be asked for again is not, in this conversation, and is in another", async () => {
     await startWithTools(page, "draw a cat in a hat");
-    await assist(page).getByRole("checkbox", { name: "Do not ask again for this tool here" }).check();
+    await assist(page).getByRole("checkbox", { name: "Always allow in this chat" }).check();
     await choice("Approve").click();
     await gone();
     await many(pictures(), 1);
@@ -75,7 +75,7 @@ describe("approval", () => {
     const { messages } = await history(page);
     assert.equal(messages.filter((m) => m.role === "system").length, 1, "it asked once");
     await startWithTools(page, "draw a bird in a tree");
-    await assist(page).getByText("May I run generate_image?").waitFor();
+    await assist(page).getByText("Allow “Generate image”?").waitFor();
     await many(pictures(), 0);
   });
 });
@@ -99,7 +99,7 @@ describe("with a model whose prices are known", () => {
     // Three calls of 100 tokens in and 40 out, at 0.25 and 2 dollars a million.
     const said = async () => {
       const heard = await got.ariaSnapshot();
-      assert.match(heard, /(high|medium|low) confidence/);
+      assert.match(heard, /(High|Medium|Low) confidence/);
       assert.match(heard, /420 tokens · \$0\.00032/);
     };
     await said();
@@ -114,8 +114,8 @@ describe("with a model whose prices are known", () => {
   it("words stream, and a tool's call and result stand between them", async () => {
     model.calls = [[{ name: "list_documents" }]];
     model.hold = 2;
-    await page.getByRole("button", { name: "Answers come from: Documents" }).click();
-    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).click();
+    await page.getByRole("button", { name: "Mode: Document answers" }).click();
+    await page.getByRole("menuitemradio", { name: "Assistant" }).click();
     await ask(page, "Which documents are there?");
     await writing(page).getByText("The clock is wound").waitFor();
     assert.doesNotMatch(await writing(page).textContent(), /at seven/);

@@ -48,11 +48,11 @@ export async function shot(page, name) {
 }
 
 export const messageForm = (page) => page.getByRole("form", { name: "Message", exact: true });
-export const composer = (page) => page.getByRole("textbox", { name: "Message" });
-export const assist = (page) => page.getByRole("region", { name: "Palaver asks" });
+export const composer = (page) => page.getByRole("textbox", { name: "Message", exact: true });
+export const assist = (page) => page.getByRole("region", { name: "Palaver needs your reply" });
 export const answers = (page) => page.getByRole("article", { name: "Palaver", exact: true });
 export const statuses = (page) => page.evaluate(() => window.statuses);
-export const sendButton = (page) => page.getByRole("button", { name: /^Send/ });
+export const sendButton = (page) => page.getByRole("button", { name: /^(Send|Stop and send)$/ });
 
 /** Empties the composer, as a person does: by its own keys, for what fill() selects the editor may not know of yet. */
 export async function clear(page) {
@@ -68,7 +68,7 @@ export async function ask(page, text) {
 /** Sends what stands in the composer: with Enter, or by the button where Enter breaks the line. */
 export async function send(page) {
   const touch = await page.evaluate(() => matchMedia("(pointer: coarse)").matches);
-  await (touch ? messageForm(page).getByRole("button", { name: /^Send( now|$)/ }).tap() : composer(page).press("Enter"));
+  await (touch ? messageForm(page).getByRole("button", { name: /^(Send|Stop and send)$/ }).tap() : composer(page).press("Enter"));
 }
 
 /** Types an "@" with the beginning of a name, and picks the entry of that name with the keyboard. */
@@ -99,7 +99,7 @@ export async function answer(page, n) {
 export const documents = (page) => page.getByRole("list", { name: /^Documents/ }).getByRole("listitem");
 
 export async function openDocuments(page) {
-  const open = page.getByRole("button", { name: /^Documents \d*$|^Documents$/ });
+  const open = page.getByRole("button", { name: /^Library/ });
   if ((await open.getAttribute("aria-expanded")) !== "true") await open.click();
   await page.getByRole("tab", { name: "Documents" }).waitFor();
 }

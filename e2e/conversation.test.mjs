@@ -49,7 +49,7 @@ describe("the checks of 3.7", () => {
 
   it("several actions bring buttons; one is picked and carried out", async () => {
     await ask(page, "Summarize and compare the remote work policies");
-    await asks("I can only perform one action at a time");
+    await asks("I can do one thing at a time");
     await choice("Summarize").waitFor();
     await choice("Compare").click();
     await gone();
@@ -58,7 +58,7 @@ describe("the checks of 3.7", () => {
 
   it("a question for text is answered in the composer", async () => {
     await ask(page, "Audit this email: we work from home every day");
-    await asks("Please enter the text");
+    await asks("Paste the text to check");
     await composer(page).and(page.locator(":focus")).waitFor();
     await shot(page, "52-enter-text");
     await ask(page, EMAIL);
@@ -69,7 +69,7 @@ describe("the checks of 3.7", () => {
 
   it("a question for text is cancelled by Esc where it is answered", async () => {
     await ask(page, "Audit this email: we work from home every day");
-    await asks("Please enter the text");
+    await asks("Paste the text to check");
     await composer(page).press("Escape");
     await gone();
     await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
@@ -90,23 +90,23 @@ describe("the checks of 3.7", () => {
     await ask(page, BOTH);
     await choice("Summarize").waitFor();
     await page.reload();
-    await asks("I can only perform one action at a time");
+    await asks("I can do one thing at a time");
     await choice("Summarize").click();
     await choice(P2025).click();
     await gone();
     await answer(page, 1);
     await page.reload();
     const got = await answer(page, 1);
-    assert.match(await got.textContent(), /one action at a time.*Summarize.*Which document.*2025/s);
+    assert.match(await got.textContent(), /one thing at a time.*Summarize.*Which document.*2025/s);
     await many(assist(page), 0);
   });
 
   it("questions in a row: action, document, text, answer", async () => {
     await ask(page, BOTH);
-    await choice("Audit").click();
-    await asks("Which document would you like to audit against?");
+    await choice("Check against rules").click();
+    await asks("Which document has the rules to check against?");
     await choice(P2025).click();
-    await asks("Please enter the text");
+    await asks("Paste the text to check");
     await ask(page, EMAIL);
     await gone();
     const text = await (await answer(page, 1)).textContent();
@@ -129,11 +129,11 @@ describe("a question", () => {
     await tab.close();
   });
 
-  it("when little is found: Tag documents opens the mention list and resumes nothing until it is sent", async () => {
+  it("when little is found: Choose documents opens the mention list and resumes nothing until it is sent", async () => {
     await ask(page, "zebra quasar xylophone?");
-    await choice("Continue anyway").waitFor();
+    await choice("Answer anyway").waitFor();
     await shot(page, "54-little-found");
-    await choice("Tag specific documents").click();
+    await choice("Choose documents").click();
     await page.getByRole("listbox").waitFor();
     assert.equal((await history(page)).active_turn?.status, "interrupted");
     await page.keyboard.press("Backspace");
@@ -143,9 +143,9 @@ describe("a question", () => {
     await answers(page).or(assist(page)).first().waitFor();
   });
 
-  it("when little is found: Continue anyway answers", async () => {
+  it("when little is found: Answer anyway answers", async () => {
     await ask(page, "zebra quasar xylophone?");
-    await choice("Continue anyway").click();
+    await choice("Answer anyway").click();
     await answer(page, 1);
   });
 
@@ -174,16 +174,16 @@ describe("a tool with side effects", () => {
 
   it("generate_image waits for approval, a refresh meanwhile brings the question back, and approving goes on to the picture", async () => {
     await startWithTools(page, "draw a cat in a hat");
-    await asks("May I run generate_image?");
+    await asks("Allow “Generate image”?");
     await page.reload();
-    await asks("May I run generate_image?");
+    await asks("Allow “Generate image”?");
     await shot(page, "55-approval");
     await choice("Approve").click();
     await picture().waitFor();
     await many(picture(), 1);
     await card().and(page.locator("[data-tool-state=done]")).waitFor();
     await card().getByRole("button").press("Enter");
-    await card().getByRole("group", { name: "Arguments" }).getByText("a cat in a hat").waitFor();
+    await card().getByRole("group", { name: "Details" }).getByText("a cat in a hat").waitFor();
     await card().getByRole("group", { name: "Result" }).waitFor();
     await shot(page, "56-picture");
     await page.reload();
@@ -193,10 +193,10 @@ describe("a tool with side effects", () => {
 
   it("runs with the arguments that a person has changed; what is no JSON is not sent", async () => {
     await startWithTools(page, "draw a cat in a hat");
-    const args = assist(page).getByRole("textbox", { name: "Arguments" });
+    const args = assist(page).getByRole("textbox", { name: "Details" });
     await args.fill("{");
     await choice("Approve").click();
-    await assist(page).getByText("This is not valid JSON yet.").waitFor();
+    await assist(page).getByText("This isn't valid JSON yet.").waitFor();
     await args.fill('{"prompt":"a dog in a coat"}');
     await choice("Approve").click();
     await picture().waitFor();
@@ -220,7 +220,7 @@ describe("branches", () => {
     const mine = yours(page).filter({ hasText: from });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit message" }).click();
-    const box = page.getByRole("textbox", { name: "Edited text" });
+    const box = page.getByRole("textbox", { name: "Edited message" });
     await box.fill(to);
     await box.press("Enter");
   };
@@ -235,7 +235,7 @@ describe("branches", () => {
     await shot(page, "57-versions");
     await page.reload();
     await versions().getByText("2/2").waitFor();
-    await versions().getByRole("button", { name: "Earlier version" }).click();
+    await versions().getByRole("button", { name: "Previous version" }).click();
     await yours(page).filter({ hasText: "How many days" }).waitFor();
     await answers(page).filter({ hasText: "three days per week" }).waitFor();
     await ask(page, "What about customer data on private addresses?");
@@ -249,7 +249,7 @@ describe("branches", () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await answers(page).first().hover();
-    await page.getByRole("button", { name: "Another answer" }).click();
+    await page.getByRole("button", { name: "Regenerate" }).click();
     await versions().getByText("2/2").waitFor();
     await answer(page, 1);
     await many(yours(page), 1);
@@ -275,7 +275,7 @@ describe("an answer", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stack.url });
     await ask(page, "How many days a week may employees work remotely?");
     const got = await answer(page, 1);
-    await got.getByText(/(high|medium|low) confidence/).waitFor();
+    await got.getByText(/(High|Medium|Low) confidence/).waitFor();
     await got.getByText(/[\d,]+ tokens · \$/).waitFor();
     await got.locator("time").waitFor();
     await yours(page).locator("time").waitFor();
@@ -331,7 +331,7 @@ describe("the page", () => {
     await conversation(page).getByText(/Answer [4-9]\d\d\./).first().waitFor();
     const long = await page.evaluate(() => window.long);
     console.log(`2,000 messages: ${drawn} drawn, long tasks while scrolling: ${long.map(Math.round).join(", ") || "none"}`);
-    await page.getByRole("button", { name: "Go to the end" }).click();
+    await page.getByRole("button", { name: "Jump to latest" }).click();
     await conversation(page).getByText("Answer 999.").waitFor();
   });
 
@@ -345,7 +345,7 @@ describe("the page", () => {
     await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
     await conversation(page).hover();
     while ((await card.count()) > 0) await page.mouse.wheel(0, -1000);
-    await page.getByRole("button", { name: "Go to the end" }).click();
+    await page.getByRole("button", { name: "Jump to latest" }).click();
     await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
   });
 
@@ -392,13 +392,13 @@ describe("the page", () => {
       await shot(page, `60-${name}-answer`);
       assert.deepEqual(await axe(page), []);
       await ask(page, BOTH);
-      await choice("Audit").waitFor();
+      await choice("Check against rules").waitFor();
       await shot(page, `61-${name}-question`);
       assert.deepEqual(await axe(page), []);
       await choice("Cancel").click();
       await gone();
       await startWithTools(page, "draw a cat in a hat");
-      await asks("May I run generate_image?");
+      await asks("Allow “Generate image”?");
       await shot(page, `62-${name}-approval`);
       assert.deepEqual(await axe(page), []);
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

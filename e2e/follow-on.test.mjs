@@ -41,14 +41,14 @@ describe("follow-on messages and stops", () => {
   it("stop before first delta still yields consistent interrupted state", async () => {
     model.hold = 0;
     await ask(page, QUESTION);
-    await progress(page).getByText("Researching your question...").waitFor();
+    await progress(page).getByText("Researching your question…").waitFor();
     const tab = await context.newPage();
     await tab.goto(page.url());
     await stop(tab).waitFor();
     await stop(page).click();
     const stopped = async (on) => {
       await stop(on).waitFor({ state: "detached" });
-      await conversation(on).getByText("Stopped.", { exact: true }).waitFor();
+      await conversation(on).getByText("You stopped this answer", { exact: true }).waitFor();
       await many(yours(on), 1);
       await many(interrupted(on), 0);
       await progress(on).getByText(/./).waitFor({ state: "detached" });
@@ -134,10 +134,10 @@ describe("follow-on messages and stops", () => {
       model.pieces = Array.from({ length: 4_000 }, (_, i) => `Word${i} `);
       await page.evaluate(() => {
         window.texts = []; // of the answer, from the badge on
-        const badge = /Response interrupted/;
+        const badge = /You stopped this answer|This answer was interrupted/;
         new MutationObserver(() => {
           const text = [...document.querySelectorAll("article")].map((a) => a.textContent).find((t) => badge.test(t));
-          const words = text?.split("Response interrupted")[0];
+          const words = text?.split(badge)[0];
           if (words !== undefined && window.texts.at(-1) !== words) window.texts.push(words);
         }).observe(document, { childList: true, subtree: true, characterData: true });
       });

@@ -34,13 +34,13 @@ describe("reading a conversation again", () => {
     await same();
     const first = page.url();
 
-    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await many(yours(page), 0);
     await ask(page, "When is the capital plan submitted?");
     await answer(page, 1);
     await many(yours(page), 1);
-    await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: new RegExp(QUESTIONS[0].slice(0, 20)) }).click();
+    await page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: new RegExp(QUESTIONS[0].slice(0, 20)) }).click();
     await page.waitForURL(first);
     await same();
 
@@ -82,11 +82,11 @@ describe("reading a conversation again", () => {
       await route.continue();
     });
     await page.reload();
-    await page.getByText("Opening the conversation...").waitFor({ state: "attached" });
+    await page.getByText("Opening chat…").waitFor({ state: "attached" });
     await shot(page, "67-opening");
     read();
     await answer(page, 1);
-    await many(page.getByText("Opening the conversation..."), 0);
+    await many(page.getByText("Opening chat…"), 0);
   });
 });
 
@@ -113,7 +113,7 @@ describe("a person with very much", () => {
   it("of conversations finds and opens them: 2,000 in the list", async () => {
     await make(2_000, (i) => post("/api/conversations", { title: `Conversation ${String(i).padStart(4, "0")} about topic ${i % 7}` }));
     await page.reload();
-    const list = page.getByRole("navigation", { name: "Conversations" });
+    const list = page.getByRole("navigation", { name: "Chats" });
     const rows = list.getByRole("link");
     await rows.first().waitFor();
     assert.ok((await rows.count()) <= 200, "not all at once");
@@ -129,7 +129,7 @@ describe("a person with very much", () => {
     console.log(`2,000 conversations: scrolled to the end in ${Date.now() - began} ms, ${drawn} drawn`);
     await shot(page, "68-many-conversations");
 
-    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    const search = page.getByRole("searchbox", { name: "Search chats" });
     await search.fill("Conversation 0777");
     await many(rows, 1);
     await rows.first().click();
@@ -152,11 +152,11 @@ describe("a person with very much", () => {
     const search = page.getByRole("searchbox", { name: "Search documents" });
     await search.fill("report 321");
     await many(documents(page), 1);
-    await page.getByRole("button", { name: "Read Report 321" }).click();
+    await page.getByRole("button", { name: "Open Report 321" }).click();
     await page.getByRole("region", { name: "Text of Report 321" }).getByText("The number of this report is 321.").waitFor();
     await page.getByRole("button", { name: "Back to all documents" }).click();
     await search.fill("no such words");
-    await page.getByText("No document has these words in its title.").waitFor();
+    await page.getByText("No matching documents").waitFor();
     await search.press("Escape");
     await documents(page).filter({ hasText: "Report 499" }).waitFor({ state: "attached" });
     await composer(page).pressSequentially("@report 123");

@@ -34,10 +34,10 @@ afterEach(async () => {
 leaveNoFaults();
 
 const pills = (on) => on.locator("[data-mention]");
-const box = () => page.getByRole("textbox", { name: "Edited text" });
+const box = () => page.getByRole("textbox", { name: "Edited message" });
 const editor = () => page.getByRole("form", { name: "Edit message" });
 const save = () => editor().getByRole("button", { name: "Send", exact: true });
-const list = () => page.getByRole("listbox", { name: "What to mention" });
+const list = () => page.getByRole("listbox", { name: "Mentions" });
 const versions = () => page.getByRole("group", { name: "Versions" });
 
 /** Sends "Summarize @Lighthouse notes in short", and waits for its answer. */
@@ -98,7 +98,7 @@ describe("a message", () => {
     expectRefusal(faults, 404);
     await page.reload();
     await pill.click();
-    await text.getByText("This document has been deleted.").waitFor();
+    await text.getByText("This document was deleted.").waitFor();
   });
 
   it("stays plain text when the document that some client sent with it says something else", async () => {
@@ -159,7 +159,7 @@ describe("a message", () => {
     await answer(page, 2);
     await edit("When does");
     await page.keyboard.type(" @");
-    await page.getByRole("option", { name: "Audit" }).click();
+    await page.getByRole("option", { name: "Check against rules" }).click();
     await many(box().locator(".mention"), 1);
     await editor().getByRole("button", { name: "Cancel" }).click();
     await many(editor(), 0);
@@ -211,14 +211,14 @@ describe("a message", () => {
     await page.reload();
     await yours(page).getByRole("img").waitFor();
     await edit(WHEN);
-    await editor().getByRole("img", { name: "picture 1" }).waitFor();
+    await editor().getByRole("img", { name: "image 1" }).waitFor();
     await page.keyboard.type(" Tell me.");
     await page.keyboard.press("Enter");
     assert.equal((await kept(`${WHEN} Tell me.`)).metadata.attachments.length, 1);
     await yours(page).getByRole("img").waitFor();
     await edit("Tell me");
     assert.equal(await save().isDisabled(), true);
-    await editor().getByRole("button", { name: "Remove picture 1" }).click();
+    await editor().getByRole("button", { name: "Remove image 1" }).click();
     await save().click();
     await yours(page).getByRole("img").waitFor({ state: "detached" });
     await versions().getByText("3/3").waitFor();
@@ -233,7 +233,7 @@ describe("a message", () => {
     await box().press("Enter");
     await versions().getByText("2/2").waitFor();
     await answer(page, 1);
-    await versions().getByRole("button", { name: "Earlier version" }).click();
+    await versions().getByRole("button", { name: "Previous version" }).click();
     await yours(page).getByText(WHEN).waitFor();
     await page.reload();
     await yours(page).getByText(WHEN).waitFor();
@@ -245,11 +245,11 @@ describe("a message", () => {
     assert.deepEqual(await said(), [WHEN, WHAT]);
     await page.reload();
     await yours(page).getByText(WHAT).waitFor();
-    await versions().getByRole("button", { name: "Later version" }).click();
+    await versions().getByRole("button", { name: "Next version" }).click();
     await yours(page).getByText(WHO).waitFor();
     await page.reload();
     await yours(page).getByText(WHO).waitFor();
-    await versions().getByRole("button", { name: "Earlier version" }).click();
+    await versions().getByRole("button", { name: "Previous version" }).click();
     await yours(page).getByText(WHAT).waitFor();
     await page.reload();
     await yours(page).getByText(WHAT).waitFor();
@@ -261,16 +261,16 @@ describe("a message", () => {
     await writing(page).getByText("The clock").waitFor();
     await composer(page).fill("Never mind this one");
     await composer(page).press("Control+Enter");
-    const waiting = page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
-    await waiting.getByRole("button", { name: "Take back" }).click();
+    const waiting = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+    await waiting.getByRole("button", { name: "Remove from queue" }).click();
     await many(waiting, 0);
     model.hold = Infinity;
     const back = yours(page).filter({ hasText: "Never mind" });
     const reads = async () => {
-      await back.getByText("Taken back before it was answered.").waitFor();
+      await back.getByText("Withdrawn before it was answered").waitFor();
       await many(answers(page), 1);
       await many(interrupted(page), 0);
-      await many(page.getByText("Stopped."), 0);
+      await many(page.getByText("You stopped this answer", { exact: true }), 0);
     };
     await reads();
     await page.reload();
@@ -279,12 +279,12 @@ describe("a message", () => {
 
     model.hold = 0;
     await ask(page, WHAT);
-    await progress(page).getByText("Researching your question...").waitFor();
+    await progress(page).getByText("Researching your question…").waitFor();
     await stop(page).click();
-    await page.getByText("Stopped.").waitFor();
+    await page.getByText("You stopped this answer", { exact: true }).waitFor();
     await page.reload();
-    await page.getByText("Stopped.").waitFor();
-    await many(page.getByText("Taken back before it was answered."), 1);
+    await page.getByText("You stopped this answer", { exact: true }).waitFor();
+    await many(page.getByText("Withdrawn before it was answered"), 1);
   });
 });
 

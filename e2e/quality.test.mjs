@@ -17,12 +17,12 @@ leaveNoFaults();
 
 const focused = (locator) => locator.and(page.locator(":focus")).waitFor();
 const choice = (name) => assist(page).getByRole("button", { name, exact: true });
-const conversations = () => page.getByRole("navigation", { name: "Conversations" });
+const conversations = () => page.getByRole("navigation", { name: "Chats" });
 const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
 
 async function remove(title) {
   await row(title).hover();
-  await row(title).getByRole("button", { name: /^More about/ }).click();
+  await row(title).getByRole("button", { name: /^Options for/ }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await page.getByText("was deleted").hover(); // a notice does not go from under the pointer
 }
@@ -53,7 +53,7 @@ describe("a question that comes while somebody types", () => {
     await focused(assist(page));
     for (const key of ["Space", "a", "Enter", "Enter"]) await page.keyboard.press(key);
     await page.keyboard.press("Tab");
-    await focused(assist(page).getByRole("textbox", { name: "Arguments" }));
+    await focused(assist(page).getByRole("textbox", { name: "Details" }));
     await choice("Reject").click();
     await assist(page).waitFor({ state: "detached" });
     const answered = sent.filter((b) => b.resume);
@@ -81,7 +81,7 @@ describe("a question that comes while somebody types", () => {
   it("keeps the page when a file is dropped on it", async () => {
     await page.goto("/");
     await ask(page, "Summarize and audit the remote work policy");
-    await choice("Audit").waitFor();
+    await choice("Check against rules").waitFor();
     const [over, dropped] = await page.evaluate(() =>
       ["dragover", "drop"].map((type) => {
         const data = new DataTransfer();
@@ -90,7 +90,7 @@ describe("a question that comes while somebody types", () => {
       }),
     );
     assert.deepEqual([over, dropped], [true, true], "the browser does not open it");
-    await many(page.getByText("Drop to add to your message"), 0);
+    await many(page.getByText("Drop files to add them to your message"), 0);
     await many(page.getByRole("list", { name: "Attachments" }), 0);
     await choice("Cancel").click();
     await assist(page).waitFor({ state: "detached" });
@@ -169,7 +169,7 @@ describe("what was deleted and taken back", () => {
     await page.goto("/");
     await ask(page, QUESTION);
     await answer(page, 1);
-    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await ask(page, SECOND);
     await answer(page, 1);
@@ -194,9 +194,9 @@ describe("on a phone", () => {
     await answer(page, 1);
     const size = (locator) => locator.evaluate((el) => Number.parseFloat(getComputedStyle(el).fontSize));
     assert.equal(await size(composer(page)), 16);
-    await page.getByRole("button", { name: "Conversations" }).click();
+    await page.getByRole("button", { name: "Chats" }).click();
     assert.equal(await size(page.getByRole("searchbox")), 16);
-    await row("How many days").getByRole("button", { name: /^More about/ }).click();
+    await row("How many days").getByRole("button", { name: /^Options for/ }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const undo = page.getByRole("button", { name: "Undo" });
     await undo.waitFor();
@@ -219,12 +219,12 @@ describe("where the browser keeps nothing", () => {
         });
     });
     await page.goto("/");
-    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("button", { name: "Theme" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
     await ask(page, QUESTION);
     await answer(page, 1);
     await composer(page).fill("a later thought");
-    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("button", { name: "New chat" }).click();
     await row("How many days").getByRole("link").click();
     await composer(page).getByText("a later thought").waitFor();
     await page.reload();

@@ -18,7 +18,7 @@ leaveNoFaults();
 const provoked = (words) => faults.splice(0, faults.length, ...faults.filter((f) => !words.test(f)));
 
 describe("a part that cannot be fetched", () => {
-  const failed = () => page.getByText("This part of the page could not be shown.");
+  const failed = () => page.getByText("This part of the page couldn't be shown.");
   const withhold = (name) => page.route(`**/${name}-*.js`, (route) => route.abort());
   const stillHere = async () => {
     await failed().waitFor();
@@ -116,11 +116,11 @@ describe("a reader who has gone up", () => {
     await writing(page).getByText("Line 0.").waitFor();
     await composer(page).fill("Third");
     await composer(page).press("Control+Enter");
-    const waits = page.getByRole("list", { name: "Waiting messages" }).getByText("Third");
+    const waits = page.getByRole("list", { name: "Queued messages" }).getByText("Third");
     await waits.waitFor();
     await assertSoon(async () => (await history(page)).messages.some((m) => m.content === "Third"), "the server has the third");
     await conversation(page).evaluate((el, to) => (el.scrollTop = to), TOP);
-    await page.getByRole("button", { name: "Go to the end" }).waitFor();
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor();
     slow.model.hold = Infinity;
     await yours(page).filter({ hasText: "Third" }).waitFor({ state: "attached" });
     await many(answers(page), 3);
@@ -171,19 +171,19 @@ describe("a version that is picked", () => {
     // By the wheel, so that the list does not go back to its end.
     await conversation(page).hover();
     await page.mouse.wheel(0, -300);
-    await page.getByRole("button", { name: "Go to the end" }).waitFor();
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor();
     await picker().hover();
   });
 
   it("stays where the picker was pressed, and so does the focus, whatever comes after it", async () => {
-    await press("Earlier version");
+    await press("Previous version");
     await picker().getByText("1/2").waitFor();
-    await picker().getByRole("button", { name: "Later version" }).and(page.locator(":focus")).waitFor();
+    await picker().getByRole("button", { name: "Next version" }).and(page.locator(":focus")).waitFor();
     await stays();
     await conversation(page).getByText("Answer a 0.").waitFor();
     await page.keyboard.press("Enter");
     await picker().getByText("2/2").waitFor();
-    await picker().getByRole("button", { name: "Earlier version" }).and(page.locator(":focus")).waitFor();
+    await picker().getByRole("button", { name: "Previous version" }).and(page.locator(":focus")).waitFor();
     await stays();
     await shot(page, "67-picked");
   });
@@ -192,11 +192,11 @@ describe("a version that is picked", () => {
     const mine = yours(page).filter({ hasText: "Question b 1?" });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit message" }).click();
-    await page.getByRole("textbox", { name: "Edited text" }).waitFor();
-    await press("Earlier version");
+    await page.getByRole("textbox", { name: "Edited message" }).waitFor();
+    await press("Previous version");
     await picker().getByText("1/2").waitFor();
     await many(page.getByRole("form", { name: "Edit message" }), 0);
-    await press("Later version");
+    await press("Next version");
     await picker().getByText("2/2").waitFor();
     await mine.waitFor();
     await many(page.getByRole("form", { name: "Edit message" }), 0);
@@ -217,7 +217,7 @@ describe("a message of pictures alone", () => {
     const again = mine.getByRole("button", { name: "Edit message" }).and(page.locator(":enabled"));
     await again.or(cancel).first().waitFor();
     await again.click();
-    await page.getByRole("textbox", { name: "Edited text" }).fill(QUESTION);
+    await page.getByRole("textbox", { name: "Edited message" }).fill(QUESTION);
     await page.keyboard.press("Enter");
     await mine.getByText(QUESTION).waitFor();
     await mine.locator("img").waitFor();
@@ -371,7 +371,7 @@ describe("a citation", () => {
       await page.mouse.wheel(0, -1000);
       return (await chip.count()) > 0;
     }, "the citation is in the page");
-    await page.getByRole("button", { name: "Go to the end" }).waitFor();
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor();
     const width = () => conversation(page).evaluate((el) => el.clientWidth);
     const wide = await width();
     await chip.evaluate((el) => {
@@ -431,7 +431,7 @@ describe("a tool call of a turn that was stopped", () => {
     await page.goto("/");
     await startWithTools(page, "draw a cat in a hat");
     const card = page.getByRole("region", { name: "Tool generate_image" });
-    await card.getByText("Waits for your approval").waitFor();
+    await card.getByText("Waiting for approval").waitFor();
     await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
     await card.getByText("Not approved").waitFor();
     await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
@@ -460,10 +460,10 @@ describe("on a phone", () => {
     await page.route("**/api/ui/chat", (route) => route.abort());
     await composer(page).fill("A third message that is long enough to be cut where it waits for the others");
     await composer(page).press("Control+Enter");
-    const waiting = page.getByRole("list", { name: "Waiting messages" });
-    await waiting.getByText("Not sent. The server cannot be reached.").waitFor();
+    const waiting = page.getByRole("list", { name: "Queued messages" });
+    await waiting.getByText("Not sent. The server can't be reached.").waitFor();
     await shot(page, "69-phone-not-sent");
-    for (const name of ["Send again", "Take back"]) {
+    for (const name of ["Send again", "Remove from queue"]) {
       const { x, width } = await waiting.getByRole("button", { name }).boundingBox();
       assert.ok(x >= 0 && x + width <= 390, `${name} ends at ${x + width} px`);
     }

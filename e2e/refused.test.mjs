@@ -17,7 +17,7 @@ const NOTES = "Lighthouse notes";
 const QUESTION = "What does the circular say about the liquidity coverage ratio?";
 const problem = (words) => page.getByRole("alert").filter({ hasText: words });
 const dismiss = () => page.getByRole("button", { name: "Dismiss", exact: true });
-const change = () => page.getByRole("button", { name: "Change it", exact: true });
+const change = () => page.getByText("Edit message", { exact: true });
 const mentioned = () => composer(page).locator(".mention");
 
 /** The next message or answer is refused. */
@@ -34,7 +34,7 @@ async function askOfWhatIsGone() {
   await page.request.delete(`/api/documents/${id}`);
   expectRefusal(faults, 400);
   await composer(page).press("Enter");
-  await problem("A document that is mentioned does not exist any more.").waitFor();
+  await problem("A document you mentioned no longer exists.").waitFor();
 }
 
 describe("what is dismissed", () => {
@@ -79,8 +79,8 @@ describe("another answer that is refused", () => {
       await answer(page, n);
     }
     await refuseNext({ code: "rate_limited", message: "That was too fast." }, 429);
-    await page.getByRole("button", { name: "Another answer" }).last().click();
-    await problem("That was too fast.").waitFor();
+    await page.getByRole("button", { name: "Regenerate" }).last().click();
+    await problem("Too many requests.").waitFor();
     // A page that took its own request for something that had happened elsewhere read all anew, without end.
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
@@ -103,7 +103,7 @@ describe("an answer to a question that does not fit", () => {
     await assist(page).waitFor();
     await refuseNext(misfit);
     await ask(page, "We work from home on five days.");
-    await problem("The answer does not fit the question. (resume_value must be shorter)").waitFor();
+    await problem("This reply doesn't fit the question. Try another one. (resume_value must be shorter)").waitFor();
     await composer(page).getByText("We work from home on five days.").waitFor();
     const { interrupt_id } = (await history(page)).pending_interrupt;
     await composer(page).press("Enter");
@@ -112,11 +112,11 @@ describe("an answer to a question that does not fit", () => {
 
   it("still has the arguments that a tool was to get", async () => {
     await startWithTools(page, "draw a cat in a hat");
-    const args = assist(page).getByRole("textbox", { name: "Arguments" });
+    const args = assist(page).getByRole("textbox", { name: "Details" });
     await args.fill('{"prompt":"a walrus on ice"}');
     await refuseNext(misfit);
     await assist(page).getByRole("button", { name: "Approve" }).click();
-    await problem("The answer does not fit the question.").waitFor();
+    await problem("This reply doesn't fit the question.").waitFor();
     assert.equal(await args.inputValue(), '{"prompt":"a walrus on ice"}');
     await assist(page).getByRole("button", { name: "Approve" }).click();
     await conversation(page).getByText("Approved with changes").waitFor();

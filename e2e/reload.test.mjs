@@ -25,10 +25,10 @@ describe("a reload while Palaver asks", () => {
 
   /** What to say, and how each question is answered. */
   const questions = {
-    action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Audit", exact: true }).click() },
+    action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Check against rules", exact: true }).click() },
     doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
     text_input: { say: "Audit this email: we work from home every day", go: () => ask(page, "We work from home on five days a week."), typed: true },
-    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Continue anyway" }).click() },
+    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click() },
     tool_approval: { say: "draw a cat in a hat", go: (on) => on.getByRole("button", { name: "Approve" }).click(), tools: true },
   };
 
@@ -84,9 +84,9 @@ describe("a reload of a conversation", () => {
     await ask(page, QUESTION);
     await writing(page).getByText(`Word${HELD - 1} `).waitFor();
   };
-  const waiting = () => page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
+  const waiting = () => page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
   const whole = async (n) => (await answer(page, n)).getByText("and that is all.").waitFor();
-  const failed = () => conversation(page).getByText("No answer could be given.", { exact: true });
+  const failed = () => conversation(page).getByText("Something went wrong. Try again.", { exact: true });
 
   /** How a state is come to, what is to be seen of it before and after the reload, and how it is gone on with. */
   const states = {
@@ -163,7 +163,7 @@ describe("a reload of a conversation", () => {
       goOn: async () => {
         model.failing = false;
         await answers(page).first().hover();
-        await page.getByRole("button", { name: "Another answer" }).click();
+        await page.getByRole("button", { name: "Regenerate" }).click();
         await whole(1);
         await many(failed(), 0);
       },

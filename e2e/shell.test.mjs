@@ -37,8 +37,8 @@ async function box(locator) {
 }
 
 const covers = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-const notice = () => page.getByRole("region", { name: /^Notices/ }).getByRole("dialog");
-const conversations = () => page.getByRole("navigation", { name: "Conversations" });
+const notice = () => page.getByRole("region", { name: /^Notifications/ }).getByRole("dialog");
+const conversations = () => page.getByRole("navigation", { name: "Chats" });
 const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
 
 /** A notice goes by itself, but not from under the pointer. */
@@ -46,7 +46,7 @@ const hold = (words) => page.getByText(words).hover();
 
 async function fromMenu(title, item) {
   await row(title).hover();
-  await row(title).getByRole("button", { name: /^More about/ }).click();
+  await row(title).getByRole("button", { name: /^Options for/ }).click();
   await page.getByRole("menuitem", { name: item }).click();
 }
 
@@ -120,18 +120,18 @@ describe("the welcome page", () => {
   it("lets a person choose who answers: the documents, or the assistant with its tools", async () => {
     await page.goto("/");
     const sent = posts("/api/ui/chat");
-    await page.getByRole("button", { name: "Answers come from: Documents" }).click();
-    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).click();
-    await page.getByRole("button", { name: "Answers come from: Assistant with tools" }).waitFor();
+    await page.getByRole("button", { name: "Mode: Document answers" }).click();
+    await page.getByRole("menuitemradio", { name: "Assistant" }).click();
+    await page.getByRole("button", { name: "Mode: Assistant" }).waitFor();
     await ask(page, "What about liquidity?");
     await replied(page);
     assert.equal(sent[0].agent, "assistant");
-    assert.equal(await page.getByRole("button", { name: /^Answers come from/ }).count(), 0, "it is kept for the thread");
+    assert.equal(await page.getByRole("button", { name: /^Mode:/ }).count(), 0, "it is kept for the thread");
   });
 
   it("offers ways to begin with the documents that are there", async () => {
     await page.goto("/");
-    await page.getByRole("list", { name: "Ways to begin" }).getByRole("button", { name: /^Compare/ }).click();
+    await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: /^Compare/ }).click();
     assert.equal(await composer(page).locator(".mention").count(), 3);
     assert.match(await composer(page).textContent(), /^@Compare @.+ and @/);
     const sent = posts("/api/ui/chat");
@@ -143,7 +143,7 @@ describe("the welcome page", () => {
 
   it("keeps its heading where it is when there is more to begin with, and when the message grows", async () => {
     await page.goto("/");
-    const ways = page.getByRole("list", { name: "Ways to begin" });
+    const ways = page.getByRole("list", { name: "Suggestions" });
     await ways.getByRole("button", { name: /^Compare/ }).waitFor();
     const heading = page.getByRole("heading", { name: "Ask your documents" });
     const { top } = await box(heading);
@@ -228,7 +228,7 @@ describe("the composer", () => {
   it("mentions documents, actions and sets by keyboard, grouped, and sends what they are", async () => {
     await page.goto("/");
     await composer(page).pressSequentially("@");
-    const list = page.getByRole("listbox", { name: "What to mention" });
+    const list = page.getByRole("listbox", { name: "Mentions" });
     await list.waitFor();
     assert.deepEqual(await list.getByRole("group").evaluateAll((all) => all.map((g) => g.getAttribute("aria-label"))), ["Documents", "Actions", "Web"]);
     assert.equal(await list.getByRole("option", { name: /Web search/ }).getAttribute("aria-disabled"), "true");
@@ -312,7 +312,7 @@ describe("the composer", () => {
     await page.waitForURL(/\/chat\//);
     await answer(page, 1);
     await composer(page).fill("a later thought");
-    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     assert.equal(await composer(page).textContent(), "");
     await page.goBack();
@@ -350,13 +350,13 @@ describe("the composer", () => {
     assert.equal(await sendButton(page).isDisabled(), false);
 
     await give("dragenter", [{ name: "x.png", type: "image/png", bytes: PNG }]);
-    await page.getByText("Drop to add to your message").waitFor();
+    await page.getByText("Drop files to add them to your message").waitFor();
     expectRefusal(faults, 415);
     await give("drop", [
       { name: "Kayak rules.txt", type: "text/plain", bytes: Buffer.from("Kayaks are returned before sunset.") },
       { name: "odd.bin", type: "application/octet-stream", bytes: Buffer.from([0, 1, 2]) },
     ]);
-    await page.getByText("Drop to add to your message").waitFor({ state: "detached" });
+    await page.getByText("Drop files to add them to your message").waitFor({ state: "detached" });
     await composer(page).locator(".mention", { hasText: "Kayak rules" }).waitFor();
     await page.getByRole("alert").filter({ hasText: "odd.bin: " }).waitFor();
     await page.getByRole("button", { name: "Remove odd.bin" }).click();
@@ -419,14 +419,14 @@ describe("the list of conversations", () => {
     await title.press("Enter");
     await row("Ratios & <b>limits</b>").waitFor();
 
-    await page.getByRole("searchbox", { name: "Search conversations" }).fill("ratios");
+    await page.getByRole("searchbox", { name: "Search chats" }).fill("ratios");
     await row("outsourcing").waitFor({ state: "detached" });
     await row("Ratios").getByRole("link").click();
     await page.waitForURL(first);
     await yours().getByText("What about liquidity?").waitFor();
     await page.getByRole("heading", { name: "Ratios & <b>limits</b>" }).waitFor();
     await page.getByRole("searchbox").fill("no such words");
-    await page.getByText("No conversation holds these words.").waitFor();
+    await page.getByText("No matching chats").waitFor();
     await page.getByRole("searchbox").press("Escape");
     await row("outsourcing").waitFor();
     await page.reload();
@@ -439,7 +439,7 @@ describe("the list of conversations", () => {
     const first = await begin("What about liquidity, dear giraffe?");
     const second = await begin("What about outsourcing, dear zebra?");
     await page.goto("/");
-    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    const search = page.getByRole("searchbox", { name: "Search chats" });
     await search.pressSequentially("giraffe");
     await search.press("Enter"); // before it is found
     await page.waitForURL(first);
@@ -461,7 +461,7 @@ describe("the list of conversations", () => {
   it("has no title for a conversation that does not exist", async () => {
     expectRefusal(faults, 404);
     await page.goto(`/chat/${crypto.randomUUID()}`);
-    await page.getByText("This conversation does not exist.").waitFor();
+    await page.getByText("Chat not found.").waitFor();
     assert.equal(await page.getByRole("heading", { level: 1 }).count(), 0);
     assert.equal(await page.title(), "Palaver");
   });
@@ -486,7 +486,7 @@ describe("the list of conversations", () => {
     await page.getByRole("button", { name: "Dismiss" }).click();
     assert.equal((await gone).status(), 204);
     await page.reload();
-    await page.getByText("Your conversations will be listed here.").waitFor();
+    await page.getByText("Your chats will appear here.").waitFor();
   });
 
   it("deletes one also when the page is left before the time is up", async () => {
@@ -496,7 +496,7 @@ describe("the list of conversations", () => {
     await page.reload();
     await until(async () => (await (await page.request.get("/api/conversations")).json()).items.length === 0);
     await page.reload();
-    await page.getByText("Your conversations will be listed here.").waitFor();
+    await page.getByText("Your chats will appear here.").waitFor();
   });
 
   it("says that it cannot be read, and tries again", async () => {
@@ -506,7 +506,7 @@ describe("the list of conversations", () => {
     await conversations().getByText("Something went wrong.").waitFor();
     await page.unroute("**/api/conversations?*");
     await conversations().getByRole("button", { name: "Try again" }).click();
-    await page.getByText("Your conversations will be listed here.").waitFor();
+    await page.getByText("Your chats will appear here.").waitFor();
   });
 });
 
@@ -521,7 +521,7 @@ describe("the documents panel", () => {
     await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([1, 2, 3, 4].map(note));
     for (const n of [1, 2, 3, 4]) await ready(page, `Note ${n}`);
     await shot(page, "shell-05-documents");
-    await page.getByRole("button", { name: "Read Note 3" }).click();
+    await page.getByRole("button", { name: "Open Note 3" }).click();
     await page.getByRole("region", { name: "Text of Note 3" }).getByText("The number of this note is 3.").waitFor();
     await page.getByRole("button", { name: "Back to all documents" }).click();
 
@@ -554,13 +554,13 @@ describe("the documents panel", () => {
     await refused.waitFor({ state: "detached" });
 
     const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
-    const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file holds no text." };
+    const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file contains no text." };
     await page.route("**/api/documents?*", (route) => route.fulfill({ json: { items: [doc, broken] } }));
     await page.reload();
     await openDocuments(page);
-    await documents(page).filter({ hasText: "Slow one" }).getByText("Being read, 40 %").waitFor();
-    await documents(page).filter({ hasText: "Broken one" }).getByText("The file holds no text.").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Read Slow one" }).isDisabled(), true);
+    await documents(page).filter({ hasText: "Slow one" }).getByText("Processing… 40%").waitFor();
+    await documents(page).filter({ hasText: "Broken one" }).getByText("This file contains no text.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Open Slow one" }).isDisabled(), true);
   });
 
   it("makes sets, which can be mentioned, changes and deletes them", async () => {
@@ -599,7 +599,7 @@ describe("the documents panel", () => {
     await page.reload();
     await openDocuments(page);
     await page.getByRole("tab", { name: "Sets" }).click();
-    await page.getByText("A set is a name for several documents").waitFor();
+    await page.getByText("Group documents, then type @name").waitFor();
     assert.equal(await set.count(), 0);
   });
 
@@ -611,7 +611,7 @@ describe("the documents panel", () => {
     await mention(page, "Note 7");
     await composer(page).press("Enter");
     await answer(page, 1);
-    await page.getByRole("region", { name: "In this conversation" }).getByRole("button", { name: "Note 7" }).click();
+    await page.getByRole("region", { name: "In this chat" }).getByRole("button", { name: "Note 7" }).click();
     await page.getByRole("region", { name: "Text of Note 7" }).waitFor();
   });
 
@@ -623,7 +623,7 @@ describe("the documents panel", () => {
     await page.reload();
     await openDocuments(page);
     await ready(page, evil);
-    await page.getByRole("button", { name: `Read ${evil}` }).click();
+    await page.getByRole("button", { name: `Open ${evil}` }).click();
     await page.getByText(`${evil} stands here.`).waitFor();
     await composer(page).pressSequentially("Summarize ");
     await mention(page, evil);
@@ -641,11 +641,11 @@ describe("a window that is not wide", () => {
     await page.goto("/");
     const message = await box(messageForm(page));
     await openDocuments(page);
-    await page.getByRole("dialog", { name: "Documents" }).waitFor();
+    await page.getByRole("dialog", { name: "Library" }).waitFor();
     assert.equal((await box(page.locator("form[aria-label=Message]"))).width, message.width);
     await shot(page, "shell-15-documents-1024");
     await page.setViewportSize({ width: 1200, height: 800 });
-    await page.getByRole("complementary", { name: "Documents" }).waitFor();
+    await page.getByRole("complementary", { name: "Library" }).waitFor();
   });
 });
 
@@ -655,11 +655,11 @@ describe("a part that cannot be fetched", () => {
   it("says so in its place, and the rest goes on", async () => {
     await page.route("**/DocumentsPanel-*.js", (route) => route.abort());
     await page.goto("/");
-    await page.getByRole("button", { name: /^Documents/ }).click();
-    await page.getByText("This part of the page could not be shown.").waitFor();
+    await page.getByRole("button", { name: /^Library/ }).click();
+    await page.getByText("This part of the page couldn't be shown.").waitFor();
     await composer(page).fill("Still here");
     await page.unroute("**/DocumentsPanel-*.js");
-    await page.getByRole("button", { name: "Load the page again" }).click();
+    await page.getByRole("button", { name: "Reload page" }).click();
     await composer(page).getByText("Still here").waitFor();
     await openDocuments(page);
     const provoked = /ERR_FAILED|Failed to fetch dynamically|This part of the page failed/;
@@ -676,14 +676,14 @@ describe("the look", () => {
     await other.goto("/");
     const paper = (p) => p.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await paper(page);
-    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("button", { name: "Theme" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
     await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
     await other.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light, { polling: 100 }); // it draws no frames behind the other
     await page.reload();
     await composer(page).waitFor();
     assert.notEqual(await paper(page), light);
-    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("button", { name: "Theme" }).click();
     await page.getByRole("menuitemradio", { name: "System" }).click();
     await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor === was, light);
   });
@@ -714,7 +714,7 @@ for (const [name, look] of Object.entries({ light: undefined, dark })) {
       await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
       await check("dialog");
       await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Light or dark" }).click();
+      await page.getByRole("button", { name: "Theme" }).click();
       await page.getByRole("menu").waitFor();
       await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
       await check("menu");
@@ -749,7 +749,7 @@ describe("by keyboard alone", () => {
     await replied(page);
     await row("liquidity").waitFor();
 
-    await tabTo("button", /^More about What about/);
+    await tabTo("button", /^Options for What about/);
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
     await page.keyboard.press("Enter");
@@ -759,18 +759,18 @@ describe("by keyboard alone", () => {
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor();
 
-    await tabTo("button", /^Documents/);
+    await tabTo("button", /^Library/);
     await page.keyboard.press("Enter");
-    await page.getByRole("complementary", { name: "Documents" }).waitFor();
+    await page.getByRole("complementary", { name: "Library" }).waitFor();
     await tabTo("tab", "Documents");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "New set" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("complementary", { name: "Documents" }).waitFor({ state: "detached" });
-    assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ""), /Documents/);
+    await page.getByRole("complementary", { name: "Library" }).waitFor({ state: "detached" });
+    assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ""), /Library/);
 
-    await tabTo("button", "More about By keyboard");
+    await tabTo("button", "Options for By keyboard");
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Delete" }).waitFor();
     await page.keyboard.press("ArrowDown");
@@ -799,19 +799,19 @@ describe("by keyboard alone", () => {
     await page.waitForURL(/\/$/);
     await focused(".composer-text");
     await page.keyboard.press("Control+/");
-    const list = page.getByRole("dialog", { name: "Keyboard" });
-    await list.getByText("Search conversations").waitFor();
+    const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await list.getByText("Search chats").waitFor();
     assert.deepEqual(await axe(page), []);
     await shot(page, "shell-12-keyboard");
     await page.keyboard.press("Escape");
     await list.waitFor({ state: "detached" });
     await page.keyboard.press("Control+/");
-    await list.getByRole("button", { name: "Close Keyboard" }).click();
+    await list.getByRole("button", { name: "Close Keyboard shortcuts" }).click();
     await list.waitFor({ state: "detached" });
 
     await page.getByText("Palaver", { exact: true }).click(); // Tab goes on from here; only the first stop is before it
     await page.keyboard.press("Shift+Tab");
-    await page.getByRole("button", { name: "Skip to the message" }).and(page.locator(":focus")).waitFor();
+    await page.getByRole("button", { name: "Skip to message box" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await focused(".composer-text");
   });
@@ -829,20 +829,20 @@ describe("on a phone", () => {
     await ask(page, "What about liquidity?");
     await replied(page);
     await narrow("thread");
-    await page.getByRole("button", { name: "Conversations" }).click();
-    const drawer = page.getByRole("dialog", { name: "Conversations" });
+    await page.getByRole("button", { name: "Chats" }).click();
+    const drawer = page.getByRole("dialog", { name: "Chats" });
     await drawer.getByRole("link", { name: /liquidity/ }).waitFor();
     await shot(page, "shell-09-phone-conversations");
-    await drawer.getByRole("button", { name: "New conversation" }).click();
+    await drawer.getByRole("button", { name: "New chat" }).click();
     await drawer.waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
-    await page.getByRole("button", { name: /^Documents/ }).click();
-    const panel = page.getByRole("dialog", { name: "Documents" });
-    await panel.getByRole("button", { name: /^Read / }).first().click();
+    await page.getByRole("button", { name: /^Library/ }).click();
+    const panel = page.getByRole("dialog", { name: "Library" });
+    await panel.getByRole("button", { name: /^Open / }).first().click();
     await panel.getByRole("region", { name: /^Text of/ }).waitFor();
     await narrow("documents");
     await shot(page, "shell-10-phone-document");
-    await panel.getByRole("button", { name: "Close Documents" }).click();
+    await panel.getByRole("button", { name: "Close Library" }).click();
     await panel.waitFor({ state: "detached" });
     assert.deepEqual(await axe(page), []);
   });
@@ -856,54 +856,54 @@ describe("on a phone", () => {
     };
     await page.goto("/");
     await large(messageForm(page).getByRole("button"));
-    await large(page.getByRole("list", { name: "Ways to begin" }).getByRole("button"));
-    await page.getByRole("button", { name: /^Answers come from/ }).tap();
-    await page.getByRole("menuitemradio", { name: "Assistant with tools" }).waitFor();
+    await large(page.getByRole("list", { name: "Suggestions" }).getByRole("button"));
+    await page.getByRole("button", { name: /^Mode:/ }).tap();
+    await page.getByRole("menuitemradio", { name: "Assistant" }).waitFor();
     await large(page.getByRole("menuitemradio"));
     await shot(page, "shell-16-phone-agents");
     await page.keyboard.press("Escape");
     await ask(page, "What about liquidity?");
     await answer(page, 1);
     await large(page.getByRole("banner").getByRole("button"));
-    await large(page.getByRole("button", { name: /^(Copy (message|answer)|Edit message|Another answer)$/ }));
+    await large(page.getByRole("button", { name: /^(Copy (message|answer)|Edit message|Regenerate)$/ }));
     await shot(page, "shell-17-phone-thread");
     assert.deepEqual(await axe(page), []);
-    await page.getByRole("button", { name: "Conversations" }).tap();
-    const drawer = page.getByRole("dialog", { name: "Conversations" });
+    await page.getByRole("button", { name: "Chats" }).tap();
+    const drawer = page.getByRole("dialog", { name: "Chats" });
     await drawer.getByRole("link", { name: /liquidity/ }).waitFor();
     await drawer.getByRole("searchbox").fill("liquidity");
     await large(drawer.getByRole("button"));
     await large(drawer.getByRole("link"));
     await shot(page, "shell-18-phone-search");
-    await drawer.getByRole("button", { name: "Close Conversations" }).tap();
-    await page.getByRole("button", { name: "New conversation" }).tap();
+    await drawer.getByRole("button", { name: "Close Chats" }).tap();
+    await page.getByRole("button", { name: "New chat" }).tap();
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
-    assert.equal(await page.getByRole("button", { name: "New conversation" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "New chat" }).count(), 0);
   });
 
   it("a notice covers neither the beginning of a drawer nor the message", async () => {
     await page.goto("/");
     for (const text of ["What about liquidity?", "What about outsourcing?"]) {
-      if (new URL(page.url()).pathname !== "/") await page.getByRole("button", { name: "New conversation" }).tap();
+      if (new URL(page.url()).pathname !== "/") await page.getByRole("button", { name: "New chat" }).tap();
       await ask(page, text);
       await answer(page, 1);
       await yours().getByText(text).waitFor();
     }
-    await page.getByRole("button", { name: "Conversations" }).tap();
-    const drawer = page.getByRole("dialog", { name: "Conversations" });
-    await drawer.getByRole("button", { name: /^More about What about liquidity/ }).tap();
+    await page.getByRole("button", { name: "Chats" }).tap();
+    const drawer = page.getByRole("dialog", { name: "Chats" });
+    await drawer.getByRole("button", { name: /^Options for What about liquidity/ }).tap();
     await page.getByRole("menuitem", { name: "Delete" }).tap();
     const undo = page.getByRole("button", { name: "Undo" });
     await undo.hover(); // it does not go from under the pointer
-    for (const used of [drawer.getByRole("button", { name: "New conversation" }), drawer.getByRole("searchbox"), drawer.getByRole("link", { name: /outsourcing/ })])
+    for (const used of [drawer.getByRole("button", { name: "New chat" }), drawer.getByRole("searchbox"), drawer.getByRole("link", { name: /outsourcing/ })])
       assert.ok(!covers(await box(notice()), await box(used)), `the notice covers ${used}`);
     await shot(page, "shell-19-phone-notice");
-    await drawer.getByRole("button", { name: "Close Conversations" }).tap();
+    await drawer.getByRole("button", { name: "Close Chats" }).tap();
     await drawer.waitFor({ state: "detached" });
     await undo.hover();
     assert.ok(!covers(await box(notice()), await box(messageForm(page))), "the notice covers the message");
     await undo.tap();
-    await page.getByRole("button", { name: "Conversations" }).tap();
+    await page.getByRole("button", { name: "Chats" }).tap();
     await row("liquidity").waitFor();
   });
 
@@ -911,7 +911,7 @@ describe("on a phone", () => {
     await page.goto("/");
     await addDocument(page, LONG, "The hall was full.");
     await page.reload();
-    await page.getByRole("button", { name: /^Documents/ }).tap();
+    await page.getByRole("button", { name: /^Library/ }).tap();
     await page.getByRole("tab", { name: "Sets" }).tap();
     await page.getByRole("button", { name: "New set" }).tap();
     const dialog = page.getByRole("dialog", { name: "New set" });
@@ -942,22 +942,22 @@ describe("while a turn runs", () => {
 
   leaveNoFaults();
 
-  const interrupted = () => page.getByText("Response interrupted", { exact: true });
+  const interrupted = () => page.locator("span").filter({ hasText: /^(You stopped this answer|This answer was interrupted)$/ });
 
   it("Esc stops it, but not while a list or a dialog is what Esc would close", async () => {
     await composer(page).pressSequentially("@");
     await page.getByRole("listbox").waitFor();
     await composer(page).press("Escape");
     await page.getByRole("listbox").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("button", { name: "Theme" }).click();
     await page.getByRole("menu").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });
     assert.equal(await interrupted().count(), 0);
-    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     await composer(page).press("Escape");
     await interrupted().waitFor();
-    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   });
 
   it("Enter talks over it, Ctrl+Enter waits for its end, and writing is never forbidden", async () => {
@@ -970,6 +970,6 @@ describe("while a turn runs", () => {
     await interrupted().first().waitFor();
     assert.deepEqual(sent.map((b) => b.on_busy).sort(), ["enqueue", "supersede"]);
     assert.equal(await composer(page).textContent(), "");
-    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
   });
 });

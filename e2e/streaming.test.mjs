@@ -66,14 +66,14 @@ describe("the checks of 1.7", () => {
     const box = await mine.boundingBox();
     const room = await conversation(page).boundingBox();
     assert.ok(box.x > room.x + room.width / 2 - box.width, "it stands at the right");
-    await progress(page).getByText(/\.\.\.$/).waitFor();
+    await progress(page).getByText(/…$/).waitFor();
     await shot(page, "30-progress");
-    await progress(page).getByText("Researching your question...").waitFor();
+    await progress(page).getByText("Researching your question…").waitFor();
     goOn();
     whole(await (await answer(page, 1)).textContent());
     await progress(page).getByText(/./).waitFor({ state: "detached" });
-    const lines = (await page.evaluate(() => window.progress)).filter(([words]) => words !== "Thinking...");
-    const order = ["Clarifying intent...", "Finding documents...", "Validating request...", "Researching your question..."];
+    const lines = (await page.evaluate(() => window.progress)).filter(([words]) => words !== "Thinking…");
+    const order = ["Understanding your question…", "Finding documents…", "Researching your question…"];
     assert.deepEqual(lines.map(([words]) => words).filter((words) => order.includes(words)), order);
     for (let i = 1; i < lines.length; i++) {
       const [words, since] = lines[i - 1];
@@ -104,7 +104,7 @@ describe("the checks of 1.7", () => {
     await finished();
     Object.assign(model, { hold: 0, thinkMs: 500 }); // the documents come when the message has long been scrolled to
     await askTagging(page, "What does ", TITLE, " say about the clock?");
-    await progress(page).getByText("Clarifying intent...").waitFor();
+    await progress(page).getByText("Understanding your question…").waitFor();
     await page.evaluate(() => {
       const box = document.querySelector(".conversation");
       const found = () => document.querySelector("[aria-label='Documents found']") !== null;
@@ -116,7 +116,7 @@ describe("the checks of 1.7", () => {
       note();
     });
     await page.getByRole("list", { name: "Documents found" }).getByText(TITLE).waitFor();
-    await progress(page).getByText("Researching your question...").waitFor();
+    await progress(page).getByText("Researching your question…").waitFor();
     const tops = await page.evaluate(() => window.tops);
     const last = tops.findIndex(([found]) => found) - 1;
     assert.ok(last >= 0 && tops[last][1] > 0, "it can be scrolled, and the documents came later");
@@ -161,7 +161,7 @@ describe("the checks of 1.7", () => {
   it("leaving in the middle leaves no error behind, and the turn goes on", async () => {
     await begin();
     const url = page.url();
-    await page.getByRole("button", { name: "New conversation" }).or(page.getByRole("link", { name: "New conversation" })).first().click();
+    await page.getByRole("button", { name: "New chat" }).or(page.getByRole("link", { name: "New chat" })).first().click();
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     assert.deepEqual(faults, []);
     goOn();
@@ -178,7 +178,7 @@ describe("the checks of 1.7", () => {
     await page.reload();
     await answer(page, 2);
     await many(yours(page), 2);
-    assert.match(await answers(page).first().textContent(), /Word0 Word1 .*Response interrupted/s);
+    assert.match(await answers(page).first().textContent(), /Word0 Word1 .*(You stopped this answer|This answer was interrupted)/s);
     assert.deepEqual(faults, []);
   });
 });
@@ -198,14 +198,14 @@ describe("a person can", () => {
 
   it("let a message wait for the end of the answer, also over a reload, and take one back", async () => {
     await begin();
-    const waiting = page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
+    const waiting = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
     for (const text of ["And when do visitors come?", "Never mind this one"]) {
       await composer(page).fill(text);
       await composer(page).press("Control+Enter");
       await waiting.filter({ hasText: text }).waitFor();
     }
     await shot(page, "35-waiting");
-    await waiting.filter({ hasText: "Never mind" }).getByRole("button", { name: "Take back" }).click();
+    await waiting.filter({ hasText: "Never mind" }).getByRole("button", { name: "Remove from queue" }).click();
     await page.reload();
     await waiting.filter({ hasText: "visitors" }).waitFor();
     await written(HELD - 1);
@@ -299,7 +299,7 @@ describe("nothing is lost when", () => {
   it("the model fails: plain words, and Try again gives another answer to the same message", async () => {
     model.failing = true;
     await ask(page, QUESTION);
-    await page.getByRole("alert").filter({ hasText: "The model" }).waitFor({ timeout: 60_000 });
+    await page.getByRole("alert").filter({ hasText: "The AI service" }).waitFor({ timeout: 60_000 });
     await shot(page, "37-model-failed");
     model.failing = false;
     await page.getByRole("button", { name: "Try again" }).click();
@@ -313,7 +313,7 @@ describe("nothing is lost when", () => {
     let broken = true;
     await page.route("**/api/ui/chat/*", (route) => (broken ? route.fulfill({ status: 500, json: { error: { code: "internal", message: "Something went wrong on our side." } } }) : route.continue()));
     await page.reload();
-    await page.getByText("The conversation could not be opened.").waitFor();
+    await page.getByText("This chat couldn't be opened.").waitFor();
     await shot(page, "38-history-failed");
     broken = false;
     await page.getByRole("button", { name: "Try again" }).click();

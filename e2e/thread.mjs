@@ -5,7 +5,8 @@ export const yours = (page) => page.getByRole("article", { name: "You", exact: t
 export const writing = (page) => page.getByRole("article", { name: "Palaver is writing" });
 export const conversation = (page) => page.getByRole("region", { name: "Conversation" });
 export const progress = (page) => page.getByRole("status", { name: "Progress" });
-export const interrupted = (page) => page.getByText("Response interrupted", { exact: true });
+/** The badge of an answer that is not complete. */
+export const interrupted = (page) => page.locator("span").filter({ hasText: /^(You stopped this answer|This answer was interrupted)$/ });
 export const stop = (page) => page.getByRole("button", { name: "Stop", exact: true });
 
 /** Adds a document by the API, as the person of the page, and waits until it can be asked about. */

@@ -22,11 +22,11 @@ const open = async (look, url) => {
 leaveNoFaults();
 
 const focused = (locator) => locator.and(page.locator(":focus")).waitFor();
-const conversations = () => page.getByRole("navigation", { name: "Conversations" });
+const conversations = () => page.getByRole("navigation", { name: "Chats" });
 const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
-const more = (title) => row(title).getByRole("button", { name: /^More about/ });
+const more = (title) => row(title).getByRole("button", { name: /^Options for/ });
 const attach = (...files) => page.locator("form input[type=file]").setInputFiles(files);
-const submit = () => messageForm(page).getByRole("button", { name: /^Send( now|$)/ });
+const submit = () => messageForm(page).getByRole("button", { name: /^(Send|Stop and send)$/ });
 
 /** Picks from the menu of a conversation, by keyboard. */
 async function fromMenu(title, item) {
@@ -73,14 +73,14 @@ describe("a notice", () => {
     assert.deepEqual(await axe(page), []);
     await shot(page, "90-four-notices");
     await page.keyboard.press("Control+k");
-    await focused(page.getByRole("searchbox", { name: "Search conversations" }));
+    await focused(page.getByRole("searchbox", { name: "Search chats" }));
     await page.keyboard.press("Shift+Escape");
     await focused(composer(page));
     await page.keyboard.press("Control+/");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("Control+k"); // not under a dialog
     await page.keyboard.press("Escape");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "detached" });
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor({ state: "detached" });
     await many(undo, 4);
     for (let left = 4; left > 0; left--) {
       await undo.last().click();
@@ -107,7 +107,7 @@ describe("a document that has been uploaded", () => {
   it("takes no focus from where somebody types", async () => {
     const arrive = await holdBack("**/api/documents");
     await attach(NOTES);
-    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    const search = page.getByRole("searchbox", { name: "Search chats" });
     await search.pressSequentially("reg");
     arrive();
     await composer(page).locator(".mention").waitFor();
@@ -168,7 +168,7 @@ describe("the focus", () => {
     await fromMenu(ABOUT[0], "Delete");
     await focused(more(ABOUT[2]));
     await fromMenu(ABOUT[2], "Delete");
-    await focused(page.getByRole("button", { name: "New conversation" }));
+    await focused(page.getByRole("button", { name: "New chat" }));
   });
 
   it("goes to the message when the conversation that is open is deleted", async () => {
@@ -191,7 +191,7 @@ describe("the focus", () => {
     const names = await documents(page).getByRole("button", { name: /^Delete/ }).evaluateAll((all) => all.map((b) => b.getAttribute("aria-label").slice("Delete ".length)));
     assert.equal(names.length, 2);
     await page.getByRole("button", { name: `Delete ${names[0]}` }).press("Enter");
-    await focused(page.getByRole("button", { name: `Read ${names[1]}` }));
+    await focused(page.getByRole("button", { name: `Open ${names[1]}` }));
     expectRefusal(faults, 415);
     await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([ODD, { ...ODD, name: "odder.bin" }]);
     await page.getByRole("button", { name: "Dismiss odd.bin" }).press("Enter");
@@ -203,11 +203,11 @@ describe("the focus", () => {
   it("goes to the question, where a question closes the message", async () => {
     await ask(page, BOTH);
     await focused(assist(page));
-    const search = page.getByRole("searchbox", { name: "Search conversations" });
+    const search = page.getByRole("searchbox", { name: "Search chats" });
     await search.focus();
     await page.keyboard.press("Shift+Escape");
     await focused(assist(page));
-    await page.getByRole("button", { name: "Skip to the message" }).focus();
+    await page.getByRole("button", { name: "Skip to message box" }).focus();
     await page.keyboard.press("Enter");
     await focused(assist(page));
     await assist(page).getByRole("button", { name: "Cancel" }).click();
@@ -241,7 +241,7 @@ describe("on a touch screen", () => {
     await ask(page, ABOUT[0]);
     await answer(page, 1);
     await page.getByRole("button", { name: "Edit message" }).tap();
-    const box = page.getByRole("textbox", { name: "Edited text" });
+    const box = page.getByRole("textbox", { name: "Edited message" });
     await focused(box);
     await page.keyboard.press("Enter");
     await page.keyboard.type("In short.");
@@ -276,7 +276,7 @@ describe("a screen reader", () => {
     await page.getByText("32,002 of 32,000 characters").waitFor();
     for (let i = 0; i < 3; i++) await page.keyboard.press("Backspace");
     await page.getByText("31,999 of 32,000 characters").waitFor();
-    assert.deepEqual(await page.evaluate(() => window.heard), ["The message is too long: at most 32,000 characters.", "The message is short enough now."]);
+    assert.deepEqual(await page.evaluate(() => window.heard), ["Your message is too long. The limit is 32,000 characters.", "Your message is within the limit again."]);
   });
 });
 
@@ -293,7 +293,7 @@ describe("words that are written from right to left", () => {
     await ready(page, HEBREW);
     assert.equal(await direction(documents(page).getByText(HEBREW, { exact: true })), "rtl");
     assert.equal(await direction(documents(page).getByText("Tides", { exact: true })), "ltr");
-    await page.getByRole("button", { name: `Read ${HEBREW}` }).click();
+    await page.getByRole("button", { name: `Open ${HEBREW}` }).click();
     const text = page.getByRole("region", { name: `Text of ${HEBREW}` });
     await text.getByText(`${HEBREW}.`).waitFor();
     assert.equal(await direction(text), "rtl");

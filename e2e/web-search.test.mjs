@@ -41,14 +41,14 @@ describe("a web search", () => {
     await assist(page).getByRole("button", { name: "Search the web", exact: true }).click();
     await assist(page).waitFor({ state: "detached" });
     await writing(page).getByText(PIECES[0].trim()).waitFor();
-    await conversation(page).getByText("“zebra quasar xylophone”").waitFor();
+    await conversation(page).getByText("“zebra quasar xylophone”", { exact: true }).waitFor();
     await shot(page, "63-searching-online");
     model.hold = Infinity;
     const got = await answer(page, 1);
-    await many(conversation(page).getByText("“zebra quasar xylophone”"), 0);
+    await many(conversation(page).getByText("“zebra quasar xylophone”", { exact: true }), 0);
     await progress(page).getByText(/./).waitFor({ state: "detached" });
     const lines = (await page.evaluate(() => window.progress)).map(([words]) => words);
-    assert.ok(lines.includes('Searching online "zebra quasar xylophone"'), lines.join(" | "));
+    assert.ok(lines.includes("Searching the web for “zebra quasar xylophone”"), lines.join(" | "));
     assert.deepEqual(search.queries, ["zebra quasar xylophone"]);
     await got.getByRole("list", { name: "Sources" }).getByRole("link", { name: /Quasar Weekly/ }).waitFor();
     await shot(page, "64-web-answer");

@@ -7,7 +7,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react(), tailwindcss()],
   // What is loaded before the composer accepts typing is bounded by e2e/shell.test.mjs.
-  build: { outDir: "dist", assetsInlineLimit: 0, chunkSizeWarningLimit: 800, modulePreload: { polyfill: false } },
+  build: {
+    outDir: "dist",
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 800,
+    modulePreload: { polyfill: false },
+    // One file for the words and not one for each of their modules; each translation is a file of its own.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "words", test: /src\/words\/(en|index|intl|wire)\.ts/ }] } } },
+  },
   server: { proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
   test: { environment: "node", include: ["src/**/*.test.ts"] },
 });

@@ -106,7 +106,7 @@ type refusal struct {
 
 var refusals = []refusal{
 	{http.StatusBadRequest, "BadRequest", "The request has fields that cannot be used; details names them."},
-	{http.StatusUnauthorized, "Unauthorized", "A valid token is needed."},
+	{http.StatusUnauthorized, "Unauthorized", "No valid token came with the request."},
 	{http.StatusForbidden, "Forbidden", "Not for this caller, or from another site."},
 	{http.StatusNotFound, "NotFound", "There is nothing of the caller's by that id."},
 	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path knows other methods; Allow names them."},

@@ -37,7 +37,7 @@ var (
 	NotFound        = &Problem{Status: http.StatusNotFound, Code: chat.CodeNotFound, Message: "There is nothing here by that id."}
 	Method          = &Problem{Status: http.StatusMethodNotAllowed, Code: chat.CodeMethod, Message: "This path knows other methods."}
 	Host            = &Problem{Status: http.StatusMisdirectedRequest, Code: chat.CodeHost, Message: "This server does not answer for this host. ALLOWED_HOSTS can allow it."}
-	Unauthenticated = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "A valid token is needed."}
+	Unauthenticated = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "Please sign in."}
 )
 
 // Invalid is a 400 that names one field.

@@ -5,13 +5,16 @@ import { createRoot } from "react-dom/client";
 import { queries } from "./api/query";
 import { App } from "./shell/App";
 import "./styles.css";
+import { loadLanguage } from "./words";
 
-createRoot(document.getElementById("root")!).render(
+const page = (
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>
         <App />
       </QueryClientProvider>
     </CSPProvider>
-  </StrictMode>,
+  </StrictMode>
 );
+
+void loadLanguage(navigator.languages).then(() => createRoot(document.getElementById("root")!).render(page));

@@ -1,3 +1,6 @@
+import { words } from "../words";
+import { refusal } from "../words/wire";
+
 /** A request that the server refused, or that never reached it (status 0). */
 export class ApiError extends Error {
   constructor(
@@ -16,43 +19,38 @@ export class ApiError extends Error {
   }
 }
 
-export const unreachable = () => new ApiError(0, "unreachable", "The server cannot be reached. Check that it is running and that you are online.");
+export const unreachable = () => new ApiError(0, "unreachable", words.problems.checkConnection);
 
-/** Reads {"error":{"code","message","details"}} and falls back to plain words by status. */
+/** Reads {"error":{"code","message","details"}}; without one the status says what happened. */
 export async function errorOf(res: Response): Promise<ApiError> {
   let code = "";
   let message = "";
   try {
     const body = (await res.json()) as { error?: { code?: unknown; message?: unknown; details?: unknown } };
     if (typeof body.error?.code === "string") code = body.error.code;
-    if (typeof body.error?.message === "string") message = res.status === 400 ? inWords(body.error.message, body.error.details) : body.error.message;
+    if (typeof body.error?.message === "string") message = refusal(code, body.error.message);
+    if (res.status === 400) message = fieldProblem(message, body.error?.details);
   } catch {
     // Not JSON: a proxy's page, never shown to a person.
   }
   return new ApiError(res.status, code, message || fallback(res.status), Number(res.headers.get("Retry-After")) || 0);
 }
 
-/** What a person can have done for a field to be refused. */
-const gone: Record<string, string> = {
-  tagged_doc_ids: "A document that is mentioned does not exist any more.",
-  tagged_set_ids: "A set that is mentioned does not exist any more.",
-  attachments: "A picture is not kept any longer. Please add it again.",
-};
-
-/** A refusal, and what it is about: the first field that it names says it. */
-function inWords(message: string, details: unknown): string {
+/** What is wrong with the first field that a refusal names. */
+function fieldProblem(message: string, details: unknown): string {
   const first: unknown = Array.isArray(details) ? details[0] : undefined;
   if (typeof first !== "object" || first === null || !("field" in first) || !("problem" in first)) return message;
   const field = String(first.field);
-  return gone[field.split(".").at(-1)!] ?? `${message} (${field} ${String(first.problem)})`;
+  const known: Readonly<Record<string, string>> = words.problems.fields;
+  return known[field.split(".").at(-1)!] ?? `${message} (${field} ${String(first.problem)})`;
 }
 
 function fallback(status: number): string {
-  if (status === 404) return "This was not found. It may have been deleted.";
-  if (status === 429) return "That was a little fast. Please try again in a moment.";
-  if (status === 413) return "This is too large.";
-  if (status === 502 || status === 503 || status === 504) return "The server is not ready. Please try again in a moment.";
-  return `The server answered with an error (${status}). Please try again.`;
+  if (status === 404) return words.errors.not_found;
+  if (status === 429) return words.errors.rate_limited;
+  if (status === 413) return words.problems.tooLarge;
+  if (status === 502 || status === 503 || status === 504) return words.problems.notReady;
+  return words.problems.status(status);
 }
 
 export async function request(path: string, init?: RequestInit): Promise<Response> {

@@ -1,4 +1,5 @@
 import { QueryClient } from "@tanstack/react-query";
+import { words } from "../words";
 import { ApiError } from "./http";
 
 /** What the server said, by name: every list of the page is read through it. */
@@ -17,4 +18,4 @@ export async function refresh(queryKey: string[]): Promise<void> {
   await queries.invalidateQueries({ queryKey });
 }
 
-export const wordsOf = (err: unknown): string => (err instanceof ApiError ? err.message : "Something went wrong. Please try again.");
+export const errorText = (err: unknown): string => (err instanceof ApiError ? err.message : words.problems.unknown);

@@ -54,13 +54,13 @@ describe("openStream", () => {
     expect(await openStream("/x", {}, new AbortController().signal)).toBeNull();
   });
 
-  it("gives the server's own words for a refusal", async () => {
+  it("gives the page's words for a refusal", async () => {
     vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ error: { code: "too_large", message: "The message is too long." } }, { status: 413 })));
-    await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 413, code: "too_large", message: "The message is too long." });
+    await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 413, code: "too_large", message: "This is too large." });
   });
 
   it("gives plain words when a proxy answers with a page", async () => {
     vi.stubGlobal("fetch", () => Promise.resolve(new Response("<html>nginx</html>", { status: 502 })));
-    await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 502, transient: true, message: "The server is not ready. Please try again in a moment." });
+    await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 502, transient: true, message: "The server isn't ready. Try again in a moment." });
   });
 });

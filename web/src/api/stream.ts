@@ -1,3 +1,4 @@
+import { words } from "../words";
 import { ApiError, request } from "./http";
 import { SSEParser } from "./sse";
 import type { TurnEvent } from "./types";
@@ -61,7 +62,7 @@ export function decode(data: string): TurnEvent | null {
 }
 
 function explain(err: unknown, watch: Watchdog): unknown {
-  if (watch.silent) return new ApiError(0, "silent", "Nothing was heard from the server for 30 seconds.");
+  if (watch.silent) return new ApiError(0, "silent", words.problems.silent);
   if (err instanceof ApiError || watch.givenUp) return err;
-  return new ApiError(0, "cut", "The connection was lost.");
+  return new ApiError(0, "cut", words.problems.cut);
 }

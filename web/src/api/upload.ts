@@ -1,3 +1,5 @@
+import { words } from "../words";
+import { refusal } from "../words/wire";
 import { ApiError, unreachable } from "./http";
 
 interface Options {
@@ -15,7 +17,7 @@ export function sendFile<T>(path: string, file: File, { onProgress, signal }: Op
     xhr.open("POST", path);
     xhr.responseType = "json";
     xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
-    xhr.onload = () => (xhr.status < 300 ? resolve(xhr.response as T) : reject(refusal(xhr)));
+    xhr.onload = () => (xhr.status < 300 ? resolve(xhr.response as T) : reject(refusalOf(xhr)));
     xhr.onerror = () => reject(unreachable());
     xhr.onabort = () => reject(new DOMException("aborted", "AbortError"));
     signal.addEventListener("abort", () => xhr.abort(), { once: true });
@@ -23,8 +25,9 @@ export function sendFile<T>(path: string, file: File, { onProgress, signal }: Op
   });
 }
 
-function refusal(xhr: XMLHttpRequest): ApiError {
+function refusalOf(xhr: XMLHttpRequest): ApiError {
   const error = (xhr.response as { error?: { code?: unknown; message?: unknown } } | null)?.error;
   const text = (v: unknown, or: string) => (typeof v === "string" && v ? v : or);
-  return new ApiError(xhr.status, text(error?.code, ""), text(error?.message, "It could not be uploaded. Please try again."));
+  const code = text(error?.code, "");
+  return new ApiError(xhr.status, code, refusal(code, text(error?.message, words.problems.uploadFailed)));
 }

@@ -54,7 +54,7 @@ describe("uploads", () => {
     const uploads = new Uploads();
     expect(await uploads.send("/x", file("a", 0), 10)).toBeNull();
     expect(await uploads.send("/x", file("b", 11), 10)).toBeNull();
-    expect(uploads.items()).toMatchObject([{ name: "a", error: "is empty." }, { name: "b", error: expect.stringContaining("larger") }]);
+    expect(uploads.items()).toMatchObject([{ name: "a", error: "a is empty." }, { name: "b", error: expect.stringContaining("larger") }]);
     expect(open).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe("uploads", () => {
     const done = uploads.send("/x", file("a.bin"), 10);
     open[0]!.fail(new ApiError(415, "unsupported_type", "It cannot be read."));
     expect(await done).toBeNull();
-    expect(uploads.items()).toMatchObject([{ name: "a.bin", error: "It cannot be read." }]);
+    expect(uploads.items()).toMatchObject([{ name: "a.bin", error: "a.bin: It cannot be read." }]);
     uploads.dismiss(uploads.items()[0]!.key);
     expect(uploads.items()).toEqual([]);
   });

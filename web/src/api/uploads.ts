@@ -1,5 +1,6 @@
+import { words } from "../words";
 import { sendFile } from "./upload";
-import { wordsOf } from "./query";
+import { errorText } from "./query";
 
 /** A file on its way. */
 export interface Upload {
@@ -7,7 +8,7 @@ export interface Upload {
   name: string;
   /** 0 to 1; null: it waits, or the server reads it. */
   progress: number | null;
-  /** Why it was not taken. */
+  /** Why it was not uploaded, as a sentence that names the file. */
   error?: string;
 }
 
@@ -33,8 +34,8 @@ export class Uploads {
   async send<T>(path: string, file: File, most: number): Promise<T | null> {
     const key = ++this.last;
     this.set([...this.list, { key, name: file.name, progress: null }]);
-    if (file.size === 0) return this.fail(key, "is empty.");
-    if (file.size > most) return this.fail(key, `is larger than the ${Math.floor(most / (1 << 20))} MB allowed.`);
+    if (file.size === 0) return this.fail(key, words.library.empty(file.name));
+    if (file.size > most) return this.fail(key, words.library.tooLarge(file.name, Math.floor(most / (1 << 20))));
     const abort = new AbortController();
     this.aborts.set(key, abort);
     if (this.running >= AT_ONCE) await new Promise<void>((go) => this.waiting.push(go));
@@ -47,7 +48,7 @@ export class Uploads {
       return answer;
     } catch (err) {
       if (err instanceof DOMException && err.name === "AbortError") this.dismiss(key);
-      else this.fail(key, wordsOf(err));
+      else this.fail(key, words.library.uploadFailed(file.name, errorText(err)));
       return null;
     } finally {
       this.aborts.delete(key);

@@ -1,6 +1,8 @@
 import { BookOpenText, Bot, ChevronDown, Wrench, type LucideIcon } from "lucide-react";
 import type { Agent } from "../api/config";
 import { Menu, MenuChoice } from "../ui/Menu";
+import { words } from "../words";
+import { agentText } from "../words/wire";
 
 const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
 const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
@@ -8,15 +10,16 @@ const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
 /** Who answers in a new conversation. */
 export function AgentMenu({ agents, value, onChange }: { agents: Agent[]; value: Agent; onChange: (name: string) => void }) {
   const Glyph = iconOf(value);
+  const { label } = agentText(value);
   const trigger = (
-    <button type="button" aria-label={`Answers come from: ${value.label}`} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
-      <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{value.label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
+    <button type="button" aria-label={words.composer.mode(label)} className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm max-sm:gap-1 max-sm:px-1 text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
+      <Glyph aria-hidden className="size-4 shrink-0" /> <span className="truncate">{label}</span> <ChevronDown aria-hidden className="size-3.5 shrink-0" />
     </button>
   );
-  const options = agents.map((a) => ({ value: a.name, label: a.label, detail: a.description, icon: iconOf(a) }));
+  const options = agents.map((a) => ({ value: a.name, icon: iconOf(a), ...agentText(a) }));
   return (
     <Menu trigger={trigger} align="start" side="top">
-      <MenuChoice label="Who answers" value={value.name} options={options} onChange={onChange} />
+      <MenuChoice label={words.composer.modes} value={value.name} options={options} onChange={onChange} />
     </Menu>
   );
 }

@@ -1,10 +1,12 @@
 import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
 import { useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
-import { COMMAND } from "../lib/keys";
+import { commandKey } from "../lib/keys";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { underLayer } from "../ui/layer";
+import { useMedia } from "../ui/useMedia";
+import { words } from "../words";
 import { AgentMenu } from "./AgentMenu";
 import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
@@ -30,11 +32,12 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const agent = agents.find((a) => a.name === chosen) ?? agents[0];
   const picker = useRef<HTMLInputElement>(null);
 
+  const wide = useMedia("(min-width: 640px)"); // a placeholder has one line
   const closed = disabled !== false;
   const field = useField({
-    label: "Message",
+    label: words.composer.message,
     content: draft?.doc ?? emptyDoc,
-    placeholder: typeof disabled === "string" ? disabled : (placeholder ?? (busy ? "Write the next message" : "Ask a question, @ mentions documents")),
+    placeholder: typeof disabled === "string" ? disabled : (placeholder ?? (busy ? words.composer.placeholderBusy : wide ? words.composer.placeholder : words.composer.placeholderShort)),
     closed,
     answering,
     onEnter: (queue) => send(queue),
@@ -81,18 +84,19 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         editor.commands.setContent(joined(out.tiptap, editor.getJSON() as Node));
         restore(out.attachments);
       },
-      suggest: (verb, docs) => {
-        editor.commands.setContent(suggestion(verb, docs));
+      suggest: (action, docs) => {
+        editor.commands.setContent(suggestion(action, docs));
         editor.commands.focus("end");
       },
     }),
     [editor, ask, focus, restore],
   );
 
-  const toSend = busy ? "Send now, ending the answer" : "Send";
+  const toSend = busy ? words.composer.stopAndSend : words.composer.send;
   return (
     <form
-      aria-label="Message"
+      data-composer
+      aria-label={words.composer.message}
       className={`relative rounded-2xl border border-line shadow-soft transition-colors focus-within:border-edge ${closed ? "bg-sunken" : "bg-surface"}`}
       onSubmit={(e) => {
         e.preventDefault();
@@ -116,20 +120,20 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
                 e.target.value = ""; // the same file may be chosen again
               }}
             />
-            <IconButton label="Add pictures or files" icon={Paperclip} disabled={closed} onClick={() => picker.current?.click()} />
+            <IconButton label={words.composer.addFiles} icon={Paperclip} disabled={closed} onClick={() => picker.current?.click()} />
           </>
         )}
-        <IconButton label="Mention a document, set or action" icon={AtSign} disabled={closed} onClick={ask} />
+        <IconButton label={words.composer.mention} icon={AtSign} disabled={closed} onClick={ask} />
         {threadId === null && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">
           {busy && <Stop stopping={stopping} onStop={() => goOn(onStop)} />}
-          {busy && ready && <IconButton label={`Send when the answer is complete${touch ? "" : ` (${COMMAND}+Enter)`}`} icon={ListEnd} onClick={() => goOn(() => send(true))} />}
+          {busy && ready && <IconButton label={`${words.composer.queue}${touch ? "" : ` (${commandKey()}+${words.shortcuts.keys.enter})`}`} icon={ListEnd} onClick={() => goOn(() => send(true))} />}
           {(!busy || ready) && (
             <button
               type="submit"
               aria-label={toSend}
-              title={touch ? toSend : `${toSend} (Enter)`}
+              title={touch ? toSend : `${toSend} (${words.shortcuts.keys.enter})`}
               disabled={!ready}
               className="inline-flex size-9 items-center justify-center rounded-lg bg-accent text-accent-ink transition-colors pointer-coarse:size-11 hover:bg-accent-strong disabled:bg-sunken disabled:text-muted"
             >
@@ -152,8 +156,8 @@ function Stop({ stopping, onStop }: { stopping: boolean; onStop: () => void }) {
   return (
     <button
       type="button"
-      aria-label={stopping ? "Stopping" : "Stop"}
-      title="Stop (Esc)"
+      aria-label={stopping ? words.composer.stopping : words.composer.stop}
+      title={`${words.composer.stop} (${words.shortcuts.keys.esc})`}
       disabled={stopping}
       onClick={onStop}
       className="inline-flex size-9 items-center justify-center rounded-lg border border-line text-ink transition-colors pointer-coarse:size-11 hover:border-edge hover:bg-sunken disabled:opacity-50"

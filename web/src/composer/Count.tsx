@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { useConfig } from "../api/useConfig";
+import { words } from "../words";
 
 const SHOW_FROM = 0.9; // of the longest message
 
 /** How long a message is, once it is nearly too long. A screen reader hears of the limit when it is passed, and when it is kept again, not at each key. */
 export function Count({ length }: { length: number }) {
   const { maxMessage } = useConfig();
-  const most = maxMessage.toLocaleString("en");
   const over = length > maxMessage;
   const [passed, setPassed] = useState(false); // since the field was empty
   if (over !== passed && (over || length === 0)) setPassed(over);
@@ -14,11 +14,11 @@ export function Count({ length }: { length: number }) {
     <>
       {length > maxMessage * SHOW_FROM && (
         <p className={`ml-auto px-2 text-xs tabular-nums ${over ? "text-bad" : "text-muted"}`}>
-          {length.toLocaleString("en")} of {most} characters
+          {words.composer.length(length, maxMessage)}
         </p>
       )}
       <span role="status" className="sr-only">
-        {over ? `The message is too long: at most ${most} characters.` : passed ? "The message is short enough now." : ""}
+        {over ? words.composer.tooLong(maxMessage) : passed ? words.composer.shortEnough : ""}
       </span>
     </>
   );

@@ -1,6 +1,7 @@
 import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
+import { words } from "../words";
 
 interface Props {
   /** null: files are not taken now. */
@@ -56,7 +57,7 @@ export function DropZone({ onFiles }: Props) {
   if (!over) return null;
   return createPortal(
     <div className="pointer-events-none fixed inset-3 z-50 flex items-center justify-center gap-3 rounded-3xl border-2 border-dashed border-accent bg-accent-soft text-lg font-medium text-accent opacity-95">
-      <Upload aria-hidden className="size-6" /> Drop to add to your message
+      <Upload aria-hidden className="size-6" /> {words.composer.drop}
     </div>,
     document.body,
   );

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState, type MouseEvent } from "react";
+import { words } from "../words";
 import { icons } from "./icons";
 import type { Group, Mentionable } from "./mentions";
 
@@ -47,7 +48,7 @@ export function MentionList({ id, groups, active, onPick }: Props) {
   let at = 0;
   return (
     <div ref={frame} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className={`absolute left-0 z-20 flex w-full max-w-md flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
-      <div id={id} role="listbox" aria-label="What to mention" tabIndex={0} className="min-h-0 overflow-y-auto p-1">
+      <div id={id} role="listbox" aria-label={words.composer.mentionables} tabIndex={0} className="min-h-0 overflow-y-auto p-1">
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>
             <p aria-hidden className="px-3 pt-2 pb-1 text-xs font-medium text-muted">
@@ -58,9 +59,9 @@ export function MentionList({ id, groups, active, onPick }: Props) {
             ))}
           </div>
         ))}
-        {groups.length === 0 && <p className="px-3 py-2 text-sm text-muted">Nothing has this name.</p>}
+        {groups.length === 0 && <p className="px-3 py-2 text-sm text-muted">{words.composer.noMatches}</p>}
       </div>
-      {groups.some((g) => g.more) && <p className="shrink-0 border-t border-line px-4 py-1.5 text-xs text-muted">Type to find more</p>}
+      {groups.some((g) => g.more) && <p className="shrink-0 border-t border-line px-4 py-1.5 text-xs text-muted">{words.composer.typeToFindMore}</p>}
     </div>
   );
 }

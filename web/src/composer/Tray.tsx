@@ -1,5 +1,6 @@
 import { CircleAlert, FileText, X } from "lucide-react";
 import type { Upload } from "../api/uploads";
+import { words } from "../words";
 import type { Attachment } from "./types";
 
 interface Props {
@@ -13,7 +14,7 @@ interface Props {
 export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
   if (attachments.length + uploads.length === 0) return null;
   return (
-    <ul aria-label="Attachments" className="flex flex-wrap gap-2 px-3 pt-3">
+    <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3">
       {attachments.map((a) => (
         <li key={a.id} className="relative">
           <img src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
@@ -24,8 +25,8 @@ export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
         <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
           {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
           <span className="min-w-0">
-            <span {...(u.error && { role: "alert" })} dir="auto" className="block truncate">{u.error ? `${u.name}: ${u.error}` : u.name}</span>
-            {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
+            <span {...(u.error && { role: "alert" })} dir="auto" className="block truncate">{u.error ?? u.name}</span>
+            {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
           </span>
           <Remove name={u.name} onClick={() => onDismiss(u.key)} className="relative" />
         </li>
@@ -38,7 +39,7 @@ function Remove({ name, onClick, className = "" }: { name: string; onClick: () =
   return (
     <button
       type="button"
-      aria-label={`Remove ${name}`}
+      aria-label={words.common.remove(name)}
       onClick={onClick}
       className={`inline-flex size-6 shrink-0 items-center justify-center rounded-full border border-line bg-surface text-muted hover:text-ink pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5 ${className}`}
     >

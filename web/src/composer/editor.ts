@@ -6,7 +6,13 @@ import { Paragraph } from "@tiptap/extension-paragraph";
 import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
 import { TextSelection } from "@tiptap/pm/state";
-import { mentionNode, type Mention as Mentioned } from "./outgoing";
+import { mentionLabel } from "../words/wire";
+import { mentionNode, mentionOf, type Mention as Mentioned } from "./outgoing";
+
+const shownLabel = (attrs: Record<string, unknown>): string => {
+  const mentioned = mentionOf({ type: "mention", attrs });
+  return mentioned ? mentionLabel(mentioned) : "";
+};
 
 /** An "@" that is being written. */
 export interface Asking {
@@ -50,7 +56,7 @@ export function extensions(listener: () => Listener) {
     UndoRedo,
     Placeholder.configure({ placeholder: () => listener().placeholder(), showOnlyWhenEditable: false }),
     AtMention.configure({
-      renderHTML: ({ node }) => ["span", { class: "mention", "data-category": String(node.attrs.category) }, `@${node.attrs.label ?? node.attrs.id}`],
+      renderHTML: ({ node }) => ["span", { class: "mention", "data-category": String(node.attrs.category) }, `@${shownLabel(node.attrs)}`],
       deleteTriggerWithBackspace: true,
       suggestion: {
         allowSpaces: true, // titles have them

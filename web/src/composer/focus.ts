@@ -5,8 +5,8 @@ export const onTouch = (): boolean => matchMedia(TOUCH).matches;
 
 /** Puts the caret into the composer of the page, or goes to the question that closes it; what is edited in a message is another text. */
 export function focusMessage(): boolean {
-  const text = document.querySelector<HTMLElement>("form[aria-label=Message] .composer-text[contenteditable=true]");
-  const place = text ?? document.querySelector<HTMLElement>("section[aria-label='Palaver asks']");
+  const text = document.querySelector<HTMLElement>("form[data-composer] .composer-text[contenteditable=true]");
+  const place = text ?? document.querySelector<HTMLElement>("section[data-question]");
   place?.focus();
   return place !== null;
 }

@@ -8,7 +8,7 @@ const mention = (category: unknown, id: unknown, label: unknown) => ({ type: "me
 
 describe("a document that was sent", () => {
   it("is what the composer made", () => {
-    for (const doc of [suggestion("Compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]), docOf("one\n\ntwo"), paragraph(mention("set", "s1", "Notes"), text(" or "), mention("document", "d1", null))]) {
+    for (const doc of [suggestion("compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]), docOf("one\n\ntwo"), paragraph(mention("set", "s1", "Notes"), text(" or "), mention("document", "d1", null))]) {
       const read = readDoc(doc, textOf(doc))!;
       expect(said(read)).toMatchObject({ ...said(doc), tiptap: read });
     }

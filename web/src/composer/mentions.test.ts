@@ -13,7 +13,7 @@ describe("what can be mentioned", () => {
     expect(labels("")).toEqual([
       ["Documents", "Remote work policy", "Work safety", "New"],
       ["Sets", "Work things"],
-      ["Actions", "Summarize", "Inquire", "Compare", "Audit"],
+      ["Actions", "Summarize", "Ask a question", "Compare", "Check against rules"],
       ["Web", "Web search"],
     ]);
   });
@@ -37,7 +37,7 @@ describe("what can be mentioned", () => {
 
   it("shows web search that is not configured, and cannot pick it", () => {
     const [web] = groupsOf(mentionables([], [], false), "web", new Set());
-    expect(web?.items).toMatchObject([{ label: "Web search", disabled: true, note: "not configured" }]);
+    expect(web?.items).toMatchObject([{ label: "Web search", disabled: true, note: "not set up" }]);
   });
 });
 

@@ -1,4 +1,6 @@
 import type { Doc, DocSet } from "../api/types";
+import { words } from "../words";
+import { mentionLabel } from "../words/wire";
 
 export type Category = "document" | "set" | "action" | "web";
 
@@ -14,12 +16,14 @@ export interface Mentionable {
 }
 
 export interface Group {
+  category: Category;
   name: string;
   items: Mentionable[];
   /** There are more, which a longer query finds. */
   more: boolean;
 }
 
+/** Their labels are what the server and the model read; mentionLabel has the page's words. */
 export const actions: readonly Mentionable[] = [
   { category: "action", id: "summarize", label: "Summarize" },
   { category: "action", id: "inquire", label: "Inquire" },
@@ -37,32 +41,30 @@ export function mentionables(docs: readonly Doc[], sets: readonly DocSet[], webS
   return [
     ...docs
       .filter((d) => d.status !== "failed")
-      .map((d): Mentionable => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: "processing" }) })),
-    ...sets.map((s): Mentionable => ({ category: "set", id: s.id, label: s.name, note: count(s.doc_ids.length) })),
-    ...actions,
-    { ...web, ...(!webSearch && { note: "not configured", disabled: true }) },
+      .map((d): Mentionable => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: words.composer.processing }) })),
+    ...sets.map((s): Mentionable => ({ category: "set", id: s.id, label: s.name, note: words.common.documents(s.doc_ids.length) })),
+    ...actions.map((a) => ({ ...a, label: mentionLabel(a) })),
+    { ...web, label: mentionLabel(web), ...(!webSearch && { note: words.composer.notConfigured, disabled: true }) },
   ];
 }
 
-const count = (n: number) => `${n} document${n === 1 ? "" : "s"}`;
-
 /** Groups of what matches every word of the query; labels that begin with it come first. What is used up is left out. */
 export function groupsOf(all: readonly Mentionable[], query: string, used: ReadonlySet<Category>): Group[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   const start = query.trim().toLowerCase();
   const rank = (m: Mentionable) => (m.label.toLowerCase().startsWith(start) ? 0 : 1);
   const hits = all
-    .filter((m) => !used.has(m.category) && words.every((w) => m.label.toLowerCase().includes(w)))
+    .filter((m) => !used.has(m.category) && parts.every((w) => m.label.toLowerCase().includes(w)))
     .sort((a, b) => rank(a) - rank(b));
-  const group = (name: string, category: Category, most: number): Group => {
+  const group = (category: Category, most: number): Group => {
     const items = hits.filter((m) => m.category === category);
-    return { name, items: items.slice(0, most), more: items.length > most };
+    return { category, name: words.composer.groups[category], items: items.slice(0, most), more: items.length > most };
   };
   return [
-    group("Documents", "document", MOST_DOCUMENTS),
-    group("Sets", "set", MOST_SETS),
-    group("Actions", "action", actions.length),
-    group("Web", "web", 1),
+    group("document", MOST_DOCUMENTS),
+    group("set", MOST_SETS),
+    group("action", actions.length),
+    group("web", 1),
   ].filter((g) => g.items.length > 0);
 }
 

@@ -46,6 +46,6 @@ describe("text as a document", () => {
 });
 
 it("suggests an action on documents as mentions", () => {
-  const got = said(suggestion("Compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]));
+  const got = said(suggestion("compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]));
   expect(got).toMatchObject({ text: "Compare @This and @That", action: "compare", taggedDocIds: ["d1", "d2"] });
 });

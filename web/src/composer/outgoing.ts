@@ -1,5 +1,6 @@
 import type { Action } from "../api/types";
-import type { Category } from "./mentions";
+import { words } from "../words";
+import { actions, web, type Category } from "./mentions";
 
 /** A node of the composer's document, as TipTap's getJSON gives it. */
 export interface Node {
@@ -25,7 +26,11 @@ export function mentionOf(node: Node): Mention | null {
   return { id: str(node.attrs?.id), category, label: str(node.attrs?.label) || str(node.attrs?.id) };
 }
 
-export const mentionNode = ({ id, label, category }: Mention): Node => ({ type: "mention", attrs: { id, label, category, mentionSuggestionChar: "@" } });
+/** Actions and the web keep the labels that the server reads, whatever the page calls them. */
+export function mentionNode({ id, label, category }: Mention): Node {
+  const fixed = [...actions, web].find((m) => m.category === category && m.id === id);
+  return { type: "mention", attrs: { id, label: fixed?.label ?? label, category, mentionSuggestionChar: "@" } };
+}
 
 /** The mentions of a document, each once, in order. */
 export function mentionsOf(doc: Node): Mention[] {
@@ -97,8 +102,8 @@ export function docOf(text: string): Node {
 export const joined = (...docs: Node[]): Node => ({ ...emptyDoc, content: docs.filter((d) => textOf(d) !== "").flatMap((d) => d.content ?? []) });
 
 /** An action on documents: "@Compare @this and @that". */
-export function suggestion(verb: string, docs: readonly { id: string; title: string }[]): Node {
-  const content = [mentionNode({ id: verb.toLowerCase(), label: verb, category: "action" })];
-  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? " and " : " " }, mentionNode({ id: d.id, label: d.title, category: "document" })));
+export function suggestion(action: Action, docs: readonly { id: string; title: string }[]): Node {
+  const content = [mentionNode({ id: action, label: action, category: "action" })];
+  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? words.welcome.and : " " }, mentionNode({ id: d.id, label: d.title, category: "document" })));
   return { type: "doc", content: [{ type: "paragraph", content: [...content, { type: "text", text: " " }] }] };
 }

@@ -1,4 +1,5 @@
 import type { Ref } from "react";
+import type { Action } from "../api/types";
 import type { Said } from "./outgoing";
 
 /** A picture that is already on the server: POST /api/attachments has answered. */
@@ -28,7 +29,7 @@ export interface ComposerHandle {
   /** Puts what was sent from it back, before what stands in it now. */
   takeBack(out: Outgoing): void;
   /** Replaces it by an action on documents, all mentioned. */
-  suggest(verb: string, docs: readonly { id: string; title: string }[]): void;
+  suggest(action: Action, docs: readonly { id: string; title: string }[]): void;
 }
 
 export interface ComposerProps {
@@ -38,7 +39,7 @@ export interface ComposerProps {
   busy: boolean;
   /** The stop was sent and its end is awaited. */
   stopping?: boolean;
-  /** Nothing can be typed now; the words say what to do instead, as "Choose an answer above". */
+  /** Nothing can be typed now; the words say what to do instead, as "Pick an option above". */
   disabled?: boolean | string;
   /** The message answers a question: words and mentions only. */
   answering?: boolean;

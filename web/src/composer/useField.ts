@@ -95,7 +95,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
   const all = useMemo(() => mentionables(library.docs, library.sets, config.webSearch), [library.docs, library.sets, config.webSearch]);
   const groups = useMemo(() => {
     const found = asking ? groupsOf(all, asking.query, new Set(used.split(",") as Category[])) : [];
-    return answering ? found.filter((g) => g.name !== "Actions" && g.name !== "Web") : found;
+    return answering ? found.filter((g) => g.category !== "action" && g.category !== "web") : found;
   }, [asking, all, used, answering]);
   const items = groups.flatMap((g) => g.items);
   const open = asking !== null && !asking.query.startsWith(" ") && (items.length > 0 || !asking.query.includes(" "));

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { Uploads } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { addDocument } from "../documents/library";
+import { words } from "../words";
 import type { Attachment } from "./types";
 
 export const PICTURES = ["image/jpeg", "image/png", "image/webp"];
@@ -41,7 +42,7 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
         if (!PICTURES.includes(file.type)) {
           void addDocument(uploads, file, maxUpload).then((doc) => doc && !left.current && onDocument(doc));
         } else if (room-- <= 0) {
-          uploads.refuse(file.name, `a message takes ${MOST_PICTURES} pictures.`);
+          uploads.refuse(file.name, words.library.tooManyImages(file.name, MOST_PICTURES));
         } else {
           onTheWay.current++;
           void uploads.send<Made>("/api/attachments", file, PICTURE_BYTES).then((made) => {

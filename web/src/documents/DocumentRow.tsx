@@ -3,8 +3,10 @@ import { memo, type MouseEvent } from "react";
 import type { Doc, DocRef } from "../api/types";
 import { bytes } from "../lib/format";
 import { IconButton } from "../ui/Button";
-import { deleteLater } from "../ui/gone";
+import { deleteLater } from "../ui/deletions";
 import { besideRow } from "../ui/rows";
+import { words } from "../words";
+import { sentence } from "../words/wire";
 import { documentPath, refreshLibrary } from "./library";
 
 interface Props {
@@ -12,13 +14,11 @@ interface Props {
   onOpen: (doc: DocRef) => void;
 }
 
-const kinds: Record<string, string> = { txt: "Text", text: "Text", md: "Markdown", markdown: "Markdown", html: "HTML", pdf: "PDF" };
-
 /** One of a library that may hold hundreds: drawn anew only when it has changed. */
 export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();
-    deleteLater({ path: documentPath(doc.id), words: `“${doc.title}” was deleted.`, onDeleted: () => void refreshLibrary() });
+    deleteLater({ path: documentPath(doc.id), text: words.common.deleted(doc.title), onDeleted: () => void refreshLibrary() });
   };
   const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
   const look = doc.status === "failed" ? "text-bad" : doc.status === "processing" ? "animate-spin text-accent" : "text-muted";
@@ -31,8 +31,8 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           disabled={doc.status !== "ready"}
           className="block w-full text-left text-sm font-medium after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent"
           onClick={() => onOpen(doc)}
+          aria-label={words.library.read(doc.title)}
         >
-          <span className="sr-only">Read </span>
           <span dir="auto" className="block truncate text-left">
             {doc.title}
           </span>
@@ -41,7 +41,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
       </div>
       {!doc.public && (
         <IconButton
-          label={`Delete ${doc.title}`}
+          label={words.library.delete(doc.title)}
           icon={Trash2}
           size="small"
           className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
@@ -53,15 +53,16 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
 });
 
 function State({ doc }: { doc: Doc }) {
-  if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error || "It could not be read."}</span>;
+  if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error ? sentence(doc.error) : words.library.failed}</span>;
   if (doc.status === "processing") {
     return (
       <span role="status" className="block text-xs text-muted">
-        Being read
-        {doc.progress ? <span aria-hidden>, {doc.progress} %</span> : null}
+        {words.library.processing}
+        {doc.progress ? <span aria-hidden> {words.library.percent(doc.progress)}</span> : null}
       </span>
     );
   }
+  const kinds: Readonly<Record<string, string>> = words.library.kinds;
   return (
     <span className="block text-xs text-muted">
       {kinds[doc.source_type] ?? doc.source_type} · {bytes(doc.bytes)}

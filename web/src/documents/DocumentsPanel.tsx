@@ -1,10 +1,11 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { useDeferredValue, useState } from "react";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
+import { words } from "../words";
 import { DocumentRow } from "./DocumentRow";
 import { useKnown } from "./known";
 import { useLibrary } from "./library";
@@ -24,17 +25,17 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
     <Tabs.Root defaultValue="documents" className="flex min-h-0 flex-1 flex-col">
       <Tabs.List className="mx-5 flex shrink-0 gap-1 self-start rounded-lg bg-sunken p-1">
         <Tabs.Tab value="documents" className={tab}>
-          Documents
+          {words.library.documents}
         </Tabs.Tab>
         <Tabs.Tab value="sets" className={tab}>
-          Sets
+          {words.library.sets}
         </Tabs.Tab>
       </Tabs.List>
       <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-4 pb-6">
         {library.error && (
           <div role="alert" className="mb-4 space-y-2 text-sm">
-            <p className="text-bad">{wordsOf(library.error)}</p>
-            <Button onClick={library.retry}>Try again</Button>
+            <p className="text-bad">{errorText(library.error)}</p>
+            <Button onClick={library.retry}>{words.common.tryAgain}</Button>
           </div>
         )}
         <Tabs.Panel value="documents" className="outline-none">
@@ -58,8 +59,8 @@ interface Openable {
 
 function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
   return (
-    <section aria-label="In this conversation">
-      <h3 className={heading}>In this conversation</h3>
+    <section aria-label={words.library.inThisChat}>
+      <h3 className={heading}>{words.library.inThisChat}</h3>
       <ul className="flex flex-wrap gap-1.5 pt-1">
         {known.map((d) => (
           <li key={d.id} className="max-w-full">
@@ -73,31 +74,31 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
   );
 }
 
-/** As many are seen at a glance. */
-const FEW = 12;
+/** A list of so many needs no search. */
+const GLANCE = 12;
 
 function Documents({ docs, loaded, onOpen }: Openable & { docs: Doc[]; loaded: boolean }) {
   const [search, setSearch] = useState("");
-  const searchable = docs.length > FEW;
+  const searchable = docs.length > GLANCE;
   const wanted = useDeferredValue(search);
-  const words = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
-  const found = docs.filter((d) => words.every((w) => d.title.toLowerCase().includes(w)));
+  const parts = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
+  const found = docs.filter((d) => parts.every((w) => d.title.toLowerCase().includes(w)));
   const own = found.filter((d) => !d.public);
   const shared = found.filter((d) => d.public);
-  if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">There is no document yet.</p>;
+  if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;
   return (
     <>
-      {searchable && <SearchField label="Search documents" value={search} onChange={setSearch} className="mt-6" />}
-      {searchable && found.length === 0 && <p className="mt-4 text-sm text-muted">No document has these words in its title.</p>}
+      {searchable && <SearchField label={words.library.searchDocuments} value={search} onChange={setSearch} className="mt-6" />}
+      {searchable && found.length === 0 && <p className="mt-4 text-sm text-muted">{words.library.noMatches}</p>}
       {[
-        { name: "Yours", items: own },
-        { name: "Shared with everyone", items: shared },
+        { name: words.library.yours, items: own },
+        { name: words.library.shared, items: shared },
       ]
         .filter((g) => g.items.length > 0)
         .map((g) => (
           <section key={g.name} aria-label={g.name}>
             <h3 className={heading}>{g.name}</h3>
-            <ul aria-label={`Documents: ${g.name}`} className="-mx-2">
+            <ul aria-label={words.library.list(g.name)} className="-mx-2">
               {g.items.map((d) => (
                 <DocumentRow key={d.id} doc={d} onOpen={onOpen} />
               ))}

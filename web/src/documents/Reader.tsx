@@ -1,7 +1,8 @@
 import { useState } from "react";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { DocRef } from "../api/types";
 import { Button } from "../ui/Button";
+import { words } from "../words";
 import { DocumentText } from "./DocumentText";
 import { useDocumentText } from "./text";
 
@@ -13,11 +14,11 @@ export default function Reader({ doc }: { doc: DocRef }) {
   const { text, error, isPaused, deleted } = useDocumentText(doc.id);
   const there = text !== undefined && !deleted;
   return (
-    <div role="region" aria-label={`Text of ${doc.title}`} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed whitespace-pre-wrap">
+    <div role="region" aria-label={words.library.textOf(doc.title)} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed whitespace-pre-wrap">
       {there ? <DocumentText text={text.slice(0, shown)} /> : <p className="text-muted">{why(deleted, error, isPaused)}</p>}
       {there && text.length > shown && (
         <p className="pt-4 text-center">
-          <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
+          <Button onClick={() => setShown(shown + STEP)}>{words.common.showMore}</Button>
         </p>
       )}
     </div>
@@ -26,7 +27,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
 
 /** Why there is no text yet, or none to come. */
 function why(deleted: boolean, error: Error | null, isPaused: boolean): string {
-  if (deleted) return "This document has been deleted.";
-  if (error) return wordsOf(error);
-  return isPaused ? "The document could not be read." : "Opening the document...";
+  if (deleted) return words.library.deletedDocument;
+  if (error) return errorText(error);
+  return isPaused ? words.library.unreadable : words.library.opening;
 }

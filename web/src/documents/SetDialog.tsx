@@ -1,8 +1,9 @@
 import { useState, type FormEvent } from "react";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Doc, DocSet } from "../api/types";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { words } from "../words";
 import { saveSet } from "./library";
 
 interface Props {
@@ -31,20 +32,20 @@ export function SetDialog({ set, docs, onClose }: Props) {
       await saveSet(set?.id ?? null, name.trim(), [...ids]);
       onClose();
     } catch (err) {
-      setProblem(wordsOf(err));
+      setProblem(errorText(err));
       setSaving(false);
     }
   };
 
   return (
-    <Dialog title={set ? "Edit the set" : "New set"} onClose={onClose}>
+    <Dialog title={set ? words.library.editSet : words.library.newSet} onClose={onClose}>
       <form onSubmit={(e) => void save(e)} className="space-y-4">
         <label className="block text-sm">
-          <span className="mb-1 block font-medium">Name</span>
+          <span className="mb-1 block font-medium">{words.library.name}</span>
           <input dir="auto" value={name} maxLength={200} onChange={(e) => setName(e.target.value)} className="h-9 w-full rounded-lg border border-edge bg-surface px-3 pointer-coarse:h-11" />
         </label>
         <fieldset className="min-w-0">
-          <legend className="mb-1 text-sm font-medium">Documents</legend>
+          <legend className="mb-1 text-sm font-medium">{words.library.documents}</legend>
           <div className="max-h-64 overflow-y-auto rounded-lg border border-line p-1">
             {docs.map((d) => (
               <label key={d.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm pointer-coarse:py-3 hover:bg-sunken">
@@ -63,10 +64,10 @@ export function SetDialog({ set, docs, onClose }: Props) {
         )}
         <div className="flex justify-end gap-2">
           <Button variant="plain" onClick={onClose}>
-            Cancel
+            {words.common.cancel}
           </Button>
           <Button type="submit" variant="primary" disabled={saving || name.trim() === "" || ids.size === 0}>
-            Save
+            {words.common.save}
           </Button>
         </div>
       </form>

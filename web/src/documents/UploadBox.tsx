@@ -4,9 +4,8 @@ import type { Upload as Sent } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { besideRow } from "../ui/rows";
+import { words } from "../words";
 import { addDocument, panelUploads } from "./library";
-
-const oneOf = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 /** Takes files, chosen or dropped, and shows how far they have come. */
 export function UploadBox() {
@@ -38,16 +37,16 @@ export function UploadBox() {
           onClick={() => picker.current?.click()}
         >
           <span className="flex items-center gap-2 font-medium">
-            <Upload aria-hidden className="size-4 text-accent" /> Add documents
+            <Upload aria-hidden className="size-4 text-accent" /> {words.library.add}
           </span>
-          <span className="text-xs text-muted">{documentTypes.length > 0 && `${oneOf.format(documentTypes.map((t) => t.label))}, `}up to {Math.floor(maxUpload / (1 << 20))} MB each</span>
+          <span className="text-xs text-muted">{words.library.types(documentTypes.map((t) => t.label), Math.floor(maxUpload / (1 << 20)))}</span>
         </button>
         <input
           ref={picker}
           type="file"
           multiple
           accept={documentTypes.flatMap((t) => t.extensions).join()}
-          aria-label="Add documents"
+          aria-label={words.library.add}
           hidden
           onChange={(e) => {
             add([...(e.target.files ?? [])]);
@@ -56,7 +55,7 @@ export function UploadBox() {
         />
       </div>
       {uploads.length > 0 && (
-        <ul aria-label="Uploads" className="mt-3 space-y-2">
+        <ul aria-label={words.library.uploads} className="mt-3 space-y-2">
           {uploads.map((u) => (
             <UploadRow key={u.key} upload={u} />
           ))}
@@ -72,11 +71,11 @@ function UploadRow({ upload: u }: { upload: Sent }) {
     <li className={`flex items-center gap-3 rounded-lg py-1.5 pr-1 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
       <Glyph aria-hidden className="size-4 shrink-0" />
       <span className="min-w-0 flex-1">
-        <span {...(u.error && { role: "alert" })} className={u.error ? "block" : "block truncate"}>{u.error ? `${u.name}: ${u.error}` : u.name}</span>
-        {!u.error && <progress aria-label={`Uploading ${u.name}`} className="bar mt-1 h-1 w-full" {...(u.progress !== null && { value: u.progress })} />}
+        <span {...(u.error && { role: "alert" })} className={u.error ? "block" : "block truncate"}>{u.error ?? u.name}</span>
+        {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-full" {...(u.progress !== null && { value: u.progress })} />}
       </span>
       <IconButton
-        label={u.error ? `Dismiss ${u.name}` : `Cancel ${u.name}`}
+        label={u.error ? words.library.dismissUpload(u.name) : words.library.cancelUpload(u.name)}
         icon={X}
         size="small"
         className="text-inherit"

@@ -4,7 +4,7 @@ import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 import type { Doc, DocSet, Page } from "../api/types";
 import { Uploads } from "../api/uploads";
-import { useGone } from "../ui/gone";
+import { useDeleted } from "../ui/deletions";
 
 const DOCS = ["documents"];
 const SETS = ["document-sets"];
@@ -30,7 +30,7 @@ async function all<T>(path: string, signal: AbortSignal): Promise<T[]> {
 
 /** The documents and sets that can be asked about; asked for again while one is processing. */
 export function useLibrary() {
-  const gone = useGone();
+  const deleted = useDeleted();
   const docs = useQuery({
     queryKey: DOCS,
     queryFn: ({ signal }) => all<Doc>("/api/documents", signal),
@@ -39,8 +39,8 @@ export function useLibrary() {
   const sets = useQuery({ queryKey: SETS, queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal) });
   // The same lists while nothing has changed: who reads them is drawn often.
   return {
-    docs: useMemo(() => (docs.data ?? []).filter((d) => !gone.has(documentPath(d.id))), [docs.data, gone]),
-    sets: useMemo(() => (sets.data ?? []).filter((s) => !gone.has(setPath(s.id))), [sets.data, gone]),
+    docs: useMemo(() => (docs.data ?? []).filter((d) => !deleted.has(documentPath(d.id))), [docs.data, deleted]),
+    sets: useMemo(() => (sets.data ?? []).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted]),
     loaded: docs.isSuccess,
     error: docs.error ?? sets.error,
     retry: () => void refreshLibrary(),

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, getJSON } from "../api/http";
-import { useGone } from "../ui/gone";
+import { useDeleted } from "../ui/deletions";
 import { documentPath } from "./library";
 
 /** The stored text of a document, in which citations' offsets count, and whether it has been deleted. As JSON: read as plain text, a byte order mark would go and shift them. */
@@ -10,6 +10,6 @@ export function useDocumentText(id: string) {
     queryFn: async ({ signal }) => (await getJSON<{ text: string }>(`${documentPath(id)}/text`, { signal, headers: { Accept: "application/json" } })).text,
     staleTime: Infinity,
   });
-  const gone = useGone().has(documentPath(id));
-  return { text, error, isPaused, deleted: gone || (error instanceof ApiError && error.status === 404) };
+  const deletedHere = useDeleted().has(documentPath(id));
+  return { text, error, isPaused, deleted: deletedHere || (error instanceof ApiError && error.status === 404) };
 }

@@ -9,6 +9,7 @@ import { IconButton } from "../ui/Button";
 import { Drawer } from "../ui/Dialog";
 import { Toaster } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
+import { words } from "../words";
 import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
@@ -50,7 +51,7 @@ export function App() {
           <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}</Boundary>
         </main>
         <AsideSlot />
-        <Aside name={PANEL} title="Documents">
+        <Aside name={PANEL} title={words.shell.library}>
           <Boundary>
             <Suspense>
               <DocumentsPanel threadId={threadId} />
@@ -72,7 +73,7 @@ export function App() {
 function SkipToMessage() {
   return (
     <button type="button" className="sr-only rounded-lg bg-accent px-4 py-2 text-sm font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50" onClick={focusMessage}>
-      Skip to the message
+      {words.shell.skipToMessage}
     </button>
   );
 }
@@ -119,10 +120,10 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
   const shown = aside.open === PANEL;
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
-      {!roomy && <IconButton label="Conversations" icon={PanelLeft} onClick={() => setDrawer(true)} />}
+      {!roomy && <IconButton label={words.shell.chats} icon={PanelLeft} onClick={() => setDrawer(true)} />}
       {!roomy && !threadId && <Brand />}
       {title && <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
-      {!roomy && threadId && <IconButton label="New conversation" icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
+      {!roomy && threadId && <IconButton label={words.shell.newChat} icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
       <button
         type="button"
         aria-expanded={shown}
@@ -130,11 +131,11 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
         onClick={() => (shown ? aside.close() : aside.show(PANEL))}
       >
         <FolderOpen aria-hidden className="size-4" />
-        <span className="max-sm:sr-only">Documents</span>
+        <span className="max-sm:sr-only">{words.shell.library}</span>
         {docs.length > 0 && <span className="tabular-nums">{docs.length}</span>}
       </button>
       {!roomy && drawer && (
-        <Drawer title="Conversations" side="left" onClose={() => setDrawer(false)}>
+        <Drawer title={words.shell.chats} side="left" onClose={() => setDrawer(false)}>
           <Sidebar current={threadId} onOpen={openFromDrawer} />
         </Drawer>
       )}

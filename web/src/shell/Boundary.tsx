@@ -1,5 +1,6 @@
 import { Component, type ErrorInfo, type ReactNode } from "react";
 import { Button } from "../ui/Button";
+import { words } from "../words";
 
 /** Keeps a fault in one part of the page (or a part that could not be fetched) from taking the rest with it. */
 export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
@@ -15,8 +16,8 @@ export class Boundary extends Component<{ children: ReactNode }, { failed: boole
     if (!this.state.failed) return this.props.children;
     return (
       <div role="alert" className="m-auto max-w-sm space-y-3 p-6 text-center">
-        <p>This part of the page could not be shown. What you have written and received is kept.</p>
-        <Button onClick={() => location.reload()}>Load the page again</Button>
+        <p>{words.shell.partFailed}</p>
+        <Button onClick={() => location.reload()}>{words.shell.reload}</Button>
       </div>
     );
   }

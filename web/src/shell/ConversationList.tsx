@@ -1,9 +1,10 @@
 import { useEffect, useRef } from "react";
 import { Virtualizer } from "virtua";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import { Button } from "../ui/Button";
 import { ListedUl } from "../ui/Listed";
 import { useMinutes } from "../ui/useMinutes";
+import { words } from "../words";
 import { ConversationRow } from "./ConversationRow";
 import { useConversations } from "./conversations";
 import { byAge } from "./groups";
@@ -42,14 +43,14 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
   }, [openFirst, first, onOpen]);
 
   return (
-    <nav ref={box} aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
+    <nav ref={box} aria-label={words.shell.chats} className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
       {list.isError && list.items.length === 0 && (
         <div role="alert" className="space-y-2 px-2 py-3 text-sm text-muted">
-          <p>{wordsOf(list.error)}</p>
-          <Button onClick={() => void list.refetch()}>Try again</Button>
+          <p>{errorText(list.error)}</p>
+          <Button onClick={() => void list.refetch()}>{words.common.tryAgain}</Button>
         </div>
       )}
-      {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? "No conversation holds these words." : "Your conversations will be listed here."}</p>}
+      {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : words.shell.noChats}</p>}
       <Virtualizer as={ListedUl} item="li" scrollRef={box} bufferSize={BUFFER}>
         {byAge(list.items).flatMap((group) => [
           <h2 key={group.name} className="px-2 pt-4 pb-1 text-xs font-medium text-muted">

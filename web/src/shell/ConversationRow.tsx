@@ -4,9 +4,11 @@ import { flushSync } from "react-dom";
 import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
-import { deleteLater } from "../ui/gone";
+import { deleteLater } from "../ui/deletions";
 import { Menu, MenuItem } from "../ui/Menu";
 import { besideRow } from "../ui/rows";
+import { words } from "../words";
+import { dateTime } from "../words/intl";
 import { conversationPath, refreshConversations, rename } from "./conversations";
 import { since } from "./groups";
 import type { Go } from "./useRoute";
@@ -17,7 +19,7 @@ interface Props {
   onOpen: Go;
 }
 
-export const titleOf = (c: Conversation | null): string => c?.title || "New conversation";
+export const titleOf = (c: Conversation | null): string => c?.title || words.shell.newChat;
 
 export function ConversationRow({ conversation: c, current, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
@@ -30,7 +32,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
     else requestAnimationFrame(() => next?.focus()); // after the menu has given the focus back
     deleteLater({
       path: conversationPath(c.id),
-      words: `“${short(title)}” was deleted.`,
+      text: words.common.deleted(short(title)),
       onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // not away from where one has gone since
       onDeleted: () => void refreshConversations(),
     });
@@ -62,7 +64,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         trigger={
           <IconButton
             ref={more}
-            label={`More about ${title}`}
+            label={words.shell.options(title)}
             icon={Ellipsis}
             size="small"
             className="absolute inset-y-0 right-0.5 my-auto opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-popup-open:opacity-100 pointer-coarse:opacity-100"
@@ -70,10 +72,10 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         }
       >
         <MenuItem icon={Pencil} onSelect={() => setRenaming(true)}>
-          Rename
+          {words.shell.rename}
         </MenuItem>
         <MenuItem icon={Trash2} danger onSelect={remove}>
-          Delete
+          {words.shell.delete}
         </MenuItem>
       </Menu>
     </div>
@@ -82,11 +84,11 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
 
 /** What a conversation is doing; idle, when it was last active. */
 function State({ conversation: c }: { conversation: Conversation }) {
-  if (c.status === "running") return <span className="shimmer shrink-0 text-xs">answering</span>;
-  if (c.status === "interrupted") return <span className="shrink-0 text-xs text-warn">asks you</span>;
+  if (c.status === "running") return <span className="shimmer shrink-0 text-xs">{words.shell.answering}</span>;
+  if (c.status === "interrupted") return <span className="shrink-0 text-xs text-warn">{words.shell.needsReply}</span>;
   const last = c.last_message_at;
   return (
-    <time dateTime={last} title={last && new Date(last).toLocaleString()} className="shrink-0 text-xs text-muted group-focus-within:invisible group-hover:invisible pointer-coarse:visible">
+    <time dateTime={last} title={last && dateTime(new Date(last))} className="shrink-0 text-xs text-muted group-focus-within:invisible group-hover:invisible pointer-coarse:visible">
       {since(last)}
     </time>
   );
@@ -122,7 +124,7 @@ function Rename({ conversation: c, onDone }: RenameProps) {
       <input
         ref={input}
         dir="auto"
-        aria-label="Title"
+        aria-label={words.shell.title}
         value={title}
         maxLength={200}
         className="h-8 w-full rounded-lg border border-accent bg-surface px-2 text-sm outline-none pointer-coarse:h-11"

@@ -1,10 +1,11 @@
 import { Dialog } from "../ui/Dialog";
+import { words } from "../words";
 import { shortcuts } from "./shortcuts";
 
 /** What can be done by keyboard. */
 export default function ShortcutList({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard" onClose={onClose}>
+    <Dialog title={words.shortcuts.title} onClose={onClose}>
       <dl className="space-y-2.5 text-sm">
         {shortcuts().map(({ keys, what }) => (
           <div key={what} className="flex items-baseline justify-between gap-6">

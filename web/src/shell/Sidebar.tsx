@@ -4,6 +4,7 @@ import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { SearchField } from "../ui/SearchField";
+import { words } from "../words";
 import { ConversationList } from "./ConversationList";
 import { useTheme, type Theme } from "./theme";
 import type { Go } from "./useRoute";
@@ -37,14 +38,14 @@ export function Sidebar({ current, onOpen, onShortcuts }: Props) {
           className="flex h-9 w-full items-center gap-2.5 pointer-coarse:h-11 rounded-lg border border-line bg-surface px-3 text-sm font-medium shadow-soft transition-colors hover:border-edge"
           onClick={() => open(null)}
         >
-          <SquarePen aria-hidden className="size-4 text-accent" /> New conversation
+          <SquarePen aria-hidden className="size-4 text-accent" /> {words.shell.newChat}
         </button>
-        <SearchField label="Search conversations" value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
+        <SearchField label={words.shell.searchChats} value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
       </div>
       <ConversationList q={q} current={current} openFirst={entered && q === search.trim()} onOpen={open} />
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
         <ModelLine />
-        {onShortcuts && <IconButton label="Keyboard" icon={Keyboard} onClick={onShortcuts} />}
+        {onShortcuts && <IconButton label={words.shortcuts.title} icon={Keyboard} onClick={onShortcuts} />}
         <ThemeMenu />
       </footer>
     </div>
@@ -56,27 +57,23 @@ function ModelLine() {
   if (!offline) return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{modelLabel}</p>;
   return (
     <details className="relative min-w-0 flex-1 text-xs text-muted">
-      <summary className="cursor-pointer list-none truncate rounded-md px-2 py-1.5 hover:text-ink pointer-coarse:py-3.5">Offline engine, no model</summary>
+      <summary className="cursor-pointer list-none rounded-md px-2 py-1.5 hover:text-ink pointer-coarse:py-3.5">{words.shell.offline}</summary>
       <p className="absolute bottom-full left-0 z-20 mb-2 w-64 rounded-xl border border-line bg-surface p-4 text-sm text-ink shadow-float">
-        Answers are made of sentences quoted from your documents. To have a language model write them, set OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY or LLM_BASE_URL and start
-        Palaver again.
+        {words.shell.offlineHelp}
       </p>
     </details>
   );
 }
 
-const themes = [
-  { value: "system", label: "System", icon: Monitor },
-  { value: "light", label: "Light", icon: Sun },
-  { value: "dark", label: "Dark", icon: Moon },
-] as const;
+const icons = { system: Monitor, light: Sun, dark: Moon };
+const themes = ["system", "light", "dark"] as const;
 
 function ThemeMenu() {
   const [theme, choose] = useTheme();
-  const icon = themes.find((t) => t.value === theme)!.icon;
+  const options = themes.map((value) => ({ value, label: words.shell.themes[value], icon: icons[value] }));
   return (
-    <Menu side="top" trigger={<IconButton label="Light or dark" icon={icon} />}>
-      <MenuChoice<Theme> label="Light or dark" value={theme} options={[...themes]} onChange={choose} />
+    <Menu side="top" trigger={<IconButton label={words.shell.theme} icon={icons[theme]} />}>
+      <MenuChoice<Theme> label={words.shell.theme} value={theme} options={options} onChange={choose} />
     </Menu>
   );
 }

@@ -1,8 +1,8 @@
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
-import { refresh, wordsOf } from "../api/query";
+import { refresh, errorText } from "../api/query";
 import type { Conversation, Page } from "../api/types";
-import { useGone } from "../ui/gone";
+import { useDeleted } from "../ui/deletions";
 import { toast } from "../ui/toast";
 import { pendingOf } from "./pending";
 
@@ -15,7 +15,7 @@ const path = (id: string) => `/api/conversations/${enc(id)}`;
 
 /** The conversations that a search finds (all: ""), the latest first, page by page. */
 export function useConversations(q: string) {
-  const gone = useGone();
+  const deleted = useDeleted();
   const list = useInfiniteQuery({
     queryKey: [...KEY, "list", q],
     queryFn: ({ pageParam, signal }) => getJSON<Page<Conversation>>(`/api/conversations?limit=${PAGE}&q=${enc(q)}&cursor=${enc(pageParam)}`, { signal }),
@@ -26,7 +26,7 @@ export function useConversations(q: string) {
     refetchInterval: (query) => (query.state.data?.pages[0]?.items?.some((c) => c.status === "running") ? BUSY_MS : false),
   });
   const items = list.data?.pages.flatMap((p) => p.items ?? []) ?? [];
-  return { ...list, items: items.filter((c) => !gone.has(path(c.id))) };
+  return { ...list, items: items.filter((c) => !deleted.has(path(c.id))) };
 }
 
 /** What the server says of one conversation, whoever asks. */
@@ -51,7 +51,7 @@ export async function rename(id: string, title: string): Promise<void> {
   try {
     await request(path(id), { ...post({ title }), method: "PATCH" });
   } catch (err) {
-    toast.error(wordsOf(err));
+    toast.error(errorText(err));
   }
   await refreshConversations();
 }

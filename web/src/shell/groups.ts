@@ -1,4 +1,6 @@
 import type { Conversation } from "../api/types";
+import { words } from "../words";
+import { day } from "../words/intl";
 
 export interface Group {
   name: string;
@@ -12,11 +14,11 @@ export function byAge(items: readonly Conversation[], now = new Date()): Group[]
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const name = (c: Conversation) => {
     const at = Date.parse(c.last_message_at ?? c.created_at);
-    if (at >= today) return "Today";
-    if (at >= today - DAY) return "Yesterday";
-    if (at >= today - 7 * DAY) return "Last 7 days";
-    if (at >= today - 30 * DAY) return "Last 30 days";
-    return "Older";
+    if (at >= today) return words.ages.today;
+    if (at >= today - DAY) return words.ages.yesterday;
+    if (at >= today - 7 * DAY) return words.ages.week;
+    if (at >= today - 30 * DAY) return words.ages.month;
+    return words.ages.older;
   };
   const groups: Group[] = [];
   for (const c of items) {
@@ -32,8 +34,8 @@ export function since(iso: string | undefined, now = Date.now()): string {
   const then = iso ? Date.parse(iso) : Number.NaN;
   if (Number.isNaN(then)) return "";
   const minutes = Math.floor((now - then) / 60_000);
-  if (minutes < 1) return "now";
-  if (minutes < 60) return `${minutes} min`;
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
-  return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  if (minutes < 1) return words.ages.now;
+  if (minutes < 60) return words.ages.minutes(minutes);
+  if (minutes < 24 * 60) return words.ages.hours(Math.floor(minutes / 60));
+  return day(new Date(then));
 }

@@ -25,6 +25,6 @@ test("on a Mac it is Command, not Ctrl", () => {
 
 test("the list says what Enter does: it sends, but on a touch screen it breaks the line", () => {
   const enter = (touch: boolean) => shortcuts(touch).filter(({ keys }) => keys.join() === "Enter");
-  expect(enter(false).map(({ what }) => what)).toEqual(["Send (ends a running answer)"]);
+  expect(enter(false).map(({ what }) => what)).toEqual(["Send (stops the current answer)"]);
   expect(enter(true).map(({ what }) => what)).toEqual(["New line"]);
 });

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "react";
 import { focusMessage, onTouch } from "../composer/focus";
-import { COMMAND, mac } from "../lib/keys";
+import { commandKey, mac } from "../lib/keys";
 import { composing } from "../ui/composing";
 import { underLayer } from "../ui/layer";
+import { words } from "../words";
 
 interface Shortcut {
   keys: string[];
@@ -10,17 +11,21 @@ interface Shortcut {
 }
 
 /** What can be done by keyboard beside moving from control to control, as the list of it says. */
-export const shortcuts = (touch = onTouch()): Shortcut[] => [
-  { keys: [COMMAND, "K"], what: "Search conversations" },
-  { keys: [COMMAND, "Shift", "O"], what: "New conversation" },
-  { keys: ["Shift", "Esc"], what: "Go to the message" },
-  ...(touch ? [] : [{ keys: ["Enter"], what: "Send (ends a running answer)" }]),
-  { keys: [COMMAND, "Enter"], what: "Send when the answer is complete" },
-  { keys: touch ? ["Enter"] : ["Shift", "Enter"], what: "New line" },
-  { keys: ["@"], what: "Mention a document, set or action" },
-  { keys: ["Esc"], what: "Stop the answer, cancel a question, close a list" },
-  { keys: [COMMAND, "/"], what: "This list" },
-];
+export function shortcuts(touch = onTouch()): Shortcut[] {
+  const command = commandKey();
+  const { shift, enter, esc } = words.shortcuts.keys;
+  return [
+    { keys: [command, "K"], what: words.shell.searchChats },
+    { keys: [command, shift, "O"], what: words.shell.newChat },
+    { keys: [shift, esc], what: words.shortcuts.focusMessage },
+    ...(touch ? [] : [{ keys: [enter], what: words.shortcuts.send }]),
+    { keys: [command, enter], what: words.composer.queue },
+    { keys: touch ? [enter] : [shift, enter], what: words.shortcuts.newLine },
+    { keys: ["@"], what: words.composer.mention },
+    { keys: [esc], what: words.shortcuts.escape },
+    { keys: [command, "/"], what: words.shortcuts.show },
+  ];
+}
 
 type Name = "search" | "new" | "write" | "list";
 

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import { textOf } from "./parts";
+import { words } from "../words";
+import { interruption, textOf } from "./parts";
 import type { Message } from "./types";
 
 /** Characters: who wants to hear more goes to the answer itself. */
@@ -23,7 +24,7 @@ async function spoken(text: string): Promise<string> {
 
 /** Says the answer that a turn has brought to screen readers, once. What stood there before is not news. */
 export function Announcer({ message, busy }: Props) {
-  const [words, setWords] = useState("");
+  const [text, setText] = useState("");
   const known = useRef<string | undefined>(undefined);
   const busyBefore = useRef(false);
   const id = message?.role === "assistant" ? message.id : undefined;
@@ -31,15 +32,15 @@ export function Announcer({ message, busy }: Props) {
     if (busy) busyBefore.current = true;
     if (busy || !message) return;
     if (id && id !== known.current && busyBefore.current) {
-      const stopped = message.metadata?.interrupted ? " Response interrupted." : "";
-      void spoken(textOf(message)).then((said) => setWords(`Palaver: ${said}${stopped}`));
+      const end = message.metadata?.interrupted ? ` ${interruption(message.metadata)}.` : "";
+      void spoken(textOf(message)).then((said) => setText(words.thread.spoken(`${said}${end}`)));
     }
     known.current = id;
     busyBefore.current = false;
   }, [message, busy, id]);
   return (
     <p className="sr-only" aria-live="polite" data-announcer>
-      {words}
+      {text}
     </p>
   );
 }

@@ -2,14 +2,16 @@ import { RotateCw } from "lucide-react";
 import { memo, useMemo } from "react";
 import type { Citation } from "../api/types";
 import { IconButton } from "../ui/Button";
+import { words } from "../words";
+import { markRemovedQuotes, notice, question } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Footnote, Time } from "./Footnote";
-import { answerText, citationsOf, picturesOf, shown, textOf, toolOf } from "./parts";
+import { answerText, citationsOf, interruption, picturesOf, shown, textOf, toolOf } from "./parts";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Sources } from "./Sources";
 import { ToolCard } from "./ToolCard";
-import type { Message, Part } from "./types";
+import type { Message, Metadata, Part } from "./types";
 
 interface Props {
   message: Message;
@@ -31,9 +33,9 @@ export const AssistantMessage = memo(function AssistantMessage({ message, writin
   const parts = shown(message);
   const say = (p: Part, i: number) => <Piece key={i} part={p} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && i === parts.length - 1} onCite={onCite} />;
   return (
-    <article aria-label={writing ? "Palaver is writing" : "Palaver"} aria-busy={writing} className="group">
+    <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
       {parts.map(say)}
-      <Pictures pictures={pictures} alt="Generated picture" className="mt-3 gap-3" size="max-h-96 max-w-full" />
+      <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {citations && <Sources citations={citations} onCite={onCite} />}
       {!writing && <Ending message={message} text={text} />}
       {!writing && !waits && (
@@ -41,8 +43,8 @@ export const AssistantMessage = memo(function AssistantMessage({ message, writin
           <Footnote meta={meta} />
           <Time at={meta.created_at} />
           <span className="-my-1 -ml-2 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-            {text && <CopyButton text={text} label="Copy answer" />}
-            {meta.turn_id && <IconButton size="small" icon={RotateCw} label="Another answer" disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
+            {text && <CopyButton text={markRemovedQuotes(text)} label={words.message.copyAnswer} />}
+            {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
         </footer>
       )}
@@ -74,7 +76,7 @@ function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
     case "data-notice":
       return (
         <p dir="auto" className={quiet}>
-          {part.data.message}
+          {notice(part.data.code, part.data.message)}
         </p>
       );
     case "data-interrupt": {
@@ -82,7 +84,7 @@ function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
       const said = answerText(part.data);
       return (
         <div className={quiet}>
-          <p dir="auto">{part.data.message}</p>
+          <p dir="auto">{question(part.data)}</p>
           {said && (
             <p dir="auto" className="mt-0.5 font-medium text-ink">
               {said}
@@ -96,14 +98,18 @@ function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
   }
 }
 
+/** Why there is no answer. */
+const unanswered = (meta: Metadata): string =>
+  meta.finished_reason === "error" ? words.message.failed : meta.interrupted_reason === "superseded" ? words.message.skipped : interruption(meta);
+
 /** How a turn ended that did not end by itself. */
 function Ending({ message, text }: { message: Message; text: string }) {
-  const { finished_reason: reason, interrupted_reason: why } = message.metadata ?? {};
-  if (reason !== "cancelled" && reason !== "error") return null;
-  if (text.trim() === "") return <p className="text-sm text-muted italic">{reason === "error" ? "No answer could be given." : why === "superseded" ? "Not answered: you went on." : "Stopped."}</p>;
+  const meta = message.metadata ?? {};
+  if (meta.finished_reason !== "cancelled" && meta.finished_reason !== "error") return null;
+  if (text.trim() === "") return <p className="text-sm text-muted italic">{unanswered(meta)}</p>;
   return (
     <p className="mt-3">
-      <span className="inline-flex items-center rounded-full bg-warn-soft px-2.5 py-0.5 text-xs font-medium text-warn">Response interrupted</span>
+      <span className="inline-flex items-center rounded-full bg-warn-soft px-2.5 py-0.5 text-xs font-medium text-warn">{interruption(meta)}</span>
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { IconButton } from "../ui/Button";
+import { words } from "../words";
 
 interface Props {
   versions: string[];
@@ -14,13 +15,13 @@ export function BranchPicker({ versions, turn, disabled, onShow }: Props) {
   const at = versions.indexOf(turn);
   if (versions.length < 2 || at < 0) return null;
   return (
-    <span role="group" aria-label="Versions" data-versions={turn} className="inline-flex items-center tabular-nums">
-      <IconButton size="small" icon={ChevronLeft} label="Earlier version" disabled={disabled || !onShow || at === 0} onClick={() => onShow?.(versions[at - 1]!)} />
-      <span className="sr-only">{`Version ${at + 1} of ${versions.length}`}</span>
+    <span role="group" aria-label={words.message.versions} data-versions={turn} className="inline-flex items-center tabular-nums">
+      <IconButton size="small" icon={ChevronLeft} label={words.message.earlier} disabled={disabled || !onShow || at === 0} onClick={() => onShow?.(versions[at - 1]!)} />
+      <span className="sr-only">{words.message.version(at + 1, versions.length)}</span>
       <span aria-hidden>
         {at + 1}/{versions.length}
       </span>
-      <IconButton size="small" icon={ChevronRight} label="Later version" disabled={disabled || !onShow || at === versions.length - 1} onClick={() => onShow?.(versions[at + 1]!)} />
+      <IconButton size="small" icon={ChevronRight} label={words.message.later} disabled={disabled || !onShow || at === versions.length - 1} onClick={() => onShow?.(versions[at + 1]!)} />
     </span>
   );
 }

@@ -1,4 +1,5 @@
 import type { Citation } from "../api/types";
+import { words } from "../words";
 
 // Small beside words, and still to be hit by a finger.
 const look = "relative ms-0.5 pointer-coarse:ms-1 pointer-coarse:after:absolute pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-2.5 inline-flex h-[1.35em] min-w-[1.45em] items-center justify-center rounded-md bg-accent-soft px-1 align-[0.1em] text-xs font-semibold text-accent no-underline!";
@@ -6,11 +7,11 @@ const look = "relative ms-0.5 pointer-coarse:ms-1 pointer-coarse:after:absolute 
 /** A citation's number in an answer: opens its passage, or its page. */
 export function CitationChip({ n, citation, onOpen }: { n: number; citation?: Citation; onOpen: (c: Citation) => void }) {
   if (!citation) return <span className={look}>{n}</span>;
-  const label = `Citation ${n}: ${citation.title}`;
+  const label = words.message.citation(n, citation.title);
   if (citation.source === "web") {
     if (!isWeb(citation.url)) return <span className={look}>{n}</span>;
     return (
-      <a className={`${look} hover:bg-accent hover:text-accent-ink`} href={citation.url} target="_blank" rel="noopener noreferrer" aria-label={`${label} (opens in a new tab)`} title={citation.title}>
+      <a className={`${look} hover:bg-accent hover:text-accent-ink`} href={citation.url} target="_blank" rel="noopener noreferrer" aria-label={words.message.newTab(label)} title={citation.title}>
         {n}
       </a>
     );

@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { IconButton } from "../ui/Button";
+import { words } from "../words";
 
 interface Props {
   text: string | (() => string);
@@ -16,7 +17,7 @@ export function CopyButton({ text, label, className }: Props) {
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
-  return <IconButton size="small" icon={copied ? Check : Copy} label={copied ? "Copied" : label} className={className} onClick={() => void copy()} />;
+  return <IconButton size="small" icon={copied ? Check : Copy} label={copied ? words.message.copied : label} className={className} onClick={() => void copy()} />;
 }
 
 async function write(text: string): Promise<boolean> {

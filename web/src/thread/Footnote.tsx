@@ -1,4 +1,7 @@
-import { clock, cost, tokens, weakest } from "../lib/format";
+import type { Confidence } from "../api/types";
+import { cost, weakest } from "../lib/format";
+import { words } from "../words";
+import { clock, dateTime, day } from "../words/intl";
 import type { Metadata } from "./types";
 
 const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
@@ -7,18 +10,19 @@ const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
 export function Footnote({ meta }: { meta: Metadata }) {
   const confidence = weakest(meta.inference_confidence, meta.retrieval_confidence);
   const spent = meta.tokens_used !== undefined && meta.tokens_used > 0;
-  const detail = `Understanding of the request: ${meta.inference_confidence ?? "not known"}. Match in the sources: ${meta.retrieval_confidence ?? "not known"}.`;
+  const level = (c: Confidence | undefined) => words.message.levels[c ?? "unknown"];
+  const detail = words.message.confidenceDetail(level(meta.inference_confidence), level(meta.retrieval_confidence));
   return (
     <>
       {confidence && (
         <span className="inline-flex items-center gap-1.5" title={detail}>
           <span aria-hidden className={`size-2 rounded-full ${dots[confidence]}`} />
-          {confidence} confidence
+          {words.message.confidence[confidence]}
         </span>
       )}
       {spent && (
         <span>
-          {tokens(meta.tokens_used!)}
+          {words.message.tokens(meta.tokens_used!)}
           {meta.cost_usd !== undefined && ` · ${cost(meta.cost_usd)}`}
         </span>
       )}
@@ -33,10 +37,9 @@ export function Time({ at }: { at: string | undefined }) {
   const date = new Date(at ?? "");
   if (Number.isNaN(date.getTime())) return null;
   const time = clock(date);
-  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   return (
-    <time dateTime={date.toISOString()} title={date.toLocaleString()}>
-      {sameDay(date, new Date()) ? time : `${day}, ${time}`}
+    <time dateTime={date.toISOString()} title={dateTime(date)}>
+      {sameDay(date, new Date()) ? time : `${day(date)}, ${time}`}
     </time>
   );
 }

@@ -4,6 +4,8 @@ import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
 import { remarkMarkers, seal, type Node } from "../lib/markers";
+import { words } from "../words";
+import { markRemovedQuotes } from "../words/wire";
 import "./answer.css";
 import { blocksOf } from "./blocks";
 import { CitationChip } from "./CitationChip";
@@ -41,11 +43,11 @@ const components: Components = {
       <span>{children}</span> // a scheme that is not safe to open
     ),
   img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
-  input: ({ checked }) => <input type="checkbox" checked={checked} disabled aria-label={checked ? "Done" : "To do"} />,
+  input: ({ checked }) => <input type="checkbox" checked={checked} disabled aria-label={checked ? words.message.done : words.message.toDo} />,
   code: ({ children }) => <code dir="ltr">{children}</code>,
   pre: ({ children, node }) => <Code language={languageOf(node)}>{children}</Code>,
   table: ({ children }) => (
-    <div className="table-scroll" tabIndex={0} role="group" aria-label="Table">
+    <div className="table-scroll" tabIndex={0} role="group" aria-label={words.message.table}>
       <table>{children}</table>
     </div>
   ),
@@ -55,7 +57,7 @@ const components: Components = {
 /** Markdown, block by block. */
 export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
   const cited = useMemo(() => ({ byNumber: new Map((citations ?? []).map((c) => [c.n, c])), onCite }), [citations, onCite]);
-  const blocks = useMemo(() => blocksOf(seal(text, citations && new Set(cited.byNumber.keys()))), [text, citations, cited]);
+  const blocks = useMemo(() => blocksOf(seal(markRemovedQuotes(text), citations && new Set(cited.byNumber.keys()))), [text, citations, cited]);
   return (
     <Cited value={cited}>
       <div className="answer">
@@ -101,13 +103,13 @@ interface HastNode {
  * sentence. No more is read than is needed, for a long answer takes long.
  */
 export function plain(markdown: string, most: number): string {
-  let words = "";
-  const read = () => (tree: HastNode) => void (words += `${wordsOf(tree)}\n`);
-  for (const block of blocksOf(seal(markdown))) {
-    if (words.length > most) break;
+  let text = "";
+  const read = () => (tree: HastNode) => void (text += `${wordsOf(tree)}\n`);
+  for (const block of blocksOf(seal(markRemovedQuotes(markdown)))) {
+    if (text.length > most) break;
     ReactMarkdown({ children: block, remarkPlugins: plugins, rehypePlugins: [read] });
   }
-  return words.replaceAll("\u00A0", " ").replace(/[ ,;]+(?=[.,;:!?])/g, "").replace(/\s*\n\s*/g, "\n").trim().slice(0, most);
+  return text.replaceAll("\u00A0", " ").replace(/[ ,;]+(?=[.,;:!?])/g, "").replace(/\s*\n\s*/g, "\n").trim().slice(0, most);
 }
 
 function wordsOf(node: HastNode): string {
@@ -136,13 +138,13 @@ function Code({ language, children }: { language: string; children?: React.React
   const box = useRef<HTMLPreElement>(null);
   return (
     <div dir="ltr" className="group/code relative">
-      <pre ref={box} tabIndex={0} role="group" aria-label="Code" className={language && "pt-9!"}>
+      <pre ref={box} tabIndex={0} role="group" aria-label={words.message.code} className={language && "pt-9!"}>
         {children}
       </pre>
       {language && <span className="absolute top-2.5 left-4 max-w-3/4 truncate text-xs text-muted">{language}</span>}
       <CopyButton
         text={() => box.current?.textContent ?? ""}
-        label="Copy code"
+        label={words.message.copyCode}
         className="absolute top-1.5 right-1.5 opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
       />
     </div>

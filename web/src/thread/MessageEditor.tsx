@@ -8,6 +8,7 @@ import type { Attachment, Outgoing } from "../composer/types";
 import { useField } from "../composer/useField";
 import { Button } from "../ui/Button";
 import { composing } from "../ui/composing";
+import { words } from "../words";
 import { attachmentsOf, documentOf, textOf } from "./parts";
 import type { Message } from "./types";
 
@@ -22,9 +23,9 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
   const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
   const [pictures, setPictures] = useState(before.pictures);
   const field = useField({
-    label: "Edited text",
+    label: words.message.editedText,
     content: before.doc,
-    placeholder: "Write the message",
+    placeholder: words.message.editPlaceholder,
     onEnter: () => save(),
     onEscape: onCancel,
     onFiles: () => {},
@@ -48,7 +49,7 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
 
   return (
     <form
-      aria-label="Edit message"
+      aria-label={words.message.edit}
       className="relative ml-auto w-full max-w-[85%] rounded-2xl border border-accent bg-surface"
       onSubmit={(e) => {
         e.preventDefault();
@@ -65,10 +66,10 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
       <div className="flex flex-wrap items-center justify-end gap-2 px-3 pb-3">
         <Count length={field.length} />
         <Button variant="plain" onClick={onCancel}>
-          Cancel
+          {words.common.cancel}
         </Button>
         <Button variant="primary" type="submit" disabled={!ready(field)}>
-          Send
+          {words.composer.send}
         </Button>
       </div>
     </form>

@@ -6,6 +6,7 @@ import type { Outgoing } from "../composer/types";
 import { backToMessage } from "../composer/focus";
 import { Button, IconButton } from "../ui/Button";
 import { ListedDiv } from "../ui/Listed";
+import { words } from "../words";
 import { AssistantMessage } from "./AssistantMessage";
 import { pendingQuestion, takenBack, turnAt, turnOf, userAt } from "./parts";
 import type { ThreadStore, View } from "./store";
@@ -76,10 +77,10 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   const asks = !busy && pendingQuestion(messages) !== null;
   const end = messages.length - 1;
   const edited = messages.findIndex((m) => m.id === editing);
-  const gone = editing !== null && edited < 0;
+  const editedLeft = editing !== null && edited < 0;
   useEffect(() => {
-    if (gone) setEditing(null);
-  }, [gone]);
+    if (editedLeft) setEditing(null);
+  }, [editedLeft]);
   const newestRows = Array.from({ length: Math.min(NEWEST, messages.length) }, (_, i) => end - i);
   const kept = [edited, userAt(messages, picked), ...newestRows].filter((i) => i >= 0);
 
@@ -91,7 +92,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
         {...reader.moves}
         tabIndex={0}
         role="region"
-        aria-label="Conversation"
+        aria-label={words.thread.conversation}
         className="conversation h-full overflow-y-auto -outline-offset-2"
       >
         <div className="mx-auto w-full max-w-3xl px-4 pb-6 sm:px-6">
@@ -131,7 +132,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
       {reader.away && (
         <IconButton
           icon={ArrowDown}
-          label="Go to the end"
+          label={words.thread.toEnd}
           className="absolute! bottom-3 left-1/2 -translate-x-1/2 rounded-full! border border-line bg-surface! shadow-float"
           onClick={reader.toEnd}
         />
@@ -142,11 +143,11 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
 
 /** That the conversation goes back further than what is here. */
 function Older({ view, onRead }: { view: View; onRead: () => void }) {
-  if (!view.moreProblem) return <p className="py-2 text-center text-sm text-muted">{view.loadingMore ? "Reading older messages..." : "Older messages above"}</p>;
+  if (!view.moreProblem) return <p className="py-2 text-center text-sm text-muted">{view.loadingMore ? words.thread.readingOlder : words.thread.olderAbove}</p>;
   return (
     <div role="alert" className="flex flex-wrap items-center justify-center gap-3 py-2 text-sm text-muted">
-      <p>Older messages could not be read. {view.moreProblem}</p>
-      <Button onClick={onRead}>Try again</Button>
+      <p>{words.thread.olderFailed(view.moreProblem)}</p>
+      <Button onClick={onRead}>{words.common.tryAgain}</Button>
     </div>
   );
 }

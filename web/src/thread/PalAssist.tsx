@@ -3,6 +3,8 @@ import { useEffect, useRef, type ReactNode } from "react";
 import { useConfig } from "../api/useConfig";
 import { Button } from "../ui/Button";
 import { composing } from "../ui/composing";
+import { words } from "../words";
+import { option, question as questionText } from "../words/wire";
 import type { Draft } from "./approval";
 import { ToolApproval } from "./ToolApproval";
 import type { Question, ResumeValue } from "./types";
@@ -36,7 +38,8 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
     <section
       ref={box}
       tabIndex={-1}
-      aria-label="Palaver asks"
+      data-question
+      aria-label={words.question.label}
       className="slide-up mb-3 max-h-[60dvh] overflow-y-auto rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft outline-none focus:border-accent"
       onKeyDown={(e) => {
         if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return;
@@ -46,7 +49,7 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
     >
       <p className="flex items-start gap-2.5 font-medium" role="alert">
         <Sparkles aria-hidden className="mt-1 size-4 shrink-0 text-accent" />
-        <span className="min-w-0">{question.message}</span>
+        <span className="min-w-0">{questionText(question)}</span>
       </p>
       <div className="mt-3 sm:ml-6.5">
         {question.interrupt_type === "tool_approval" ? (
@@ -54,7 +57,6 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
             calls={question.tool_calls ?? []}
             kept={made.get(question.interrupt_id) ?? []}
             onKeep={(drafts) => made.set(question.interrupt_id, drafts)}
-           
             onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })}
             onCancel={cancel}
           />
@@ -75,15 +77,15 @@ function Choices({ question, tagging, onAnswer, onTag, onCancel }: Omit<Props, "
   const choose = (id: string) => (type === "retrieval_low" && id === TAG ? onTag() : onAnswer({ type, value: id }));
   return (
     <>
-      {type === "text_input" && <Hint>Type your answer below, or mention documents with @.</Hint>}
-      {tagging && <Hint>Mention the documents to look in below, then send.</Hint>}
+      {type === "text_input" && <Hint>{words.question.answerBelow}</Hint>}
+      {tagging && <Hint>{words.question.chooseBelow}</Hint>}
       <div className="flex flex-wrap items-center gap-2">
         {options
           .filter((o) => !isAll(o))
           .map((o) => (
             <Button key={o.id} className="h-auto! min-h-9 max-w-full shrink! border-accent/50! py-1.5 text-left text-accent hover:bg-accent-soft!" onClick={() => choose(o.id)}>
               {type === "doc_choice" && <FileText aria-hidden className="size-4 shrink-0" />}
-              <span className="min-w-0">{o.label}</span>
+              <span className="min-w-0">{option(type, o)}</span>
             </Button>
           ))}
         {all && (
@@ -91,12 +93,12 @@ function Choices({ question, tagging, onAnswer, onTag, onCancel }: Omit<Props, "
             <span aria-hidden className="mx-1 h-5 w-px bg-line" />
             <Button className="border-dashed! text-accent" onClick={() => choose(all.id)}>
               <Files aria-hidden className="size-4 shrink-0" />
-              {all.label}
+              {option(type, all)}
             </Button>
           </>
         )}
         <Button variant="plain" onClick={onCancel}>
-          Cancel
+          {words.common.cancel}
         </Button>
       </div>
     </>

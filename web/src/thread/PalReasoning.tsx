@@ -1,6 +1,8 @@
 import { FileText, Globe, Sparkles } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { DocRef } from "../api/types";
+import { words } from "../words";
+import { status as statusText } from "../words/wire";
 import type { Status } from "./types";
 import { usePaced } from "./usePaced";
 
@@ -11,7 +13,8 @@ interface Props {
   /** They are coming. */
   writing: boolean;
   stopping: boolean;
-  trouble: string;
+  /** Why the connection is being restored; empty while it is up. */
+  problem: string;
   statuses: Status[];
   docs: DocRef[];
 }
@@ -31,13 +34,15 @@ function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] 
 }
 
 /** What the turn is doing, one line at a time, with the documents it found. Its place is kept while a turn runs, so that nothing moves. */
-export function PalReasoning({ running, begun, writing, stopping, trouble, statuses, docs }: Props) {
-  const paced = usePaced(useStory(running ? statuses : none, writing));
+export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs }: Props) {
+  const worthALine = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
+  const paced = usePaced(useStory(worthALine, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
-  const line = !running ? "" : stopping ? "Stopping..." : trouble ? `${trouble} Reconnecting...` : (paced?.message ?? (begun ? "" : "Thinking..."));
+  const step = paced ? statusText(paced) : begun ? "" : words.steps.model;
+  const line = !running ? "" : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
     <div className={running ? "min-h-16" : undefined}>
-      <div role="status" aria-label="Progress">
+      <div role="status" aria-label={words.thread.progress}>
         {line && (
           <p className="flex items-center gap-2 text-sm font-medium">
             <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
@@ -46,7 +51,7 @@ export function PalReasoning({ running, begun, writing, stopping, trouble, statu
         )}
       </div>
       {running && docs.length > 0 && (
-        <ul aria-label="Documents found" className="mt-2 flex flex-wrap gap-1.5">
+        <ul aria-label={words.thread.documentsFound} className="mt-2 flex flex-wrap gap-1.5">
           {docs.map((d) => (
             <li key={d.id} className="pill text-muted">
               <FileText aria-hidden className="size-3.5 shrink-0" />

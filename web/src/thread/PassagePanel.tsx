@@ -4,6 +4,7 @@ import { DocumentText } from "../documents/DocumentText";
 import { useDocumentText } from "../documents/text";
 import { excerpt } from "../lib/codepoints";
 import { Button } from "../ui/Button";
+import { words } from "../words";
 
 const STEP = 6_000;
 
@@ -33,12 +34,12 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
   );
 
   const unread = text === undefined;
-  if (unread && !deleted && !error && !isPaused) return <p className="px-5 py-3 text-sm text-muted">Opening the document...</p>;
+  if (unread && !deleted && !error && !isPaused) return <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
   if (!stands) {
-    const why = deleted ? "This document has been deleted." : unread ? "The document could not be read." : "The document has changed since this answer.";
+    const why = deleted ? words.library.deletedDocument : unread ? words.library.unreadable : words.library.changed;
     return (
       <div className="px-5 py-3">
-        <p className="text-sm text-muted">{why} The quote was:</p>
+        <p className="text-sm text-muted">{words.library.quoteWas(why)}</p>
         <blockquote dir="auto" className="mt-3">
           <mark className="rounded bg-mark px-1 py-0.5 text-inherit">{citation.quote}</mark>
         </blockquote>
@@ -46,8 +47,8 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
     );
   }
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto border-t border-line px-5 py-4" tabIndex={0} role="region" aria-label={`Text of ${citation.title}`}>
-      {found.moreBefore && more("Show more above")}
+    <div className="min-h-0 flex-1 overflow-y-auto border-t border-line px-5 py-4" tabIndex={0} role="region" aria-label={words.library.textOf(citation.title)}>
+      {found.moreBefore && more(words.library.moreAbove)}
       <p dir="auto" className="text-sm leading-relaxed whitespace-pre-wrap">
         <DocumentText text={found.before} />
         <mark ref={mark} className="rounded-sm bg-mark box-decoration-clone py-0.5 text-inherit">
@@ -55,7 +56,7 @@ export default function PassagePanel({ citation }: { citation: Citation }) {
         </mark>
         <DocumentText text={found.after} />
       </p>
-      {found.moreAfter && more("Show more below")}
+      {found.moreAfter && more(words.library.moreBelow)}
     </div>
   );
 }

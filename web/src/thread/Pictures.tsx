@@ -1,3 +1,4 @@
+import { words } from "../words";
 import type { Picture } from "./parts";
 
 interface Props {
@@ -14,7 +15,7 @@ interface Props {
 export function Pictures({ pictures, alt, className, size }: Props) {
   if (pictures.length === 0) return null;
   return (
-    <ul aria-label="Pictures" className={`flex flex-wrap ${className}`}>
+    <ul aria-label={words.message.images} className={`flex flex-wrap ${className}`}>
       {pictures.map((p) => (
         <li key={p.url}>
           <a href={p.url} target="_blank" rel="noopener noreferrer">

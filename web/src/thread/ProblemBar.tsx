@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { IconButton } from "../ui/Button";
+import { words } from "../words";
 import type { Problem } from "./problems";
 
 const button = "h-8 rounded-lg border border-bad px-3 font-medium tabular-nums hover:bg-surface disabled:opacity-80";
@@ -15,15 +16,15 @@ export function ProblemBar({ problem, onRetry, onDismiss }: { problem: Problem; 
       </p>
       {problem.retry && (
         <button type="button" disabled={wait > 0} className={button} onClick={onRetry}>
-          {wait > 0 ? `Try again in ${wait} s` : "Try again"}
+          {wait > 0 ? words.common.tryAgainIn(wait) : words.common.tryAgain}
         </button>
       )}
       {problem.change && (
         <button type="button" className={button} onClick={onDismiss}>
-          Change it
+          {words.problems.change}
         </button>
       )}
-      <IconButton size="small" icon={X} label="Dismiss" className="text-bad!" onClick={onDismiss} />
+      <IconButton size="small" icon={X} label={words.common.dismiss} className="text-bad!" onClick={onDismiss} />
     </div>
   );
 }

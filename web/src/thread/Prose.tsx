@@ -1,4 +1,5 @@
 import { useEffect, useState, type ComponentType } from "react";
+import { markRemovedQuotes } from "../words/wire";
 import type { MarkdownProps } from "./Markdown";
 
 let Markdown: ComponentType<MarkdownProps> | null = null;
@@ -16,5 +17,5 @@ export function Prose(props: MarkdownProps) {
   useEffect(() => {
     if (!Ready) void read().then(() => setReady(() => Markdown)).catch(() => {}); // the words are there
   }, [Ready]);
-  return Ready ? <Ready {...props} /> : <p dir="auto" className="whitespace-pre-wrap">{props.text}</p>;
+  return Ready ? <Ready {...props} /> : <p dir="auto" className="whitespace-pre-wrap">{markRemovedQuotes(props.text)}</p>;
 }

@@ -1,5 +1,6 @@
 import { FileText, Globe } from "lucide-react";
 import type { Citation } from "../api/types";
+import { words } from "../words";
 import { isWeb } from "./CitationChip";
 
 /** The documents and pages that an answer cites, each once, with its numbers. */
@@ -12,7 +13,7 @@ export function Sources({ citations, onCite }: { citations: Citation[]; onCite: 
   if (groups.size === 0) return null;
   const look = "inline-flex max-w-full items-center gap-1.5 rounded-full border border-line bg-surface px-2.5 py-0.5 text-[0.8125rem] hover:border-edge";
   return (
-    <ul aria-label="Sources" className="mt-3 flex flex-wrap gap-2">
+    <ul aria-label={words.message.sources} className="mt-3 flex flex-wrap gap-2">
       {[...groups.values()].map((group) => {
         const first = group[0]!;
         const web = first.source === "web";

@@ -8,6 +8,7 @@ import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
 import { useMedia } from "../ui/useMedia";
+import { words } from "../words";
 import { Announcer } from "./Announcer";
 import type { Draft } from "./approval";
 import { Messages } from "./Messages";
@@ -95,9 +96,9 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
   if (view.load === "missing") {
     return (
       <Notice>
-        <p>This conversation does not exist. It may have been deleted.</p>
+        <p>{words.thread.missing}</p>
         <a href="/" className="mt-4 inline-block font-medium text-accent underline">
-          Begin a new one
+          {words.thread.startNew}
         </a>
       </Notice>
     );
@@ -105,9 +106,9 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
   if (view.load === "failed") {
     return (
       <Notice>
-        <p role="alert">The conversation could not be opened. {view.loadProblem}</p>
+        <p role="alert">{words.thread.openFailed(view.loadProblem)}</p>
         <Button className="mt-4" onClick={() => void store.load()}>
-          Try again
+          {words.common.tryAgain}
         </Button>
       </Notice>
     );
@@ -120,7 +121,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       ) : (
         <Opened value={opened}>
           <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead}>
-            <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} trouble={view.trouble} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
+            <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
           </Messages>
         </Opened>
       )}
@@ -133,7 +134,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       {cited && (
         <Aside name="passage" title={cited.title}>
           <Boundary>
-            <Suspense fallback={opening}>
+            <Suspense fallback={<Opening />}>
               <PassagePanel citation={cited} />
             </Suspense>
           </Boundary>
@@ -142,7 +143,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       {read && (
         <Aside name="document" title={read.title}>
           <Boundary key={read.id}>
-            <Suspense fallback={opening}>
+            <Suspense fallback={<Opening />}>
               <Reader doc={read} />
             </Suspense>
           </Boundary>
@@ -152,7 +153,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
   );
 }
 
-const opening = <p className="px-5 py-3 text-sm text-muted">Opening the document...</p>;
+const Opening = () => <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
 
 const growing = (m: Message | undefined): boolean => {
   const part = m?.parts.at(-1);
@@ -223,9 +224,9 @@ function Dock({ store, composer, threadId, question, busy, stopping }: DockProps
         threadId={threadId}
         busy={busy}
         stopping={stopping}
-        disabled={question !== null && !typed && "Choose an answer above"}
+        disabled={question !== null && !typed && words.composer.pickOption}
         answering={typed}
-        {...(typed && { placeholder: tagging ? "Type @ to mention documents" : "Type your answer, @ mentions documents" })}
+        {...(typed && { placeholder: tagging ? words.composer.placeholderChoose : words.composer.placeholderAnswer })}
         onSend={onSend}
         onStop={() => void store.stop()}
         onCancel={tagging ? () => setTaggingFor("") : typed ? () => answer({ type: "cancel", value: null }) : undefined}
@@ -239,7 +240,7 @@ const Notice = ({ children }: { children: React.ReactNode }) => <div className="
 function Skeleton() {
   return (
     <div role="status" className="mx-auto w-full max-w-3xl flex-1 space-y-6 px-4 pt-6 sm:px-6">
-      <span className="sr-only">Opening the conversation...</span>
+      <span className="sr-only">{words.thread.opening}</span>
       {["ml-auto h-11 w-1/2", "h-4 w-11/12", "h-4 w-4/5", "h-4 w-2/3", "ml-auto h-11 w-2/5", "h-4 w-5/6", "h-4 w-3/4"].map((shape, i) => (
         <div key={i} aria-hidden className={`animate-pulse rounded-xl bg-sunken motion-reduce:animate-none ${shape}`} />
       ))}

@@ -1,6 +1,7 @@
 import { Wrench } from "lucide-react";
 import { useId, useState } from "react";
 import { Button } from "../ui/Button";
+import { words } from "../words";
 import { argumentsProblem, decide, draftOf, type Draft } from "./approval";
 import type { AskedCall, Decision } from "./types";
 
@@ -36,11 +37,11 @@ export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props)
       ))}
       <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap gap-2 bg-surface px-4 pt-2 pb-4">
         <Button variant="primary" onClick={() => send(one ? "approved" : undefined)}>
-          {one ? "Approve" : "Send decisions"}
+          {one ? words.tools.approve : words.tools.sendDecisions}
         </Button>
-        {one && <Button onClick={() => send("rejected")}>Reject</Button>}
+        {one && <Button onClick={() => send("rejected")}>{words.tools.reject}</Button>}
         <Button variant="plain" onClick={onCancel}>
-          Cancel
+          {words.common.cancel}
         </Button>
       </div>
     </div>
@@ -66,7 +67,7 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
         <Wrench aria-hidden className="size-3.5 text-muted" /> {call.name}
       </legend>
       <label htmlFor={`${id}-args`} className="text-xs font-medium text-muted">
-        Arguments
+        {words.tools.details}
       </label>
       <textarea
         id={`${id}-args`}
@@ -85,28 +86,28 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
         </p>
       )}
       {choose && (
-        <div role="radiogroup" aria-label={`Decision about ${call.name}`} className="mt-2 flex gap-4 text-sm">
+        <div role="radiogroup" aria-label={words.tools.decisionOn(call.name)} className="mt-2 flex gap-4 text-sm">
           {(["approved", "rejected"] as const).map((v) => (
             <label key={v} className="inline-flex items-center gap-1.5">
               <input type="radio" name={`${id}-decision`} className="accent-accent" checked={draft.decision === v} onChange={() => onChange({ decision: v })} />
-              {v === "approved" ? "Approve" : "Reject"}
+              {v === "approved" ? words.tools.approve : words.tools.reject}
             </label>
           ))}
         </div>
       )}
       {undecided && (
         <p role="alert" className="mt-1 text-xs text-bad">
-          Choose Approve or Reject.
+          {words.tools.decide}
         </p>
       )}
       <div className="mt-2 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-muted">
         <label className="inline-flex items-center gap-1.5">
           <input type="checkbox" className="accent-accent" checked={draft.remember} onChange={(e) => onChange({ remember: e.target.checked })} />
-          Do not ask again for this tool here
+          {words.tools.remember}
         </label>
         <input
-          aria-label={`Reason for rejecting ${call.name}`}
-          placeholder="Reason, if you reject"
+          aria-label={words.tools.reasonFor(call.name)}
+          placeholder={words.tools.reasonHint}
           value={draft.reason}
           maxLength={1000}
           onChange={(e) => onChange({ reason: e.target.value })}

@@ -1,18 +1,19 @@
 import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } from "lucide-react";
 import { createContext, lazy, Suspense, use, useState } from "react";
 import { Boundary } from "../shell/Boundary";
+import { words } from "../words";
 import { toolName, type ToolPart } from "./parts";
 
 const ToolDetails = lazy(() => import("./ToolDetails"));
 
 const states = {
-  running: { label: "Running", icon: LoaderCircle, look: "text-accent animate-spin motion-reduce:animate-none" },
-  asks: { label: "Waits for your approval", icon: Hand, look: "text-warn" },
-  done: { label: "Done", icon: Check, look: "text-good" },
-  failed: { label: "Failed", icon: CircleAlert, look: "text-bad" },
-  denied: { label: "Rejected", icon: Ban, look: "text-muted" },
-  undecided: { label: "Not approved", icon: Ban, look: "text-muted" },
-  unfinished: { label: "Not finished", icon: Ban, look: "text-muted" },
+  running: { icon: LoaderCircle, look: "text-accent animate-spin motion-reduce:animate-none" },
+  asks: { icon: Hand, look: "text-warn" },
+  done: { icon: Check, look: "text-good" },
+  failed: { icon: CircleAlert, look: "text-bad" },
+  denied: { icon: Ban, look: "text-muted" },
+  undecided: { icon: Ban, look: "text-muted" },
+  unfinished: { icon: Ban, look: "text-muted" },
 } as const;
 
 /** What the server says of a call whose turn ended before it did. */
@@ -47,17 +48,17 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
     setOpen(!open);
   };
   const state = stateOf(part, over);
-  const { label, icon: Glyph, look } = states[state];
+  const { icon: Glyph, look } = states[state];
   const name = toolName(part);
   return (
-    <section aria-label={`Tool ${name}`} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
+    <section aria-label={words.tools.label(name)} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
       <button type="button" aria-expanded={open} onClick={toggle} className="flex w-full items-center gap-2.5 px-3.5 py-2.5 text-left text-sm hover:bg-sunken">
         <Wrench aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="min-w-0 truncate font-mono text-[0.8125rem] font-medium">{name}</span>
         <Brief input={part.input} />
         <span className="ml-auto inline-flex shrink-0 items-center gap-1.5 text-xs text-muted">
           <Glyph aria-hidden className={`size-3.5 ${look}`} />
-          {label}
+          {words.tools[state]}
         </span>
         <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
       </button>

@@ -1,3 +1,4 @@
+import { words } from "../words";
 import { pretty } from "./approval";
 import type { ToolPart } from "./parts";
 
@@ -7,10 +8,10 @@ const MOST = 20_000;
 export default function ToolDetails({ part }: { part: ToolPart }) {
   return (
     <div className="space-y-3 border-t border-line px-3.5 py-3">
-      <Piece title="Arguments" value={part.input ?? {}} />
-      {part.state === "output-available" && <Piece title="Result" value={part.output} />}
-      {part.state === "output-error" && <Piece title="Error" value={part.errorText} />}
-      {part.state === "output-denied" && part.approval?.reason && <Piece title="Reason" value={part.approval.reason} />}
+      <Piece title={words.tools.details} value={part.input ?? {}} />
+      {part.state === "output-available" && <Piece title={words.tools.result} value={part.output} />}
+      {part.state === "output-error" && <Piece title={words.tools.error} value={part.errorText} />}
+      {part.state === "output-denied" && part.approval?.reason && <Piece title={words.tools.reason} value={part.approval.reason} />}
     </div>
   );
 }
@@ -22,7 +23,7 @@ function Piece({ title, value }: { title: string; value: unknown }) {
       <h4 className="text-xs font-medium text-muted">{title}</h4>
       <pre tabIndex={0} role="group" aria-label={title} className="mt-1 max-h-72 overflow-auto rounded-lg bg-sunken px-3 py-2 text-xs leading-relaxed whitespace-pre-wrap">
         {text.slice(0, MOST)}
-        {text.length > MOST && `\n… ${(text.length - MOST).toLocaleString("en")} more characters`}
+        {text.length > MOST && `\n${words.tools.more(text.length - MOST)}`}
       </pre>
     </div>
   );

@@ -3,6 +3,7 @@ import { memo, useEffect, useRef } from "react";
 import type { DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
 import { IconButton } from "../ui/Button";
+import { words } from "../words";
 import { BranchPicker } from "./BranchPicker";
 import { CopyButton } from "./CopyButton";
 import { Time } from "./Footnote";
@@ -52,16 +53,16 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
   const doc = documentOf(message);
   const pictures = picturesOf(message);
   return (
-    <article aria-label="You" className="group ml-auto flex w-fit max-w-[85%] flex-col items-end">
-      <Pictures pictures={pictures} alt="Attached picture" className="mb-2 justify-end gap-2" size="max-h-56" />
+    <article aria-label={words.message.you} className="group ml-auto flex w-fit max-w-[85%] flex-col items-end">
+      <Pictures pictures={pictures} alt={words.message.attachedImage} className="mb-2 justify-end gap-2" size="max-h-56" />
       {text && (
         <p dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${takenBack ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
       )}
-      {takenBack && <p className="mt-1 text-sm text-muted italic">Taken back before it was answered.</p>}
+      {takenBack && <p className="mt-1 text-sm text-muted italic">{words.message.withdrawn}</p>}
       <footer className="mt-0.5 flex min-h-8 items-center gap-0.5 text-xs text-muted">
         <span className="flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-          {text && <CopyButton text={text} label="Copy message" />}
-          {turn && <IconButton ref={pencil} size="small" icon={Pencil} label="Edit message" disabled={locked} onClick={() => onOpen(message.id)} />}
+          {text && <CopyButton text={text} label={words.message.copyMessage} />}
+          {turn && <IconButton ref={pencil} size="small" icon={Pencil} label={words.message.edit} disabled={locked} onClick={() => onOpen(message.id)} />}
         </span>
         {turn && <BranchPicker versions={versions} turn={turn} disabled={locked} onShow={onShow} />}
         <span className="ml-1.5">

@@ -2,6 +2,7 @@ import type { DocRef } from "../api/types";
 import { icons } from "../composer/icons";
 import { piecesOf } from "../composer/incoming";
 import type { Mention, Node } from "../composer/outgoing";
+import { mentionLabel } from "../words/wire";
 
 interface Props {
   doc: Node;
@@ -14,12 +15,13 @@ export const Written = ({ doc, onRead }: Props) => piecesOf(doc).map((p, i) => (
 
 const look = "rounded-md bg-surface box-decoration-clone px-1.5 py-0.5 font-medium text-accent";
 
-function Pill({ mention: { category, id, label }, onRead }: { mention: Mention; onRead: Props["onRead"] }) {
+function Pill({ mention, onRead }: { mention: Mention; onRead: Props["onRead"] }) {
+  const { category, id, label } = mention;
   const Glyph = icons[category];
   const face = (
     <>
       <Glyph aria-hidden className="me-1 inline size-3.5 align-[-0.125em]" />
-      {label}
+      {mentionLabel(mention)}
     </>
   );
   if (category !== "document") {

@@ -1,3 +1,4 @@
+import { words } from "../words";
 import type { AskedCall, Decision } from "./types";
 
 /** A decision as a person is making it. */
@@ -50,10 +51,10 @@ export function argumentsProblem(text: string, call: AskedCall): string {
   if (!changed(text, call)) return "";
   try {
     const { value, exact } = read(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return "The arguments must be a JSON object.";
-    return exact ? "" : "A number in it is too long to be sent exactly. The call can only be approved as it was.";
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return words.tools.notObject;
+    return exact ? "" : words.tools.longNumber;
   } catch {
-    return "This is not valid JSON yet.";
+    return words.tools.notJSON;
   }
 }
 

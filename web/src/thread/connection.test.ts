@@ -26,13 +26,13 @@ const open = (signal?: AbortSignal) => () => {
 };
 const refuse = (status: number, code: string, headers: Record<string, string> = {}) => () => Response.json({ error: { code, message: `It is ${code}.` } }, { status, headers });
 
-let troubles: string[];
+let problems: string[];
 let answers: number[];
-const make = (backoff: number[] = [1, 1]) => new Connection({ onTrouble: (t) => void troubles.push(t), onAnswer: (r) => void answers.push(r.status) }, backoff, 1000);
+const make = (backoff: number[] = [1, 1]) => new Connection({ onRetrying: (t) => void problems.push(t), onAnswer: (r) => void answers.push(r.status) }, backoff, 1000);
 
 beforeEach(() => {
   vi.useFakeTimers();
-  troubles = [];
+  problems = [];
   answers = [];
 });
 afterEach(() => {
@@ -52,7 +52,7 @@ describe("before an answer", () => {
     const res = await settle(make().fetch("/x", { method: "POST", body: "same" }));
     expect(res).toBeInstanceOf(Response);
     expect(calls).toEqual(["same", "same", "same"]);
-    expect(troubles).toEqual(["The server cannot be reached.", "It is unavailable.", ""]);
+    expect(problems).toEqual(["The server can't be reached.", "It is unavailable.", ""]);
     expect(answers).toEqual([200]);
   });
   it("gives up after its tries", async () => {
@@ -64,11 +64,11 @@ describe("before an answer", () => {
   it("takes silence for a dead connection", async () => {
     serve("hang", open());
     expect(await settle(make().fetch("/x"))).toBeInstanceOf(Response);
-    expect(troubles[0]).toBe("The server does not answer.");
+    expect(problems[0]).toBe("The server isn't responding.");
   });
   it.each([
-    [400, "invalid_resume_value"],
-    [404, "not_found"],
+    [400, "unknown_field"],
+    [404, "unknown_id"],
     [500, "internal"],
   ])("tells a refusal %d at once", async (status, code) => {
     serve(refuse(status, code));
@@ -85,7 +85,7 @@ describe("before an answer", () => {
     const c = make([60_000]);
     const res = c.fetch("/x");
     await vi.advanceTimersByTimeAsync(1);
-    c.hurry();
+    c.retryNow();
     expect(await res).toBeInstanceOf(Response);
   });
   it("ends with the request", async () => {
@@ -148,6 +148,6 @@ describe("while it streams", () => {
     }
     expect(signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1100);
-    expect(await all).toMatchObject({ name: "ConnectionLost", message: "Nothing was heard from the server for 30 seconds." });
+    expect(await all).toMatchObject({ name: "ConnectionLost", message: "No response from the server for 30 seconds." });
   });
 });

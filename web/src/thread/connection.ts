@@ -1,5 +1,6 @@
 import { ApiError, errorOf } from "../api/http";
 import { SILENCE_MS, Watchdog } from "../api/watchdog";
+import { words } from "../words";
 
 /** Waits between tries to reach the server, in ms; after the last one a person decides. */
 export const BACKOFF_MS = [400, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000];
@@ -18,7 +19,7 @@ export class ConnectionLost extends Error {
 
 export interface Hooks {
   /** A try has failed and another follows; "" when the server answers again. */
-  onTrouble(why: string): void;
+  onRetrying(why: string): void;
   /** The server has taken the request. */
   onAnswer(res: Response): void;
 }
@@ -40,7 +41,7 @@ export class Connection {
   ) {}
 
   /** Ends a wait between tries: the network is back. */
-  hurry(): void {
+  retryNow(): void {
     this.wake?.();
   }
 
@@ -52,7 +53,7 @@ export class Connection {
       try {
         const res = await fetch(input, { ...init, signal: quiet.signal });
         if (res.ok) {
-          this.hooks.onTrouble("");
+          this.hooks.onRetrying("");
           this.hooks.onAnswer(res);
           if (res.status === 204 || !res.body) {
             quiet.end();
@@ -63,18 +64,18 @@ export class Connection {
         quiet.end();
         const refusal = await errorOf(res);
         if (!refusal.transient) {
-          this.hooks.onTrouble("");
+          this.hooks.onRetrying("");
           throw refusal;
         }
         why = refusal.message;
       } catch (err) {
         quiet.end();
         if (err instanceof ApiError || outer?.aborted) throw err;
-        why = quiet.silent ? "The server does not answer." : "The server cannot be reached.";
+        why = quiet.silent ? words.problems.noAnswer : words.problems.unreachable;
       }
       const wait = this.backoff[tries];
       if (wait === undefined) throw new ConnectionLost(why, false);
-      this.hooks.onTrouble(why);
+      this.hooks.onRetrying(why);
       await this.pause(wait, outer);
     }
   };
@@ -99,7 +100,7 @@ export class Connection {
 /** The error that a broken body means to its reader. */
 function explain(err: unknown, quiet: Watchdog): unknown {
   if (quiet.givenUp) return err;
-  return new ConnectionLost(quiet.silent ? "Nothing was heard from the server for 30 seconds." : "The connection was lost.", true);
+  return new ConnectionLost(quiet.silent ? words.problems.silent : words.problems.cut, true);
 }
 
 const DONE = "data: [DONE]";
@@ -121,7 +122,7 @@ function watched(body: ReadableStream<Uint8Array>, quiet: Watchdog): ReadableStr
         }
         quiet.end();
         if (tail.includes(DONE)) controller.close();
-        else controller.error(new ConnectionLost("The connection was lost.", true));
+        else controller.error(new ConnectionLost(words.problems.cut, true));
       } catch (err) {
         quiet.end();
         controller.error(explain(err, quiet));

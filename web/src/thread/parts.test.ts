@@ -31,14 +31,14 @@ describe("answered", () => {
 
 describe("answerText", () => {
   const said = (answer: Question["answer"], over: Partial<Question> = {}) => answerText({ ...question, answered: true, answer, ...over });
-  it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" })).toBe("Audit"));
+  it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" })).toBe("Check against rules"));
   it("free text", () => expect(said({ type: "text_input", value: "the contract" }, { options: undefined })).toBe("the contract"));
   it("tags, by their names", () => {
     const doc = { type: "doc", content: [{ type: "paragraph", content: [mentionNode({ id: "d", label: "Lease", category: "document" }), { type: "text", text: " " }, mentionNode({ id: "s", label: "Rules", category: "set" })] }] };
     expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"], tagged_set_ids: ["s"], tiptap_json: doc })).toBe("Lease, Rules");
   });
-  it("tags of some other client", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Tagged documents"));
-  it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Cancelled"));
+  it("tags of some other client", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Documents chosen"));
+  it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Canceled"));
   it("decisions", () =>
     expect(said({ type: "tool_approval", value: null, decisions: [{ id: "1", decision: "approved" }, { id: "2", decision: "approved", arguments: {} }, { id: "3", decision: "rejected", reason: "no" }] })).toBe("Approved, Approved with changes, Rejected: no"));
 });
@@ -78,7 +78,7 @@ it("pictures from elsewhere are not shown", () =>
 
 it("pictures of a message come along when it is sent again", () => {
   const m: Message = { id: "m", role: "user", parts: [{ type: "file", url: "https://evil.example/a.png", mediaType: "image/png" }, { type: "file", url: "/api/attachments/p1", mediaType: "image/png" }] };
-  expect(attachmentsOf(m)).toEqual([{ id: "p1", url: "/api/attachments/p1", mime: "image/png", name: "picture 1" }]);
+  expect(attachmentsOf(m)).toEqual([{ id: "p1", url: "/api/attachments/p1", mime: "image/png", name: "image 1" }]);
 });
 
 it("a message's document counts when it says what the message says", () => {

@@ -3,7 +3,9 @@ import type { Citation, DocRef } from "../api/types";
 import { readDoc, taggedIn } from "../composer/incoming";
 import type { Node } from "../composer/outgoing";
 import type { Attachment } from "../composer/types";
-import type { Message, Part, Question } from "./types";
+import { words } from "../words";
+import { option } from "../words/wire";
+import type { Decision, Message, Metadata, Part, Question } from "./types";
 
 export type ToolPart = ToolUIPart | DynamicToolUIPart;
 
@@ -32,6 +34,9 @@ export const documentOf = (m: Message): Node | null => readDoc(m.metadata?.tipta
 
 /** Whether this is what came of a message that a person took back while it waited: nothing. */
 export const takenBack = (m: Message): boolean => m.metadata?.never_began === true && m.metadata.interrupted_reason === "user_cancelled";
+
+/** Why an answer is not complete. */
+export const interruption = (meta: Metadata): string => (meta.interrupted_reason === "user_cancelled" ? words.message.stopped : words.message.interrupted);
 
 /** What an answer cites, by number. */
 export function citationsOf(m: Message): Citation[] {
@@ -62,7 +67,7 @@ export interface Picture {
 export const picturesOf = (m: Message): Picture[] => m.parts.flatMap((p) => (p.type === "file" && ownPicture(p.url) ? [{ url: p.url, mime: p.mediaType }] : []));
 
 /** The same as what a message brings along when it is sent again. */
-export const attachmentsOf = (m: Message): Attachment[] => picturesOf(m).map((p, i) => ({ id: p.url.split("/").at(-1)!, url: p.url, mime: p.mime, name: `picture ${i + 1}` }));
+export const attachmentsOf = (m: Message): Attachment[] => picturesOf(m).map((p, i) => ({ id: p.url.split("/").at(-1)!, url: p.url, mime: p.mime, name: words.message.image(i + 1) }));
 
 export const ownPicture = (url: string | undefined): boolean => url !== undefined && /^\/api\/attachments\/[A-Za-z0-9_.:-]{1,128}$/.test(url) && !url.endsWith("/..");
 
@@ -111,17 +116,22 @@ function inQuestion(messages: Message[], id: string, change: (p: Part, asked: Qu
   });
 }
 
+function decisionText({ decision, arguments: changed, reason }: Decision): string {
+  const text = decision === "rejected" ? words.question.rejected : changed ? words.question.approvedChanged : words.question.approved;
+  return reason ? words.question.decision(text, reason) : text;
+}
+
 /** What a person said to a question, as a conversation shows it; "" when it says nothing by itself. */
 export function answerText(q: Question): string {
   const a = q.answer;
   if (!a) return "";
-  if (a.type === "cancel") return "Cancelled";
-  if (a.decisions) return a.decisions.map((d) => `${d.decision === "approved" ? (d.arguments ? "Approved with changes" : "Approved") : "Rejected"}${d.reason ? `: ${d.reason}` : ""}`).join(", ");
-  const option = q.options?.find((o) => o.id === a.value);
-  if (option && option.id !== "tag_docs") return option.label;
-  if (option || !a.value) {
+  if (a.type === "cancel") return words.question.cancelled;
+  if (a.decisions) return a.decisions.map(decisionText).join(", ");
+  const chosen = q.options?.find((o) => o.id === a.value);
+  if (chosen && chosen.id !== "tag_docs") return option(q.interrupt_type, chosen);
+  if (chosen || !a.value) {
     const tagged = (a.tagged_doc_ids?.length ?? 0) + (a.tagged_set_ids?.length ?? 0) > 0;
-    return tagged ? taggedIn(a.tiptap_json).join(", ") || "Tagged documents" : (option?.label ?? "");
+    return tagged ? taggedIn(a.tiptap_json).join(", ") || words.question.documentsChosen : chosen ? option(q.interrupt_type, chosen) : "";
   }
   return a.value;
 }

@@ -1,4 +1,6 @@
 import { ApiError } from "../api/http";
+import { words } from "../words";
+import { failure as failureText } from "../words/wire";
 import { ConnectionLost } from "./connection";
 import type { Metadata, Question } from "./types";
 
@@ -13,7 +15,12 @@ export interface Problem {
   until?: number;
 }
 
-export const UNRESTORED: Problem = { message: "The connection could not be restored. Nothing is lost: the server goes on with your question.", retry: "reload" };
+export const UNRESTORED: Problem = {
+  get message() {
+    return words.problems.unrestored;
+  },
+  retry: "reload",
+};
 
 interface Circumstances {
   /** What was being answered. */
@@ -29,14 +36,14 @@ interface Circumstances {
 /** What a failed request or stream means for a person. */
 export function problemOf(err: Error, { question, taken, written, failure }: Circumstances): Problem {
   if (err instanceof ConnectionLost) {
-    if (question) return { message: "Your answer could not be sent: the server cannot be reached.", retry: "same" };
-    return taken ? UNRESTORED : { message: "Your message could not be sent: the server cannot be reached.", retry: "same" };
+    if (question) return { message: words.problems.replyNotSent, retry: "same" };
+    return taken ? UNRESTORED : { message: words.problems.messageNotSent, retry: "same" };
   }
   if (err instanceof ApiError) {
     if (err.status === 429) return { message: err.message, retry: "same", until: Date.now() + Math.max(1, err.retryAfter) * 1000 };
     if (err.status >= 500) return { message: err.message, retry: "same" };
     return { message: err.message, change: written && !question && !taken };
   }
-  if (failure) return { message: failure.message, ...(failure.retryable && { retry: "again" as const }) };
-  return { message: "The answer could not be shown.", retry: "reload" };
+  if (failure) return { message: failureText(failure), ...(failure.retryable && { retry: "again" as const }) };
+  return { message: words.problems.notShown, retry: "reload" };
 }

@@ -1,7 +1,8 @@
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
 import { session } from "../lib/storage";
+import { words } from "../words";
 import * as api from "./api";
 import { submission } from "./bodies";
 import { textOf, turnOf } from "./parts";
@@ -24,9 +25,6 @@ interface Listener {
   /** The server has one more. */
   onTaken(): void;
 }
-
-const UNCERTAIN = "It may not have been sent.";
-const OUT_OF_TURN = "The message before it was not sent.";
 
 /**
  * The messages of a thread that wait: each is the server's as soon as it has been
@@ -105,7 +103,7 @@ export class Queue {
     const reached = await ready;
     if (!this.holds(q.id)) return; // taken back meanwhile
     this.sent.add(q.id);
-    const answer = reached ? await api.leave(q.body!).then(taken, refused) : { failed: OUT_OF_TURN };
+    const answer = reached ? await api.leave(q.body!).then(taken, refused) : { failed: words.problems.earlierNotSent };
     this.sent.delete(q.id);
     if (!this.holds(q.id)) return;
     this.put({ ...q, ...answer });
@@ -128,7 +126,7 @@ export class Queue {
 }
 
 const taken = (turnId: string | undefined) => ({ turnId: turnId ?? "" });
-const refused = (err: unknown) => ({ failed: wordsOf(err) });
+const refused = (err: unknown) => ({ failed: errorText(err) });
 
 const key = (thread: string) => `palaver.waiting.${thread}`;
 
@@ -141,7 +139,7 @@ function keep(thread: string, items: Queued[]): void {
 function kept(thread: string): Queued[] {
   const value = session.readJSON(key(thread));
   const items = Array.isArray(value) ? (value as Partial<Queued>[]) : [];
-  return items.flatMap(({ id, text, body, failed }) => (typeof id === "string" && typeof text === "string" && typeof body === "object" && body ? [{ id, text, body, failed: failed ?? UNCERTAIN }] : []));
+  return items.flatMap(({ id, text, body, failed }) => (typeof id === "string" && typeof text === "string" && typeof body === "object" && body ? [{ id, text, body, failed: failed ?? words.problems.maybeSent }] : []));
 }
 
 /** Messages up to the running turn, and those that wait behind it. One that was taken back while it waited shows when the turn is over. */

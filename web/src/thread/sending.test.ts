@@ -104,10 +104,10 @@ describe("a message", () => {
     await opened();
     server.on("post", { status: 429, body: { error: { code: "rate_limited", message: "Five conversations at once are enough." } }, headers: { "Retry-After": "40" } }, whole("t2", "Third."));
     await store.send(out("Two"));
-    await until(() => expect(view().problem).toMatchObject({ message: "Five conversations at once are enough.", retry: "same" }));
+    await until(() => expect(view().problem).toMatchObject({ message: "Too many requests. Try again in a moment.", retry: "same" }));
     await store.send(out("Three"));
     expect(texts()).toEqual(["user: One", "assistant: First.", "user: Three", "assistant: Third."]);
-    expect(view().queued).toMatchObject([{ text: "Two", failed: "Five conversations at once are enough." }]);
+    expect(view().queued).toMatchObject([{ text: "Two", failed: "Too many requests. Try again in a moment." }]);
     expect(view().problem).toBeNull();
   });
 
@@ -210,7 +210,7 @@ describe("an answer to a question", () => {
   it("that does not fit gives its words back, and the question is open and watched", async () => {
     server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "It does not fit." } } });
     await store.answer(asked()!, { type: "text_input", value: "The long one" }, out("The long one"));
-    await until(() => expect(view().problem).toMatchObject({ message: "It does not fit." }));
+    await until(() => expect(view().problem).toMatchObject({ message: "This reply doesn't fit the question. Try another one." }));
     expect(returned).toEqual([["The long one", false]]);
     expect(asked()).not.toBeNull();
     await looked();
@@ -288,7 +288,7 @@ describe("messages that wait", () => {
     const waits = store.send(out("Three", { onBusy: "enqueue" }));
     slow.open();
     await waits;
-    expect(queued()).toEqual([["Three", "The message before it was not sent."]]);
+    expect(queued()).toEqual([["Three", "The message before it wasn't sent."]]);
     expect(sent()).toEqual(["Two"]);
   });
 
@@ -338,7 +338,7 @@ describe("messages that wait", () => {
     await store.send(out("Three", { onBusy: "enqueue" }));
     await store.unqueue(view().queued[0]!.id);
     expect(queued()).toEqual([["Three", undefined]]);
-    expect(view().problem?.message).toMatch(/could not be taken back/);
+    expect(view().problem?.message).toMatch(/couldn't be removed from the queue/);
   });
 });
 

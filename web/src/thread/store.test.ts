@@ -71,7 +71,7 @@ describe("a retry", () => {
     const failed = { finished_reason: "error", error: { code: "model_unavailable", message: "The model did not answer.", retryable: true } };
     server.on("post", { chunks: [...start("t1"), ...say("Half"), { type: "message-metadata", messageMetadata: failed }, { type: "finish-step" }, { type: "error", errorText: "The model did not answer." }, { type: "finish", finishReason: "error" }] });
     store.start(out("Hi"));
-    await until(() => expect(store.snapshot().problem).toEqual({ message: "The model did not answer.", retry: "again" }));
+    await until(() => expect(store.snapshot().problem).toEqual({ message: "The AI service didn't respond. Try again in a moment.", retry: "again" }));
     expect(texts()).toEqual(["user: Hi", "assistant: Half"]);
     server.on("post", { chunks: [...start("t2"), ...say("Whole."), ...end()] });
     store.retry();
@@ -334,7 +334,7 @@ describe("a question", () => {
     server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "No option." } } });
     await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "x" });
     expect(pendingQuestion(store.chat.messages)).not.toBeNull();
-    expect(store.snapshot().problem?.message).toBe("No option.");
+    expect(store.snapshot().problem?.message).toBe("This reply doesn't fit the question. Try another one.");
   });
 
   it("that was answered elsewhere is gone", async () => {

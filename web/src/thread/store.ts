@@ -1,9 +1,10 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
 import { ApiError } from "../api/http";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
+import { words } from "../words";
 import * as api from "./api";
 import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
@@ -29,8 +30,8 @@ export interface View {
   moreProblem: string;
   /** What the running turn is doing, oldest first. */
   statuses: Status[];
-  /** Why the server is being sought again; empty while it answers. */
-  trouble: string;
+  /** Why the connection is being restored; empty while it is up. */
+  connectionProblem: string;
   /** The running turn goes on, but its stream is away. */
   away: boolean;
   stopping: boolean;
@@ -38,7 +39,7 @@ export interface View {
   queued: Queued[];
 }
 
-const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], trouble: "", away: false, stopping: false, problem: null, queued: [] };
+const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, queued: [] };
 
 /** A request for a turn, kept so that the same can be sent again. */
 interface Request {
@@ -110,7 +111,7 @@ export class ThreadStore {
   ) {
     this.connection = new Connection(
       {
-        onTrouble: (trouble) => this.set({ trouble }),
+        onRetrying: (connectionProblem) => this.set({ connectionProblem }),
         onAnswer: () => this.onAnswer(),
       },
       options.backoff,
@@ -153,7 +154,7 @@ export class ThreadStore {
 
   start(first?: Outgoing): void {
     this.live = true;
-    window.addEventListener("online", this.hurry);
+    window.addEventListener("online", this.retryNow);
     document.addEventListener("visibilitychange", this.onVisibility);
     if (first) {
       this.set({ load: "ready" });
@@ -167,21 +168,21 @@ export class ThreadStore {
   stopAll(): void {
     this.live = false;
     this.turn++;
-    window.removeEventListener("online", this.hurry);
+    window.removeEventListener("online", this.retryNow);
     document.removeEventListener("visibilitychange", this.onVisibility);
     this.loading?.abort();
     this.watch.stop();
     void this.chat.stop();
   }
 
-  private readonly hurry = (): void => {
-    this.connection.hurry();
+  private readonly retryNow = (): void => {
+    this.connection.retryNow();
     if (this.view.problem?.retry === "reload") void this.load();
   };
 
   private readonly onVisibility = (): void => {
     if (document.visibilityState === "hidden") return this.watch.stop(); // browsers give a host few connections
-    this.hurry();
+    this.retryNow();
     this.rest();
   };
 
@@ -243,14 +244,14 @@ export class ThreadStore {
   async stop(): Promise<void> {
     if (!this.busy || this.view.stopping) return;
     this.set({ stopping: true });
-    this.connection.hurry();
+    this.connection.retryNow();
     const last = this.chat.messages.at(-1);
     const turn = last?.role === "assistant" ? turnOf(last) : undefined;
     const name = this.request?.clientTurnId;
     try {
       await api.cancel(this.id, turn ? { turn_id: turn } : name ? { client_turn_id: name } : {});
     } catch (err) {
-      this.set({ stopping: false, problem: { message: `The answer could not be stopped. ${wordsOf(err)}` } });
+      this.set({ stopping: false, problem: { message: words.problems.stopFailed(errorText(err)) } });
     }
   }
 
@@ -281,7 +282,7 @@ export class ThreadStore {
     try {
       await this.queue.remove(id);
     } catch (err) {
-      this.set({ problem: { message: `The waiting message could not be taken back. ${wordsOf(err)}` } });
+      this.set({ problem: { message: words.problems.unqueueFailed(errorText(err)) } });
     }
   }
 
@@ -304,7 +305,7 @@ export class ThreadStore {
       this.chat.messages = [...older, ...this.chat.messages];
       this.set({ loadingMore: false, more: older.length > 0 && got.more });
     } catch (err) {
-      this.set({ loadingMore: false, moreProblem: wordsOf(err) });
+      this.set({ loadingMore: false, moreProblem: errorText(err) });
     }
   }
 
@@ -347,7 +348,7 @@ export class ThreadStore {
       moreProblem: "",
       statuses: [],
       away: false,
-      trouble: "",
+      connectionProblem: "",
       stopping: false,
       problem: null,
     });
@@ -359,10 +360,10 @@ export class ThreadStore {
 
   /** The conversation could not be read. */
   private unread(err: unknown): void {
-    this.set({ away: false, trouble: "", stopping: false });
+    this.set({ away: false, connectionProblem: "", stopping: false });
     if (unknown(err)) this.set({ load: "missing" });
-    else if (this.chat.messages.length > 0) this.set({ problem: { message: wordsOf(err), retry: "reload" } });
-    else this.set({ load: "failed", loadProblem: wordsOf(err) });
+    else if (this.chat.messages.length > 0) this.set({ problem: { message: errorText(err), retry: "reload" } });
+    else this.set({ load: "failed", loadProblem: errorText(err) });
   }
 
   private setHead(head: string | undefined): void {
@@ -414,7 +415,7 @@ export class ThreadStore {
     const after = kept.parent === ROOT ? 0 : messages.findLastIndex((m) => turnOf(m) === kept.parent) + 1 || messages.length;
     this.request = this.requestOf(kept);
     this.chat.messages = [...messages.slice(0, after), ownMessage(newId(), kept.out, kept.clientTurnId)];
-    this.set({ problem: { message: "Your last message was not sent.", retry: "same" } });
+    this.set({ problem: { message: words.problems.lastNotSent, retry: "same" } });
   }
 
   private async run(request: Request, message?: Message): Promise<void> {
@@ -425,7 +426,7 @@ export class ThreadStore {
     this.cuts = 0;
     let resolve = () => {};
     this.accepted = { promise: new Promise<void>((r) => (resolve = r)), resolve: () => resolve() };
-    this.set({ problem: null, statuses: [], stopping: false, trouble: "" });
+    this.set({ problem: null, statuses: [], stopping: false, connectionProblem: "" });
     const { body } = request;
     if (message) await this.chat.sendMessage(message, { body });
     else if (request.kind === "answer") await this.chat.sendMessage(undefined, { body });
@@ -469,7 +470,7 @@ export class ThreadStore {
   private onEnd(): void {
     this.cuts = 0;
     this.stamp();
-    this.set({ statuses: [], stopping: false, away: false, trouble: "" });
+    this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     this.callbacks.onActivity?.();
     if (!this.live || this.busy) return;
     if (this.queue.waits && !pendingQuestion(this.chat.messages)) return void this.load();
@@ -487,18 +488,18 @@ export class ThreadStore {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
-    this.set({ statuses: [], stopping: false, away: false, trouble: "" });
+    this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // answered elsewhere
     const refused = question && err instanceof ApiError && err.status > 0 && err.status < 500 && err.status !== 429;
     const failure = this.chat.messages.at(-1)?.metadata?.error;
     if (failure) this.callbacks.onActivity?.();
     const { taken, out } = this.request ?? { taken: true };
-    this.trouble(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
+    this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
     if (refused) this.giveBack();
     setTimeout(() => this.rest());
   }
 
-  private trouble(problem: Problem): void {
+  private showProblem(problem: Problem): void {
     this.partial = problem === UNRESTORED;
     this.set({ away: false, problem });
   }
@@ -528,8 +529,8 @@ export class ThreadStore {
     if (Date.now() - this.answeredAt > STEADY_MS) this.cuts = 0;
     const waits = this.options.backoff ?? BACKOFF_MS;
     const wait = waits[this.cuts++];
-    if (wait === undefined) return this.trouble(UNRESTORED);
-    this.set({ away: true, trouble: why });
+    if (wait === undefined) return this.showProblem(UNRESTORED);
+    this.set({ away: true, connectionProblem: why });
     await this.connection.pause(wait);
     if (turn !== this.turn || !this.live) return;
     await this.attach();
@@ -544,7 +545,7 @@ export class ThreadStore {
     if (request?.kind === "send" && !request.taken) return this.handOver(request);
     if (!this.busy) return;
     await this.chat.stop();
-    this.set({ away: false, trouble: "" });
+    this.set({ away: false, connectionProblem: "" });
     this.chat.messages = [...talkedOver(this.chat.messages), ...this.queue.pass().flatMap(passedOver)];
   }
 
@@ -558,8 +559,8 @@ export class ThreadStore {
     const tried = this.view.problem;
     await this.chat.stop();
     this.request = undefined;
-    this.set({ away: false, trouble: "", problem: null });
-    const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, wordsOf));
+    this.set({ away: false, connectionProblem: "", problem: null });
+    const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, errorText));
     request.taken = failed === undefined;
     this.accepted?.resolve();
     dropUnsent(this.id);

@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { createPortal } from "react-dom";
+import { words } from "../words";
 import { IconButton } from "./Button";
 import { composing } from "./composing";
 import { Drawer } from "./Dialog";
@@ -79,7 +80,7 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
         <h2 ref={heading} dir="auto" tabIndex={-1} className="min-w-0 truncate text-base font-semibold outline-none">
           {title}
         </h2>
-        <IconButton label={`Close ${title}`} icon={X} onClick={onClose} />
+        <IconButton label={words.common.close(title)} icon={X} onClick={onClose} />
       </header>
       {children}
     </aside>

@@ -1,6 +1,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
+import { words } from "../words";
 import { IconButton } from "./Button";
 
 interface Props {
@@ -21,7 +22,7 @@ export function Dialog({ title, onClose, children }: Props) {
           <Base.Title className="pt-5 pr-14 pl-5 text-base font-semibold">{title}</Base.Title>
           <div className="min-h-0 overflow-y-auto px-5 pt-4 pb-5">{children}</div>
           {/* The last, as the focus begins with what the dialog is for. */}
-          <Base.Close className="absolute top-3.5 right-3 pointer-coarse:top-2.5" render={<IconButton label={`Close ${title}`} icon={X} />} />
+          <Base.Close className="absolute top-3.5 right-3 pointer-coarse:top-2.5" render={<IconButton label={words.common.close(title)} icon={X} />} />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
@@ -45,7 +46,7 @@ export function Drawer({ title, side, onClose, children }: DrawerProps) {
         <Base.Popup data-layer data-drawer className={`fixed inset-y-0 z-50 flex flex-col bg-surface shadow-float outline-none transition-transform duration-200 ease-out ${place}`}>
           <header className="flex items-center justify-between gap-2 py-3 pr-3 pl-5">
             <Base.Title dir="auto" className="min-w-0 truncate text-base font-semibold">{title}</Base.Title>
-            <Base.Close render={<IconButton label={`Close ${title}`} icon={X} />} />
+            <Base.Close render={<IconButton label={words.common.close(title)} icon={X} />} />
           </header>
           {children}
         </Base.Popup>

@@ -1,5 +1,6 @@
 import { Search, X } from "lucide-react";
 import type { KeyboardEvent } from "react";
+import { words } from "../words";
 import { IconButton } from "./Button";
 
 interface Props {
@@ -28,14 +29,14 @@ export function SearchField({ label, value, onChange, onDown, onEnter, className
         type="search"
         dir="auto"
         aria-label={label}
-        placeholder="Search"
+        placeholder={words.shell.search}
         value={value}
         maxLength={200}
         onChange={(e) => onChange(e.target.value)}
         onKeyDown={onKey}
         className="h-9 w-full rounded-lg bg-sunken pr-9 pl-9 text-sm pointer-coarse:h-11 pointer-coarse:pr-11 outline-offset-0 placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
       />
-      {value !== "" && <IconButton label="Clear the search" icon={X} size="small" className="absolute inset-y-0 right-0.5 my-auto" onClick={() => onChange("")} />}
+      {value !== "" && <IconButton label={words.shell.clearSearch} icon={X} size="small" className="absolute inset-y-0 right-0.5 my-auto" onClick={() => onChange("")} />}
     </div>
   );
 }

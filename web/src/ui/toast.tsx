@@ -1,5 +1,6 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
+import { words } from "../words";
 import { IconButton } from "./Button";
 
 const manager = Toast.createToastManager();
@@ -41,7 +42,7 @@ export function Toaster() {
   return (
     <Toast.Provider toastManager={manager} limit={Infinity}>
       <Toast.Portal>
-        <Toast.Viewport aria-label="Notices" className="pointer-events-none fixed top-13 right-1 left-1 z-60 max-h-[calc(100dvh-4rem)] space-y-2 overflow-x-hidden overflow-y-auto p-3 max-md:in-[:has([data-drawer])]:top-auto max-md:in-[:has([data-drawer])]:bottom-1 md:top-auto md:right-auto md:bottom-1 md:left-0 md:w-68 md:p-2">
+        <Toast.Viewport aria-label={words.shell.notices} className="pointer-events-none fixed top-13 right-1 left-1 z-60 max-h-[calc(100dvh-4rem)] space-y-2 overflow-x-hidden overflow-y-auto p-3 max-md:in-[:has([data-drawer])]:top-auto max-md:in-[:has([data-drawer])]:bottom-1 md:top-auto md:right-auto md:bottom-1 md:left-0 md:w-68 md:p-2">
           <List />
         </Toast.Viewport>
       </Toast.Portal>
@@ -62,7 +63,7 @@ function List() {
       <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">
         <Toast.Description className="min-w-0 flex-1 py-1" />
         {t.actionProps && <Toast.Action className="shrink-0 rounded-md px-2.5 py-1.5 font-medium text-accent pointer-coarse:py-3 hover:bg-accent-soft" />}
-        <Toast.Close aria-hidden={false} render={<IconButton label="Dismiss" icon={X} size="small" />} />
+        <Toast.Close aria-hidden={false} render={<IconButton label={words.common.dismiss} icon={X} size="small" />} />
       </Toast.Content>
     </Toast.Root>
   ));

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, request } from "../api/http";
-import { deleteLater } from "./gone";
+import { deleteLater } from "./deletions";
 import { toast } from "./toast";
 
 vi.mock("../api/http", async (original) => ({ ...(await original<object>()), request: vi.fn() }));
@@ -15,16 +15,16 @@ beforeEach(() => {
 });
 
 let last = 0;
-/** A deletion of something new, and the words that stand for it. */
+/** A deletion of something new, and its notice. */
 function deletion() {
-  const d = { path: `/api/things/${++last}`, words: "It was deleted.", onUndo: vi.fn(), onDeleted: vi.fn() };
+  const d = { path: `/api/things/${++last}`, text: "It was deleted.", onUndo: vi.fn(), onDeleted: vi.fn() };
   deleteLater(d);
   const options = vi.mocked(toast).mock.lastCall![1]!;
   return { ...d, undo: () => options.action!.onClick(), end: () => options.onClose!() };
 }
 
 describe("a deletion", () => {
-  it("is sent when its words have gone, once", async () => {
+  it("is sent once, when its notice closes", async () => {
     const d = deletion();
     expect(sent).not.toHaveBeenCalled();
     d.end();
@@ -33,7 +33,7 @@ describe("a deletion", () => {
     expect(sent).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true });
   });
 
-  it("that was taken back is never sent", () => {
+  it("that was undone is never sent", () => {
     const d = deletion();
     d.undo();
     d.end();
@@ -50,7 +50,7 @@ describe("a deletion", () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
-  it("that is refused says so; of what is gone already it does not", async () => {
+  it("that is refused says so, unless it was deleted already", async () => {
     sent.mockRejectedValueOnce(new ApiError(503, "", "Not now."));
     deletion().end();
     await vi.waitFor(() => expect(toast.error).toHaveBeenCalledWith(expect.stringContaining("Not now.")));

@@ -1,16 +1,17 @@
 import { useSyncExternalStore } from "react";
 import { ApiError, request } from "../api/http";
-import { wordsOf } from "../api/query";
+import { errorText } from "../api/query";
+import { words } from "../words";
 import { toast } from "./toast";
 
-let gone: ReadonlySet<string> = new Set();
+let hidden: ReadonlySet<string> = new Set();
 const waiting = new Set<string>(); // hidden, not yet deleted
 const listeners = new Set<() => void>();
 
 function change(edit: (next: Set<string>) => void) {
-  const next = new Set(gone);
+  const next = new Set(hidden);
   edit(next);
-  gone = next;
+  hidden = next;
   for (const changed of listeners) changed();
 }
 
@@ -19,22 +20,22 @@ function subscribe(changed: () => void) {
   return () => listeners.delete(changed);
 }
 
-/** The addresses of what a person has deleted: gone from every list at once. */
-export const useGone = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => gone);
+/** The addresses of what a person has deleted. Lists hide them at once. */
+export const useDeleted = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => hidden);
 
 const UNDO_MS = 10_000;
 
 interface Deletion {
   /** What DELETE is sent to. */
   path: string;
-  /** What is said: the deletion can be taken back while these words stand. */
-  words: string;
+  /** The notice; the deletion can be undone while it is shown. */
+  text: string;
   onUndo?: () => void;
   onDeleted: () => void;
 }
 
-/** Hides a thing at once and deletes it when the moment to take it back has passed, or the page is left. */
-export function deleteLater({ path, words, onUndo, onDeleted }: Deletion): void {
+/** Hides a thing at once, and deletes it when its notice closes or the page is left. */
+export function deleteLater({ path, text, onUndo, onDeleted }: Deletion): void {
   waiting.add(path);
   change((next) => next.add(path));
   const undo = () => {
@@ -50,10 +51,10 @@ export function deleteLater({ path, words, onUndo, onDeleted }: Deletion): void 
     } catch (err) {
       if (err instanceof ApiError && err.status === 404) return onDeleted();
       change((next) => next.delete(path));
-      toast.error(`It could not be deleted. ${wordsOf(err)}`);
+      toast.error(words.common.deleteFailed(errorText(err)));
     }
   };
-  toast(words, { action: { label: "Undo", onClick: undo }, timeout: UNDO_MS, onClose: () => void run() });
+  toast(text, { action: { label: words.common.undo, onClick: undo }, timeout: UNDO_MS, onClose: () => void run() });
 }
 
 addEventListener("pagehide", () => {

@@ -1,0 +1,22 @@
+// Numbers and dates as the reader's language and region write them.
+
+let locale = "en";
+
+/** Sets the tag that numbers and dates follow, for example "de-AT". */
+export const setLocale = (tag: string): void => void (locale = tag);
+
+export const number = (n: number, options?: Intl.NumberFormatOptions): string => n.toLocaleString(locale, options);
+
+export const dateTime = (date: Date): string => date.toLocaleString(locale);
+
+/** A day without its year: "12 Nov". */
+export const day = (date: Date): string => date.toLocaleDateString(locale, { day: "numeric", month: "short" });
+
+/** A time of day: "7:55 PM", "19:55". */
+export const clock = (date: Date): string => date.toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" });
+
+/** A number with its noun: "1 document", "1,200 documents". */
+export const count = (n: number, noun: { one: string; other: string }): string => `${number(n)} ${new Intl.PluralRules(locale).select(n) === "one" ? noun.one : noun.other}`;
+
+/** Several names of which one counts: "HTML or PDF". */
+export const anyOf = (names: readonly string[]): string => new Intl.ListFormat(locale, { type: "disjunction" }).format(names);

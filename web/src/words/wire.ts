@@ -1,0 +1,78 @@
+// What the server says, in the words of the page. The page knows it by its code,
+// step or id, or by its sentence; what it does not know it shows as it came.
+
+import type { Agent } from "../api/config";
+import type { Mention } from "../composer/outgoing";
+import type { Metadata, Question, Status } from "../thread/types";
+import { words } from "./index";
+
+type Dictionary = Readonly<Record<string, string>>;
+
+const find = (dictionary: Dictionary, key: string): string | undefined => (Object.hasOwn(dictionary, key) ? dictionary[key] : undefined);
+
+/** A sentence of the server. */
+export const sentence = (text: string): string => find(words.server, text) ?? text;
+
+/** A refused request: by its sentence, which says more than its code does. */
+export function refusal(code: string, message: string): string {
+  const types = /^Unsupported file type\. (.+) files can be read\.$/.exec(message)?.[1];
+  if (types) return words.library.unsupported(types.split(/, | and /));
+  return find(words.server, message) ?? find(words.errors, code) ?? message;
+}
+
+/** A failed turn. */
+export function failure({ code, message }: NonNullable<Metadata["error"]>): string {
+  const filtered = "The provider's content filter stopped the answer.";
+  return message.includes(filtered) ? sentence(filtered) : refusal(code, message);
+}
+
+export const notice = (code: string, message: string): string => find(words.notices, code) ?? message;
+
+/** What a turn is doing; "" for a step that is not worth a line. */
+export function status({ node, message, web_query }: Status): string {
+  if (node === "validate_inputs") return "";
+  if (node === "web_search" && web_query) return words.webSearching(web_query);
+  const tool = node === "tool" ? /^Calling (.+)\.\.\.$/.exec(message)?.[1] : undefined;
+  return tool ? words.calling(toolTitle(tool)) : (find(words.steps, node) ?? message);
+}
+
+/** An agent that the page does not know has its own label and description. */
+export function agentText({ name, label, description }: Agent): { label: string; detail: string } {
+  const known: Readonly<Record<string, { label: string; detail: string }>> = words.composer.agents;
+  return (Object.hasOwn(known, name) && known[name]) || { label, detail: description };
+}
+
+/** A tool's name for a person: tracker__create_ticket is “Create ticket” (tracker). */
+export function toolTitle(name: string): string {
+  const [, server = "", tool = name] = /^(.+?)__(.+)$/.exec(name) ?? [];
+  const spaced = tool.replace(/[_-]+/g, " ").trim();
+  return words.tools.title(find(words.tools.known, name) ?? spaced.charAt(0).toUpperCase() + spaced.slice(1), server);
+}
+
+export function question({ interrupt_type, message, tool_calls: calls = [] }: Question): string {
+  if (interrupt_type === "tool_approval") {
+    const again = message.startsWith("I was interrupted");
+    const [call] = calls;
+    if (!call || calls.length > 1) return again ? words.question.runSeveralAgain : words.question.allowSeveral;
+    return again ? words.question.runAgain(toolTitle(call.name)) : words.question.allow(toolTitle(call.name));
+  }
+  const notFound = "I could not find ";
+  const rest = message.startsWith(notFound) && Object.keys(words.server).find((known) => message.endsWith(`. ${known}`));
+  return rest ? words.question.notFound(message.slice(notFound.length, -`. ${rest}`.length), sentence(rest)) : sentence(message);
+}
+
+/** An option of a question: a document has its title, anything else the page's words. */
+export function option(type: string, { id, label }: { id: string; label: string }): string {
+  if (type === "action_choice") return find(words.composer.actions, id) ?? label;
+  if (type === "retrieval_low" || id === "all") return find(words.question.options, id) ?? label;
+  return label;
+}
+
+/** What a mention is called on the page. Its own label goes to the server. */
+export function mentionLabel({ category, id, label }: Mention): string {
+  if (category === "web") return words.composer.webSearch;
+  return category === "action" ? (find(words.composer.actions, id) ?? label) : label;
+}
+
+/** What stands in an answer where the server took out a quote that is in no source. */
+export const markRemovedQuotes = (text: string): string => text.replaceAll("[quotation removed: not in the sources]", words.message.unverifiedQuote);
