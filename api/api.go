@@ -54,6 +54,7 @@ type Config struct {
 	Features       map[string]bool // shown by /api/config
 	ClockOffset    time.Duration   // added to the clock for new ids and creation times; for tests
 	AnswerTimeout  time.Duration   // default AnswerTimeout; shorter in tests
+	BodyTimeout    time.Duration   // default request.BodyTimeout; shorter in tests
 }
 
 // Deps is what the API depends on.
@@ -174,7 +175,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(request.SetID, s.access, s.recovery, securityHeaders, s.checkHost)
+	e.Use(request.SetID, s.access, s.recovery, securityHeaders, s.checkHost, request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)))
 
 	for _, o := range s.operations() {
 		s.route(e, o)

@@ -97,7 +97,7 @@ func readPicture(c *gin.Context) ([]byte, error) {
 	if c.Request.ContentLength > maxPicture+formOverhead {
 		return nil, errPictureSize
 	}
-	defer request.AllowReading(c, uploadTimeout)()
+	request.AllowUpload(c, uploadTimeout)
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxPicture+formOverhead)
 	form, err := c.Request.MultipartReader()
 	if err != nil {
@@ -111,7 +111,11 @@ func readPicture(c *gin.Context) ([]byte, error) {
 		case err != nil:
 			return nil, pictureError(err)
 		case part.FormName() == "file":
-			return readPicturePart(part)
+			raw, err := readPicturePart(part)
+			if err == nil {
+				request.BodyReceived(c)
+			}
+			return raw, err
 		}
 	}
 }

@@ -120,6 +120,7 @@ type textBody struct {
 // readText reads {title, text}. JSON escapes can make a text longer; a text that
 // becomes more than twice as long must be sent as a file.
 func (s *server) readText(c *gin.Context) (upload, error) {
+	request.AllowUpload(c, uploadTimeout)
 	raw, err := request.Body(c, 2*s.Config.MaxUploadBytes+formOverhead)
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return upload{}, s.tooLong()
@@ -152,7 +153,7 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 // readForm reads the part "file", and "title" if there is one, and stops at the size
 // limit.
 func (s *server) readForm(c *gin.Context) (upload, error) {
-	defer request.AllowReading(c, uploadTimeout)()
+	request.AllowUpload(c, uploadTimeout)
 	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
 		return upload{}, s.tooLong()
 	}
@@ -188,6 +189,7 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 	if !seen {
 		return upload{}, problem.Invalid("file", "is missing")
 	}
+	request.BodyReceived(c)
 	return u, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
@@ -26,10 +25,9 @@ const (
 )
 
 const (
-	idHeader    = "X-Request-Id"
-	idKey       = "request_id"
-	maxID       = 64
-	bodyTimeout = 30 * time.Second
+	idHeader = "X-Request-Id"
+	idKey    = "request_id"
+	maxID    = 64
 )
 
 // SetID uses the caller's request id if it is valid, else makes one.
@@ -50,13 +48,15 @@ func Body(c *gin.Context, limit int64) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
 		return nil, problem.Unsupported("The body must be application/json.")
 	}
-	defer AllowReading(c, bodyTimeout)()
 	if c.Request.ContentLength > limit {
 		return nil, problem.TooLarge("The request is too large.")
 	}
 	var b bytes.Buffer
-	_, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
-	return b.Bytes(), readError(err)
+	if _, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit)); err != nil {
+		return nil, readError(err)
+	}
+	BodyReceived(c)
+	return b.Bytes(), nil
 }
 
 // readError makes a failed read of the body a client error.
@@ -75,18 +75,6 @@ func Parse[T any](c *gin.Context, limit int64, parse func([]byte) (T, error)) (i
 		return in, err
 	}
 	return parse(raw)
-}
-
-// AllowReading limits how long the body may take to arrive. Call done when the body
-// has been read: it removes the limit, which would end a stream, and restarts the
-// answer deadline.
-func AllowReading(c *gin.Context, d time.Duration) (done func()) {
-	rc := http.NewResponseController(c.Writer)
-	_ = rc.SetReadDeadline(time.Now().Add(d)) // not every writer is a network connection
-	return func() {
-		_ = rc.SetReadDeadline(time.Time{})
-		restartDeadline(c)
-	}
 }
 
 // Decode reads a small JSON body into out.
