@@ -338,14 +338,23 @@ describe("the page", () => {
   it("shows an opened tool card as it was when the reader comes back to it from far away", async () => {
     const tool = { type: "tool-look", toolCallId: "c1", state: "output-available", input: { path: "/a" }, output: "found" };
     const messages = [];
-    for (let i = 0; i < 40; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(30)}`, i === 39 ? [tool] : []));
+    for (let i = 0; i < 40; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(30)}`, i === 20 ? [tool] : []));
     await pretend(messages);
+    await conversation(page).getByText("Answer 39.").waitFor();
     const card = page.getByRole("region", { name: "Tool look" });
+    const goUp = async () => {
+      await conversation(page).hover();
+      await assertSoon(async () => {
+        await page.mouse.wheel(0, -1000);
+        return (await card.count()) > 0;
+      }, "the card is drawn");
+    };
+    await goUp();
     await card.getByRole("button").click();
     await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
-    await conversation(page).hover();
-    while ((await card.count()) > 0) await page.mouse.wheel(0, -1000);
     await page.getByRole("button", { name: "Jump to latest" }).click();
+    await many(card, 0);
+    await goUp();
     await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
   });
 
