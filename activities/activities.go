@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -30,7 +30,7 @@ type Searcher interface {
 type Activities struct {
 	Store  db.Store
 	Model  llm.Model
-	Bus    stream.Bus
+	Bus    bus.Bus
 	Search Searcher
 	Web    tools.WebSearch // nil: no web search
 	Tools  *tools.Box      // nil: no tools

@@ -5,17 +5,17 @@ import (
 
 	"go.temporal.io/sdk/interceptor"
 
-	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/bus"
 )
 
 // Announce is a worker interceptor. Before an activity runs, it publishes the new
 // log entries of its turn: Temporal has recorded them, or it would not have
 // scheduled the activity.
-func Announce(bus stream.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
+func Announce(bus bus.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
 
 type announcing struct {
 	interceptor.WorkerInterceptorBase
-	bus stream.Bus
+	bus bus.Bus
 }
 
 func (n *announcing) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
@@ -24,7 +24,7 @@ func (n *announcing) InterceptActivity(_ context.Context, next interceptor.Activ
 
 type announcingActivity struct {
 	interceptor.ActivityInboundInterceptorBase
-	bus stream.Bus
+	bus bus.Bus
 }
 
 func (n *announcingActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {

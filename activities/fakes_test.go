@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
@@ -25,7 +26,6 @@ import (
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/chunk"
 	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -238,16 +238,16 @@ func (m *scriptedModel) Info() llm.Info {
 
 // recordingBus records deltas and lets a test announce stops.
 type recordingBus struct {
-	stream.Noop
+	bus.Noop
 	mu        sync.Mutex
-	deltas    []stream.Delta
+	deltas    []bus.Delta
 	stops     chan struct{}
 	announced []string
 }
 
 func newRecordingBus() *recordingBus { return &recordingBus{stops: make(chan struct{}, 1)} }
 
-func (b *recordingBus) PublishDelta(d stream.Delta) {
+func (b *recordingBus) PublishDelta(d bus.Delta) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.deltas = append(b.deltas, d)
@@ -263,10 +263,10 @@ func (b *recordingBus) SubscribeStops(context.Context, string) (<-chan struct{},
 	return b.stops, nil
 }
 
-func (b *recordingBus) published() []stream.Delta {
+func (b *recordingBus) published() []bus.Delta {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]stream.Delta(nil), b.deltas...)
+	return append([]bus.Delta(nil), b.deltas...)
 }
 
 // recordingSearch returns the test's selection and records the query.

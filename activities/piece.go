@@ -10,11 +10,11 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -57,7 +57,7 @@ func (a *Activities) streamPiece(parent, ctx context.Context, w *watch, s pieceR
 	attempt := s.Tried + int(activity.GetInfo(parent).Attempt)
 	out := &sink{
 		publish: a.Bus.PublishDelta,
-		at:      stream.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt, Logged: s.Logged},
+		at:      bus.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt, Logged: s.Logged},
 		filter:  s.filter,
 	}
 	stopDrafts := a.startDrafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })

@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 const (
@@ -29,9 +29,9 @@ const (
 // sink receives an answer as the model streams it, and publishes what the citation
 // filter passes, in deltas that are not too small.
 type sink struct {
-	publish func(stream.Delta)
-	at      stream.Delta // turn, piece, attempt, and the offset so far
-	saved   atomic.Bool  // the row of an unsaved turn was written
+	publish func(bus.Delta)
+	at      bus.Delta   // turn, piece, attempt, and the offset so far
+	saved   atomic.Bool // the row of an unsaved turn was written
 
 	mu      sync.Mutex
 	filter  *cite.Filter

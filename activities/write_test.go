@@ -14,10 +14,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -42,7 +42,7 @@ func (b *testBundle) question(message, text string) WriteRequest {
 }
 
 // joinedDeltas checks that deltas have no gaps and joins them.
-func joinedDeltas(t *testing.T, deltas []stream.Delta) string {
+func joinedDeltas(t *testing.T, deltas []bus.Delta) string {
 	t.Helper()
 	text := ""
 	for _, d := range deltas {

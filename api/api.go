@@ -23,13 +23,13 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
 	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // Searcher finds passages, ranked as in answers. Without docIDs it searches all
@@ -61,7 +61,7 @@ type Config struct {
 type Deps struct {
 	Store   db.Store
 	Threads Threads
-	Bus     stream.Bus
+	Bus     bus.Bus
 	Search  Searcher
 	Model   llm.Info
 	Agents  chat.Agents

@@ -28,7 +28,7 @@ type bundle struct {
 	t      *testing.T
 	store  *sqlite.Store
 	engine *engine
-	bus    *bus
+	bus    *testBus
 	server *server
 	url    string
 	stop   chan struct{}
@@ -46,7 +46,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBus()
+	b := newTestBus()
 	inner, _ := t.(*testing.T)
 	e := newEngine(inner, store, b)
 	stop := make(chan struct{})

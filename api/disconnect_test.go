@@ -15,13 +15,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // askedBus is a bus whose Watched answers or fails.
 type askedBus struct {
-	stream.Noop
+	bus.Noop
 	mu       sync.Mutex
 	asked    int
 	followed bool

@@ -9,28 +9,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/transcript"
 )
 
 // bus delivers hints, deltas and new turns within the test.
-type bus struct {
-	stream.Noop
+type testBus struct {
+	bus.Noop
 	watched func(turnID string) (bool, error) // the answer of other processes; nil: no
 	mu      sync.Mutex
-	turns   map[string][]chan stream.Signal
+	turns   map[string][]chan bus.Signal
 	threads map[string][]chan string
 	down    bool
 	refuses bool // threads cannot be subscribed
 }
 
-func newBus() *bus {
-	return &bus{turns: map[string][]chan stream.Signal{}, threads: map[string][]chan string{}}
+func newTestBus() *testBus {
+	return &testBus{turns: map[string][]chan bus.Signal{}, threads: map[string][]chan string{}}
 }
 
-func (b *bus) Watched(_ context.Context, turnID string) (bool, error) {
+func (b *testBus) Watched(_ context.Context, turnID string) (bool, error) {
 	b.mu.Lock()
 	watched := b.watched
 	b.mu.Unlock()
@@ -40,17 +40,17 @@ func (b *bus) Watched(_ context.Context, turnID string) (bool, error) {
 	return watched(turnID)
 }
 
-func (b *bus) Ready() bool { return !b.down }
+func (b *testBus) Ready() bool { return !b.down }
 
-func (b *bus) PublishDelta(d stream.Delta) { b.send(d.TurnID, stream.Signal{Delta: &d}) }
-func (b *bus) Hint(turnID string, n int)   { b.send(turnID, stream.Signal{N: n}) }
-func (b *bus) PublishLog(turnID string, entries []chat.Entry) {
-	b.send(turnID, stream.Signal{Log: entries})
+func (b *testBus) PublishDelta(d bus.Delta)  { b.send(d.TurnID, bus.Signal{Delta: &d}) }
+func (b *testBus) Hint(turnID string, n int) { b.send(turnID, bus.Signal{N: n}) }
+func (b *testBus) PublishLog(turnID string, entries []chat.Entry) {
+	b.send(turnID, bus.Signal{Log: entries})
 }
-func (b *bus) Settled(turnID string) { b.send(turnID, stream.Signal{Settled: true}) }
-func (b *bus) Connected() bool       { return !b.down }
+func (b *testBus) Settled(turnID string) { b.send(turnID, bus.Signal{Settled: true}) }
+func (b *testBus) Connected() bool       { return !b.down }
 
-func (b *bus) send(turnID string, s stream.Signal) {
+func (b *testBus) send(turnID string, s bus.Signal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, ch := range b.turns[turnID] {
@@ -61,7 +61,7 @@ func (b *bus) send(turnID string, s stream.Signal) {
 	}
 }
 
-func (b *bus) ThreadChanged(threadID, turnID string) {
+func (b *testBus) ThreadChanged(threadID, turnID string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, ch := range b.threads[threadID] {
@@ -72,18 +72,18 @@ func (b *bus) ThreadChanged(threadID, turnID string) {
 	}
 }
 
-func (b *bus) Subscribe(ctx context.Context, turnID string) (<-chan stream.Signal, error) {
+func (b *testBus) Subscribe(ctx context.Context, turnID string) (<-chan bus.Signal, error) {
 	return subscribe(ctx, b, b.turns, turnID), nil
 }
 
-func (b *bus) SubscribeThread(ctx context.Context, threadID string) (<-chan string, error) {
+func (b *testBus) SubscribeThread(ctx context.Context, threadID string) (<-chan string, error) {
 	if b.refuses {
 		return nil, errors.New("subscription refused")
 	}
 	return subscribe(ctx, b, b.threads, threadID), nil
 }
 
-func subscribe[T any](ctx context.Context, b *bus, to map[string][]chan T, key string) <-chan T {
+func subscribe[T any](ctx context.Context, b *testBus, to map[string][]chan T, key string) <-chan T {
 	ch := make(chan T, 64)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func subscribe[T any](ctx context.Context, b *bus, to map[string][]chan T, key s
 type engine struct {
 	t      *testing.T
 	store  db.Store
-	bus    *bus
+	bus    *testBus
 	script func(*turn)
 
 	mu          sync.Mutex
@@ -135,7 +135,7 @@ type turn struct {
 	over    bool
 }
 
-func newEngine(t *testing.T, store db.Store, b *bus) *engine {
+func newEngine(t *testing.T, store db.Store, b *testBus) *engine {
 	return &engine{t: t, store: store, bus: b, turns: map[string]*turn{}, open: map[string]*turn{}, owners: map[string]string{}, lost: map[string]bool{}, script: answer}
 }
 
@@ -347,7 +347,7 @@ func (u *turn) add(entry chat.Entry) {
 func (u *turn) say(piece int, deltas ...string) {
 	text := ""
 	for _, d := range deltas {
-		u.e.bus.PublishDelta(stream.Delta{TurnID: u.ref.TurnID, Piece: piece, Attempt: 1, Offset: len([]rune(text)), Text: d})
+		u.e.bus.PublishDelta(bus.Delta{TurnID: u.ref.TurnID, Piece: piece, Attempt: 1, Offset: len([]rune(text)), Text: d})
 		text += d
 		u.must(u.e.store.SaveDraft(context.Background(), u.ref.Owner, db.Draft{TurnID: u.ref.TurnID, Piece: piece, Attempt: 1, Text: text}))
 	}

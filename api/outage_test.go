@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // cutStore is the real store; a test can make it unavailable.
@@ -133,7 +133,7 @@ func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) 
 				t.Errorf("%s answers: a message that names no agent is for the thread's", got)
 			}
 			u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
-			u.e.bus.PublishDelta(stream.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
+			u.e.bus.PublishDelta(bus.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
 			<-back
 			u.say(1, "The answer ", "is 42.")
 			u.finish()
@@ -364,7 +364,7 @@ func TestViewerInThisProcessKeepsATurnUntilItDisconnects(t *testing.T) {
 	}
 }
 
-func (b *bus) setWatched(watched func(string) (bool, error)) {
+func (b *testBus) setWatched(watched func(string) (bool, error)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.watched = watched

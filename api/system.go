@@ -16,8 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 type (
@@ -86,7 +86,7 @@ func (s *server) ready(c *gin.Context) error {
 			parts[part] = "ok"
 		}
 	}
-	if _, without := s.Bus.(stream.Noop); without {
+	if _, without := s.Bus.(bus.Noop); without {
 		parts["stream"] = "none" // not configured: text arrives in larger steps
 	} else if !s.Bus.Ready() {
 		fail("stream", nil)

@@ -43,9 +43,9 @@ func (s *placeStore) polled() int {
 }
 
 // watched runs do in a synctest bubble with a server on a bus and a store.
-func watched(t *testing.T, do func(t *testing.T, s *server, b *bus, places *placeStore)) {
+func watched(t *testing.T, do func(t *testing.T, s *server, b *testBus, places *placeStore)) {
 	synctest.Test(t, func(t *testing.T) {
-		b, places := newBus(), &placeStore{place: 1}
+		b, places := newTestBus(), &placeStore{place: 1}
 		s := &server{Deps: Deps{Bus: b, Store: places, Log: slog.New(slog.DiscardHandler)}}
 		s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 		do(t, s, b, places)
@@ -66,7 +66,7 @@ func TestRestingThreadIsPolledTwiceAMinuteByAllItsPagesTogether(t *testing.T) {
 		"it cannot be subscribed":  {refuses: true, want: threadPollInterval},
 	} {
 		t.Run(name, func(t *testing.T) {
-			watched(t, func(t *testing.T, s *server, b *bus, places *placeStore) {
+			watched(t, func(t *testing.T, s *server, b *testBus, places *placeStore) {
 				b.down, b.refuses = c.down, c.refuses
 				for range 100 {
 					_, leave := s.watches.join("ann", "thread")
@@ -82,7 +82,7 @@ func TestRestingThreadIsPolledTwiceAMinuteByAllItsPagesTogether(t *testing.T) {
 }
 
 func TestWatchPollsOftenWhileTheBusMissesTurns(t *testing.T) {
-	watched(t, func(t *testing.T, s *server, b *bus, places *placeStore) {
+	watched(t, func(t *testing.T, s *server, b *testBus, places *placeStore) {
 		w, leave := s.watches.join("ann", "thread")
 		defer leave()
 		synctest.Wait()
@@ -112,7 +112,7 @@ func TestWatchPollsOftenWhileTheBusMissesTurns(t *testing.T) {
 }
 
 func TestPagesOfDifferentOwnersDoNotShareAWatch(t *testing.T) {
-	watched(t, func(t *testing.T, s *server, _ *bus, _ *placeStore) {
+	watched(t, func(t *testing.T, s *server, _ *testBus, _ *placeStore) {
 		ann, leaveAnn := s.watches.join("ann", "thread")
 		bob, leaveBob := s.watches.join("bob", "thread")
 		require.NotSame(t, ann, bob)

@@ -19,13 +19,13 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/provider"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // databaseFile is the store's file in the data folder.
@@ -90,12 +90,12 @@ func NewModel(cfg *config.Config) (llm.Model, error) {
 
 // OpenBus connects to the NATS server of NATS_URL. Without one it logs a warning and
 // returns a no-op bus.
-func OpenBus(cfg *config.Config, log *slog.Logger) (stream.Bus, error) {
+func OpenBus(cfg *config.Config, log *slog.Logger) (bus.Bus, error) {
 	if cfg.NATSURL == "" {
 		log.Warn("NATS_URL is not set: answers arrive in larger steps and stops take longer")
-		return stream.Noop{}, nil
+		return bus.Noop{}, nil
 	}
-	return stream.Connect(cfg.NATSURL)
+	return bus.Connect(cfg.NATSURL)
 }
 
 // DialTemporal makes a client from the Temporal SDK's own variables and files, overridden

@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/guard"
@@ -27,7 +28,6 @@ import (
 	"github.com/palaver-chat/palaver/mcp"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/telemetry"
 	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/web"
@@ -42,7 +42,7 @@ type Parts struct {
 	Log       *slog.Logger
 	Store     db.Store
 	Model     llm.Model
-	Bus       stream.Bus
+	Bus       bus.Bus
 	Temporal  client.Client
 	Namespace string // of Temporal
 }

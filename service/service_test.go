@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/service"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 func settings(t *testing.T) *config.Config {
@@ -55,7 +55,7 @@ func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	defer unavailable.Close()
 	page, err := service.Listen(cfg)
 	require.NoError(t, err)
-	parts := service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: stream.Noop{}, Temporal: unavailable}
+	parts := service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: bus.Noop{}, Temporal: unavailable}
 	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
 	require.NoError(t, err)
 	url := "http://" + page.Addr().String()

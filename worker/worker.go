@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
-	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -39,7 +39,7 @@ func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
 // New creates a worker that is ready to start. bus publishes new log entries to
 // followers; the watching interceptors see every activity.
-func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus stream.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
+func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus bus.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
 		WorkerStopTimeout:                  stopTimeout,

@@ -16,12 +16,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/chunk"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -86,7 +86,7 @@ func TestPromptInjectionCannotRunAToolWithSideEffects(t *testing.T) {
 	env.RegisterWorkflowWithOptions((&workflows.Threads{Agents: workflows.Agents()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	env.RegisterActivity(&activities.Activities{
 		Agents: workflows.AgentInfos(workflows.Agents()),
-		Store:  store, Model: model, Bus: stream.Noop{}, Search: search, Log: slog.New(slog.DiscardHandler),
+		Store:  store, Model: model, Bus: bus.Noop{}, Search: search, Log: slog.New(slog.DiscardHandler),
 		Tools: tools.NewBox(slog.New(slog.DiscardHandler), tools.List{tools.SearchDocuments(search, store), mail}),
 	})
 	at := func(minute int, name string, arg any) {

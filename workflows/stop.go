@@ -25,7 +25,7 @@ import (
 //	turn.settling                     the end is decided; a stop comes too late            until the turn is settled
 //	turn.handInUntil, .stoppedCall    stopped calls may still return a partial answer      stopTimeout; while settling fails, longer
 //	carried.Undone                    the next turn takes the place of one rolled back     until the next turn ends
-//	stream.announcements              a stop can be announced before its activity listens  the last 4,096 of a process, at least
+//	bus.announcements                 a stop can be announced before its activity listens  the last 4,096 of a process, at least
 //	watch.turnStopped (activities)    other ends of the context lead to another attempt    the attempt
 //	Ending.Reason                     history and followers show why the turn ended        with the turn
 

@@ -3,8 +3,8 @@ package follow
 import (
 	"context"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // Early is a subscription made before the turn is submitted. It misses no message
@@ -12,7 +12,7 @@ import (
 // Close it. A nil *Early is valid and holds no subscription.
 type Early struct {
 	turnID  string
-	signals <-chan stream.Signal // nil if subscribing failed
+	signals <-chan bus.Signal // nil if subscribing failed
 	ctx     context.Context
 	stop    context.CancelFunc
 	used    bool // a follower owns the subscription and ends it

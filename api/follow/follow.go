@@ -18,9 +18,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // Ref names a turn.
@@ -41,7 +41,7 @@ type Store interface {
 
 // Bus delivers a turn's signals.
 type Bus interface {
-	Subscribe(ctx context.Context, turnID string) (<-chan stream.Signal, error)
+	Subscribe(ctx context.Context, turnID string) (<-chan bus.Signal, error)
 	// Connected reports whether messages are delivered now.
 	Connected() bool
 }
@@ -198,7 +198,7 @@ type report struct {
 
 // subscription returns the follower's context and, if a subscription was made
 // before the submit, its signals.
-func (f *follower) subscription(early *Early) (context.Context, <-chan stream.Signal) {
+func (f *follower) subscription(early *Early) (context.Context, <-chan bus.Signal) {
 	if early == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		f.stop = stop
@@ -210,7 +210,7 @@ func (f *follower) subscription(early *Early) (context.Context, <-chan stream.Si
 
 // run receives signals, polls where that is needed, and assembles the turn until
 // it is over or has no viewers. Without signals it subscribes.
-func (f *follower) run(ctx context.Context, signals <-chan stream.Signal, known []chat.Entry) {
+func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []chat.Entry) {
 	defer f.stop()
 	if signals == nil {
 		var err error
@@ -525,7 +525,7 @@ func (f *follower) follows(delivered []chat.Entry, last int) (fresh []chat.Entry
 
 // delta adds to the piece being written; gap reports whether this delta reveals
 // that an earlier one was lost.
-func (f *follower) delta(d stream.Delta) (gap bool) {
+func (f *follower) delta(d bus.Delta) (gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.piece.gap()

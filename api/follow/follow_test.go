@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // world fakes the engine, store and bus of one turn. Its log holds entries whose
@@ -35,7 +35,7 @@ type world struct {
 	page     int // entries per query; 0: all
 	queries  int
 	drafts   int
-	subs     []chan stream.Signal
+	subs     []chan bus.Signal
 	noBus    bool          // no bus
 	waiting  bool          // the turn waits for a person
 	gate     chan struct{} // queries block until it is closed
@@ -105,18 +105,18 @@ func (w *world) Ping(context.Context) error {
 	return w.storeErr
 }
 
-func (w *world) Subscribe(ctx context.Context, _ string) (<-chan stream.Signal, error) {
+func (w *world) Subscribe(ctx context.Context, _ string) (<-chan bus.Signal, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.noBus {
 		return nil, errors.New("no bus")
 	}
-	ch := make(chan stream.Signal, 256)
+	ch := make(chan bus.Signal, 256)
 	w.subs = append(w.subs, ch)
 	context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.subs = slices.DeleteFunc(w.subs, func(c chan stream.Signal) bool { return c == ch })
+		w.subs = slices.DeleteFunc(w.subs, func(c chan bus.Signal) bool { return c == ch })
 		close(ch)
 	})
 	return ch, nil
@@ -172,9 +172,9 @@ func (w *world) add(entries ...chat.Entry) int {
 }
 
 // addAndHint appends to the log and publishes a hint.
-func (w *world) addAndHint(entries ...chat.Entry) { w.signal(stream.Signal{N: w.add(entries...)}) }
+func (w *world) addAndHint(entries ...chat.Entry) { w.signal(bus.Signal{N: w.add(entries...)}) }
 
-func (w *world) signal(s stream.Signal) {
+func (w *world) signal(s bus.Signal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, ch := range w.subs {
@@ -183,7 +183,7 @@ func (w *world) signal(s stream.Signal) {
 }
 
 func (w *world) delta(piece, attempt, offset int, text string) {
-	w.signal(stream.Signal{Delta: &stream.Delta{TurnID: "t", Piece: piece, Attempt: attempt, Offset: offset, Text: text}})
+	w.signal(bus.Signal{Delta: &bus.Delta{TurnID: "t", Piece: piece, Attempt: attempt, Offset: offset, Text: text}})
 }
 
 func (w *world) saveDraft(piece, attempt int, text string) {
@@ -284,7 +284,7 @@ func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 		got, _, _ = drain(t, v)
 		want(t, got, "3:text")
 		w.settle()
-		w.signal(stream.Signal{N: 4})
+		w.signal(bus.Signal{N: 4})
 		i, err := v.Wait(t.Context())
 		if err != nil || i.N != 4 || i.Response == nil || i.Response.Text != "stored" {
 			t.Fatalf("terminal event %+v, %v", i, err)
@@ -328,7 +328,7 @@ func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *test
 				w.addAndHint(finished)
 			case 4:
 				w.settle()
-				w.signal(stream.Signal{N: 4})
+				w.signal(bus.Signal{N: 4})
 			}
 		}
 		want(t, all, "1:turn_started", "2:status", "~one two", "~ three", "3:text", "4:response")
@@ -529,14 +529,14 @@ func TestDeliveredEntriesCostNoQuery(t *testing.T) {
 		defer v.Close()
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
-		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}})
-		w.signal(stream.Signal{Delta: &stream.Delta{TurnID: "t", Piece: 1, Attempt: 1, Text: "one two three", Logged: 2}})
+		w.signal(bus.Signal{Log: []chat.Entry{entry(2, inquire)}})
+		w.signal(bus.Signal{Delta: &bus.Delta{TurnID: "t", Piece: 1, Attempt: 1, Text: "one two three", Logged: 2}})
 		got, _, _ = drain(t, v)
 		want(t, got, "2:status", "~one two three")
 		time.Sleep(idlePollMin - time.Millisecond)
 		w.add(started, inquire, finished)
 		w.settle()
-		w.signal(stream.Signal{Settled: true})
+		w.signal(bus.Signal{Settled: true})
 		got, _, err := drain(t, v)
 		want(t, got, "3:text", "4:response")
 		if err != io.EOF || w.queries > 0 || w.drafts > 0 {
@@ -549,7 +549,7 @@ func TestTurnSubscribedToBeforeItsSubmitIsNotPolled(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		early := h.Expect(testRef.TurnID)
 		defer early.Close()
-		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}}) // arrives before Follow
+		w.signal(bus.Signal{Log: []chat.Entry{entry(2, inquire)}}) // arrives before Follow
 		v := early.Follow(h, testRef, Position{}, entry(1, started))
 		defer v.Close()
 		time.Sleep(pollMax - time.Millisecond) // the model has not answered yet
@@ -588,7 +588,7 @@ func TestEarlySubscriptionEndsWithItsFollowerOrWithClose(t *testing.T) {
 		v = used.Follow(h, testRef, Position{})
 		used.Close() // the follower goes on
 		w.add(started)
-		w.signal(stream.Signal{N: 1})
+		w.signal(bus.Signal{N: 1})
 		got, _, _ := drain(t, v)
 		want(t, got, "1:turn_started")
 		v.Close()
@@ -617,9 +617,9 @@ func TestTurnThatEndedBeforeTheSubscriptionIsPolledSoon(t *testing.T) {
 }
 
 func TestGapBeforeDeliveredEntriesTriggersAnImmediateQuery(t *testing.T) {
-	for name, signal := range map[string]stream.Signal{
+	for name, signal := range map[string]bus.Signal{
 		"entries": {Log: []chat.Entry{entry(3, inquire)}},
-		"a delta": {Delta: &stream.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 3}},
+		"a delta": {Delta: &bus.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, w *world, h *Hub) {
@@ -630,7 +630,7 @@ func TestGapBeforeDeliveredEntriesTriggersAnImmediateQuery(t *testing.T) {
 				w.signal(signal)
 				got, _, _ := drain(t, v)
 				want(t, got, "2:status", "3:status")
-				w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire), entry(3, inquire)}}) // late
+				w.signal(bus.Signal{Log: []chat.Entry{entry(2, inquire), entry(3, inquire)}}) // late
 				got, _, _ = drain(t, v)
 				want(t, got)
 			})
@@ -652,7 +652,7 @@ func TestTurnIsPolledEveryHalfMinuteWhileItWaitsForAPersonAndFasterAfterwards(t 
 			t.Fatalf("%d queries in %s", n, 4*waitingPoll)
 		}
 		w.set(func() { w.waiting = false })
-		w.signal(stream.Signal{Log: []chat.Entry{entry(2, inquire)}})
+		w.signal(bus.Signal{Log: []chat.Entry{entry(2, inquire)}})
 		w.add(inquire, inquire) // the message about the third is lost
 		time.Sleep(idlePollMin)
 		got, _, _ := drain(t, v)

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 func TestTokensFlowDuringADatabaseOutageAndViewersGetOneNotice(t *testing.T) {
@@ -143,7 +143,7 @@ func TestSlowReadersShareOneCopyOfTheText(t *testing.T) {
 		w.set(func() { w.texts["p1"] = strings.Repeat(text, deltas) })
 		w.addAndHint(finished)
 		w.settle()
-		w.signal(stream.Signal{N: 3})
+		w.signal(bus.Signal{N: 3})
 		for _, v := range viewers {
 			got := 0
 			for {

@@ -1,8 +1,8 @@
 package follow
 
 import (
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // Bounds for deltas that arrived before their predecessors. Deltas beyond the bounds
@@ -18,12 +18,12 @@ type piece struct {
 	n          int // which piece of the turn, from 1
 	attempt    int // 0: no text has arrived
 	text       []rune
-	early      []stream.Delta // deltas that begin after text, or belong to a later piece
-	earlyRunes int            // characters in early
+	early      []bus.Delta // deltas that begin after text, or belong to a later piece
+	earlyRunes int         // characters in early
 }
 
 // add takes a delta; grown reports whether text has changed.
-func (p *piece) add(d stream.Delta) (grown bool) {
+func (p *piece) add(d bus.Delta) (grown bool) {
 	if d.Piece < p.n || d.Attempt < 1 || d.Offset < 0 {
 		return false
 	}
@@ -35,7 +35,7 @@ func (p *piece) add(d stream.Delta) (grown bool) {
 }
 
 // fit appends a delta of this piece, or keeps it if text before it is missing.
-func (p *piece) fit(d stream.Delta) (grown bool) {
+func (p *piece) fit(d bus.Delta) (grown bool) {
 	if d.Attempt < p.attempt {
 		return false
 	}
@@ -56,7 +56,7 @@ func (p *piece) fit(d stream.Delta) (grown bool) {
 	return true
 }
 
-func (p *piece) keep(d stream.Delta) {
+func (p *piece) keep(d bus.Delta) {
 	size := len([]rune(d.Text))
 	if len(p.early) >= maxEarly || p.earlyRunes+size > maxEarlyRunes {
 		return

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // In whatever order deltas and drafts arrive, text is always a prefix of what the
@@ -34,7 +34,7 @@ func FuzzPieceIsAlwaysAPrefixOfItsAttempt(f *testing.F) {
 			if r.IntN(8) == 0 {
 				p.load(db.Draft{Piece: 1, Attempt: attempt, Text: string(text[:to])})
 			} else {
-				p.add(stream.Delta{Piece: 1, Attempt: attempt, Offset: from, Text: string(text[from:to])})
+				p.add(bus.Delta{Piece: 1, Attempt: attempt, Offset: from, Text: string(text[from:to])})
 			}
 			newest = max(newest, attempt)
 			if p.attempt != newest {
@@ -53,8 +53,8 @@ func FuzzPieceIsAlwaysAPrefixOfItsAttempt(f *testing.F) {
 
 func TestTextOfALaterPieceWaitsForTheEarlierPiece(t *testing.T) {
 	p := piece{n: 1}
-	p.add(stream.Delta{Piece: 2, Attempt: 1, Offset: 0, Text: "second"})
-	p.add(stream.Delta{Piece: 1, Attempt: 1, Offset: 0, Text: "first"})
+	p.add(bus.Delta{Piece: 2, Attempt: 1, Offset: 0, Text: "second"})
+	p.add(bus.Delta{Piece: 1, Attempt: 1, Offset: 0, Text: "first"})
 	if string(p.text) != "first" {
 		t.Fatalf("text %q", string(p.text))
 	}
@@ -67,7 +67,7 @@ func TestTextOfALaterPieceWaitsForTheEarlierPiece(t *testing.T) {
 func TestEarlyDeltasAreBounded(t *testing.T) {
 	p := piece{n: 1}
 	for i := range 2 * maxEarly {
-		p.add(stream.Delta{Piece: 1, Attempt: 1, Offset: 10 + i, Text: "x"})
+		p.add(bus.Delta{Piece: 1, Attempt: 1, Offset: 10 + i, Text: "x"})
 	}
 	if len(p.early) > maxEarly {
 		t.Fatalf("%d kept", len(p.early))

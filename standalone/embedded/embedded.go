@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/guard"
-	"github.com/palaver-chat/palaver/stream"
 )
 
 // Namespace is the Temporal namespace that is there from the start.
@@ -103,15 +103,15 @@ func (s *Server) NATSURL() string {
 
 // Bus is how this process speaks to those that share its turns: over NATS, or in
 // memory when it is alone.
-func (s *Server) Bus() (stream.Bus, error) {
+func (s *Server) Bus() (bus.Bus, error) {
 	if s.nats == nil {
-		return stream.NewLocal(), nil
+		return bus.NewLocal(), nil
 	}
 	nc, err := s.nats.connect()
 	if err != nil {
 		return nil, err
 	}
-	return stream.FromConn(nc), nil
+	return bus.FromConn(nc), nil
 }
 
 // Stop stops the servers, the last started first. What Temporal has

@@ -21,8 +21,8 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/standalone/embedded"
-	"github.com/palaver-chat/palaver/stream"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -152,23 +152,23 @@ func TestWebUIChangesWorkflowsOnlyWhenAllowed(t *testing.T) {
 func TestNATSIsThereForOtherProcessesOnly(t *testing.T) {
 	alone := start(t, embedded.Options{})
 	assert.Empty(t, alone.NATSURL())
-	bus, err := alone.Bus()
+	ours, err := alone.Bus()
 	require.NoError(t, err)
-	assert.IsType(t, &stream.Local{}, bus)
+	assert.IsType(t, &bus.Local{}, ours)
 
 	shared := start(t, embedded.Options{NATSPort: freePort(t)})
 	require.NotEmpty(t, shared.NATSURL())
-	bus, err = shared.Bus()
+	ours, err = shared.Bus()
 	require.NoError(t, err)
-	defer bus.Close()
-	other, err := stream.Connect(shared.NATSURL())
+	defer ours.Close()
+	other, err := bus.Connect(shared.NATSURL())
 	require.NoError(t, err)
 	defer other.Close()
 	turn := uuid.NewString()
-	signals, err := bus.Subscribe(t.Context(), turn)
+	signals, err := ours.Subscribe(t.Context(), turn)
 	require.NoError(t, err)
 	other.Hint(turn, 1)
-	assert.Equal(t, stream.Signal{N: 1}, <-signals)
+	assert.Equal(t, bus.Signal{N: 1}, <-signals)
 }
 
 func TestATakenPortIsOneLineThatNamesItsVariable(t *testing.T) {

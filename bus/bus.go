@@ -1,7 +1,7 @@
-// Package stream is the message bus. It carries token deltas, new log entries and
+// Package bus is the message bus. It carries token deltas, new log entries and
 // stop announcements over core NATS. Messages may be lost: readers recover from
 // the log and the drafts.
-package stream
+package bus
 
 import (
 	"context"

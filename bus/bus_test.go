@@ -1,4 +1,4 @@
-package stream_test
+package bus_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/stream"
+	"github.com/palaver-chat/palaver/bus"
 )
 
 // startServer runs a NATS server in this process.
@@ -28,25 +28,25 @@ func startServer(t *testing.T, opts server.Options) *server.Server {
 	return ns
 }
 
-func connectInProcess(t *testing.T, ns *server.Server) *stream.NATS {
+func connectInProcess(t *testing.T, ns *server.Server) *bus.NATS {
 	t.Helper()
 	nc, err := nats.Connect("", nats.InProcessServer(ns))
 	require.NoError(t, err)
-	bus := stream.FromConn(nc)
-	t.Cleanup(bus.Close)
-	return bus
+	b := bus.FromConn(nc)
+	t.Cleanup(b.Close)
+	return b
 }
 
 // forEachBus runs a test on each kind of bus, with two connections to it.
-func forEachBus(t *testing.T, test func(t *testing.T, one, two stream.Bus)) {
+func forEachBus(t *testing.T, test func(t *testing.T, one, two bus.Bus)) {
 	t.Run("NATS", func(t *testing.T) {
 		ns := startServer(t, server.Options{DontListen: true})
 		test(t, connectInProcess(t, ns), connectInProcess(t, ns))
 	})
 	t.Run("local", func(t *testing.T) {
-		bus := stream.NewLocal()
-		t.Cleanup(bus.Close)
-		test(t, bus, bus)
+		b := bus.NewLocal()
+		t.Cleanup(b.Close)
+		test(t, b, b)
 	})
 }
 
@@ -79,7 +79,7 @@ func waitClosed[V any](t *testing.T, ch <-chan V) {
 }
 
 func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
-	forEachBus(t, func(t *testing.T, publisher, reader stream.Bus) {
+	forEachBus(t, func(t *testing.T, publisher, reader bus.Bus) {
 		turn, other := uuid.NewString(), uuid.NewString()
 
 		first, err := reader.Subscribe(t.Context(), turn)
@@ -89,32 +89,32 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 		otherSignals, err := reader.Subscribe(t.Context(), other)
 		require.NoError(t, err)
 
-		delta := stream.Delta{TurnID: turn, Piece: 1, Attempt: 2, Offset: 3, Text: "drei Wörter, 四"}
+		delta := bus.Delta{TurnID: turn, Piece: 1, Attempt: 2, Offset: 3, Text: "drei Wörter, 四"}
 		publisher.Hint(turn, 4)
 		publisher.PublishDelta(delta)
 		publisher.Hint(turn, 5)
 		publisher.Hint(other, 9)
 
-		for _, follower := range []<-chan stream.Signal{first, second} {
-			assert.Equal(t, stream.Signal{N: 4}, receive(t, follower))
-			assert.Equal(t, stream.Signal{Delta: &delta}, receive(t, follower))
-			assert.Equal(t, stream.Signal{N: 5}, receive(t, follower))
+		for _, follower := range []<-chan bus.Signal{first, second} {
+			assert.Equal(t, bus.Signal{N: 4}, receive(t, follower))
+			assert.Equal(t, bus.Signal{Delta: &delta}, receive(t, follower))
+			assert.Equal(t, bus.Signal{N: 5}, receive(t, follower))
 		}
-		assert.Equal(t, stream.Signal{N: 9}, receive(t, otherSignals), "the other turn's first signal is its own")
+		assert.Equal(t, bus.Signal{N: 9}, receive(t, otherSignals), "the other turn's first signal is its own")
 	})
 }
 
 func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {
-	forEachBus(t, func(t *testing.T, bus, _ stream.Bus) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		turn, thread := uuid.NewString(), uuid.NewString()
-		stops, err := bus.SubscribeStops(t.Context(), turn)
+		stops, err := b.SubscribeStops(t.Context(), turn)
 		require.NoError(t, err)
-		turns, err := bus.SubscribeThread(t.Context(), thread)
+		turns, err := b.SubscribeThread(t.Context(), thread)
 		require.NoError(t, err)
 
-		bus.Hint(turn, 1)
-		bus.AnnounceStop(turn)
-		bus.ThreadChanged(thread, turn)
+		b.Hint(turn, 1)
+		b.AnnounceStop(turn)
+		b.ThreadChanged(thread, turn)
 
 		receive(t, stops)
 		assert.Equal(t, turn, receive(t, turns))
@@ -122,7 +122,7 @@ func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {
 }
 
 func TestStopAnnouncedBeforeSubscribingIsDelivered(t *testing.T) {
-	forEachBus(t, func(t *testing.T, worker, workflow stream.Bus) {
+	forEachBus(t, func(t *testing.T, worker, workflow bus.Bus) {
 		turn, other := uuid.NewString(), uuid.NewString()
 		workflow.AnnounceStop(turn)
 		workflow.AnnounceStop(other)
@@ -143,21 +143,21 @@ func TestStopAnnouncedBeforeSubscribingIsDelivered(t *testing.T) {
 }
 
 func TestStopsAreKeptUntilManyNewerOnesArrive(t *testing.T) {
-	forEachBus(t, func(t *testing.T, bus, _ stream.Bus) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		first, last := uuid.NewString(), uuid.NewString()
-		stops, err := bus.SubscribeStops(t.Context(), first)
+		stops, err := b.SubscribeStops(t.Context(), first)
 		require.NoError(t, err)
-		bus.AnnounceStop(first)
+		b.AnnounceStop(first)
 		receive(t, stops)
 		for range 10_000 {
-			bus.AnnounceStop(uuid.NewString())
+			b.AnnounceStop(uuid.NewString())
 		}
-		bus.AnnounceStop(last)
-		late, err := bus.SubscribeStops(t.Context(), last)
+		b.AnnounceStop(last)
+		late, err := b.SubscribeStops(t.Context(), last)
 		require.NoError(t, err)
 		receive(t, late)
-		bus.AnnounceStop(first) // forgotten, but still subscribed to
-		again, err := bus.SubscribeStops(t.Context(), first)
+		b.AnnounceStop(first) // forgotten, but still subscribed to
+		again, err := b.SubscribeStops(t.Context(), first)
 		require.NoError(t, err)
 		receive(t, again)
 	})
@@ -191,43 +191,43 @@ func TestWatchedAsksEveryProcess(t *testing.T) {
 }
 
 func TestLocalBusAnswersWatchedForItsProcess(t *testing.T) {
-	bus := stream.NewLocal()
+	b := bus.NewLocal()
 	watched, alone := uuid.NewString(), uuid.NewString()
 	ask := func(turn string) bool {
-		yes, err := bus.Watched(t.Context(), turn)
+		yes, err := b.Watched(t.Context(), turn)
 		require.NoError(t, err)
 		return yes
 	}
 	require.False(t, ask(watched))
 	ctx, cancel := context.WithCancel(t.Context())
-	require.NoError(t, bus.AnswerWatched(ctx, func(turn string) bool { return turn == watched }))
+	require.NoError(t, b.AnswerWatched(ctx, func(turn string) bool { return turn == watched }))
 	require.True(t, ask(watched))
 	require.False(t, ask(alone))
 	cancel()
 	require.False(t, ask(watched))
-	bus.Close()
-	_, err := bus.Watched(t.Context(), watched)
+	b.Close()
+	_, err := b.Watched(t.Context(), watched)
 	require.Error(t, err, "an unanswered question is not a no")
-	require.Error(t, bus.AnswerWatched(t.Context(), func(string) bool { return true }))
+	require.Error(t, b.AnswerWatched(t.Context(), func(string) bool { return true }))
 }
 
 func TestFullBufferDropsMessagesAndNeverBlocksThePublisher(t *testing.T) {
-	forEachBus(t, func(t *testing.T, bus, _ stream.Bus) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		turn := uuid.NewString()
-		slow, err := bus.Subscribe(t.Context(), turn)
+		slow, err := b.Subscribe(t.Context(), turn)
 		require.NoError(t, err)
 
 		const sent = 5000
 		for n := range sent {
-			bus.Hint(turn, n+1)
+			b.Hint(turn, n+1)
 		}
 		// A new follower receives the last hint after all earlier ones were delivered.
-		last, err := bus.Subscribe(t.Context(), turn)
+		last, err := b.Subscribe(t.Context(), turn)
 		require.NoError(t, err)
-		bus.Hint(turn, sent+1)
+		b.Hint(turn, sent+1)
 		receive(t, last)
 
-		bus.Close()
+		b.Close()
 		got := 0
 		for range slow {
 			got++
@@ -238,28 +238,28 @@ func TestFullBufferDropsMessagesAndNeverBlocksThePublisher(t *testing.T) {
 }
 
 func TestSubscriptionClosesWithItsContextAndWithTheBus(t *testing.T) {
-	forEachBus(t, func(t *testing.T, bus, _ stream.Bus) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		ctx, cancel := context.WithCancel(t.Context())
-		byContext, err := bus.Subscribe(ctx, uuid.NewString())
+		byContext, err := b.Subscribe(ctx, uuid.NewString())
 		require.NoError(t, err)
-		byBus, err := bus.SubscribeStops(t.Context(), uuid.NewString())
+		byBus, err := b.SubscribeStops(t.Context(), uuid.NewString())
 		require.NoError(t, err)
 
 		cancel()
 		waitClosed(t, byContext)
-		bus.Close()
-		bus.Close()
+		b.Close()
+		b.Close()
 		waitClosed(t, byBus)
-		assert.False(t, bus.Ready())
-		bus.Hint(uuid.NewString(), 1) // a closed bus drops
+		assert.False(t, b.Ready())
+		b.Hint(uuid.NewString(), 1) // a closed bus drops
 	})
 }
 
 func TestInvalidIDsAreNeverPublished(t *testing.T) {
 	ns := startServer(t, server.Options{DontListen: true})
-	bus := connectInProcess(t, ns)
+	b := connectInProcess(t, ns)
 	for _, id := range []string{"", "*", ">", "a.b", "urn:uuid:" + uuid.NewString(), "{" + uuid.NewString() + "}", "00000000-0000-0000-0000-00000000000*"} {
-		_, err := bus.Subscribe(t.Context(), id)
+		_, err := b.Subscribe(t.Context(), id)
 		require.Error(t, err, id)
 	}
 
@@ -269,10 +269,10 @@ func TestInvalidIDsAreNeverPublished(t *testing.T) {
 	all, err := nc.SubscribeSync(">")
 	require.NoError(t, err)
 	require.NoError(t, nc.Flush())
-	bus.Hint("*", 1)
-	bus.AnnounceStop(">")
+	b.Hint("*", 1)
+	b.AnnounceStop(">")
 	turn := uuid.NewString()
-	bus.Hint(turn, 1)
+	b.Hint(turn, 1)
 	msg, err := all.NextMsg(10 * time.Second)
 	require.NoError(t, err)
 	assert.Equal(t, "palaver.turn."+turn, msg.Subject, "messages with invalid ids were never sent")
@@ -280,9 +280,9 @@ func TestInvalidIDsAreNeverPublished(t *testing.T) {
 
 func TestMalformedMessagesAreDropped(t *testing.T) {
 	ns := startServer(t, server.Options{DontListen: true})
-	bus := connectInProcess(t, ns)
+	b := connectInProcess(t, ns)
 	turn := uuid.NewString()
-	signals, err := bus.Subscribe(t.Context(), turn)
+	signals, err := b.Subscribe(t.Context(), turn)
 	require.NoError(t, err)
 	nc, err := nats.Connect("", nats.InProcessServer(ns))
 	require.NoError(t, err)
@@ -292,7 +292,7 @@ func TestMalformedMessagesAreDropped(t *testing.T) {
 		require.NoError(t, nc.Publish("palaver.turn."+turn, []byte(body)))
 	}
 	require.NoError(t, nc.Publish("palaver.turn."+turn, []byte(`{"n":7}`)))
-	assert.Equal(t, stream.Signal{N: 7}, receive(t, signals))
+	assert.Equal(t, bus.Signal{N: 7}, receive(t, signals))
 }
 
 func TestConnectRetriesAnUnavailableServerAndDropsMessagesMeanwhile(t *testing.T) {
@@ -302,19 +302,19 @@ func TestConnectRetriesAnUnavailableServerAndDropsMessagesMeanwhile(t *testing.T
 	ns.Shutdown()
 	ns.WaitForShutdown()
 
-	bus, err := stream.Connect(url)
+	b, err := bus.Connect(url)
 	require.NoError(t, err)
-	defer bus.Close()
-	assert.False(t, bus.Ready())
+	defer b.Close()
+	assert.False(t, b.Ready())
 	turn := uuid.NewString()
-	signals, err := bus.Subscribe(t.Context(), turn)
+	signals, err := b.Subscribe(t.Context(), turn)
 	require.NoError(t, err)
-	bus.Hint(turn, 1) // dropped
+	b.Hint(turn, 1) // dropped
 
 	startServer(t, server.Options{Host: "127.0.0.1", Port: portOf(t, port)})
-	require.Eventually(t, bus.Ready, 20*time.Second, 10*time.Millisecond)
-	bus.Hint(turn, 2)
-	assert.Equal(t, stream.Signal{N: 2}, receive(t, signals), "the subscription was restored; the dropped hint was not sent")
+	require.Eventually(t, b.Ready, 20*time.Second, 10*time.Millisecond)
+	b.Hint(turn, 2)
+	assert.Equal(t, bus.Signal{N: 2}, receive(t, signals), "the subscription was restored; the dropped hint was not sent")
 }
 
 // stallingServer forwards connections to target until stalled is closed; then it
@@ -359,35 +359,35 @@ func stallingServer(t *testing.T, target string, stalled <-chan struct{}) (url s
 func TestStalledServerMakesWatchedFailAndTheBusNotReady(t *testing.T) {
 	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
 	stalled := make(chan struct{})
-	bus, err := stream.Connect(stallingServer(t, ns.Addr().String(), stalled))
+	b, err := bus.Connect(stallingServer(t, ns.Addr().String(), stalled))
 	require.NoError(t, err)
-	t.Cleanup(bus.Close)
+	t.Cleanup(b.Close)
 	turn := uuid.NewString()
-	followed, err := bus.Watched(t.Context(), turn)
+	followed, err := b.Watched(t.Context(), turn)
 	require.NoError(t, err)
 	require.False(t, followed, "the server answers that nobody follows")
 
 	other := connectInProcess(t, ns)
 	require.NoError(t, other.AnswerWatched(t.Context(), func(string) bool { return true }))
 	close(stalled)
-	_, err = bus.Watched(t.Context(), turn)
+	_, err = b.Watched(t.Context(), turn)
 	require.Error(t, err, "somebody follows, but no reply gets through")
-	require.Eventually(t, func() bool { return !bus.Ready() }, time.Minute, 10*time.Millisecond)
-	bus.Hint(turn, 1) // does not block
+	require.Eventually(t, func() bool { return !b.Ready() }, time.Minute, 10*time.Millisecond)
+	b.Hint(turn, 1) // does not block
 }
 
 func TestConnectRefusesAMalformedURL(t *testing.T) {
-	_, err := stream.Connect("nats://[::1")
+	_, err := bus.Connect("nats://[::1")
 	require.Error(t, err)
 }
 
 func TestNoopDropsMessagesAndClosesSubscriptions(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var bus stream.Bus = stream.Noop{}
-	signals, err := bus.Subscribe(ctx, uuid.NewString())
+	var b bus.Bus = bus.Noop{}
+	signals, err := b.Subscribe(ctx, uuid.NewString())
 	require.NoError(t, err)
-	bus.Hint(uuid.NewString(), 1)
-	assert.True(t, bus.Ready(), "a bus that is not configured counts as ready")
+	b.Hint(uuid.NewString(), 1)
+	assert.True(t, b.Ready(), "a bus that is not configured counts as ready")
 	cancel()
 	waitClosed(t, signals)
 }
