@@ -27,7 +27,7 @@ const choice = (name, on = page) => assist(on).getByRole("button", { name, exact
 const asks = (words, on = page) => assist(on).getByText(words).waitFor();
 const gone = (on = page) => assist(on).waitFor({ state: "detached" });
 
-describe("the checks of 3.7", () => {
+describe("what a thread shows", () => {
   it("an ambiguous message brings PalAssist with the documents; a choice brings the statuses back, then the answer", async () => {
     await ask(page, "Summarize the remote work policy");
     await choice(P2025).waitFor();
