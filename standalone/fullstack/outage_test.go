@@ -58,7 +58,7 @@ func TestAShortOutageOfTemporalCutsNoAnswer(t *testing.T) {
 			seen = append(seen, page.read(terminal)...)
 			require.Equal(t, "response", last(seen).Type, "%+v", last(seen))
 			require.Equal(t, 1, model.Count(answerCall), "the model is called once")
-			require.Empty(t, model.Gone(), "no call is aborted")
+			require.Empty(t, model.Disconnected(), "no call is aborted")
 			for _, e := range seen {
 				require.False(t, isNotice(chat.NoticeRestarted)(e), "the answer is not begun anew")
 			}
@@ -87,7 +87,7 @@ func TestAShortOutageOfTemporalLeavesNoSideEffectUnknown(t *testing.T) {
 			end := last(page.all())
 			require.Equal(t, "response", end.Type, "%+v", end)
 			require.Equal(t, 1, model.Count(paintCall), "the tool runs once")
-			require.Empty(t, model.Gone(), "and is not aborted")
+			require.Empty(t, model.Disconnected(), "and is not aborted")
 		})
 	}
 }

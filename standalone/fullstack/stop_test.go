@@ -31,7 +31,7 @@ func aborted(t *testing.T, model *llmtest.Server, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	require.NoError(t, model.WaitGone(ctx, n))
+	require.NoError(t, model.WaitDisconnected(ctx, n))
 }
 
 func TestAPartialAnswerSurvivesStopRefreshAndTheDeathOfEveryProcess(t *testing.T) {
@@ -122,7 +122,7 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 	}
 	t.Run("before the first token", func(t *testing.T) {
 		c := newTalk(t, c.url, c.client)
-		gate, gone := llmtest.NewGate(), len(model.Gone())
+		gate, gone := llmtest.NewGate(), len(model.Disconnected())
 		t.Cleanup(gate.Release)
 		model.On(answerCall, llmtest.Answer{Chunks: []string{"never said"}, Gates: map[int]*llmtest.Gate{0: gate}})
 		page := c.send("What is the ratio?", inquire)
@@ -134,7 +134,7 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 	})
 	t.Run("while the intent is resolved", func(t *testing.T) {
 		c := newTalk(t, c.url, c.client)
-		gate, gone := llmtest.NewGate(), len(model.Gone())
+		gate, gone := llmtest.NewGate(), len(model.Disconnected())
 		t.Cleanup(gate.Release)
 		model.On(intentCall, llmtest.Answer{JSON: object{}, Gates: map[int]*llmtest.Gate{0: gate}})
 		page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
@@ -145,7 +145,7 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 	})
 	t.Run("while action and documents are found out", func(t *testing.T) {
 		c := newTalk(t, c.url, c.client)
-		intent, docs, gone := llmtest.NewGate(), llmtest.NewGate(), len(model.Gone())
+		intent, docs, gone := llmtest.NewGate(), llmtest.NewGate(), len(model.Disconnected())
 		t.Cleanup(intent.Release)
 		t.Cleanup(docs.Release)
 		model.On(intentCall, llmtest.Answer{JSON: object{}, Gates: map[int]*llmtest.Gate{0: intent}})

@@ -157,7 +157,7 @@ func TestStopKeepsThePartialAndAbortsTheModel(t *testing.T) {
 	require.Equal(t, "A bank must", strings.TrimSpace(end.Partial))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	require.NoError(t, model.WaitGone(ctx, 1))
+	require.NoError(t, model.WaitDisconnected(ctx, 1))
 	h := c.history()
 	require.Equal(t, []string{"user", "assistant"}, h.roles())
 	require.Equal(t, true, h.Messages[1].Metadata["interrupted"])
