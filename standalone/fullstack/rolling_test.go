@@ -68,7 +68,7 @@ func (p *person) ask(ctx context.Context, message string) error {
 			continue
 		}
 		if !cut.IsZero() {
-			t.away = max(t.away, time.Since(cut))
+			t.reconnect = max(t.reconnect, time.Since(cut))
 		}
 		t.turnID = resp.Header.Get("X-Turn-Id")
 		lastSeen, err = t.read(resp, lastSeen)
@@ -210,7 +210,7 @@ func TestRollingRestartUnderLoadLosesAndDuplicatesNoTurn(t *testing.T) {
 				require.Equal(t, turn.end.Response, turn.text, "the streamed text is the answer")
 				asked = append(asked, turn.turnID)
 				cuts, restarts = cuts+turn.cuts, restarts+turn.restarts
-				away, silence = max(away, turn.away), max(silence, turn.silence)
+				away, silence = max(away, turn.reconnect), max(silence, turn.silence)
 			}
 			require.Equal(t, asked, said, "every question has one turn, in order")
 			require.Len(t, c.history().Messages, 2*len(asked))
