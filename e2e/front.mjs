@@ -38,7 +38,7 @@ export async function startFront(target) {
     },
     /** Keeps connections open but forwards no response data. */
     freeze: () => (frozen = true),
-    mend() {
+    restore() {
       down = frozen = false;
     },
     stop: () => {

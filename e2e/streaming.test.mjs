@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  front.mend();
+  front.restore();
   Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity, thinkMs: 0 });
   await leave();
 });
@@ -153,7 +153,7 @@ describe("a message and its answer", () => {
     await ask(page, "And when do visitors come?");
     await progress(page).getByText(/Reconnecting/).waitFor();
     await shot(page, "32-server-gone");
-    front.mend();
+    front.restore();
     whole(await (await answer(page, 2)).textContent());
     const { messages } = await history(page);
     assert.equal(messages.filter((m) => m.role === "user").length, 2);
@@ -260,7 +260,7 @@ describe("nothing is lost when", () => {
     assert.match(await writing(page).textContent(), /Word0 Word1/, "what was there stays");
     await shot(page, "36-reconnecting");
     goOn();
-    front.mend();
+    front.restore();
     whole(await (await answer(page, 1)).textContent());
     await many(yours(page), 1);
   });
@@ -275,7 +275,7 @@ describe("nothing is lost when", () => {
     await page.clock.fastForward(31_000);
     await progress(page).getByText(/Reconnecting/).waitFor();
     goOn();
-    front.mend();
+    front.restore();
     await page.clock.fastForward(2_000);
     whole(await (await answer(page, 1)).textContent());
   });

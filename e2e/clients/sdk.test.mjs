@@ -357,9 +357,9 @@ for (const sdk of SDKS) {
       held.open();
       await turn;
       assert.deepEqual(chat.told.errors, []);
-      const [old, anew] = chat.lastMessage.parts.filter((p) => p.type === "text");
+      const [old, restarted] = chat.lastMessage.parts.filter((p) => p.type === "text");
       assert.equal(old.providerMetadata.palaver.superseded, true);
-      assert.equal(anew.text, "New words.");
+      assert.equal(restarted.text, "New words.");
       assert.equal(part(chat.lastMessage, "data-notice").data.code, "restarted");
     });
 
