@@ -6,9 +6,9 @@ MAKEFLAGS += --no-print-directory
 STATICCHECK  := .tools/staticcheck-v0.8.2
 WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
 
-# The Go modules: the product, the one-process main with its servers, and the
-# checks of the Dockerfile and docker-compose.yml.
-MODULES := . standalone docker
+# The Go modules: the product, the one-process main with its servers, the checks of the
+# Dockerfile and docker-compose.yml, and a program of others that adds to it.
+MODULES := . standalone docker examples/supportdesk
 # Programs that only benchmarks start.
 BENCH_MODULES := bench/peers/dbos bench/scale/temporal
 
