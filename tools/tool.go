@@ -44,7 +44,7 @@ func (t Tool) Validate() error {
 		return errors.New("the name needs 1 to 64 letters, digits, _ and -")
 	}
 	if t.Run == nil {
-		return errors.New("Run is missing")
+		return errors.New("no function runs it")
 	}
 	if err := CheckSchema(t.Schema); err != nil {
 		return fmt.Errorf("the schema cannot be used: %w", err)

@@ -47,7 +47,7 @@ func (x Type) validate() error {
 	case x.Label == "":
 		return errors.New("the label is missing")
 	case x.Read == nil:
-		return errors.New("Read is missing")
+		return errors.New("no function reads it")
 	case x.Binary && x.Is == nil:
 		return errors.New("a binary type needs Is")
 	case len(x.Extensions) == 0:
