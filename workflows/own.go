@@ -112,8 +112,8 @@ func (t *Turn) say(kind, message string, most int, e chat.Entry) error {
 }
 
 // Check runs the agent's check of this name on what the person has written, and returns
-// its word. The check may run more than once. It has 10 seconds, and is repeated for a
-// minute when it fails; then the turn fails.
+// its word. The check may run more than once. It has 10 seconds. When it fails, it is
+// repeated a few times within a minute; then the turn fails.
 func (t *Turn) Check(name string) (string, error) {
 	return ownStep(t, "check", name, func(step string) (string, error) {
 		return once(t.turn, step, func() (string, error) {
