@@ -44,7 +44,8 @@ type Config struct {
 // Caller is who sends a request.
 type Caller struct {
 	ID        string
-	Anonymous bool
+	Anonymous bool        // has no account: a cookie's user, or an anonymous one of Supabase
+	New       bool        // was given a cookie by this request
 	Address   netip.Addr  // of the client, for limits
 	RequestID string      // for the log
 	Header    http.Header // of the answer, in which limits are shown
@@ -133,14 +134,14 @@ func (i *Identifier) Identify(c *gin.Context) error {
 // must equal the authenticated user.
 func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	token, withToken := bearer(c.Request)
-	fromToken := Caller{Anonymous: true}
+	var caller Caller
 	if withToken {
-		id, err := i.tokens.subject(token)
+		id, anonymous, err := i.tokens.subject(token)
 		if err != nil {
 			i.log.Info("token refused", "request_id", request.ID(c), "error", err)
 			return Caller{}, tokenProblem(err)
 		}
-		fromToken = Caller{ID: id}
+		caller = Caller{ID: id, Anonymous: anonymous}
 	}
 	named, vouched, err := i.namedUser(c.Request)
 	if err != nil {
@@ -157,16 +158,16 @@ func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	switch {
 	case vouched:
 		return Caller{ID: named}, nil
-	case fromToken.Anonymous:
-		fromToken.ID = i.cookieUser(c.Request)
+	case !withToken:
+		caller = Caller{ID: i.cookieUser(c.Request), Anonymous: true}
 	}
 	switch {
-	case named != "" && named != fromToken.ID:
+	case named != "" && named != caller.ID:
 		return Caller{}, errOtherUser
-	case fromToken.ID == "":
-		fromToken.ID = i.newAnonymousUser(c)
+	case caller.ID == "":
+		caller.ID, caller.New = i.newAnonymousUser(c), true
 	}
-	return fromToken, nil
+	return caller, nil
 }
 
 func bearer(r *http.Request) (token string, sent bool) {

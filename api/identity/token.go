@@ -63,31 +63,37 @@ func (t *tokens) ready() error {
 	return nil
 }
 
-// subject returns the user id of a valid token; errKeysUnavailable when the token
-// cannot be checked yet.
-func (t *tokens) subject(token string) (string, error) {
+// subject returns the user id of a valid token and whether its user has no account;
+// errKeysUnavailable when the token cannot be checked yet.
+func (t *tokens) subject(token string) (id string, anonymous bool, _ error) {
 	if !t.accepted() { // no valid methods would mean all of them
-		return "", errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
+		return "", false, errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
 	}
-	parsed, err := t.parser.Parse(token, t.key)
+	var claims supabaseClaims
+	parsed, err := t.parser.ParseWithClaims(token, &claims, t.key)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	audience, err := parsed.Claims.GetAudience()
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if len(audience) > 0 && !slices.Contains(audience, tokenAudience) {
-		return "", errors.New("the token is for another audience")
+		return "", false, errors.New("the token is for another audience")
 	}
-	id, err := parsed.Claims.GetSubject()
-	if err != nil {
-		return "", err
+	if id, err = parsed.Claims.GetSubject(); err != nil {
+		return "", false, err
 	}
 	if !userID(id) {
-		return "", errors.New("the token's subject is not a user id")
+		return "", false, errors.New("the token's subject is not a user id")
 	}
-	return id, nil
+	return id, claims.IsAnonymous, nil
+}
+
+// supabaseClaims are the claims of a token.
+type supabaseClaims struct {
+	jwt.RegisteredClaims
+	IsAnonymous bool `json:"is_anonymous"`
 }
 
 // key returns the key for a token's signature. The parser has checked that the
