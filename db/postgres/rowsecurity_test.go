@@ -51,7 +51,9 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
 	}
 	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
-	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
+	require.NoError(t, s.SpendOnDocument(ctx, owner, "d-"+name, db.Spending{Tokens: 1}, time.Now()))
+	anonymous := s.Within(db.Bounds{Anonymous: true, Address: "address"})
+	require.NoError(t, anonymous.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a-" + name, Owner: owner, MIME: name}, []byte(name)))
 	_, err = s.PutRepo(ctx, owner, "c-"+name, []byte(name), name, nil)
 	require.NoError(t, err)
