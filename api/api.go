@@ -211,7 +211,7 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	switch {
 	case o.Stream:
 		h = s.limits.OneStream(h)
-	case o.File:
+	case o.File, o.Upload:
 		h = s.limits.OneUpload(h)
 	}
 	s.routeTimes[o.Route] = timeout

@@ -165,7 +165,7 @@ func (s *server) receiveText(c *gin.Context) (upload, error) {
 	return upload{body: body}, err
 }
 
-func (s *server) readText(ctx context.Context, u *upload) (release func(), err error) {
+func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) {
 	raw, release, err := s.load(ctx, u.body)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (s *server) operations() []openapi.Operation {
 
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
-		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.limits.OneUpload(s.putRepo), Group: groupLangGraph, About: "Keeps a client's message repository.",
+		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Upload: true, Group: groupLangGraph, About: "Keeps a client's message repository.",
 			Body:    openapi.Shape{Value: repoBody{}, Needs: []string{"repo"}, Holds: map[string]any{"repo": map[string]any{}}},
 			Headers: []openapi.Param{{Name: "If-Match", About: "The repo_version that must be there, 0: none; another is 412."}},
 			Answers: openapi.OK(repoPutJSON{}, "ETag"), Errors: []int{http.StatusPreconditionFailed, http.StatusTooManyRequests}},
