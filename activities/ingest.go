@@ -39,8 +39,9 @@ func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
 }
 
 // ingestMemory is how many bytes of memory an ingest takes for one of its upload: the
-// upload, its text, the chunks and what is sent to the database.
-const ingestMemory = 6
+// upload, its text as runes, the chunks, what is sent to the database, and what the
+// collector has not freed yet.
+const ingestMemory = 14
 
 func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	known, err := a.Store.Document(ctx, r.Owner, r.DocID)

@@ -64,7 +64,7 @@ type upload struct {
 
 // uploadMemory is how many bytes of memory storing one byte takes: the bytes, their copy
 // for the database, and what the collector has not freed yet.
-const uploadMemory = 3
+const uploadMemory = 5
 
 // load acquires the memory for what has arrived and reads it.
 func (s *server) load(ctx context.Context, body *request.Spooled) (raw []byte, release func(), _ error) {
