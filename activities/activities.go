@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/retrieval"
 	"github.com/palaver-chat/palaver/retrieval/extract"
@@ -37,6 +38,9 @@ type Activities struct {
 	Agents chat.Agents
 	// DocumentTypes are those that Ingest can read.
 	DocumentTypes extract.Types
+	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.
+	IngestMemory *memlimit.Limit
+	Pruner       Pruner // nil: nothing is pruned
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration

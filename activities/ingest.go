@@ -38,13 +38,24 @@ func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
 	return a.endError(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
+// ingestMemory is how many bytes of memory an ingest takes for one of its upload: the
+// upload, its text as runes, the chunks, what is sent to the database, and what the
+// collector has not freed yet.
+const ingestMemory = 14
+
 func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
-	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
-	if errors.Is(err, db.ErrNotFound) {
-		return nil // deleted, or indexed by an earlier attempt
+	known, err := a.Store.Document(ctx, r.Owner, r.DocID)
+	if err != nil {
+		return ignoreNotFound(err)
 	}
+	release, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
 	if err != nil {
 		return err
+	}
+	defer release()
+	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
+	if err != nil {
+		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	if doc.Status != chat.DocProcessing {
 		return nil
@@ -82,6 +93,8 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 	if a.Model.Info().Embedding == "" || len(chunks) == 0 {
 		return nil, nil
 	}
+	tokens := 0
+	defer func() { a.spend(ctx, r, tokens) }()
 	vectors := make([][]float32, 0, len(chunks))
 	for from := 0; from < len(chunks); from += embedBatch {
 		batch := chunks[from:min(from+embedBatch, len(chunks))]
@@ -90,6 +103,9 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 			texts[i] = c.Text
 		}
 		some, err := a.Model.Embed(ctx, texts)
+		if err == nil {
+			tokens += estimate(texts)
+		}
 		var refused *llm.Error
 		switch {
 		case errors.Is(err, llm.ErrNoEmbeddings), errors.As(err, &refused) && !refused.Retryable:
@@ -105,6 +121,25 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 		a.progress(ctx, r, cutDone+(embedDone-cutDone)*len(vectors)/len(chunks))
 	}
 	return vectors, nil
+}
+
+// spend counts what embedding has cost against the daily budget. Providers do not say
+// how many tokens embedding takes, so they are estimated. Best effort.
+func (a *Activities) spend(ctx context.Context, r IngestRequest, tokens int) {
+	if tokens == 0 {
+		return
+	}
+	cost := llm.DefaultPrices().Cost(a.Model.Info().Embedding, tokens, 0)
+	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(tokens), CostUSD: cost}, a.now()); err != nil {
+		a.log().Warn("counting the cost of embedding failed", "document", r.DocID, "error", err)
+	}
+}
+
+func estimate(texts []string) (tokens int) {
+	for _, text := range texts {
+		tokens += llm.EstimateTokens(text)
+	}
+	return tokens
 }
 
 // progress stores the percentage that the page shows. Best effort.

@@ -41,19 +41,31 @@ func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, o
 	if err := d.checkTemporal(ctx); err != nil {
 		return err
 	}
-	// The workflows first, so that they do not write to deleted rows.
-	if err := d.endWorkflows(ctx, data); err != nil {
-		return err
-	}
-	removed, err := d.Store.DeleteUser(ctx, user)
+	removed, histories, err := d.remove(ctx, user)
 	if err != nil {
 		return err
 	}
-	if err := d.endWorkflows(ctx, removed); err != nil { // those that were started meanwhile
-		return err
-	}
-	histories := d.forgetHistories(ctx, removed)
 	return say(out, "Of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
+}
+
+// remove ends the user's workflows and deletes the data; histories says for the operator
+// what became of those in Temporal.
+func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserData, histories string, _ error) {
+	data, err := d.Store.UserData(ctx, user)
+	if err != nil {
+		return db.UserData{}, "", err
+	}
+	// The workflows first, so that they do not write to deleted rows.
+	if err := d.endWorkflows(ctx, data); err != nil {
+		return db.UserData{}, "", err
+	}
+	if removed, err = d.Store.DeleteUser(ctx, user); err != nil {
+		return db.UserData{}, "", err
+	}
+	if err := d.endWorkflows(ctx, removed); err != nil { // those that were started meanwhile
+		return db.UserData{}, "", err
+	}
+	return removed, d.forgetHistories(ctx, removed), nil
 }
 
 // remains lists data that no command of ours can delete.

@@ -27,6 +27,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/repair"
 	"github.com/palaver-chat/palaver/retrieval/extract"
@@ -50,6 +51,8 @@ type Config struct {
 	Identity       identity.Config
 	Limits         limits.Config
 	MaxUploadBytes int64            // default 50 MB
+	UploadMemory   int64            // bytes that storing uploads may take at once; 0: no limit
+	TempDir        string           // for uploads that arrive; default: the system's
 	Hosts          *guard.Hosts     // that requests may be addressed to; default loopback only
 	Operators      *guard.Operators // who may read metrics and the details of readiness; default local ones
 	Features       map[string]bool  // shown by /api/config
@@ -91,8 +94,9 @@ type server struct {
 	repair   *repair.Checker
 	mcp      *mcpserver.Server
 	openAPI  openapi.Document
-	ping     time.Duration // interval of the comment lines that keep streams open
-	grace    time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
+	memory   *memlimit.Limit // of uploads
+	ping     time.Duration   // interval of the comment lines that keep streams open
+	grace    time.Duration   // how long a client may be disconnected before its turn is cancelled (on_disconnect)
 
 	// expiry fires when a caller's token expires; tests replace it.
 	expiry func(identity.Caller) (expired <-chan time.Time, stop func())
@@ -152,9 +156,10 @@ func newServer(d Deps) (*server, error) {
 	}
 	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace, expiry: identity.Caller.Expiry,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
+	s.memory = memlimit.New(d.Config.UploadMemory)
 	s.disconnects.s = s
 	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
-	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, Recount: s.recountBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
+	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, SettleLost: s.settleBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
 	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: describe, Log: d.Log, Stop: d.Stop, Ping: pingInterval, AllowedNames: d.Config.Hosts.Named(),
 		Expiry: func(who identity.Caller) (<-chan time.Time, func()) { return s.expiry(who) }})
@@ -215,7 +220,7 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	switch {
 	case o.Stream:
 		h = s.limits.OneStream(h)
-	case o.File:
+	case o.File, o.Upload:
 		h = s.limits.OneUpload(h)
 	}
 	s.routeTimes[o.Route] = timeout
@@ -230,7 +235,9 @@ func (s *server) now() time.Time { return time.Now().Add(s.Config.ClockOffset).U
 func (s *server) identify(c *gin.Context) {
 	if err := s.identity.Identify(c); err != nil {
 		s.fail(c, err)
+		return
 	}
+	s.limits.Visit(identity.Of(c))
 }
 
 // handle runs a handler and writes its error.

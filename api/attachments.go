@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -21,19 +21,13 @@ import (
 	"github.com/palaver-chat/palaver/pictures"
 )
 
-// Limits of a picture, and of a caller's pictures that no message uses yet.
-const (
-	maxPicture       = pictures.MaxBytes
-	maxUnused        = 64
-	maxUnusedBytes   = 128 << 20
-	unusedRetryAfter = time.Hour // some unused pictures are removed by then
-)
+// maxPicture is the limit of a picture's bytes.
+const maxPicture = pictures.MaxBytes
 
 var (
-	errPictureSize   = problem.TooLarge("The picture is larger than the 10 MB allowed.")
-	errPictureSides  = problem.TooLarge("The picture has more pixels than allowed.")
-	errPictureKind   = problem.Unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
-	errPictureUnused = problem.TooMany("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", unusedRetryAfter)
+	errPictureSize  = problem.TooLarge("The picture is larger than the 10 MB allowed.")
+	errPictureSides = problem.TooLarge("The picture has more pixels than allowed.")
+	errPictureKind  = problem.Unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
 )
 
 type attachmentJSON struct {
@@ -46,12 +40,19 @@ func showAttachment(id string) attachmentJSON { return attachmentJSON{id, chat.A
 // createAttachment stores an uploaded picture. It belongs to no conversation until a
 // message uses it.
 func (s *server) createAttachment(c *gin.Context) error {
-	raw, err := readPicture(c)
+	body, err := s.receivePicture(c)
 	if err != nil {
 		return err
 	}
-	a := chat.Attachment{ID: uuid.NewString(), Owner: identity.Of(c).ID}
-	if err := s.keepPicture(c.Request.Context(), a, raw); err != nil {
+	defer body.Close()
+	raw, release, err := s.load(c.Request.Context(), body)
+	if err != nil {
+		return err
+	}
+	defer release()
+	who := identity.Of(c)
+	a := chat.Attachment{ID: uuid.NewString(), Owner: who.ID}
+	if err := s.keepPicture(c.Request.Context(), who, a, raw); err != nil {
 		return err
 	}
 	c.JSON(http.StatusCreated, showAttachment(a.ID))
@@ -59,20 +60,13 @@ func (s *server) createAttachment(c *gin.Context) error {
 }
 
 // keepPicture stores a picture that no message uses yet.
-func (s *server) keepPicture(ctx context.Context, a chat.Attachment, raw []byte) error {
+func (s *server) keepPicture(ctx context.Context, who identity.Caller, a chat.Attachment, raw []byte) error {
 	kind, err := pictureType(raw)
 	if err != nil {
 		return err
 	}
-	number, size, err := s.Store.UnusedAttachments(ctx, a.Owner)
-	if err != nil {
-		return err
-	}
-	if number >= maxUnused || size+int64(len(raw)) > maxUnusedBytes {
-		return errPictureUnused
-	}
 	a.MIME, a.Bytes = kind, len(raw)
-	return s.Store.PutAttachment(ctx, a, raw)
+	return s.limits.Insert(who).PutAttachment(ctx, a, raw)
 }
 
 // pictureType returns the media type that the bytes have.
@@ -89,8 +83,8 @@ func pictureType(raw []byte) (string, error) {
 	return kind, nil
 }
 
-// readPicture reads the part "file" and stops at the size limit.
-func readPicture(c *gin.Context) ([]byte, error) {
+// receivePicture receives the part "file" and stops at the size limit.
+func (s *server) receivePicture(c *gin.Context) (*request.Spooled, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
 		return nil, problem.Unsupported("The body must be multipart/form-data with a file.")
 	}
@@ -111,31 +105,34 @@ func readPicture(c *gin.Context) ([]byte, error) {
 		case err != nil:
 			return nil, pictureError(err)
 		case part.FormName() == "file":
-			raw, err := readPicturePart(part)
+			body, err := s.receivePicturePart(part)
 			if err == nil {
 				request.BodyReceived(c)
 			}
-			return raw, err
+			return body, err
 		}
 	}
 }
 
-func readPicturePart(part *multipart.Part) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(part, maxPicture+1))
+func (s *server) receivePicturePart(part *multipart.Part) (*request.Spooled, error) {
+	body, err := request.Spool(part, s.Config.TempDir, maxPicture)
 	switch {
+	case errors.Is(err, request.ErrTooLong):
+		return nil, errPictureSize
 	case err != nil:
 		return nil, pictureError(err)
-	case len(raw) > maxPicture:
-		return nil, errPictureSize
-	case len(raw) == 0:
+	case body.Size == 0:
 		return nil, problem.Invalid("file", "is empty")
 	}
-	return raw, nil
+	return body, nil
 }
 
 func pictureError(err error) error {
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return errPictureSize
+	}
+	if errors.As(err, new(*fs.PathError)) { // of the temporary file
+		return err
 	}
 	return problem.Invalid("body", "must be complete multipart/form-data")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -92,13 +93,13 @@ func (s *server) createConversation(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if _, err := s.Store.Conversation(ctx, who.ID, v.ID); notFound(err) {
-		if err := s.limits.AdmitThread(ctx, who); err != nil {
-			return err
-		}
-	}
-	made, err := s.Store.CreateConversation(ctx, v)
+	counted, err := s.admitThread(ctx, who, v.ID)
 	if err != nil {
+		return err
+	}
+	made, err := s.limits.Insert(who).CreateConversation(ctx, v)
+	if err != nil {
+		counted.Refund(ctx)
 		return err
 	}
 	out := showConversation(made)
@@ -115,6 +116,14 @@ func (s *server) createConversation(c *gin.Context) error {
 	}
 	c.JSON(http.StatusCreated, out)
 	return nil
+}
+
+// admitThread counts a conversation that does not exist yet, or refuses it with 429.
+func (s *server) admitThread(ctx context.Context, who identity.Caller, id string) (*limits.Admission, error) {
+	if _, err := s.Store.Conversation(ctx, who.ID, id); !notFound(err) {
+		return &limits.Admission{}, nil
+	}
+	return s.limits.AdmitThread(ctx, who)
 }
 
 func (s *server) getConversation(c *gin.Context) error {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -14,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -61,11 +63,12 @@ func (d dialectServer) TurnOfClient(ctx context.Context, owner, thread, clientTu
 
 // KeepPicture makes the id from the content, so that a repeated message has the same
 // content hash.
-func (d dialectServer) KeepPicture(ctx context.Context, owner, thread string, data []byte) (string, error) {
+func (d dialectServer) KeepPicture(c *gin.Context, thread string, data []byte) (string, error) {
+	who := identity.Of(c)
 	sum := sha256.Sum256(data)
-	name := strings.Join([]string{owner, thread, "picture", string(sum[:])}, "\x00")
+	name := strings.Join([]string{who.ID, thread, "picture", string(sum[:])}, "\x00")
 	id := uuid.NewSHA1(threadNamespace, []byte(name)).String()
-	return id, d.keepPicture(ctx, chat.Attachment{ID: id, Owner: owner}, data)
+	return id, d.keepPicture(c.Request.Context(), who, chat.Attachment{ID: id, Owner: who.ID}, data)
 }
 
 func (d dialectServer) ThreadNamed(owner, name string) string { return threadNamed(owner, name) }

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -49,20 +51,52 @@ const (
 	maxDocTitle   = 300
 	uploadTimeout = 5 * time.Minute // limits how long a file may take to arrive
 	formOverhead  = 64 << 10        // bytes that a form may add to its file
+	// Retry-After while the memory for uploads is taken.
+	memoryRetryAfter = 5 * time.Second
 )
 
 // upload is an uploaded file or text.
 type upload struct {
 	name, title, mediaType string
+	body                   *request.Spooled // as it arrived
 	raw                    []byte
+}
+
+// uploadMemory is how many bytes of memory storing one byte takes: the bytes, their copy
+// for the database, and what the collector has not freed yet.
+const uploadMemory = 5
+
+// load acquires the memory for what has arrived and reads it.
+func (s *server) load(ctx context.Context, body *request.Spooled) (raw []byte, release func(), _ error) {
+	release, err := s.memory.Acquire(ctx, uploadMemory*body.Size)
+	if err != nil {
+		return nil, nil, problem.TooMany("Many files are being stored right now. Please try again in a moment.", memoryRetryAfter)
+	}
+	if raw, err = body.Bytes(); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return raw, release, nil
 }
 
 // createDocument stores a file or a text and starts its ingest.
 func (s *server) createDocument(c *gin.Context) error {
-	u, err := s.readUpload(c)
+	who := identity.Of(c)
+	if s.Model.Embedding != "" {
+		if err := s.limits.AdmitPaid(c.Request.Context(), who, "uploads"); err != nil {
+			return err
+		}
+	}
+	u, read, err := s.receiveUpload(c)
 	if err != nil {
 		return err
 	}
+	defer u.body.Close()
+	release, err := read(c.Request.Context(), &u)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if len(u.raw) == 0 {
 		return problem.Invalid("file", "is empty")
 	}
@@ -78,12 +112,11 @@ func (s *server) createDocument(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	who := identity.Of(c)
 	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
 		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
 	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
-	if err := s.Store.CreateDocument(ctx, d, u.raw); err != nil {
+	if err := s.limits.Insert(who).CreateDocument(ctx, d, u.raw); err != nil {
 		return err
 	}
 	ingest, done := request.FractionOfDeadline(ctx, 2)
@@ -97,15 +130,19 @@ func (s *server) createDocument(c *gin.Context) error {
 	return nil
 }
 
-func (s *server) readUpload(c *gin.Context) (upload, error) {
+// receiveUpload receives the body without keeping it in memory. read reads what it holds
+// into the upload, within the memory for uploads; call release after its use.
+func (s *server) receiveUpload(c *gin.Context) (_ upload, read func(context.Context, *upload) (release func(), _ error), _ error) {
 	kind, _, err := mime.ParseMediaType(c.ContentType())
 	switch {
 	case err == nil && kind == "multipart/form-data":
-		return s.readForm(c)
+		u, err := s.receiveForm(c)
+		return u, s.readFile, err
 	case err == nil && kind == "application/json":
-		return s.readText(c)
+		u, err := s.receiveText(c)
+		return u, s.readText, err
 	}
-	return upload{}, problem.Unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
+	return upload{}, nil, problem.Unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
 }
 
 func (s *server) tooLong() error {
@@ -117,20 +154,30 @@ type textBody struct {
 	Text  string `json:"text"`
 }
 
-// readText reads {title, text}. JSON escapes can make a text longer; a text that
+// receiveText receives {title, text}. JSON escapes can make a text longer; a text that
 // becomes more than twice as long must be sent as a file.
-func (s *server) readText(c *gin.Context) (upload, error) {
+func (s *server) receiveText(c *gin.Context) (upload, error) {
 	request.AllowUpload(c, uploadTimeout)
-	raw, err := request.Body(c, 2*s.Config.MaxUploadBytes+formOverhead)
-	if errors.As(err, new(*http.MaxBytesError)) {
+	body, err := request.SpoolBody(c, s.Config.TempDir, 2*s.Config.MaxUploadBytes+formOverhead)
+	if errors.Is(err, request.ErrTooLong) {
 		return upload{}, s.tooLong()
 	}
+	return upload{body: body}, err
+}
+
+func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) {
+	raw, release, err := s.load(ctx, u.body)
 	if err != nil {
-		return upload{}, err
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
 	var b textBody
 	if err := dialect.Decode(raw, &b); err != nil {
-		return upload{}, err
+		return nil, err
 	}
 	var p dialect.Problems
 	title := chat.OneLine(b.Title)
@@ -142,17 +189,24 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 		p.Add("text", "must not contain the NUL character")
 	}
 	if err := p.Err(); err != nil {
-		return upload{}, err
+		return nil, err
 	}
 	if int64(len(b.Text)) > s.Config.MaxUploadBytes {
-		return upload{}, s.tooLong()
+		return nil, s.tooLong()
 	}
-	return upload{title: title, name: "text.txt", mediaType: "text/plain", raw: []byte(b.Text)}, nil
+	u.title, u.name, u.mediaType, u.raw = title, "text.txt", "text/plain", []byte(b.Text)
+	return release, nil
 }
 
-// readForm reads the part "file", and "title" if there is one, and stops at the size
-// limit.
-func (s *server) readForm(c *gin.Context) (upload, error) {
+// readFile reads the file of a form.
+func (s *server) readFile(ctx context.Context, u *upload) (release func(), err error) {
+	u.raw, release, err = s.load(ctx, u.body)
+	return release, err
+}
+
+// receiveForm receives the part "file", and "title" if there is one, and stops at the
+// size limit.
+func (s *server) receiveForm(c *gin.Context) (_ upload, err error) {
 	request.AllowUpload(c, uploadTimeout)
 	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
 		return upload{}, s.tooLong()
@@ -163,7 +217,11 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 		return upload{}, problem.Invalid("body", "must be multipart/form-data")
 	}
 	var u upload
-	seen := false
+	defer func() {
+		if err != nil && u.body != nil {
+			u.body.Close()
+		}
+	}()
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -179,38 +237,39 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 				return upload{}, s.formError(err)
 			}
 			u.title = chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD"))
-		case part.FormName() == "file" && !seen:
-			seen = true
-			if err := s.readFile(part, &u); err != nil {
+		case part.FormName() == "file" && u.body == nil:
+			if err := s.receiveFile(part, &u); err != nil {
 				return upload{}, err
 			}
 		}
 	}
-	if !seen {
+	if u.body == nil {
 		return upload{}, problem.Invalid("file", "is missing")
 	}
 	request.BodyReceived(c)
 	return u, nil
 }
 
-func (s *server) readFile(part *multipart.Part, u *upload) error {
+func (s *server) receiveFile(part *multipart.Part, u *upload) (err error) {
 	// The client chose the name: only its last element is used, and never as a path.
 	u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
 	u.mediaType = part.Header.Get("Content-Type")
-	raw, err := io.ReadAll(io.LimitReader(part, s.Config.MaxUploadBytes+1))
+	u.body, err = request.Spool(part, s.Config.TempDir, s.Config.MaxUploadBytes)
+	if errors.Is(err, request.ErrTooLong) {
+		return s.tooLong()
+	}
 	if err != nil {
 		return s.formError(err)
 	}
-	if int64(len(raw)) > s.Config.MaxUploadBytes {
-		return s.tooLong()
-	}
-	u.raw = raw
 	return nil
 }
 
 func (s *server) formError(err error) error {
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return s.tooLong()
+	}
+	if errors.As(err, new(*fs.PathError)) { // of the temporary file
+		return err
 	}
 	return problem.Invalid("body", "must be complete multipart/form-data")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -23,6 +24,7 @@ func describe(err error) *problem.Problem {
 		renamed  dialect.Renamed
 		refused  *chat.Refused
 		large    *http.MaxBytesError
+		exceeded *db.Exceeded
 	)
 	switch {
 	case errors.As(err, &renamed):
@@ -36,6 +38,8 @@ func describe(err error) *problem.Problem {
 			Message: "The request has fields that cannot be used.", Details: problems}
 	case errors.As(err, &refused):
 		return describeRefusal(refused)
+	case errors.As(err, &exceeded):
+		return limits.Refusal(exceeded)
 	case errors.As(err, &large):
 		return &problem.Problem{Status: http.StatusRequestEntityTooLarge, Code: chat.CodeTooLarge, Message: "The request is too large."}
 	case errors.Is(err, db.ErrNotFound):
@@ -93,7 +97,8 @@ type errorJSON struct {
 		Message   string           `json:"message"`
 		RequestID string           `json:"request_id"`
 		Details   dialect.Problems `json:"details,omitempty"`
-		TurnID    string           `json:"turn_id,omitempty"` // of the running turn
+		TurnID    string           `json:"turn_id,omitempty"`  // of the running turn
+		RetryAt   string           `json:"retry_at,omitempty"` // when a daily budget begins anew
 	} `json:"error"`
 }
 
@@ -123,6 +128,9 @@ func (s *server) fail(c *gin.Context, err error) {
 	var out errorJSON
 	e := &out.Error
 	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.Code, p.Message, request.ID(c), p.Details, p.TurnID
+	if !p.RetryAt.IsZero() {
+		e.RetryAt = dialect.Stamp(p.RetryAt)
+	}
 	c.Header("Content-Type", "application/json; charset=utf-8") // replaces the type of a stream that was about to begin
 	c.AbortWithStatusJSON(p.Status, out)
 }

@@ -19,8 +19,8 @@ func (b mcpBackend) Documents(ctx context.Context, owner, cursor string, limit i
 	return page, listOf(page, showDocument), err
 }
 
-func (b mcpBackend) Search(ctx context.Context, owner, query string, docIDs []string, limit int) ([]chat.Hit, any, error) {
-	found, err := b.s.Search.Search(ctx, owner, query, docIDs, limit)
+func (b mcpBackend) Search(ctx context.Context, who identity.Caller, query string, docIDs []string, limit int) ([]chat.Hit, any, error) {
+	found, err := b.s.paidSearch(ctx, who, query, docIDs, limit)
 	return found, searchJSON{showHits(found)}, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -19,6 +20,8 @@ type meJSON struct {
 	ID        string `json:"id"`
 	Anonymous bool   `json:"anonymous"`
 	chat.Profile
+	// Limits are the bounds that hold for the caller, and how much of them is used.
+	Limits []limits.Use `json:"limits"`
 }
 
 func (s *server) me(c *gin.Context) error {
@@ -27,8 +30,7 @@ func (s *server) me(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, p})
-	return nil
+	return s.showMe(c, who, p)
 }
 
 // putMe replaces the caller's profile.
@@ -45,10 +47,24 @@ func (s *server) putMe(c *gin.Context) error {
 		return err
 	}
 	who := identity.Of(c)
+	if err := s.limits.AdmitProfile(c.Request.Context(), who); err != nil {
+		return err
+	}
 	if err := s.Store.PutProfile(c.Request.Context(), who.ID, b); err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, b})
+	return s.showMe(c, who, b)
+}
+
+func (s *server) showMe(c *gin.Context, who identity.Caller, p chat.Profile) error {
+	uses, err := s.limits.Uses(c.Request.Context(), who)
+	if err != nil {
+		return err
+	}
+	if uses == nil {
+		uses = []limits.Use{}
+	}
+	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, p, uses})
 	return nil
 }
 

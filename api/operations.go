@@ -34,17 +34,17 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/config", Handle: s.config, Group: groupServer, Open: true, About: "What a page needs to know before it draws itself.", Answers: openapi.OK(configJSON{})},
 
 		{Route: "GET /api/me", Handle: s.me, Group: groupCaller, About: "Who the caller is.", Answers: openapi.OK(meJSON{})},
-		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{})},
+		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "DELETE /api/me/sessions", Handle: s.endSessions, Group: groupCaller, About: "Signs an anonymous caller out: takes the cookie back here, or refuses the cookies of other browsers.",
 			Query:   []openapi.Param{{Name: "which", About: "this (the default): this browser; others: all but this one, which gets a new cookie; all: every one. A cookie that no browser has is lost with its conversations.", Enum: openapi.Values("this", "others", "all")}},
 			Answers: openapi.NoContent()},
 
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
-		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Group: groupLangGraph, About: "Keeps a client's message repository.",
+		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Upload: true, Group: groupLangGraph, About: "Keeps a client's message repository.",
 			Body:    openapi.Shape{Value: repoBody{}, Needs: []string{"repo"}, Holds: map[string]any{"repo": map[string]any{}}},
 			Headers: []openapi.Param{{Name: "If-Match", About: "The repo_version that must be there, 0: none; another is 412."}},
-			Answers: openapi.OK(repoPutJSON{}, "ETag"), Errors: []int{http.StatusPreconditionFailed}},
+			Answers: openapi.OK(repoPutJSON{}, "ETag"), Errors: []int{http.StatusPreconditionFailed, http.StatusTooManyRequests}},
 
 		{Route: "GET /api/conversations", Handle: s.listConversations, Group: groupThreads, About: "The caller's conversations, the newest first.",
 			Query:   []openapi.Param{{Name: "q", About: "Words that stand in them."}, openapi.ParamCursor, openapi.ParamLimit(100)},
@@ -58,7 +58,7 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/search", Handle: s.search, Group: groupThreads, About: "Passages, ranked as answers rank them.",
 			Query: []openapi.Param{{Name: "q", About: "What to look for.", Required: true}, {Name: "doc_ids", About: "Only in these.", List: true},
 				{Name: "k", About: "How many, at most.", Least: 1, Most: 50}},
-			Answers: openapi.OK(searchJSON{})},
+			Answers: openapi.OK(searchJSON{}), Errors: []int{http.StatusTooManyRequests}},
 
 		{Route: "GET /api/documents", Handle: s.listDocuments, Group: groupDocuments, About: "The documents that the caller can ask about.",
 			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[documentJSON]{})},
@@ -73,7 +73,7 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/document-sets", Handle: s.listSets, Group: groupDocuments, About: "The caller's sets of documents.",
 			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[setJSON]{})},
 		{Route: "POST /api/document-sets", Handle: s.createSet, Group: groupDocuments, About: "Makes a set.",
-			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.Created(setJSON{})},
+			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.Created(setJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "PUT /api/document-sets/:id", Handle: s.updateSet, Group: groupDocuments, About: "Replaces a set.",
 			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.OK(setJSON{})},
 		{Route: "DELETE /api/document-sets/:id", Handle: s.deleteSet, Group: groupDocuments, About: "Removes a set, not its documents.", Answers: openapi.NoContent()},

@@ -38,11 +38,18 @@ func (s *cutStore) Conversation(ctx context.Context, owner, id string) (chat.Con
 	return s.Store.Conversation(ctx, owner, id)
 }
 
-func (s *cutStore) InsertTurn(ctx context.Context, t chat.Turn) (chat.Turn, bool, bool, error) {
-	if err := s.down(); err != nil {
+func (s *cutStore) Within(b db.Bounds) db.Inserter { return cutInserter{s.Store.Within(b), s} }
+
+type cutInserter struct {
+	db.Inserter
+	s *cutStore
+}
+
+func (i cutInserter) InsertTurn(ctx context.Context, t chat.Turn) (chat.Turn, bool, bool, error) {
+	if err := i.s.down(); err != nil {
 		return chat.Turn{}, false, false, err
 	}
-	return s.Store.InsertTurn(ctx, t)
+	return i.Inserter.InsertTurn(ctx, t)
 }
 
 func (s *cutStore) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {

@@ -104,18 +104,18 @@ func (s *server) checkConversations(ctx context.Context, owner string, list []ch
 	all.Wait()
 }
 
-// recountBusy settles the caller's lost turns and counts the busy threads again.
-func (s *server) recountBusy(ctx context.Context, owner, thread string) (here, busy int, err error) {
+// settleBusy settles the caller's lost turns.
+func (s *server) settleBusy(ctx context.Context, owner string) error {
 	ctx, cancel := checkDeadline(ctx, checkTimeout)
 	defer cancel()
 	threads, err := s.Store.BusyThreads(ctx, owner, maxChecked)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	var all sync.WaitGroup
 	for _, id := range threads {
 		all.Go(func() { s.settleLost(ctx, owner, id) })
 	}
 	all.Wait()
-	return s.Store.CountOpenTurns(ctx, owner, thread)
+	return nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -86,15 +87,20 @@ func (s *server) putRepo(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	repo, err := readRepo(c)
+	body, err := request.SpoolBody(c, s.Config.TempDir, maxRepo+repoOverhead)
+	if errors.Is(err, request.ErrTooLong) {
+		return errRepoSize
+	}
 	if err != nil {
 		return err
 	}
-	gzipped, sum, err := packRepo(repo)
+	defer body.Close()
+	raw, release, err := s.load(c.Request.Context(), body)
 	if err != nil {
 		return err
 	}
-	kept, err := s.Store.PutRepo(c.Request.Context(), identity.Of(c).ID, thread, gzipped, sum, match)
+	defer release()
+	kept, err := s.keepRepo(c.Request.Context(), identity.Of(c), thread, raw, match)
 	if err != nil {
 		return err
 	}
@@ -103,14 +109,28 @@ func (s *server) putRepo(c *gin.Context) error {
 	return nil
 }
 
-func readRepo(c *gin.Context) (json.RawMessage, error) {
-	raw, err := request.Body(c, maxRepo+repoOverhead)
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return nil, errRepoSize
-	}
+// keepRepo stores a repo, with its conversation if needed.
+func (s *server) keepRepo(ctx context.Context, who identity.Caller, thread string, raw []byte, match *int) (db.Repo, error) {
+	repo, err := readRepo(raw)
 	if err != nil {
-		return nil, err
+		return db.Repo{}, err
 	}
+	gzipped, sum, err := packRepo(repo)
+	if err != nil {
+		return db.Repo{}, err
+	}
+	counted, err := s.admitThread(ctx, who, thread)
+	if err != nil {
+		return db.Repo{}, err
+	}
+	kept, err := s.limits.Insert(who).PutRepo(ctx, who.ID, thread, gzipped, sum, match)
+	if err != nil {
+		counted.Refund(ctx)
+	}
+	return kept, err
+}
+
+func readRepo(raw []byte) (json.RawMessage, error) {
 	var b repoBody
 	if err := dialect.Decode(raw, &b); err != nil {
 		return nil, err

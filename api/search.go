@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -52,12 +53,22 @@ func (s *server) search(c *gin.Context) error {
 	if err := s.visible(c, "doc_ids", ids); err != nil {
 		return err
 	}
-	found, err := s.Search.Search(c.Request.Context(), identity.Of(c).ID, q, ids, k)
+	found, err := s.paidSearch(c.Request.Context(), identity.Of(c), q, ids, k)
 	if err != nil {
 		return err
 	}
 	c.JSON(http.StatusOK, searchJSON{showHits(found)})
 	return nil
+}
+
+// paidSearch counts a search that asks an embedding model.
+func (s *server) paidSearch(ctx context.Context, who identity.Caller, q string, ids []string, k int) ([]chat.Hit, error) {
+	if s.Model.Embedding != "" {
+		if err := s.limits.AdmitPaid(ctx, who, "searches"); err != nil {
+			return nil, err
+		}
+	}
+	return s.Search.Search(ctx, who.ID, q, ids, k)
 }
 
 func showHits(found []chat.Hit) []hitJSON {

@@ -91,7 +91,7 @@ func (s *server) createSet(c *gin.Context) error {
 		return err
 	}
 	v.ID = uuid.NewString()
-	if err := s.Store.CreateSet(c.Request.Context(), v); err != nil {
+	if err := s.limits.Insert(identity.Of(c)).CreateSet(c.Request.Context(), v); err != nil {
 		return err
 	}
 	c.JSON(http.StatusCreated, showSet(v))

@@ -313,7 +313,7 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	if err != nil {
 		return turn, false, false, err
 	}
-	row, created, cancelled, err := s.Store.InsertTurn(ctx, turn)
+	row, created, cancelled, err := s.limits.InsertTurn(ctx, who, turn)
 	if !created {
 		counted.Refund(ctx)
 	}

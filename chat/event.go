@@ -171,6 +171,8 @@ const (
 	CodeTooLarge         = "too_large"
 	CodeUnsupported      = "unsupported_type"
 	CodeRateLimited      = "rate_limited"
+	CodeQuota            = "quota_reached"
+	CodeBudget           = "budget_reached"
 	CodeModelUnavailable = "model_unavailable"
 	CodeModelRejected    = "model_rejected"
 	CodeModelTimeout     = "model_timeout"

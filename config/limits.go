@@ -31,11 +31,13 @@ func parseRate(name, value string) (Rate, error) {
 	return Rate{count, per}, nil
 }
 
-// Rates returns CHAT_RATE_LIMIT and MAX_NEW_THREADS_PER_ADDRESS; call it after Validate.
-func (c *Config) Rates() (turns, threads Rate) {
+// Rates returns CHAT_RATE_LIMIT, USER_RATE_LIMIT and MAX_NEW_THREADS_PER_ADDRESS; call
+// it after Validate.
+func (c *Config) Rates() (turns, userTurns, threads Rate) {
 	turns, _ = parseRate("CHAT_RATE_LIMIT", c.ChatRateLimit)
+	userTurns, _ = parseRate("USER_RATE_LIMIT", c.UserRateLimit)
 	threads, _ = parseRate("MAX_NEW_THREADS_PER_ADDRESS", c.MaxNewThreads)
-	return turns, threads
+	return turns, userTurns, threads
 }
 
 // Proxies returns TRUSTED_PROXIES; call it after Validate.
@@ -51,7 +53,7 @@ func (c *Config) Hosts() *guard.Hosts {
 }
 
 func (c *Config) checkCallers() error {
-	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads} {
+	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "USER_RATE_LIMIT": c.UserRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads} {
 		if _, err := parseRate(name, value); err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func (c *Config) checkCallers() error {
 	if err := oneOf("XFF", c.XFF, "rightmost-untrusted", "leftmost"); err != nil {
 		return err
 	}
-	for name, n := range map[string]int{"MAX_TURNS_PER_CALLER": c.MaxTurns, "MAX_STREAMS_PER_CALLER": c.MaxStreams, "MAX_CONNECTIONS_PER_ADDRESS": c.MaxConnections} {
+	for name, n := range map[string]int{"MAX_TURNS_PER_CALLER": c.MaxTurns, "MAX_STREAMS_PER_CALLER": c.MaxStreams, "MAX_STREAMS_PER_ADDRESS": c.MaxAddressStreams, "MAX_CONNECTIONS_PER_ADDRESS": c.MaxConnections} {
 		if n < 0 || n > 100_000 {
 			return refuse(name, "%d is not allowed; use a number from 1, or 0 for no limit", n)
 		}

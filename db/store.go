@@ -104,11 +104,14 @@ type History struct {
 
 // Store is everything Palaver keeps outside of Temporal. Safe for concurrent use.
 type Store interface {
+	Inserter
 	Conversations
 	Turns
 	Documents
 	Files
 	Limits
+	Quotas
+	Visitors
 	UserDeleter
 	Audit
 	// Ping reports whether the database answers; ErrUnavailable when not.
@@ -118,10 +121,6 @@ type Store interface {
 
 // Conversations keeps threads and profiles.
 type Conversations interface {
-	// CreateConversation is idempotent for one owner and id; ErrNotFound when the
-	// id belongs to somebody else (so that ids cannot be probed), also after it was
-	// deleted. Its owner can use the id of a deleted conversation again.
-	CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error)
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
 	// ListConversations lists the newest first, by last message; q matches titles and
 	// message text, case-insensitively; limit 1 to 100.
@@ -143,19 +142,6 @@ type Conversations interface {
 
 // Turns keeps turns with their messages, texts and events.
 type Turns interface {
-	// InsertTurn writes a new turn, and its conversation if needed. Its status is
-	// new, whatever t.Status is: a turn that ran while the database was unavailable
-	// is inserted late, with its own id and time, and then marked and settled like
-	// any other. A turn gets its place in the thread when it is marked with a parent
-	// or settled, so that turns are saved in the order in which they ran; a late one
-	// never gets a place that is in use.
-	// The returned turn has the generation of its conversation: how many
-	// conversations have had this id, from 1.
-	// An existing (owner, thread, client_turn_id) with the same hash returns that
-	// turn and created=false; with another hash ErrTurnConflict. cancelled is true
-	// if a tombstone (Cancel) matches the turn: the caller submits it nevertheless,
-	// and the workflow ends it at once.
-	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
 	// SaveTurn is InsertTurn for a turn that its thread accepted while the database
 	// was unavailable. It replaces an unaccepted row with the same client_turn_id:
 	// that is a retry's, which was answered with this turn. ErrNotFound when the
@@ -274,11 +260,6 @@ const UnusedFor = 24 * time.Hour
 
 // Files keeps pictures and the clients' own message repositories.
 type Files interface {
-	// PutAttachment stores a picture. It is idempotent for one id and owner (a tool
-	// call's picture has an id made from the call's); another owner's id is
-	// ErrNotFound. With a ThreadID it belongs to that conversation, which must exist
-	// (else ErrNotFound). It also deletes pictures unused for UnusedFor.
-	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
 	// Attachment reads one with its bytes.
 	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
 	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
@@ -292,11 +273,6 @@ type Files interface {
 
 	// Repo is a thread's stored message repository, ErrNotFound when none.
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
-	// PutRepo replaces the stored version by the next one and returns it; the first
-	// is 1. match is the version that must be stored, 0 for none (else ErrVersion);
-	// nil: any. It creates the conversation if needed, but not under a deleted id
-	// (ErrNotFound): an old tab may still show the deleted one.
-	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
 }
 
 // Repo is a client's message repository, opaque to us.
@@ -310,8 +286,6 @@ type Repo struct {
 // Documents keeps the documents that answers are searched in. A change to a public
 // document by anyone but PublicOwner is ErrForbidden.
 type Documents interface {
-	// CreateDocument writes a document (status processing) with its raw upload.
-	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error
@@ -346,7 +320,6 @@ type Documents interface {
 	// many visible chunks there are (for weighing what a question asks).
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
 
-	CreateSet(ctx context.Context, s chat.DocumentSet) error
 	UpdateSet(ctx context.Context, s chat.DocumentSet) error
 	DeleteSet(ctx context.Context, owner, id string) error
 	ListSets(ctx context.Context, owner, cursor string, limit int) (Page[chat.DocumentSet], error)

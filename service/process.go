@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/mcp"
 	"github.com/palaver-chat/palaver/retrieval"
@@ -141,6 +142,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		return err
 	}
 	search := retrieval.New(p.parts.Store, p.parts.Model)
+	uploadMemory, _ := cfg.IngestMemory()
 	handler, err := api.New(api.Deps{
 		Store: p.parts.Store,
 		Threads: &workflows.Client{
@@ -168,6 +170,8 @@ func (p *Process) startAPI(listener net.Listener) error {
 			Hosts:          cfg.Hosts(),
 			Operators:      guard.NewOperators(cfg.MetricsToken),
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
+			UploadMemory:   uploadMemory,
+			TempDir:        cfg.DataDir,
 			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
@@ -229,6 +233,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, ingestMemory := cfg.IngestMemory()
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
 		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
@@ -238,6 +243,8 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Tools:         p.toolBox(counts),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
+		IngestMemory:  memlimit.New(ingestMemory),
+		Pruner:        p.pruning(),
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
 	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
@@ -245,16 +252,24 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return fmt.Errorf("start the worker: %w", err)
 	}
 	p.worker = w
+	p.schedulePrune(ctx)
 	p.startSweep()
 	return nil
 }
 
 func callerLimits(cfg *config.Config) limits.Config {
-	turns, threads := cfg.Rates()
+	turns, userTurns, threads := cfg.Rates()
+	caller, address, everybody := cfg.Quotas()
 	return limits.Config{
-		Turns:      limiter.Rate{Limit: turns.N, Period: turns.Per},
-		NewThreads: limiter.Rate{Limit: threads.N, Period: threads.Per},
-		BusyTurns:  cfg.MaxTurns,
-		Streams:    cfg.MaxStreams,
+		Turns:          limiter.Rate{Limit: turns.N, Period: turns.Per},
+		UserTurns:      limiter.Rate{Limit: userTurns.N, Period: userTurns.Per},
+		NewThreads:     limiter.Rate{Limit: threads.N, Period: threads.Per},
+		BusyTurns:      cfg.MaxTurns,
+		Streams:        cfg.MaxStreams,
+		AddressStreams: cfg.MaxAddressStreams,
+		Owner:          caller,
+		PerAddress:     address,
+		Everybody:      everybody,
+		Daily:          db.Spending{Tokens: cfg.DailyTokens, CostUSD: cfg.DailyCostUSD},
 	}
 }

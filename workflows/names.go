@@ -10,6 +10,7 @@ const (
 	TaskQueue  = "palaver"
 	ThreadType = "Thread"
 	IngestType = "Ingest"
+	PruneType  = "Prune"
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated

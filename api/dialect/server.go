@@ -32,7 +32,7 @@ type Server interface {
 	Rows
 
 	// KeepPicture stores a picture inside a message and returns its id.
-	KeepPicture(ctx context.Context, owner, thread string, data []byte) (id string, _ error)
+	KeepPicture(c *gin.Context, thread string, data []byte) (id string, _ error)
 	// ThreadNamed returns the id of an owner's thread that a client calls name.
 	ThreadNamed(owner, name string) string
 	// IsEventID reports whether id can be one of our event ids.

@@ -45,7 +45,8 @@ type Config struct {
 // Caller is who sends a request.
 type Caller struct {
 	ID        string
-	Anonymous bool
+	Anonymous bool      // has no account: a cookie's user, or an anonymous one of Supabase
+	New       bool      // was given a cookie by this request
 	Expires   time.Time // of the token; zero: the caller has none
 	Channel   chat.Channel
 	Address   netip.Addr  // of the client, for limits
@@ -163,14 +164,14 @@ func channel(r *http.Request) chat.Channel {
 // must equal the authenticated user.
 func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	token, withToken := bearer(c.Request)
-	fromToken := Caller{Anonymous: true}
+	var caller Caller
 	if withToken {
-		id, expires, err := i.tokens.subject(token)
+		id, anonymous, expires, err := i.tokens.subject(token)
 		if err != nil {
 			i.log.Info("token refused", "request_id", request.ID(c), "error", err)
 			return Caller{}, tokenProblem(err)
 		}
-		fromToken = Caller{ID: id, Expires: expires}
+		caller = Caller{ID: id, Anonymous: anonymous, Expires: expires}
 	}
 	named, vouched, err := i.namedUser(c.Request)
 	if err != nil {
@@ -187,16 +188,16 @@ func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	switch {
 	case vouched:
 		return Caller{ID: named}, nil
-	case fromToken.Anonymous:
-		fromToken.ID = i.cookieUser(c)
+	case !withToken:
+		caller = Caller{ID: i.cookieUser(c), Anonymous: true}
 	}
 	switch {
-	case named != "" && named != fromToken.ID:
+	case named != "" && named != caller.ID:
 		return Caller{}, errOtherUser
-	case fromToken.ID == "":
-		fromToken.ID = i.newAnonymousUser(c)
+	case caller.ID == "":
+		caller.ID, caller.New = i.newAnonymousUser(c), true
 	}
-	return fromToken, nil
+	return caller, nil
 }
 
 func bearer(r *http.Request) (token string, sent bool) {

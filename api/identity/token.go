@@ -67,35 +67,42 @@ func (t *tokens) ready() error {
 	return nil
 }
 
-// subject returns the user id of a valid token, and when the token stops being accepted;
-// errKeysUnavailable when the token cannot be checked yet.
-func (t *tokens) subject(token string) (id string, expires time.Time, _ error) {
+// subject returns the user id of a valid token, whether its user has no account, and when
+// the token stops being accepted; errKeysUnavailable when the token cannot be checked yet.
+func (t *tokens) subject(token string) (id string, anonymous bool, expires time.Time, _ error) {
 	if !t.accepted() { // no valid methods would mean all of them
-		return "", expires, errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
+		return "", false, expires, errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
 	}
-	parsed, err := t.parser.Parse(token, t.key)
+	var claims supabaseClaims
+	parsed, err := t.parser.ParseWithClaims(token, &claims, t.key)
 	if err != nil {
-		return "", expires, err
+		return "", false, expires, err
 	}
 	audience, err := parsed.Claims.GetAudience()
 	if err != nil {
-		return "", expires, err
+		return "", false, expires, err
 	}
 	if len(audience) > 0 && !slices.Contains(audience, tokenAudience) {
-		return "", expires, errors.New("the token is for another audience")
+		return "", false, expires, errors.New("the token is for another audience")
 	}
 	id, err = parsed.Claims.GetSubject()
 	if err != nil {
-		return "", expires, err
+		return "", false, expires, err
 	}
 	if !userID(id) {
-		return "", expires, errors.New("the token's subject is not a user id")
+		return "", false, expires, errors.New("the token's subject is not a user id")
 	}
 	end, err := parsed.Claims.GetExpirationTime()
 	if err != nil {
-		return "", expires, err
+		return "", false, expires, err
 	}
-	return id, end.Add(tokenLeeway), nil
+	return id, claims.IsAnonymous, end.Add(tokenLeeway), nil
+}
+
+// supabaseClaims are the claims of a token.
+type supabaseClaims struct {
+	jwt.RegisteredClaims
+	IsAnonymous bool `json:"is_anonymous"`
 }
 
 // key returns the key for a token's signature. The parser has checked that the

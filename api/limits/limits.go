@@ -23,19 +23,29 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Config has the limits of callers (docs/contract.md). A zero value sets no limit.
+// Config has the limits of callers (docs/limits.md). A zero value sets no limit.
 type Config struct {
-	Turns      limiter.Rate // turns started by anonymous callers at one address
-	NewThreads limiter.Rate // conversations started by anonymous callers at one address
-	BusyTurns  int          // threads of one caller that may run turns at the same time
-	Streams    int          // open streams of one caller, in this process
+	Turns          limiter.Rate // turns started by anonymous callers at one address
+	UserTurns      limiter.Rate // turns started by one caller with an account
+	NewThreads     limiter.Rate // conversations started by anonymous callers at one address
+	BusyTurns      int          // threads of one caller that may run turns at the same time
+	Streams        int          // open streams of one caller, in this process
+	AddressStreams int          // open streams of anonymous callers at one address, in this process
+
+	Owner      db.Quota    // what one caller may store
+	PerAddress db.Quota    // what anonymous callers at one address may store
+	Everybody  db.Quota    // what all anonymous callers may store
+	Daily      db.Spending // what the turns of one caller, or of one address, may use in a day
 }
 
 const (
 	// How many turns of one caller may wait in one thread.
 	maxQueued = 50
-	// Concurrent uploads of one caller, in this process.
-	maxUploads = 4
+	// Concurrent uploads in this process: of one caller, of anonymous callers at one
+	// address, and in all.
+	maxUploads        = 4
+	maxAddressUploads = 8
+	maxAllUploads     = 64
 	// Retry-After for a caller who has too much in flight.
 	busyRetryAfter = 5 * time.Second
 	// Timeout for undoing a count. It is shorter than the time that remains to answer
@@ -46,9 +56,10 @@ const (
 // Store is what a Limiter needs of the database.
 type Store interface {
 	db.Limits
+	db.Quotas
 	FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error)
-	CountOpenTurns(ctx context.Context, owner, threadID string) (here, busy int, err error)
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
+	Seen(ctx context.Context, owner string, account bool, at time.Time) error
 }
 
 // Limiter counts what callers do. Counts by address are shared by all processes on one
@@ -56,13 +67,14 @@ type Store interface {
 type Limiter struct {
 	Config
 	Store Store
-	// Recount settles the owner's lost turns and counts the open ones again.
-	Recount func(ctx context.Context, owner, threadID string) (here, busy int, err error)
-	Key     []byte // hides addresses from the store
-	Log     *slog.Logger
+	// SettleLost settles the owner's lost turns, which count as busy.
+	SettleLost func(ctx context.Context, owner string) error
+	Key        []byte // hides addresses from the store
+	Log        *slog.Logger
 
 	streams inFlight
 	uploads inFlight
+	visits  visits
 }
 
 func (l *Limiter) shared() limiter.Store { return sharedCounts{l.Store} }
@@ -118,33 +130,23 @@ type counted struct {
 // exists says whether its conversation exists; nil: unknown.
 func (l *Limiter) Admit(ctx context.Context, who identity.Caller, turn chat.Turn, mayBeKnown bool, exists *bool) (*Admission, error) {
 	a := &Admission{l: l}
+	rate := l.rate(who)
+	if rate.Limit == 0 && !l.limitsNewThreads(who) {
+		return a, nil
+	}
 	if mayBeKnown {
 		sent := db.CancelRef{ThreadID: turn.ThreadID, ClientTurnID: turn.ClientTurnID}
 		if _, err := l.Store.FindTurn(ctx, who.ID, sent); err == nil {
 			return a, nil
 		}
 	}
-	if limit := l.BusyTurns; limit > 0 {
-		here, busy, err := l.Store.CountOpenTurns(ctx, who.ID, turn.ThreadID)
-		if err == nil && (busy >= limit || here >= maxQueued) {
-			here, busy, err = l.Recount(ctx, who.ID, turn.ThreadID)
-		}
-		switch {
-		case err != nil:
-			l.logUncheckedLimit(err)
-		case busy >= limit:
-			return nil, problem.TooMany("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
-		case here >= maxQueued:
-			return nil, problem.TooMany("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
-		}
-	}
-	if !who.Anonymous {
-		return a, nil
-	}
-	if l.Turns.Limit > 0 {
-		if err := a.count(ctx, who, "turns", l.Turns, "You have sent many messages in a short time. Please wait a moment."); err != nil {
+	if rate.Limit > 0 {
+		if err := a.count(ctx, who, "turns", rate, "You have sent many messages in a short time. Please wait a moment."); err != nil {
 			return nil, err
 		}
+	}
+	if !l.limitsNewThreads(who) {
+		return a, nil
 	}
 	if exists == nil {
 		_, err := l.Store.Conversation(ctx, who.ID, turn.ThreadID)
@@ -162,13 +164,35 @@ func (l *Limiter) Admit(ctx context.Context, who identity.Caller, turn chat.Turn
 
 // AdmitThread counts a conversation before it is created without a turn, or refuses it
 // with 429.
-func (l *Limiter) AdmitThread(ctx context.Context, who identity.Caller) error {
-	return (&Admission{l: l}).newThread(ctx, who)
+func (l *Limiter) AdmitThread(ctx context.Context, who identity.Caller) (*Admission, error) {
+	a := &Admission{l: l}
+	return a, a.newThread(ctx, who)
+}
+
+// AdmitProfile counts what an anonymous caller says about themselves, or refuses it with
+// 429: each new caller's is a row.
+func (l *Limiter) AdmitProfile(ctx context.Context, who identity.Caller) error {
+	if !l.limitsNewThreads(who) {
+		return nil
+	}
+	return (&Admission{l: l}).count(ctx, who, "profiles", l.NewThreads, "This has been changed many times from your address. Please try again later.")
+}
+
+// rate is how many turns a caller may start.
+func (l *Limiter) rate(who identity.Caller) limiter.Rate {
+	if who.Anonymous {
+		return l.Turns
+	}
+	return l.UserTurns
+}
+
+func (l *Limiter) limitsNewThreads(who identity.Caller) bool {
+	return l.NewThreads.Limit > 0 && who.Anonymous
 }
 
 // newThread counts a conversation before it is created.
 func (a *Admission) newThread(ctx context.Context, who identity.Caller) error {
-	if a.l.NewThreads.Limit == 0 || !who.Anonymous {
+	if !a.l.limitsNewThreads(who) {
 		return nil
 	}
 	return a.count(ctx, who, "threads", a.l.NewThreads, "Many conversations have been started from your address. Please go on in one of them, or try again later.")
@@ -204,11 +228,15 @@ func (a *Admission) Refund(ctx context.Context) {
 	a.keys = nil
 }
 
-// key hides the address from the store: it is an HMAC with the secret that
-// signs cookies.
+// key names what is counted together: the address of anonymous callers, else the caller.
+// It hides the address from the store: it is an HMAC with the secret that signs cookies.
 func (l *Limiter) key(what string, who identity.Caller) string {
+	of := "user " + who.ID
+	if who.Anonymous {
+		of = rateLimitPrefix(who.Address)
+	}
 	mac := hmac.New(sha256.New, l.Key)
-	mac.Write([]byte("palaver limit\n" + what + "\n" + rateLimitPrefix(who.Address)))
+	mac.Write([]byte("palaver limit\n" + what + "\n" + of))
 	return what + ":" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
@@ -237,49 +265,69 @@ func show(h http.Header, now limiter.Context) {
 	h.Set("RateLimit-Reset", strconv.Itoa(problem.Seconds(time.Until(time.Unix(now.Reset, 0)))))
 }
 
-// inFlight counts each caller's open requests of one kind in this process.
+// inFlight counts open requests of one kind in this process.
 type inFlight struct {
 	mu   sync.Mutex
 	open map[string]int
 }
 
-// acquire counts one more; call release when it ends. ok is false when the caller
-// has limit of them already. A limit of 0 is none.
-func (u *inFlight) acquire(caller string, limit int) (release func(), ok bool) {
-	if limit <= 0 {
-		return func() {}, true
-	}
+// place is where a request counts, and how many may be open there; 0: no limit.
+type place struct {
+	key   string
+	limit int
+}
+
+// acquire counts one more in all places; call release when it ends. ok is false when one
+// of them is full.
+func (u *inFlight) acquire(places []place) (release func(), ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.open[caller] >= limit {
-		return nil, false
+	for _, p := range places {
+		if p.limit > 0 && u.open[p.key] >= p.limit {
+			return nil, false
+		}
 	}
 	if u.open == nil {
 		u.open = map[string]int{}
 	}
-	u.open[caller]++
-	return func() {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if u.open[caller]--; u.open[caller] <= 0 {
-			delete(u.open, caller)
+	for _, p := range places {
+		u.open[p.key]++
+	}
+	return func() { u.release(places) }, true
+}
+
+func (u *inFlight) release(places []place) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, p := range places {
+		if u.open[p.key]--; u.open[p.key] <= 0 {
+			delete(u.open, p.key)
 		}
-	}, true
+	}
 }
 
 // OneStream runs the handler of a stream, unless the caller has too many open.
 func (l *Limiter) OneStream(h func(*gin.Context) error) func(*gin.Context) error {
-	return limitConcurrent(&l.streams, l.Streams, "You have too many open streams. Please close a tab and try again.", h)
+	return l.limitConcurrent(&l.streams, concurrency{l.Streams, l.AddressStreams, 0}, "You have too many open streams. Please close a tab and try again.", h)
 }
 
-// OneUpload runs the handler of an upload, unless the caller has too many in flight.
+// OneUpload runs the handler of an upload, unless too many are in flight.
 func (l *Limiter) OneUpload(h func(*gin.Context) error) func(*gin.Context) error {
-	return limitConcurrent(&l.uploads, maxUploads, "You have too many uploads under way. Please wait for one to finish.", h)
+	return l.limitConcurrent(&l.uploads, concurrency{maxUploads, maxAddressUploads, maxAllUploads}, "Too many uploads are under way. Please wait for one to finish.", h)
 }
 
-func limitConcurrent(u *inFlight, limit int, message string, h func(*gin.Context) error) func(*gin.Context) error {
+// concurrency is how many requests of one kind may be open: of one caller, of anonymous
+// callers at one address, and in all. 0: no limit.
+type concurrency struct{ caller, address, all int }
+
+func (l *Limiter) limitConcurrent(u *inFlight, most concurrency, message string, h func(*gin.Context) error) func(*gin.Context) error {
 	return func(c *gin.Context) error {
-		release, ok := u.acquire(identity.Of(c).ID, limit)
+		who := identity.Of(c)
+		places := []place{{"caller " + who.ID, most.caller}, {"all", most.all}}
+		if who.Anonymous {
+			places = append(places, place{"address " + rateLimitPrefix(who.Address), most.address})
+		}
+		release, ok := u.acquire(places)
 		if !ok {
 			return problem.TooMany(message, busyRetryAfter)
 		}

@@ -124,7 +124,7 @@ func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)
 	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
-	found, shown, err := s.Backend.Search(in.ctx, in.who.ID, query, ids, a.Limit)
+	found, shown, err := s.Backend.Search(in.ctx, in.who, query, ids, a.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ type Backend interface {
 	// Documents returns a page of the owner's documents, and its JSON.
 	Documents(ctx context.Context, owner, cursor string, limit int) (page db.Page[chat.Document], shown any, _ error)
 	// Search returns the passages that fit a query best, and their JSON.
-	Search(ctx context.Context, owner, query string, docIDs []string, limit int) (found []chat.Hit, shown any, _ error)
+	Search(ctx context.Context, who identity.Caller, query string, docIDs []string, limit int) (found []chat.Hit, shown any, _ error)
 	// CheckVisible refuses ids of documents that the owner cannot see.
 	CheckVisible(ctx context.Context, owner, field string, ids []string) error
 	// Ask submits a turn and follows it; close the viewer.

@@ -14,6 +14,7 @@ type Operation struct {
 	Route  string // as the router has it: "GET /api/me"
 	Handle func(*gin.Context) error
 	Stream bool // counts as an open stream of its caller
+	Upload bool // counts as an upload of its caller, as every File does
 	Probe  bool // must answer fast: probes call it
 
 	Group        string

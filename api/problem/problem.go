@@ -19,7 +19,8 @@ type Problem struct {
 	Message string
 	Details dialect.Problems
 	TurnID  string        // the running turn, for turn_running
-	Wait    time.Duration // Retry-After, for rate_limited
+	Wait    time.Duration // Retry-After, for 429
+	RetryAt time.Time     // when a daily budget begins anew
 	Cause   error
 }
 
@@ -56,7 +57,10 @@ func Unsupported(message string) error {
 }
 
 // TooMany is a 429. The client may come back after wait.
-func TooMany(message string, wait time.Duration) error {
+func TooMany(message string, wait time.Duration) error { return Limited(message, wait) }
+
+// Limited is TooMany as a Problem.
+func Limited(message string, wait time.Duration) *Problem {
 	return &Problem{Status: http.StatusTooManyRequests, Code: chat.CodeRateLimited, Message: message,
 		Wait: max(time.Second, wait)}
 }

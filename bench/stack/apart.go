@@ -31,7 +31,8 @@ type Apart struct {
 const natsToken = "shared-by-the-processes"
 
 // limitsOff disables the limits that a benchmark would exceed.
-var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0"}
+var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0",
+	"USER_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_CALLER=off", "QUOTA_PER_ADDRESS=off", "QUOTA_ANONYMOUS=off"}
 
 func modelEnv(url string) []string {
 	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url}

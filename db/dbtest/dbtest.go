@@ -31,6 +31,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"sets", setTests},
 		{"files", fileTests},
 		{"limits", limitTests},
+		{"quotas", quotaTests},
+		{"visitors", visitorTests},
 		{"owners", ownerTests},
 		{"repair", repairTests},
 		{"users", userTests},

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,9 @@ type belongings struct {
 	pending                chat.Turn // never accepted
 	deletedTurn            chat.Turn // of the deleted conversation
 }
+
+// spentAt is when the turns of Fill cost something.
+var spentAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // Fill writes something of every kind that a store keeps. No accepted turn is
 // open.
@@ -50,12 +54,14 @@ func (b *fixture) belongings() belongings {
 	b.NoError(b.store.DocumentProgress(b.ctx, b.owner, processing.ID, 40))
 	b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "It is encrypted."))
 	all.docs = []string{public.ID, ready.ID, embedded.ID, processing.ID, failed.ID}
+	anonymous := b.store.Within(db.Bounds{Anonymous: true, Address: "address of " + b.owner})
 	for _, name := range []string{"One", "Two"} {
 		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: name, DocIDs: []string{embedded.ID, public.ID}}
-		b.NoError(b.store.CreateSet(b.ctx, set))
+		b.NoError(anonymous.CreateSet(b.ctx, set))
 		all.sets = append(all.sets, set.ID)
 	}
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
+	b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, ready.ID, db.Spending{Tokens: 7, CostUSD: 0.5}, spentAt))
 
 	used, unused := b.attachment(b.owner, "\x00\xff used"), b.attachment(b.owner, "unused")
 	all.pictures = []string{used.ID, unused.ID}
@@ -111,6 +117,10 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	}
 	note(store.UserData(ctx, o.owner))
 	note(store.Profile(ctx, o.owner))
+	note(store.Stored(ctx, o.owner, ""))
+	note(store.Stored(ctx, "", "address of "+o.owner))
+	note(store.Spent(ctx, o.owner, "", spentAt))
+	note(store.UnusedOwners(ctx, time.Now().Add(time.Hour), "", 100))
 	note(store.ListConversations(ctx, o.owner, "", "", 100))
 	note(store.ListConversations(ctx, o.owner, "OTHER ANSWER", "", 100))
 	note(store.Conversation(ctx, o.owner, o.thread))

@@ -89,10 +89,12 @@ type table struct {
 // copied: they start at zero.
 var moving = []table{
 	{name: "profiles", columns: "owner, industry, location, sessions"},
-	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places", flags: "listed"},
+	{name: "anonymous_owners", columns: "owner, seen_at"},
+	{name: "spending", columns: "subject, day, tokens, cost_nanos"},
+	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address", flags: "listed"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
-	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at",
+	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at, address",
 		flags: "hidden", serial: "seq"},
 	{name: "stream_runs", columns: "owner, run_id, turn_id"},
 	{name: "cancels", columns: "owner, kind, thread_id, ref, reason, created_at"},
@@ -100,12 +102,12 @@ var moving = []table{
 	{name: "turn_events", columns: "turn_id, n, event"},
 	{name: "turn_texts", columns: "turn_id, key, text"},
 	{name: "drafts", columns: "turn_id, piece, attempt, text"},
-	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data"},
-	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped"},
-	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at"},
+	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
+	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
+	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, address"},
 	{name: "raw_documents", columns: "doc_id, raw"},
 	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},
-	{name: "document_sets", columns: "seq, id, owner, name", serial: "seq"},
+	{name: "document_sets", columns: "seq, id, owner, name, address", serial: "seq"},
 	{name: "set_documents", columns: "set_id, position, doc_id"},
 }
 

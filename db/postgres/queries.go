@@ -90,7 +90,7 @@ func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m rules.Message
 	row, err := q.Queries.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: t.CreatedAt,
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: t.Content,
-		Generation: t.Generation, Role: m.Role, MessageAt: m.CreatedAt, Message: m.Content, Metadata: m.Metadata})
+		Generation: t.Generation, Address: t.Address, Role: m.Role, MessageAt: m.CreatedAt, Message: m.Content, Metadata: m.Metadata})
 	return sqlcgen.Turn(row), err
 }
 
@@ -107,7 +107,8 @@ func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
 	p := sqlcgen.SettleTurnParams{
 		Owner: t.Owner, ThreadID: t.ThreadID, ID: t.ID, Status: t.Status, Parent: t.Parent, Place: t.Place,
 		Registry: t.Registry, Approvals: t.Approvals, Hidden: t.Hidden, At: t.SettledAt,
-		Title: e.Show.Title, TitleFolded: e.Show.TitleFolded}
+		Title: e.Show.Title, TitleFolded: e.Show.TitleFolded,
+		Subjects: e.Spent.Subjects, Day: e.Spent.Day, Tokens: e.Spent.Tokens, CostNanos: e.Spent.CostNanos}
 	for _, m := range e.Messages {
 		p.MessageNumbers, p.Roles = append(p.MessageNumbers, m.N), append(p.Roles, m.Role)
 		p.MessageTimes, p.Contents = append(p.MessageTimes, m.CreatedAt), append(p.Contents, m.Content)

@@ -51,7 +51,9 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
 	}
 	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
-	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
+	require.NoError(t, s.SpendOnDocument(ctx, owner, "d-"+name, db.Spending{Tokens: 1}, time.Now()))
+	anonymous := s.Within(db.Bounds{Anonymous: true, Address: "address"})
+	require.NoError(t, anonymous.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a-" + name, Owner: owner, MIME: name}, []byte(name)))
 	_, err = s.PutRepo(ctx, owner, "c-"+name, []byte(name), name, nil)
 	require.NoError(t, err)
@@ -99,7 +101,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	}
 	for _, table := range append(tables(), "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}

@@ -39,6 +39,7 @@ func (noLocks) LockThread(context.Context, string) error               { return 
 func (noLocks) LockThreadOfTurn(context.Context, string, string) error { return nil }
 func (noLocks) LockInsert(context.Context, string, string) error       { return nil }
 func (noLocks) LockCancels(context.Context, string) error              { return nil }
+func (noLocks) LockQuotas(context.Context, []string) error             { return nil }
 
 func (q queries) TurnsForSettle(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error) {
 	return q.TurnsByID(ctx, owner, ids)
@@ -108,7 +109,7 @@ func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m rules.Message
 	row, err := q.Queries.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: t.CreatedAt,
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: t.Content,
-		Generation: t.Generation})
+		Generation: t.Generation, Address: t.Address})
 	if err != nil {
 		return row, err
 	}
@@ -146,6 +147,13 @@ func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
 	}
 	for _, ev := range e.Events {
 		if err := q.InsertEvent(ctx, sqlcgen.InsertEventParams(ev)); err != nil {
+			return err
+		}
+	}
+	for _, subject := range e.Spent.Subjects {
+		err := q.AddSpending(ctx, sqlcgen.AddSpendingParams{
+			Subject: subject, Day: e.Spent.Day, Tokens: e.Spent.Tokens, CostNanos: e.Spent.CostNanos})
+		if err != nil {
 			return err
 		}
 	}

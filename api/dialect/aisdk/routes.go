@@ -111,7 +111,7 @@ func (h handlers) chat(c *gin.Context) error {
 		return err
 	}
 	for _, p := range in.Pictures {
-		id, err := h.KeepPicture(ctx, owner, in.Submit.ThreadID, p.Data)
+		id, err := h.KeepPicture(c, in.Submit.ThreadID, p.Data)
 		if err != nil {
 			return err
 		}

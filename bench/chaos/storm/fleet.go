@@ -118,6 +118,7 @@ func (f *fleet) environment(o Options, data, name string, worker int) []string {
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
 		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
+		"USER_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_ADDRESS=off",
 	}
 	if f.database != nil {
 		u := *f.postgres

@@ -28,6 +28,7 @@ type grammar struct {
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
+	Prune       pruneCmd       `cmd:"" help:"List what anonymous callers have left unused for ANONYMOUS_RETENTION, or remove it; workers do it, too, once a day."`
 	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
 	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is running; for container health checks."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
@@ -49,6 +50,9 @@ type (
 	deleteUserCmd struct {
 		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me returns."`
 		Yes bool   `help:"Delete it permanently."`
+	}
+	pruneCmd struct {
+		Yes bool `help:"Remove it permanently."`
 	}
 	moveThreadsCmd struct{}
 	envExampleCmd  struct{}

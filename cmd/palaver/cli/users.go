@@ -12,6 +12,17 @@ import (
 )
 
 func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return withUsers(ctx, cfg, log, func(users admin.UserDeletion) error { return users.Delete(ctx, d.ID, d.Yes, os.Stdout) })
+}
+
+func (p pruneCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return withUsers(ctx, cfg, log, func(users admin.UserDeletion) error {
+		return admin.Pruning{Users: users, Retention: cfg.AnonymousRetention, Log: log}.Run(ctx, p.Yes, os.Stdout)
+	})
+}
+
+// withUsers opens what deleting users needs.
+func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func(admin.UserDeletion) error) error {
 	store, err := service.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -22,6 +33,5 @@ func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Lo
 		return err
 	}
 	defer temporal.Close()
-	users := admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal}, Namespace: namespace}
-	return users.Delete(ctx, d.ID, d.Yes, os.Stdout)
+	return f(admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal}, Namespace: namespace})
 }

@@ -378,3 +378,27 @@ func (o *store) VisibleDocuments(ctx context.Context, owner string) ([]chat.Docu
 func (o *store) WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error) {
 	return two(o, func() (map[string]int, int, error) { return o.Store.WordCounts(ctx, owner, words) })
 }
+
+func (o *store) Stored(ctx context.Context, owner, address string) (db.Stored, error) {
+	return one(o, func() (db.Stored, error) { return o.Store.Stored(ctx, owner, address) })
+}
+
+func (o *store) Spent(ctx context.Context, owner, address string, on time.Time) (db.Spending, error) {
+	return one(o, func() (db.Spending, error) { return o.Store.Spent(ctx, owner, address, on) })
+}
+
+func (o *store) SpendOnDocument(ctx context.Context, owner, id string, s db.Spending, at time.Time) error {
+	return o.none(func() error { return o.Store.SpendOnDocument(ctx, owner, id, s, at) })
+}
+
+func (o *store) PruneSpending(ctx context.Context, before time.Time) error {
+	return o.none(func() error { return o.Store.PruneSpending(ctx, before) })
+}
+
+func (o *store) Seen(ctx context.Context, owner string, account bool, at time.Time) error {
+	return o.none(func() error { return o.Store.Seen(ctx, owner, account, at) })
+}
+
+func (o *store) UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error) {
+	return one(o, func() ([]string, error) { return o.Store.UnusedOwners(ctx, before, after, limit) })
+}

@@ -27,11 +27,16 @@ func TestStoreWithoutAnOutageKeepsTheContract(t *testing.T) {
 }
 
 func TestEveryCallInAnOutageIsUnavailable(t *testing.T) {
-	s := reflect.ValueOf(New(open(t), func() bool { return true }))
-	calls := reflect.TypeFor[db.Store]()
+	s := New(open(t), func() bool { return true })
+	everyCallIsUnavailable(t, reflect.ValueOf(s), reflect.TypeFor[db.Store]())
+	everyCallIsUnavailable(t, reflect.ValueOf(s.Within(db.Bounds{})), reflect.TypeFor[db.Inserter]())
+}
+
+func everyCallIsUnavailable(t *testing.T, s reflect.Value, calls reflect.Type) {
+	t.Helper()
 	for i := range calls.NumMethod() {
 		name := calls.Method(i).Name
-		if name == "Close" {
+		if name == "Close" || name == "Within" { // neither asks the database
 			continue
 		}
 		call := s.MethodByName(name)

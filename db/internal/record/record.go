@@ -75,7 +75,7 @@ func IsDomain(err error) bool {
 			return true
 		}
 	}
-	return false
+	return errors.As(err, new(*db.Exceeded))
 }
 
 // Found turns "no row was changed" into ErrNotFound.

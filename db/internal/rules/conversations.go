@@ -12,12 +12,12 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
-	ctx, end := s.short(ctx, "create conversation")
+func (w within) CreateConversation(ctx context.Context, c chat.Conversation) (_ chat.Conversation, err error) {
+	ctx, end := w.s.short(ctx, "create conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
-	err = s.db.Update(ctx, func(q Queries) error {
-		if err := createListed(ctx, q, c, listed|reused); err != nil {
+	err = w.s.db.Update(ctx, func(q Queries) error {
+		if err := w.createListed(ctx, q, c, listed|reused); err != nil {
 			return err
 		}
 		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: c.ID, Owner: c.Owner})
@@ -34,7 +34,7 @@ const (
 	reused                      // allow an id whose conversation the same owner has deleted
 )
 
-func createListed(ctx context.Context, q Queries, c chat.Conversation, how creation) error {
+func (w within) createListed(ctx context.Context, q Queries, c chat.Conversation, how creation) error {
 	if err := q.LockThread(ctx, c.ID); err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func createListed(ctx context.Context, q Queries, c chat.Conversation, how creat
 	if err != nil {
 		return err
 	}
-	_, err = ensureConversation(ctx, q, c, now, how)
+	_, err = w.ensureConversation(ctx, q, c, now, how)
 	return err
 }
 
 // ensureConversation creates c unless its owner has it already, and returns its
 // generation. It is not listed while its only turn is not accepted yet. now was read
 // under the thread's lock.
-func ensureConversation(ctx context.Context, q Queries, c chat.Conversation, now sqlcgen.ConversationStateRow, how creation) (generation int64, err error) {
+func (w within) ensureConversation(ctx context.Context, q Queries, c chat.Conversation, now sqlcgen.ConversationStateRow, how creation) (generation int64, err error) {
 	exists, deleted := now.Generation > 0, now.DeletedGeneration > 0
 	switch {
 	case exists && now.Owner != c.Owner:
@@ -64,9 +64,13 @@ func ensureConversation(ctx context.Context, q Queries, c chat.Conversation, now
 		return 0, db.ErrNotFound
 	}
 	generation = now.DeletedGeneration + 1
-	return generation, q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
+	err = q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
 		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
-		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces})
+		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces, Address: w.address()})
+	if err == nil {
+		err = w.stays(ctx, q, c.Owner, aThread)
+	}
+	return generation, err
 }
 
 func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conversation, err error) {

@@ -11,19 +11,22 @@ import (
 )
 
 // CreateDocument is idempotent for one owner and id.
-func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte) (err error) {
-	ctx, end := s.long(ctx, "create document")
+func (w within) CreateDocument(ctx context.Context, d chat.Document, raw []byte) (err error) {
+	ctx, end := w.s.long(ctx, "create document")
 	defer end(&err)
-	return s.db.Update(ctx, func(q Queries) error {
+	return w.s.db.Update(ctx, func(q Queries) error {
 		rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
 			ID: d.ID, Owner: d.Owner, Title: d.Title, SourceType: d.SourceType,
-			ExternalID: d.ExternalID, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt))})
+			ExternalID: d.ExternalID, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt)), Address: w.address()})
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
 			row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: d.Owner, ID: d.ID})
 			return changeable(row, d.Owner, err)
+		}
+		if err := w.stays(ctx, q, d.Owner, aDocument); err != nil {
+			return err
 		}
 		return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
 	})

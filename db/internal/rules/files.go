@@ -10,11 +10,11 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byte) (err error) {
-	ctx, end := s.long(ctx, "store attachment")
+func (w within) PutAttachment(ctx context.Context, a chat.Attachment, data []byte) (err error) {
+	ctx, end := w.s.long(ctx, "store attachment")
 	defer end(&err)
 	now := time.Now()
-	return s.db.Update(ctx, func(q Queries) error {
+	return w.s.db.Update(ctx, func(q Queries) error {
 		if a.ThreadID != "" {
 			if err := q.LockThread(ctx, a.ThreadID); err != nil {
 				return err
@@ -28,13 +28,36 @@ func (s *Store) PutAttachment(ctx context.Context, a chat.Attachment, data []byt
 		}
 		rows, err := q.InsertAttachment(ctx, sqlcgen.InsertAttachmentParams{
 			ID: a.ID, Owner: a.Owner, ThreadID: a.ThreadID, Mime: a.MIME,
-			Bytes: int64(len(data)), At: record.Micros(now), Data: record.Bytes(data)})
-		if err != nil || rows > 0 {
+			Bytes: int64(len(data)), At: record.Micros(now), Data: record.Bytes(data), Address: w.address()})
+		if err != nil {
 			return err
+		}
+		if rows > 0 {
+			return w.pictureStays(ctx, q, a)
 		}
 		_, err = q.Attachment(ctx, sqlcgen.AttachmentParams{Owner: a.Owner, ID: a.ID})
 		return err
 	})
+}
+
+// pictureStays checks the bounds of a picture that was just inserted; that of unused
+// ones is for pictures that no message uses yet.
+func (w within) pictureStays(ctx context.Context, q Queries, a chat.Attachment) error {
+	if err := w.stays(ctx, q, a.Owner, aPicture); err != nil || a.ThreadID != "" || w.bounds.Unused == (db.Quota{}) {
+		return err
+	}
+	of := scope{of: db.OfOwner, key: a.Owner, quota: w.bounds.Unused}
+	if err := lockScopes(ctx, q, aPicture, []scope{of}); err != nil {
+		return err
+	}
+	unused, err := q.UnusedAttachments(ctx, a.Owner)
+	if err != nil {
+		return err
+	}
+	if aPicture.exceeded(db.Stored{Pictures: unused.Number, Bytes: unused.Bytes}, of) != nil {
+		return &db.Exceeded{Bound: db.BoundUnused, Scope: db.OfOwner, Limit: float64(w.bounds.Unused.Pictures)}
+	}
+	return nil
 }
 
 func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attachment, _ []byte, err error) {
@@ -98,12 +121,12 @@ func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, er
 	return db.Repo{Version: int(row.Version), SHA256: row.Sha256, Gzipped: row.Gzipped, UpdatedAt: record.Time(row.UpdatedAt)}, nil
 }
 
-func (s *Store) PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (repo db.Repo, err error) {
-	ctx, end := s.long(ctx, "store repo")
+func (w within) PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (repo db.Repo, err error) {
+	ctx, end := w.s.long(ctx, "store repo")
 	defer end(&err)
 	now := time.Now()
-	err = s.db.Update(ctx, func(q Queries) error {
-		if err := createListed(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, listed); err != nil {
+	err = w.s.db.Update(ctx, func(q Queries) error {
+		if err := w.createListed(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, listed); err != nil {
 			return err
 		}
 		version, err := q.RepoVersion(ctx, sqlcgen.RepoVersionParams{Owner: owner, ThreadID: threadID})
@@ -114,9 +137,13 @@ func (s *Store) PutRepo(ctx context.Context, owner, threadID string, gzipped []b
 			return db.ErrVersion
 		}
 		repo = db.Repo{Version: int(version) + 1, SHA256: sha256, Gzipped: gzipped, UpdatedAt: record.Time(record.Micros(now))}
-		return q.PutRepo(ctx, sqlcgen.PutRepoParams{
+		err = q.PutRepo(ctx, sqlcgen.PutRepoParams{
 			Owner: owner, ThreadID: threadID, Version: version + 1, Sha256: sha256,
-			At: record.Micros(now), Gzipped: record.Bytes(gzipped)})
+			At: record.Micros(now), Gzipped: record.Bytes(gzipped), Bytes: int64(len(gzipped)), Address: w.address()})
+		if err != nil {
+			return err
+		}
+		return w.stays(ctx, q, owner, aRepo)
 	})
 	if err != nil {
 		return db.Repo{}, err

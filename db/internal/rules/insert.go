@@ -23,19 +23,19 @@ func messageDigest(threadID, clientTurnID, contentHash string) string {
 	return record.Digest(threadID + "\x00" + clientTurnID + "\x00" + contentHash)
 }
 
-func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
-	return s.insertTurn(ctx, t, false)
+func (w within) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+	return w.insertTurn(ctx, t, false)
 }
 
 func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	row, _, _, err := s.insertTurn(ctx, t, true)
+	row, _, _, err := within{s: s}.insertTurn(ctx, t, true)
 	return row, err
 }
 
 // insertTurn inserts a turn. If accepted, its thread accepted it before the row could
 // be written; it then replaces a row of the same message that no thread accepted.
-func (s *Store) insertTurn(ctx context.Context, t chat.Turn, accepted bool) (stored chat.Turn, created, cancelled bool, err error) {
-	ctx, end := s.short(ctx, "insert turn")
+func (w within) insertTurn(ctx context.Context, t chat.Turn, accepted bool) (stored chat.Turn, created, cancelled bool, err error) {
+	ctx, end := w.s.short(ctx, "insert turn")
 	defer end(&err)
 	t.CreatedAt = record.OrNow(t.CreatedAt)
 	t.ClientTurnID = cmp.Or(t.ClientTurnID, t.ID)
@@ -43,11 +43,11 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, accepted bool) (sto
 		t.ContentHash = t.Content.Hash()
 	}
 	var row sqlcgen.Turn
-	err = s.db.Update(ctx, func(q Queries) (err error) {
-		if cancelled, err = admitTurn(ctx, q, &t, accepted); err != nil {
+	err = w.s.db.Update(ctx, func(q Queries) (err error) {
+		if cancelled, err = w.admitTurn(ctx, q, &t, accepted); err != nil {
 			return err
 		}
-		if row, created, err = writeTurn(ctx, q, t); err != nil || created {
+		if row, created, err = w.writeTurn(ctx, q, t); err != nil || created {
 			return err
 		}
 		cancelled, err = sendAgain(ctx, q, t, row)
@@ -64,7 +64,7 @@ func (s *Store) insertTurn(ctx context.Context, t chat.Turn, accepted bool) (sto
 
 // admitTurn prepares the insert of a turn: it creates the conversation if needed and
 // sets the turn's generation. cancelled is true if a cancel came first.
-func admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted bool) (cancelled bool, err error) {
+func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted bool) (cancelled bool, err error) {
 	if err := q.LockInsert(ctx, t.Owner, t.ThreadID); err != nil {
 		return false, err
 	}
@@ -72,7 +72,7 @@ func admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted bool) (can
 	if err != nil {
 		return false, err
 	}
-	if t.Generation, err = generationFor(ctx, q, *t, now, accepted); err != nil || !accepted {
+	if t.Generation, err = w.generationFor(ctx, q, *t, now, accepted); err != nil || !accepted {
 		return now.Cancelled, err
 	}
 	return now.Cancelled, q.DropUnacceptedTurn(ctx, sqlcgen.DropUnacceptedTurnParams{
@@ -82,12 +82,12 @@ func admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted bool) (can
 // generationFor creates the turn's conversation if needed and returns its generation.
 // ErrNotFound for a turn, or a retried message, of a conversation that was deleted:
 // neither may show up in a new conversation with the same id.
-func generationFor(ctx context.Context, q Queries, t chat.Turn, now sqlcgen.AdmissionRow, accepted bool) (int, error) {
+func (w within) generationFor(ctx context.Context, q Queries, t chat.Turn, now sqlcgen.AdmissionRow, accepted bool) (int, error) {
 	how := reused
 	if accepted { // its conversation must exist already
 		how = 0
 	}
-	generation, err := ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt},
+	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt},
 		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation,
 			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
 	if err != nil || generation == 1 {
@@ -108,7 +108,7 @@ func generationFor(ctx context.Context, q Queries, t chat.Turn, now sqlcgen.Admi
 // writeTurn writes the turn with its user message, which is shown once the turn is
 // accepted, and its stream run id. It assigns the message's pictures to the
 // conversation. If the message has a turn already, it returns that one.
-func writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
+func (w within) writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlcgen.Turn, created bool, err error) {
 	content, err := record.JSON(t.Content)
 	if err != nil {
 		return row, false, fmt.Errorf("content: %w", err)
@@ -120,12 +120,15 @@ func writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlcgen.Turn, c
 	row, err = q.InsertTurn(ctx, sqlcgen.Turn{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
-		Generation: int64(t.Generation)}, message)
+		Generation: int64(t.Generation), Address: w.address()}, message)
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // one of its ids is in use
 		row, err = existingTurn(ctx, q, t)
 		return row, false, err
 	case err != nil:
+		return row, false, err
+	}
+	if err := w.turnStays(ctx, q, row); err != nil {
 		return row, false, err
 	}
 	return row, true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)

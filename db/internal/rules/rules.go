@@ -67,6 +67,8 @@ type Locks interface {
 	LockThreadOfTurn(ctx context.Context, owner, turnID string) error
 	LockInsert(ctx context.Context, owner, threadID string) error
 	LockCancels(ctx context.Context, owner string) error
+	// LockQuotas takes locks in the order of their names in the list.
+	LockQuotas(ctx context.Context, names []string) error
 	// TurnsForSettle is TurnsByID with a lock on the rows.
 	TurnsForSettle(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error)
 	// DocumentForChange is Document with a lock on the row.
@@ -114,6 +116,7 @@ type Ending struct {
 	Show     sqlcgen.ShowConversationParams // of its conversation
 	Messages []Message                      // after the user's
 	Events   []Event
+	Spent    Spent
 }
 
 // Message is a row of messages.

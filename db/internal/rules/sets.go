@@ -9,16 +9,18 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-// CreateSet is idempotent for one owner and id: the last call wins.
-func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
-	ctx, end := s.short(ctx, "create set")
+func (w within) CreateSet(ctx context.Context, set chat.DocumentSet) (err error) {
+	ctx, end := w.s.short(ctx, "create set")
 	defer end(&err)
-	return s.db.Update(ctx, func(q Queries) error {
-		err := record.Found(q.InsertSet(ctx, sqlcgen.InsertSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name}))
+	return w.s.db.Update(ctx, func(q Queries) error {
+		err := record.Found(q.InsertSet(ctx, sqlcgen.InsertSetParams{Owner: set.Owner, ID: set.ID, Name: set.Name, Address: w.address()}))
 		if err != nil {
 			return err
 		}
-		return q.FillSet(ctx, set)
+		if err := q.FillSet(ctx, set); err != nil {
+			return err
+		}
+		return w.stays(ctx, q, set.Owner, aSet)
 	})
 }
 

@@ -75,6 +75,7 @@ func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {
 	if !e.Hidden {
 		ending.Show.Title, ending.Show.TitleFolded = e.Title, record.Fold(e.Title)
 	}
+	ending.Spent = spentBy(row, e)
 	messages := furtherMessages(e)
 	ending.Messages = make([]Message, len(messages))
 	for i, m := range messages { // the user's has number 0

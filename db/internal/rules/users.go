@@ -72,13 +72,13 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		d.Repos += late.Repos
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels,
-			q.ClearOwnerOfDeleted,
+			q.ClearOwnerOfDeleted, q.UnmarkAnonymous,
 		} {
 			if err := remove(ctx, owner); err != nil {
 				return err
 			}
 		}
-		return nil
+		return q.DeleteUserSpending(ctx, ownerSubject(owner))
 	})
 	return d, err
 }

@@ -6,14 +6,22 @@ import "context"
 
 // Queries are the queries that every database has.
 type Queries interface {
+	AddSpending(ctx context.Context, arg AddSpendingParams) error
+	AddSpendingOfAddress(ctx context.Context, arg AddSpendingOfAddressParams) error
 	AddStreamRun(ctx context.Context, arg AddStreamRunParams) error
 	Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error)
+	AnonymousSeen(ctx context.Context, owner string) (int64, error)
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
+	ClearAttachmentAddresses(ctx context.Context, owner string) error
+	ClearDocumentAddresses(ctx context.Context, owner string) error
 	ClearOwnerOfDeleted(ctx context.Context, owner string) error
+	ClearRepoAddresses(ctx context.Context, owner string) error
 	ClearSet(ctx context.Context, setID string) error
+	ClearSetAddresses(ctx context.Context, owner string) error
+	ClearThreadAddresses(ctx context.Context, owner string) error
 	ClearTitle(ctx context.Context, arg ClearTitleParams) error
 	Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error)
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
@@ -34,6 +42,7 @@ type Queries interface {
 	DeleteUserDocuments(ctx context.Context, owner string) error
 	DeleteUserProfile(ctx context.Context, owner string) error
 	DeleteUserSets(ctx context.Context, owner string) error
+	DeleteUserSpending(ctx context.Context, subject string) error
 	Document(ctx context.Context, arg DocumentParams) (DocumentRow, error)
 	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
@@ -45,6 +54,9 @@ type Queries interface {
 	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
+	FilesOfAddress(ctx context.Context, address string) (FilesOfAddressRow, error)
+	FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, error)
+	FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerRow, error)
 	ForgetCount(ctx context.Context, key string) error
 	HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error)
 	Head(ctx context.Context, arg HeadParams) (string, error)
@@ -61,6 +73,7 @@ type Queries interface {
 	ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error)
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
 	ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error)
+	MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error
 	MarkTurn(ctx context.Context, arg MarkTurnParams) error
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
@@ -73,6 +86,7 @@ type Queries interface {
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
+	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
@@ -84,9 +98,13 @@ type Queries interface {
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
+	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
+	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
+	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
+	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
 	Turn(ctx context.Context, arg TurnParams) (Turn, error)
@@ -95,15 +113,33 @@ type Queries interface {
 	TurnCancelled(ctx context.Context, arg TurnCancelledParams) (bool, error)
 	TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error)
 	TurnDeleted(ctx context.Context, arg TurnDeletedParams) (bool, error)
+	TurnLoad(ctx context.Context, arg TurnLoadParams) (TurnLoadRow, error)
 	TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (Turn, error)
 	TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error)
 	UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams) ([]UnacceptedTurnsRow, error)
+	UnmarkAnonymous(ctx context.Context, owner string) error
 	UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error)
+	UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error)
 	UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error)
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
 	UserThreads(ctx context.Context, owner string) ([]string, error)
 	VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error)
 	WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error)
+}
+
+type AddSpendingOfAddressParams struct {
+	Day       int64
+	Tokens    int64
+	CostNanos int64
+	DocID     string
+	Owner     string
+}
+
+type AddSpendingParams struct {
+	Subject   string
+	Day       int64
+	Tokens    int64
+	CostNanos int64
 }
 
 type AddStreamRunParams struct {
@@ -349,10 +385,11 @@ type DocumentRow struct {
 }
 
 type DocumentSet struct {
-	Seq   int64
-	ID    string
-	Owner string
-	Name  string
+	Seq     int64
+	ID      string
+	Owner   string
+	Name    string
+	Address string
 }
 
 type DocumentTextParams struct {
@@ -420,6 +457,24 @@ type FailDocumentParams struct {
 	Owner string
 }
 
+type FilesOfAddressRow struct {
+	Documents int64
+	Pictures  int64
+	Bytes     int64
+}
+
+type FilesOfEverybodyRow struct {
+	Documents int64
+	Pictures  int64
+	Bytes     int64
+}
+
+type FilesOfOwnerRow struct {
+	Documents int64
+	Pictures  int64
+	Bytes     int64
+}
+
 type HasOpenTurnsParams struct {
 	Owner    string
 	ThreadID string
@@ -453,6 +508,7 @@ type InsertAttachmentParams struct {
 	Bytes    int64
 	At       int64
 	Data     []byte
+	Address  string
 }
 
 type InsertConversationParams struct {
@@ -464,6 +520,7 @@ type InsertConversationParams struct {
 	CreatedAt   int64
 	Generation  int64
 	Places      int64
+	Address     string
 }
 
 type InsertDocumentParams struct {
@@ -474,6 +531,7 @@ type InsertDocumentParams struct {
 	ExternalID string
 	Bytes      int64
 	CreatedAt  int64
+	Address    string
 }
 
 type InsertRawParams struct {
@@ -482,9 +540,10 @@ type InsertRawParams struct {
 }
 
 type InsertSetParams struct {
-	ID    string
-	Owner string
-	Name  string
+	ID      string
+	Owner   string
+	Name    string
+	Address string
 }
 
 type KnownDocumentsParams struct {
@@ -544,6 +603,11 @@ type ListSetsParams struct {
 	Owner     string
 	BeforeSeq int64
 	MaxRows   int64
+}
+
+type MarkAnonymousParams struct {
+	Owner string
+	At    int64
 }
 
 type MarkTurnParams struct {
@@ -629,6 +693,8 @@ type PutRepoParams struct {
 	Sha256   string
 	At       int64
 	Gzipped  []byte
+	Bytes    int64
+	Address  string
 }
 
 type RawParams struct {
@@ -696,6 +762,11 @@ type SearchConversationsRow struct {
 	Activity      int64
 }
 
+type SetAnonymousSeenParams struct {
+	At    int64
+	Owner string
+}
+
 type SetMembersRow struct {
 	SetID string
 	DocID string
@@ -725,6 +796,40 @@ type SnapshotRow struct {
 	ID        string
 	Registry  string
 	Approvals string
+}
+
+type SpentParams struct {
+	Subject string
+	Day     int64
+}
+
+type SpentRow struct {
+	Tokens    int64
+	CostNanos int64
+}
+
+type StoredSetsParams struct {
+	Owner     string
+	Address   string
+	Everybody bool
+}
+
+type StoredSetsRow struct {
+	OfOwner     int64
+	OfAddress   int64
+	OfEverybody int64
+}
+
+type StoredThreadsParams struct {
+	Owner     string
+	Address   string
+	Everybody bool
+}
+
+type StoredThreadsRow struct {
+	OfOwner     int64
+	OfAddress   int64
+	OfEverybody int64
 }
 
 type TextsParams struct {
@@ -766,6 +871,7 @@ type Turn struct {
 	Approvals    string
 	Generation   int64
 	SentAt       int64
+	Address      string
 }
 
 type TurnByClientIDParams struct {
@@ -806,6 +912,24 @@ type TurnDeletedParams struct {
 	Since  int64
 }
 
+type TurnLoadParams struct {
+	ThreadID  string
+	OfOwner   string
+	Day       int64
+	OfAddress string
+	Owner     string
+	SentAfter int64
+}
+
+type TurnLoadRow struct {
+	Here          int64
+	Busy          int64
+	OwnerTokens   int64
+	OwnerNanos    int64
+	AddressTokens int64
+	AddressNanos  int64
+}
+
 type TurnOfMessageParams struct {
 	ID       string
 	N        int64
@@ -840,6 +964,12 @@ type UnacceptedTurnsRow struct {
 type UnusedAttachmentsRow struct {
 	Number int64
 	Bytes  int64
+}
+
+type UnusedOwnersParams struct {
+	BeforeAt   int64
+	AfterOwner string
+	MaxRows    int64
 }
 
 type UpdateSetParams struct {

@@ -1,6 +1,6 @@
 -- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
-VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places);
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address)
+VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address);
 
 -- The conversation that has an id now, and the deleted one that had it last;
 -- generation 0: none.

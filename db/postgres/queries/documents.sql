@@ -1,6 +1,6 @@
 -- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at)
-VALUES (@id, @owner, @title, 'processing', @source_type, @external_id, @bytes, @created_at)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, address)
+VALUES (@id, @owner, @title, 'processing', @source_type, @external_id, @bytes, @created_at, @address)
 ON CONFLICT DO NOTHING;
 
 -- name: InsertRaw :exec

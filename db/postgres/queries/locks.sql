@@ -17,3 +17,10 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('cancels:' || @owner::text,
 
 -- name: LockCancels :exec
 SELECT pg_advisory_xact_lock(hashtextextended('cancels:' || @owner::text, 0));
+
+-- The locks of quotas come last: a transaction counts what is stored while it has
+-- them. They are taken in the order of the names.
+
+-- name: LockQuotas :exec
+SELECT pg_advisory_xact_lock(hashtextextended('quota:' || n.name, 0))
+FROM unnest(@names::text[]) WITH ORDINALITY AS n (name, position) ORDER BY n.position;

@@ -1,5 +1,5 @@
 -- name: InsertSet :execrows
-INSERT INTO document_sets (id, owner, name) VALUES (@id, @owner, @name)
+INSERT INTO document_sets (id, owner, name, address) VALUES (@id, @owner, @name, @address)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner;
 
 -- name: UpdateSet :execrows

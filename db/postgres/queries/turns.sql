@@ -1,7 +1,7 @@
 -- name: InsertTurn :one
 WITH turn AS (
-    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
-    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
+    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
     ON CONFLICT DO NOTHING RETURNING *),
 message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
@@ -131,6 +131,10 @@ conversation AS (
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN @title_folded::text ELSE c.title_folded END
     WHERE c.id = @thread_id AND c.owner = @owner),
+spent AS (
+    INSERT INTO spending (subject, day, tokens, cost_nanos)
+    SELECT unnest(@subjects::text[]), @day::bigint, @tokens::bigint, @cost_nanos::bigint
+    ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos),
 deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = @id),
 deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)

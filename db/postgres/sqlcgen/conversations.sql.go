@@ -146,8 +146,8 @@ func (q *Queries) EndSessions(ctx context.Context, owner string) (int64, error) 
 }
 
 const insertConversation = `-- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
-VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8)
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address)
+VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
 `
 
 func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversationParams) error {
@@ -160,6 +160,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 		arg.CreatedAt,
 		arg.Generation,
 		arg.Places,
+		arg.Address,
 	)
 	return err
 }

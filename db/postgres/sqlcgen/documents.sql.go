@@ -342,8 +342,8 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at)
-VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, address)
+VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8)
 ON CONFLICT DO NOTHING
 `
 
@@ -356,6 +356,7 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.ExternalID,
 		arg.Bytes,
 		arg.CreatedAt,
+		arg.Address,
 	)
 	if err != nil {
 		return 0, err

@@ -74,8 +74,8 @@ func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams
 }
 
 const insertAttachment = `-- name: InsertAttachment :execrows
-INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data)
-VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, $7) ON CONFLICT DO NOTHING
+INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address)
+VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
 `
 
 func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error) {
@@ -87,6 +87,7 @@ func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentPara
 		arg.Bytes,
 		arg.At,
 		arg.Data,
+		arg.Address,
 	)
 	if err != nil {
 		return 0, err
@@ -104,10 +105,10 @@ func (q *Queries) PruneAttachments(ctx context.Context, olderThan int64) error {
 }
 
 const putRepo = `-- name: PutRepo :exec
-INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped, bytes, address)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (thread_id) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
-    updated_at = excluded.updated_at, gzipped = excluded.gzipped
+    updated_at = excluded.updated_at, gzipped = excluded.gzipped, bytes = excluded.bytes, address = excluded.address
 `
 
 func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
@@ -118,6 +119,8 @@ func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
 		arg.Sha256,
 		arg.At,
 		arg.Gzipped,
+		arg.Bytes,
+		arg.Address,
 	)
 	return err
 }

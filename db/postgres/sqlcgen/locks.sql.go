@@ -35,6 +35,19 @@ func (q *Queries) LockInsert(ctx context.Context, arg LockInsertParams) error {
 	return err
 }
 
+const lockQuotas = `-- name: LockQuotas :exec
+
+SELECT pg_advisory_xact_lock(hashtextextended('quota:' || n.name, 0))
+FROM unnest($1::text[]) WITH ORDINALITY AS n (name, position) ORDER BY n.position
+`
+
+// The locks of quotas come last: a transaction counts what is stored while it has
+// them. They are taken in the order of the names.
+func (q *Queries) LockQuotas(ctx context.Context, names []string) error {
+	_, err := q.db.Exec(ctx, lockQuotas, names)
+	return err
+}
+
 const lockThread = `-- name: LockThread :exec
 
 SELECT pg_advisory_xact_lock(hashtextextended('thread:' || $1::text, 0))

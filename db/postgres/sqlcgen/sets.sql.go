@@ -47,12 +47,17 @@ func (q *Queries) FillSet(ctx context.Context, arg FillSetParams) error {
 }
 
 const insertSet = `-- name: InsertSet :execrows
-INSERT INTO document_sets (id, owner, name) VALUES ($1, $2, $3)
+INSERT INTO document_sets (id, owner, name, address) VALUES ($1, $2, $3, $4)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner
 `
 
 func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertSet, arg.ID, arg.Owner, arg.Name)
+	result, err := q.db.Exec(ctx, insertSet,
+		arg.ID,
+		arg.Owner,
+		arg.Name,
+		arg.Address,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +65,7 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 }
 
 const listSets = `-- name: ListSets :many
-SELECT seq, id, owner, name FROM document_sets WHERE owner = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3::bigint
+SELECT seq, id, owner, name, address FROM document_sets WHERE owner = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3::bigint
 `
 
 func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error) {
@@ -77,6 +82,7 @@ func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentS
 			&i.ID,
 			&i.Owner,
 			&i.Name,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -151,7 +157,7 @@ func (q *Queries) SetMembers(ctx context.Context, arg SetMembersParams) ([]SetMe
 }
 
 const setsByID = `-- name: SetsByID :many
-SELECT seq, id, owner, name FROM document_sets WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, name, address FROM document_sets WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type SetsByIDParams struct {
@@ -173,6 +179,7 @@ func (q *Queries) SetsByID(ctx context.Context, arg SetsByIDParams) ([]DocumentS
 			&i.ID,
 			&i.Owner,
 			&i.Name,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}

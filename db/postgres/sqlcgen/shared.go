@@ -5,6 +5,8 @@ package sqlcgen
 import "github.com/palaver-chat/palaver/db/internal/sqlcgen"
 
 type (
+	AddSpendingOfAddressParams      = sqlcgen.AddSpendingOfAddressParams
+	AddSpendingParams               = sqlcgen.AddSpendingParams
 	AddStreamRunParams              = sqlcgen.AddStreamRunParams
 	AdmissionParams                 = sqlcgen.AdmissionParams
 	AdmissionRow                    = sqlcgen.AdmissionRow
@@ -50,6 +52,9 @@ type (
 	EventsAfterParams               = sqlcgen.EventsAfterParams
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
+	FilesOfAddressRow               = sqlcgen.FilesOfAddressRow
+	FilesOfEverybodyRow             = sqlcgen.FilesOfEverybodyRow
+	FilesOfOwnerRow                 = sqlcgen.FilesOfOwnerRow
 	HasOpenTurnsParams              = sqlcgen.HasOpenTurnsParams
 	HeadOfConversationParams        = sqlcgen.HeadOfConversationParams
 	HeadParams                      = sqlcgen.HeadParams
@@ -68,6 +73,7 @@ type (
 	ListDocumentsParams             = sqlcgen.ListDocumentsParams
 	ListDocumentsRow                = sqlcgen.ListDocumentsRow
 	ListSetsParams                  = sqlcgen.ListSetsParams
+	MarkAnonymousParams             = sqlcgen.MarkAnonymousParams
 	MarkTurnParams                  = sqlcgen.MarkTurnParams
 	MessagesOfThreadParams          = sqlcgen.MessagesOfThreadParams
 	MessagesOfThreadRow             = sqlcgen.MessagesOfThreadRow
@@ -92,11 +98,18 @@ type (
 	SaveDraftParams                 = sqlcgen.SaveDraftParams
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
+	SetAnonymousSeenParams          = sqlcgen.SetAnonymousSeenParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
 	ShowConversationParams          = sqlcgen.ShowConversationParams
 	SnapshotParams                  = sqlcgen.SnapshotParams
 	SnapshotRow                     = sqlcgen.SnapshotRow
+	SpentParams                     = sqlcgen.SpentParams
+	SpentRow                        = sqlcgen.SpentRow
+	StoredSetsParams                = sqlcgen.StoredSetsParams
+	StoredSetsRow                   = sqlcgen.StoredSetsRow
+	StoredThreadsParams             = sqlcgen.StoredThreadsParams
+	StoredThreadsRow                = sqlcgen.StoredThreadsRow
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
 	TreeParams                      = sqlcgen.TreeParams
@@ -108,12 +121,15 @@ type (
 	TurnContextParams               = sqlcgen.TurnContextParams
 	TurnContextRow                  = sqlcgen.TurnContextRow
 	TurnDeletedParams               = sqlcgen.TurnDeletedParams
+	TurnLoadParams                  = sqlcgen.TurnLoadParams
+	TurnLoadRow                     = sqlcgen.TurnLoadRow
 	TurnOfMessageParams             = sqlcgen.TurnOfMessageParams
 	TurnParams                      = sqlcgen.TurnParams
 	TurnsAfterParams                = sqlcgen.TurnsAfterParams
 	UnacceptedTurnsParams           = sqlcgen.UnacceptedTurnsParams
 	UnacceptedTurnsRow              = sqlcgen.UnacceptedTurnsRow
 	UnusedAttachmentsRow            = sqlcgen.UnusedAttachmentsRow
+	UnusedOwnersParams              = sqlcgen.UnusedOwnersParams
 	UpdateSetParams                 = sqlcgen.UpdateSetParams
 	VisibleDocumentsParams          = sqlcgen.VisibleDocumentsParams
 	VisibleDocumentsRow             = sqlcgen.VisibleDocumentsRow

@@ -263,16 +263,16 @@ func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow
 
 const insertTurn = `-- name: InsertTurn :one
 WITH turn AS (
-    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
-    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5)
-    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at),
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
+    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5, $11)
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address),
 message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT turn.id, 0, $11::text, $12::bigint, $13::text, '', $14::text FROM turn),
+    SELECT turn.id, 0, $12::text, $13::bigint, $14::text, '', $15::text FROM turn),
 run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turn
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turn
 `
 
 type InsertTurnParams struct {
@@ -286,6 +286,7 @@ type InsertTurnParams struct {
 	ContentHash  string
 	Content      string
 	Generation   int64
+	Address      string
 	Role         string
 	MessageAt    int64
 	Message      string
@@ -311,6 +312,7 @@ type InsertTurnRow struct {
 	Approvals    string
 	Generation   int64
 	SentAt       int64
+	Address      string
 }
 
 func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertTurnRow, error) {
@@ -325,6 +327,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		arg.ContentHash,
 		arg.Content,
 		arg.Generation,
+		arg.Address,
 		arg.Role,
 		arg.MessageAt,
 		arg.Message,
@@ -350,6 +353,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
@@ -430,7 +434,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -455,6 +459,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
@@ -473,7 +478,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -506,6 +511,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -694,6 +700,10 @@ conversation AS (
         title = CASE WHEN c.title = '' THEN $17::text ELSE c.title END,
         title_folded = CASE WHEN c.title = '' THEN $18::text ELSE c.title_folded END
     WHERE c.id = $19 AND c.owner = $11),
+spent AS (
+    INSERT INTO spending (subject, day, tokens, cost_nanos)
+    SELECT unnest($20::text[]), $21::bigint, $22::bigint, $23::bigint
+    ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos),
 deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = $1),
 deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = $1)
 INSERT INTO turn_events (turn_id, n, event)
@@ -720,6 +730,10 @@ type SettleTurnParams struct {
 	Title          string
 	TitleFolded    string
 	ThreadID       string
+	Subjects       []string
+	Day            int64
+	Tokens         int64
+	CostNanos      int64
 }
 
 func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
@@ -743,6 +757,10 @@ func (q *Queries) SettleTurn(ctx context.Context, arg SettleTurnParams) error {
 		arg.Title,
 		arg.TitleFolded,
 		arg.ThreadID,
+		arg.Subjects,
+		arg.Day,
+		arg.Tokens,
+		arg.CostNanos,
 	)
 	return err
 }
@@ -822,7 +840,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = $1 AND owner = $2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -847,12 +865,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -877,12 +896,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -908,6 +928,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
@@ -936,7 +957,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled
@@ -980,6 +1001,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.Approvals,
 			&i.Turn.Generation,
 			&i.Turn.SentAt,
+			&i.Turn.Address,
 			&i.OfTree,
 			&i.Cancelled,
 		); err != nil {
@@ -994,7 +1016,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -1025,12 +1047,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT $4::bigint
 `
@@ -1068,6 +1091,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -1080,7 +1104,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -1116,6 +1140,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -1129,7 +1154,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
 `
 
 type TurnsForSettleParams struct {
@@ -1167,6 +1192,7 @@ func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) 
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}

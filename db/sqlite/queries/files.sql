@@ -1,6 +1,6 @@
 -- name: InsertAttachment :execrows
-INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data)
-VALUES (@id, @owner, nullif(CAST(@thread_id AS TEXT), ''), @mime, @bytes, @at, @data) ON CONFLICT DO NOTHING;
+INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address)
+VALUES (@id, @owner, nullif(CAST(@thread_id AS TEXT), ''), @mime, @bytes, @at, @data, @address) ON CONFLICT DO NOTHING;
 
 -- name: Attachment :one
 SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments WHERE id = @id AND owner = @owner;
@@ -31,7 +31,7 @@ SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = @thread
 SELECT CAST(coalesce(max(version), 0) AS INTEGER) AS version FROM repos WHERE thread_id = @thread_id AND owner = @owner;
 
 -- name: PutRepo :exec
-INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped)
-VALUES (@thread_id, @owner, @version, @sha256, @at, @gzipped)
+INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped, bytes, address)
+VALUES (@thread_id, @owner, @version, @sha256, @at, @gzipped, @bytes, @address)
 ON CONFLICT (thread_id) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
-    updated_at = excluded.updated_at, gzipped = excluded.gzipped;
+    updated_at = excluded.updated_at, gzipped = excluded.gzipped, bytes = excluded.bytes, address = excluded.address;

@@ -1,6 +1,6 @@
 -- name: InsertTurn :one
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
+VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
 ON CONFLICT DO NOTHING RETURNING *;
 
 -- name: DropUnacceptedTurn :exec

@@ -24,6 +24,12 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
+	if q.addSpendingStmt, err = db.PrepareContext(ctx, addSpending); err != nil {
+		return nil, fmt.Errorf("error preparing query AddSpending: %w", err)
+	}
+	if q.addSpendingOfAddressStmt, err = db.PrepareContext(ctx, addSpendingOfAddress); err != nil {
+		return nil, fmt.Errorf("error preparing query AddSpendingOfAddress: %w", err)
+	}
 	if q.addStreamRunStmt, err = db.PrepareContext(ctx, addStreamRun); err != nil {
 		return nil, fmt.Errorf("error preparing query AddStreamRun: %w", err)
 	}
@@ -32,6 +38,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.admissionStmt, err = db.PrepareContext(ctx, admission); err != nil {
 		return nil, fmt.Errorf("error preparing query Admission: %w", err)
+	}
+	if q.anonymousSeenStmt, err = db.PrepareContext(ctx, anonymousSeen); err != nil {
+		return nil, fmt.Errorf("error preparing query AnonymousSeen: %w", err)
 	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
@@ -54,11 +63,26 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.chunksByKeyStmt, err = db.PrepareContext(ctx, chunksByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query ChunksByKey: %w", err)
 	}
+	if q.clearAttachmentAddressesStmt, err = db.PrepareContext(ctx, clearAttachmentAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearAttachmentAddresses: %w", err)
+	}
+	if q.clearDocumentAddressesStmt, err = db.PrepareContext(ctx, clearDocumentAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearDocumentAddresses: %w", err)
+	}
 	if q.clearOwnerOfDeletedStmt, err = db.PrepareContext(ctx, clearOwnerOfDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearOwnerOfDeleted: %w", err)
 	}
+	if q.clearRepoAddressesStmt, err = db.PrepareContext(ctx, clearRepoAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearRepoAddresses: %w", err)
+	}
 	if q.clearSetStmt, err = db.PrepareContext(ctx, clearSet); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearSet: %w", err)
+	}
+	if q.clearSetAddressesStmt, err = db.PrepareContext(ctx, clearSetAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearSetAddresses: %w", err)
+	}
+	if q.clearThreadAddressesStmt, err = db.PrepareContext(ctx, clearThreadAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearThreadAddresses: %w", err)
 	}
 	if q.clearTitleStmt, err = db.PrepareContext(ctx, clearTitle); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearTitle: %w", err)
@@ -129,6 +153,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteUserSetsStmt, err = db.PrepareContext(ctx, deleteUserSets); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSets: %w", err)
 	}
+	if q.deleteUserSpendingStmt, err = db.PrepareContext(ctx, deleteUserSpending); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserSpending: %w", err)
+	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
 	}
@@ -156,9 +183,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
 	}
-	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
-		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
-	}
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
 	}
@@ -167,6 +191,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
+	}
+	if q.filesOfAddressStmt, err = db.PrepareContext(ctx, filesOfAddress); err != nil {
+		return nil, fmt.Errorf("error preparing query FilesOfAddress: %w", err)
+	}
+	if q.filesOfEverybodyStmt, err = db.PrepareContext(ctx, filesOfEverybody); err != nil {
+		return nil, fmt.Errorf("error preparing query FilesOfEverybody: %w", err)
+	}
+	if q.filesOfOwnerStmt, err = db.PrepareContext(ctx, filesOfOwner); err != nil {
+		return nil, fmt.Errorf("error preparing query FilesOfOwner: %w", err)
 	}
 	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
@@ -234,6 +267,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listSetsStmt, err = db.PrepareContext(ctx, listSets); err != nil {
 		return nil, fmt.Errorf("error preparing query ListSets: %w", err)
 	}
+	if q.markAnonymousStmt, err = db.PrepareContext(ctx, markAnonymous); err != nil {
+		return nil, fmt.Errorf("error preparing query MarkAnonymous: %w", err)
+	}
 	if q.markTurnStmt, err = db.PrepareContext(ctx, markTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkTurn: %w", err)
 	}
@@ -269,6 +305,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.pruneDeletedTurnsStmt, err = db.PrepareContext(ctx, pruneDeletedTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneDeletedTurns: %w", err)
+	}
+	if q.pruneSpendingStmt, err = db.PrepareContext(ctx, pruneSpending); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneSpending: %w", err)
 	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
@@ -312,8 +351,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
 	}
-	if q.sessionGenerationStmt, err = db.PrepareContext(ctx, sessionGeneration); err != nil {
-		return nil, fmt.Errorf("error preparing query SessionGeneration: %w", err)
+	if q.setAnonymousSeenStmt, err = db.PrepareContext(ctx, setAnonymousSeen); err != nil {
+		return nil, fmt.Errorf("error preparing query SetAnonymousSeen: %w", err)
 	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
@@ -332,6 +371,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.snapshotStmt, err = db.PrepareContext(ctx, snapshot); err != nil {
 		return nil, fmt.Errorf("error preparing query Snapshot: %w", err)
+	}
+	if q.spentStmt, err = db.PrepareContext(ctx, spent); err != nil {
+		return nil, fmt.Errorf("error preparing query Spent: %w", err)
+	}
+	if q.storedSetsStmt, err = db.PrepareContext(ctx, storedSets); err != nil {
+		return nil, fmt.Errorf("error preparing query StoredSets: %w", err)
+	}
+	if q.storedThreadsStmt, err = db.PrepareContext(ctx, storedThreads); err != nil {
+		return nil, fmt.Errorf("error preparing query StoredThreads: %w", err)
 	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
@@ -357,6 +405,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnDeletedStmt, err = db.PrepareContext(ctx, turnDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnDeleted: %w", err)
 	}
+	if q.turnLoadStmt, err = db.PrepareContext(ctx, turnLoad); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnLoad: %w", err)
+	}
 	if q.turnOfMessageStmt, err = db.PrepareContext(ctx, turnOfMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnOfMessage: %w", err)
 	}
@@ -369,8 +420,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.unacceptedTurnsStmt, err = db.PrepareContext(ctx, unacceptedTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query UnacceptedTurns: %w", err)
 	}
+	if q.unmarkAnonymousStmt, err = db.PrepareContext(ctx, unmarkAnonymous); err != nil {
+		return nil, fmt.Errorf("error preparing query UnmarkAnonymous: %w", err)
+	}
 	if q.unusedAttachmentsStmt, err = db.PrepareContext(ctx, unusedAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UnusedAttachments: %w", err)
+	}
+	if q.unusedOwnersStmt, err = db.PrepareContext(ctx, unusedOwners); err != nil {
+		return nil, fmt.Errorf("error preparing query UnusedOwners: %w", err)
 	}
 	if q.updateSetStmt, err = db.PrepareContext(ctx, updateSet); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateSet: %w", err)
@@ -398,6 +455,16 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
+	if q.addSpendingStmt != nil {
+		if cerr := q.addSpendingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addSpendingStmt: %w", cerr)
+		}
+	}
+	if q.addSpendingOfAddressStmt != nil {
+		if cerr := q.addSpendingOfAddressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addSpendingOfAddressStmt: %w", cerr)
+		}
+	}
 	if q.addStreamRunStmt != nil {
 		if cerr := q.addStreamRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addStreamRunStmt: %w", cerr)
@@ -411,6 +478,11 @@ func (q *Queries) Close() error {
 	if q.admissionStmt != nil {
 		if cerr := q.admissionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing admissionStmt: %w", cerr)
+		}
+	}
+	if q.anonymousSeenStmt != nil {
+		if cerr := q.anonymousSeenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing anonymousSeenStmt: %w", cerr)
 		}
 	}
 	if q.attachmentStmt != nil {
@@ -448,14 +520,39 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing chunksByKeyStmt: %w", cerr)
 		}
 	}
+	if q.clearAttachmentAddressesStmt != nil {
+		if cerr := q.clearAttachmentAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearAttachmentAddressesStmt: %w", cerr)
+		}
+	}
+	if q.clearDocumentAddressesStmt != nil {
+		if cerr := q.clearDocumentAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearDocumentAddressesStmt: %w", cerr)
+		}
+	}
 	if q.clearOwnerOfDeletedStmt != nil {
 		if cerr := q.clearOwnerOfDeletedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearOwnerOfDeletedStmt: %w", cerr)
 		}
 	}
+	if q.clearRepoAddressesStmt != nil {
+		if cerr := q.clearRepoAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearRepoAddressesStmt: %w", cerr)
+		}
+	}
 	if q.clearSetStmt != nil {
 		if cerr := q.clearSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearSetStmt: %w", cerr)
+		}
+	}
+	if q.clearSetAddressesStmt != nil {
+		if cerr := q.clearSetAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearSetAddressesStmt: %w", cerr)
+		}
+	}
+	if q.clearThreadAddressesStmt != nil {
+		if cerr := q.clearThreadAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearThreadAddressesStmt: %w", cerr)
 		}
 	}
 	if q.clearTitleStmt != nil {
@@ -573,6 +670,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteUserSetsStmt: %w", cerr)
 		}
 	}
+	if q.deleteUserSpendingStmt != nil {
+		if cerr := q.deleteUserSpendingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserSpendingStmt: %w", cerr)
+		}
+	}
 	if q.documentStmt != nil {
 		if cerr := q.documentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentStmt: %w", cerr)
@@ -618,11 +720,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
 		}
 	}
-	if q.endSessionsStmt != nil {
-		if cerr := q.endSessionsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing endSessionsStmt: %w", cerr)
-		}
-	}
 	if q.eventsAfterStmt != nil {
 		if cerr := q.eventsAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing eventsAfterStmt: %w", cerr)
@@ -636,6 +733,21 @@ func (q *Queries) Close() error {
 	if q.failDocumentStmt != nil {
 		if cerr := q.failDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failDocumentStmt: %w", cerr)
+		}
+	}
+	if q.filesOfAddressStmt != nil {
+		if cerr := q.filesOfAddressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing filesOfAddressStmt: %w", cerr)
+		}
+	}
+	if q.filesOfEverybodyStmt != nil {
+		if cerr := q.filesOfEverybodyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing filesOfEverybodyStmt: %w", cerr)
+		}
+	}
+	if q.filesOfOwnerStmt != nil {
+		if cerr := q.filesOfOwnerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing filesOfOwnerStmt: %w", cerr)
 		}
 	}
 	if q.forgetCountStmt != nil {
@@ -748,6 +860,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listSetsStmt: %w", cerr)
 		}
 	}
+	if q.markAnonymousStmt != nil {
+		if cerr := q.markAnonymousStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing markAnonymousStmt: %w", cerr)
+		}
+	}
 	if q.markTurnStmt != nil {
 		if cerr := q.markTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing markTurnStmt: %w", cerr)
@@ -806,6 +923,11 @@ func (q *Queries) Close() error {
 	if q.pruneDeletedTurnsStmt != nil {
 		if cerr := q.pruneDeletedTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneDeletedTurnsStmt: %w", cerr)
+		}
+	}
+	if q.pruneSpendingStmt != nil {
+		if cerr := q.pruneSpendingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneSpendingStmt: %w", cerr)
 		}
 	}
 	if q.publishEditionStmt != nil {
@@ -878,9 +1000,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
 		}
 	}
-	if q.sessionGenerationStmt != nil {
-		if cerr := q.sessionGenerationStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing sessionGenerationStmt: %w", cerr)
+	if q.setAnonymousSeenStmt != nil {
+		if cerr := q.setAnonymousSeenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setAnonymousSeenStmt: %w", cerr)
 		}
 	}
 	if q.setMembersStmt != nil {
@@ -911,6 +1033,21 @@ func (q *Queries) Close() error {
 	if q.snapshotStmt != nil {
 		if cerr := q.snapshotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing snapshotStmt: %w", cerr)
+		}
+	}
+	if q.spentStmt != nil {
+		if cerr := q.spentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing spentStmt: %w", cerr)
+		}
+	}
+	if q.storedSetsStmt != nil {
+		if cerr := q.storedSetsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing storedSetsStmt: %w", cerr)
+		}
+	}
+	if q.storedThreadsStmt != nil {
+		if cerr := q.storedThreadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing storedThreadsStmt: %w", cerr)
 		}
 	}
 	if q.textsStmt != nil {
@@ -953,6 +1090,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnDeletedStmt: %w", cerr)
 		}
 	}
+	if q.turnLoadStmt != nil {
+		if cerr := q.turnLoadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnLoadStmt: %w", cerr)
+		}
+	}
 	if q.turnOfMessageStmt != nil {
 		if cerr := q.turnOfMessageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnOfMessageStmt: %w", cerr)
@@ -973,9 +1115,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing unacceptedTurnsStmt: %w", cerr)
 		}
 	}
+	if q.unmarkAnonymousStmt != nil {
+		if cerr := q.unmarkAnonymousStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unmarkAnonymousStmt: %w", cerr)
+		}
+	}
 	if q.unusedAttachmentsStmt != nil {
 		if cerr := q.unusedAttachmentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unusedAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.unusedOwnersStmt != nil {
+		if cerr := q.unusedOwnersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unusedOwnersStmt: %w", cerr)
 		}
 	}
 	if q.updateSetStmt != nil {
@@ -1052,9 +1204,12 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 type Queries struct {
 	db                            DBTX
 	tx                            *sql.Tx
+	addSpendingStmt               *sql.Stmt
+	addSpendingOfAddressStmt      *sql.Stmt
 	addStreamRunStmt              *sql.Stmt
 	addToSetStmt                  *sql.Stmt
 	admissionStmt                 *sql.Stmt
+	anonymousSeenStmt             *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
@@ -1062,8 +1217,13 @@ type Queries struct {
 	busyThreadsStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
 	chunksByKeyStmt               *sql.Stmt
+	clearAttachmentAddressesStmt  *sql.Stmt
+	clearDocumentAddressesStmt    *sql.Stmt
 	clearOwnerOfDeletedStmt       *sql.Stmt
+	clearRepoAddressesStmt        *sql.Stmt
 	clearSetStmt                  *sql.Stmt
+	clearSetAddressesStmt         *sql.Stmt
+	clearThreadAddressesStmt      *sql.Stmt
 	clearTitleStmt                *sql.Stmt
 	conversationStmt              *sql.Stmt
 	conversationDeletedStmt       *sql.Stmt
@@ -1087,6 +1247,7 @@ type Queries struct {
 	deleteUserDocumentsStmt       *sql.Stmt
 	deleteUserProfileStmt         *sql.Stmt
 	deleteUserSetsStmt            *sql.Stmt
+	deleteUserSpendingStmt        *sql.Stmt
 	documentStmt                  *sql.Stmt
 	documentChunksStmt            *sql.Stmt
 	documentProgressStmt          *sql.Stmt
@@ -1096,10 +1257,12 @@ type Queries struct {
 	dropEmptyConversationStmt     *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
-	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
+	filesOfAddressStmt            *sql.Stmt
+	filesOfEverybodyStmt          *sql.Stmt
+	filesOfOwnerStmt              *sql.Stmt
 	forgetCountStmt               *sql.Stmt
 	hasOpenTurnsStmt              *sql.Stmt
 	headStmt                      *sql.Stmt
@@ -1122,6 +1285,7 @@ type Queries struct {
 	listConversationsStmt         *sql.Stmt
 	listDocumentsStmt             *sql.Stmt
 	listSetsStmt                  *sql.Stmt
+	markAnonymousStmt             *sql.Stmt
 	markTurnStmt                  *sql.Stmt
 	messagesOfThreadStmt          *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
@@ -1134,6 +1298,7 @@ type Queries struct {
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
+	pruneSpendingStmt             *sql.Stmt
 	publishEditionStmt            *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putProfileStmt                *sql.Stmt
@@ -1148,13 +1313,16 @@ type Queries struct {
 	repoVersionStmt               *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
-	sessionGenerationStmt         *sql.Stmt
+	setAnonymousSeenStmt          *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
 	settleTurnStmt                *sql.Stmt
 	showConversationStmt          *sql.Stmt
 	snapshotStmt                  *sql.Stmt
+	spentStmt                     *sql.Stmt
+	storedSetsStmt                *sql.Stmt
+	storedThreadsStmt             *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
 	turnStmt                      *sql.Stmt
@@ -1163,11 +1331,14 @@ type Queries struct {
 	turnCancelledStmt             *sql.Stmt
 	turnContextStmt               *sql.Stmt
 	turnDeletedStmt               *sql.Stmt
+	turnLoadStmt                  *sql.Stmt
 	turnOfMessageStmt             *sql.Stmt
 	turnsAfterStmt                *sql.Stmt
 	turnsByIDStmt                 *sql.Stmt
 	unacceptedTurnsStmt           *sql.Stmt
+	unmarkAnonymousStmt           *sql.Stmt
 	unusedAttachmentsStmt         *sql.Stmt
+	unusedOwnersStmt              *sql.Stmt
 	updateSetStmt                 *sql.Stmt
 	useAttachmentsStmt            *sql.Stmt
 	userDocumentsStmt             *sql.Stmt
@@ -1181,9 +1352,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
 		db:                            tx,
 		tx:                            tx,
+		addSpendingStmt:               q.addSpendingStmt,
+		addSpendingOfAddressStmt:      q.addSpendingOfAddressStmt,
 		addStreamRunStmt:              q.addStreamRunStmt,
 		addToSetStmt:                  q.addToSetStmt,
 		admissionStmt:                 q.admissionStmt,
+		anonymousSeenStmt:             q.anonymousSeenStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
@@ -1191,8 +1365,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		busyThreadsStmt:               q.busyThreadsStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
 		chunksByKeyStmt:               q.chunksByKeyStmt,
+		clearAttachmentAddressesStmt:  q.clearAttachmentAddressesStmt,
+		clearDocumentAddressesStmt:    q.clearDocumentAddressesStmt,
 		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
+		clearRepoAddressesStmt:        q.clearRepoAddressesStmt,
 		clearSetStmt:                  q.clearSetStmt,
+		clearSetAddressesStmt:         q.clearSetAddressesStmt,
+		clearThreadAddressesStmt:      q.clearThreadAddressesStmt,
 		clearTitleStmt:                q.clearTitleStmt,
 		conversationStmt:              q.conversationStmt,
 		conversationDeletedStmt:       q.conversationDeletedStmt,
@@ -1216,6 +1395,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
 		deleteUserSetsStmt:            q.deleteUserSetsStmt,
+		deleteUserSpendingStmt:        q.deleteUserSpendingStmt,
 		documentStmt:                  q.documentStmt,
 		documentChunksStmt:            q.documentChunksStmt,
 		documentProgressStmt:          q.documentProgressStmt,
@@ -1225,10 +1405,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
-		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
+		filesOfAddressStmt:            q.filesOfAddressStmt,
+		filesOfEverybodyStmt:          q.filesOfEverybodyStmt,
+		filesOfOwnerStmt:              q.filesOfOwnerStmt,
 		forgetCountStmt:               q.forgetCountStmt,
 		hasOpenTurnsStmt:              q.hasOpenTurnsStmt,
 		headStmt:                      q.headStmt,
@@ -1251,6 +1433,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listConversationsStmt:         q.listConversationsStmt,
 		listDocumentsStmt:             q.listDocumentsStmt,
 		listSetsStmt:                  q.listSetsStmt,
+		markAnonymousStmt:             q.markAnonymousStmt,
 		markTurnStmt:                  q.markTurnStmt,
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
@@ -1263,6 +1446,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
+		pruneSpendingStmt:             q.pruneSpendingStmt,
 		publishEditionStmt:            q.publishEditionStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putProfileStmt:                q.putProfileStmt,
@@ -1277,13 +1461,16 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoVersionStmt:               q.repoVersionStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
-		sessionGenerationStmt:         q.sessionGenerationStmt,
+		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
 		settleTurnStmt:                q.settleTurnStmt,
 		showConversationStmt:          q.showConversationStmt,
 		snapshotStmt:                  q.snapshotStmt,
+		spentStmt:                     q.spentStmt,
+		storedSetsStmt:                q.storedSetsStmt,
+		storedThreadsStmt:             q.storedThreadsStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,
 		turnStmt:                      q.turnStmt,
@@ -1292,11 +1479,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnCancelledStmt:             q.turnCancelledStmt,
 		turnContextStmt:               q.turnContextStmt,
 		turnDeletedStmt:               q.turnDeletedStmt,
+		turnLoadStmt:                  q.turnLoadStmt,
 		turnOfMessageStmt:             q.turnOfMessageStmt,
 		turnsAfterStmt:                q.turnsAfterStmt,
 		turnsByIDStmt:                 q.turnsByIDStmt,
 		unacceptedTurnsStmt:           q.unacceptedTurnsStmt,
+		unmarkAnonymousStmt:           q.unmarkAnonymousStmt,
 		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
+		unusedOwnersStmt:              q.unusedOwnersStmt,
 		updateSetStmt:                 q.updateSetStmt,
 		useAttachmentsStmt:            q.useAttachmentsStmt,
 		userDocumentsStmt:             q.userDocumentsStmt,

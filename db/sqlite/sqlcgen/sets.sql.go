@@ -56,12 +56,17 @@ func (q *Queries) DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, er
 }
 
 const insertSet = `-- name: InsertSet :execrows
-INSERT INTO document_sets (id, owner, name) VALUES (?1, ?2, ?3)
+INSERT INTO document_sets (id, owner, name, address) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner
 `
 
 func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, error) {
-	result, err := q.exec(ctx, q.insertSetStmt, insertSet, arg.ID, arg.Owner, arg.Name)
+	result, err := q.exec(ctx, q.insertSetStmt, insertSet,
+		arg.ID,
+		arg.Owner,
+		arg.Name,
+		arg.Address,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -69,7 +74,7 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 }
 
 const listSets = `-- name: ListSets :many
-SELECT seq, id, owner, name FROM document_sets WHERE owner = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT CAST(?3 AS INTEGER)
+SELECT seq, id, owner, name, address FROM document_sets WHERE owner = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT CAST(?3 AS INTEGER)
 `
 
 func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error) {
@@ -86,6 +91,7 @@ func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentS
 			&i.ID,
 			&i.Owner,
 			&i.Name,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -137,7 +143,7 @@ func (q *Queries) SetMembers(ctx context.Context, arg SetMembersParams) ([]SetMe
 }
 
 const setsByID = `-- name: SetsByID :many
-SELECT s.seq, s.id, s.owner, s.name FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN document_sets s ON s.id = j.value WHERE s.owner = ?2
+SELECT s.seq, s.id, s.owner, s.name, s.address FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN document_sets s ON s.id = j.value WHERE s.owner = ?2
 `
 
 type SetsByIDParams struct {
@@ -159,6 +165,7 @@ func (q *Queries) SetsByID(ctx context.Context, arg SetsByIDParams) ([]DocumentS
 			&i.ID,
 			&i.Owner,
 			&i.Name,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}

@@ -332,9 +332,9 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 }
 
 const insertTurn = `-- name: InsertTurn :one
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at)
-VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10, ?5)
-ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
+VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10, ?5, ?11)
+ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address
 `
 
 type InsertTurnParams struct {
@@ -348,6 +348,7 @@ type InsertTurnParams struct {
 	ContentHash  string
 	Content      string
 	Generation   int64
+	Address      string
 }
 
 func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, error) {
@@ -362,6 +363,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 		arg.ContentHash,
 		arg.Content,
 		arg.Generation,
+		arg.Address,
 	)
 	var i Turn
 	err := row.Scan(
@@ -383,6 +385,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
@@ -466,7 +469,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -491,6 +494,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
@@ -509,7 +513,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -542,6 +546,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -788,7 +793,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE id = ?1 AND owner = ?2
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ?1 AND owner = ?2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -813,12 +818,13 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -843,12 +849,13 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -874,6 +881,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
@@ -902,7 +910,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(?2 AS INTEGER) AND c.created_at <= t.created_at + CAST(?2 AS INTEGER)))) AS cancelled
@@ -947,6 +955,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.Approvals,
 			&i.Turn.Generation,
 			&i.Turn.SentAt,
+			&i.Turn.Address,
 			&i.OfTree,
 			&i.Cancelled,
 		); err != nil {
@@ -964,7 +973,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
 
@@ -995,12 +1004,13 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Approvals,
 		&i.Generation,
 		&i.SentAt,
+		&i.Address,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at FROM turns
+SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
 ORDER BY place LIMIT CAST(?4 AS INTEGER)
 `
@@ -1038,6 +1048,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}
@@ -1054,7 +1065,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 
 const turnsByID = `-- name: TurnsByID :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
 WHERE t.owner = ?2
 `
 
@@ -1093,6 +1104,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Approvals,
 			&i.Generation,
 			&i.SentAt,
+			&i.Address,
 		); err != nil {
 			return nil, err
 		}

@@ -13,6 +13,8 @@ import { words } from "../words";
 import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
+import { LimitNotice } from "./LimitNotice";
+import { refreshLimits } from "./limits";
 import { dropPending, pendingOf } from "./pending";
 import { useShortcuts } from "./shortcuts";
 import { Sidebar } from "./Sidebar";
@@ -48,6 +50,7 @@ export function App() {
         <SidebarColumn current={threadId} onOpen={go} onShortcuts={() => list(true)} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
           <Header threadId={threadId} onOpen={go} />
+          <LimitNotice />
           <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}</Boundary>
         </main>
         <AsideSlot />
@@ -144,7 +147,10 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
 }
 
 // A turn that begins, pauses or ends changes its title, order and state, and what it knows.
-const onActivity = () => void refreshConversations();
+const onActivity = () => {
+  void refreshConversations();
+  void refreshLimits();
+};
 
 /** One conversation, and the message that the welcome page has left for it. */
 function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {

@@ -22,6 +22,9 @@ export const UNRESTORED: Problem = {
   retry: "reload",
 };
 
+/** Refusals that waiting a moment does not end. */
+const LIMITS = new Set(["quota_reached", "budget_reached"]);
+
 interface Circumstances {
   /** What was being answered. */
   question: Question | undefined;
@@ -40,6 +43,7 @@ export function problemOf(err: Error, { question, taken, written, failure }: Cir
     return taken ? UNRESTORED : { message: words.problems.messageNotSent, retry: "same" };
   }
   if (err instanceof ApiError) {
+    if (LIMITS.has(err.code)) return { message: err.message, change: written && !question && !taken };
     if (err.status === 429) return { message: err.message, retry: "same", until: Date.now() + Math.max(1, err.retryAfter) * 1000 };
     if (err.status >= 500) return { message: err.message, retry: "same" };
     return { message: err.message, change: written && !question && !taken };

@@ -56,6 +56,19 @@ export const de: Words = {
     hours: (n) => `${number(n)} Std.`,
   },
 
+  limits: {
+    used: {
+      daily_tokens: (percent) => `Sie haben ${number(percent)} % des heutigen KI-Budgets verbraucht.`,
+      daily_cost_usd: (percent) => `Sie haben ${number(percent)} % des heutigen KI-Budgets verbraucht.`,
+      conversations: (percent) => `Sie haben ${number(percent)} % Ihrer Chats verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
+      documents: (percent) => `Sie haben ${number(percent)} % Ihrer Dokumente verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
+      document_sets: (percent) => `Sie haben ${number(percent)} % Ihrer Sammlungen verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
+      pictures: (percent) => `Sie haben ${number(percent)} % Ihrer Bilder verbraucht. Löschen Sie Chats mit Bildern, um Platz zu schaffen.`,
+      storage_bytes: (percent) => `Sie haben ${number(percent)} % Ihres Speichers verbraucht. Löschen Sie Dokumente, um Platz zu schaffen.`,
+    },
+    resets: (time) => `Es beginnt um ${time} neu.`,
+  },
+
   shortcuts: {
     title: "Tastenkürzel",
     keys: { ctrl: "Strg", shift: "Umschalt", enter: "Eingabe", esc: "Esc" },
@@ -315,6 +328,8 @@ export const de: Words = {
     version_conflict: "Das wurde an anderer Stelle geändert. Laden Sie die Seite neu.",
     too_large: "Das ist zu groß.",
     rate_limited: `Zu viele Anfragen. ${gleich}`,
+    quota_reached: "Sie haben so viel gespeichert, wie erlaubt ist. Löschen Sie etwas, um Platz zu schaffen.",
+    budget_reached: "Das KI-Budget für heute ist aufgebraucht. Es beginnt um 00:00 UTC neu.",
     model_unavailable: `Der KI-Dienst hat nicht geantwortet. ${gleich}`,
     model_timeout: "Der KI-Dienst hat zu lange gebraucht. Versuchen Sie es erneut.",
     model_rejected: "Der KI-Dienst hat die Anfrage abgelehnt.",
@@ -373,7 +388,10 @@ export const de: Words = {
     "You have sent many messages in a short time. Please wait a moment.": "Sie senden zu schnell. Warten Sie einen Moment.",
     "Many conversations have been started from your address. Please go on in one of them, or try again later.": "Zu viele neue Chats. Schreiben Sie in einem vorhandenen weiter, oder versuchen Sie es später.",
     "You have too many open streams. Please close a tab and try again.": "Palaver ist in zu vielen Tabs geöffnet. Schließen Sie einen und versuchen Sie es erneut.",
-    "You have too many uploads under way. Please wait for one to finish.": "Zu viele Uploads auf einmal. Warten Sie, bis einer fertig ist.",
+    "Too many uploads are under way. Please wait for one to finish.": "Zu viele Uploads auf einmal. Warten Sie, bis einer fertig ist.",
+    "You have sent many searches or files in a short time. Please wait a moment.": "Zu viele Suchen oder Uploads. Warten Sie einen Moment.",
+    "Many files are being stored right now. Please try again in a moment.": "Gerade werden viele Dateien gespeichert. Versuchen Sie es gleich noch einmal.",
+    "This has been changed many times from your address. Please try again later.": "Zu viele Änderungen. Versuchen Sie es später.",
     "Conversations cannot be reached right now. Please try again in a moment.": `Chats sind gerade nicht erreichbar. ${gleich}`,
     "This conversation cannot go on while the server is being updated. Please try again later.": "Dieser Chat kann während einer Aktualisierung des Servers nicht weitergehen. Versuchen Sie es später.",
     "This took too long. Please try again in a moment.": `Das hat zu lange gedauert. ${gleich}`,

@@ -56,6 +56,20 @@ export const en = {
     hours: (n: number) => `${number(n)} h`,
   },
 
+  /** A limit of which little is left. */
+  limits: {
+    used: {
+      daily_tokens: (percent: number) => `You have used ${number(percent)}% of today's AI budget.`,
+      daily_cost_usd: (percent: number) => `You have used ${number(percent)}% of today's AI budget.`,
+      conversations: (percent: number) => `You have used ${number(percent)}% of your chats. Delete some to make room.`,
+      documents: (percent: number) => `You have used ${number(percent)}% of your documents. Delete some to make room.`,
+      document_sets: (percent: number) => `You have used ${number(percent)}% of your sets. Delete some to make room.`,
+      pictures: (percent: number) => `You have used ${number(percent)}% of your images. Delete chats with images to make room.`,
+      storage_bytes: (percent: number) => `You have used ${number(percent)}% of your storage. Delete documents to make room.`,
+    },
+    resets: (time: string) => `It starts over at ${time}.`,
+  },
+
   shortcuts: {
     title: "Keyboard shortcuts",
     keys: { ctrl: "Ctrl", shift: "Shift", enter: "Enter", esc: "Esc" },
@@ -319,6 +333,8 @@ export const en = {
     version_conflict: "This was changed elsewhere. Reload the page.",
     too_large: "This is too large.",
     rate_limited: `Too many requests. ${aMoment}`,
+    quota_reached: "You have stored as much as is allowed. Delete something to make room.",
+    budget_reached: "Today's AI budget is used up. It starts over at 00:00 UTC.",
     model_unavailable: `The AI service didn't respond. ${aMoment}`,
     model_timeout: "The AI service took too long. Try again.",
     model_rejected: "The AI service rejected the request.",
@@ -379,7 +395,10 @@ export const en = {
     "You have sent many messages in a short time. Please wait a moment.": "You're sending messages too fast. Wait a moment.",
     "Many conversations have been started from your address. Please go on in one of them, or try again later.": "Too many new chats. Continue in an existing one, or try again later.",
     "You have too many open streams. Please close a tab and try again.": "Palaver is open in too many tabs. Close one and try again.",
-    "You have too many uploads under way. Please wait for one to finish.": "Too many uploads at once. Wait for one to finish.",
+    "Too many uploads are under way. Please wait for one to finish.": "Too many uploads at once. Wait for one to finish.",
+    "You have sent many searches or files in a short time. Please wait a moment.": "Too many searches or uploads. Wait a moment.",
+    "Many files are being stored right now. Please try again in a moment.": "Many files are being stored right now. Try again in a moment.",
+    "This has been changed many times from your address. Please try again later.": "Too many changes. Try again later.",
     "Conversations cannot be reached right now. Please try again in a moment.": `Chats can't be reached right now. ${aMoment}`,
     "This conversation cannot go on while the server is being updated. Please try again later.": "This chat can't continue while the server is being updated. Try again later.",
     "This took too long. Please try again in a moment.": `This took too long. ${aMoment}`,

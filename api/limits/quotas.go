@@ -1,0 +1,217 @@
+package limits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Pictures of one caller that no message uses yet.
+const (
+	maxUnused      = 64
+	maxUnusedBytes = 128 << 20
+	// quotaRetryAfter is Retry-After for a quota: something may have been deleted by then.
+	quotaRetryAfter = time.Hour
+)
+
+// Bounds returns what a caller's inserts may lead to.
+func (l *Limiter) Bounds(who identity.Caller) db.Bounds {
+	b := db.Bounds{
+		Owner: l.Owner, BusyThreads: l.BusyTurns, Daily: l.Daily,
+		Unused: db.Quota{Pictures: maxUnused, Bytes: maxUnusedBytes},
+	}
+	if b.BusyThreads > 0 {
+		b.QueuedTurns = maxQueued
+	}
+	if who.Anonymous {
+		b.Anonymous, b.Address = true, l.addressKey(who)
+		b.PerAddress, b.Everybody = l.PerAddress, l.Everybody
+	}
+	return b
+}
+
+// addressKey names a caller's address in what is stored.
+func (l *Limiter) addressKey(who identity.Caller) string { return l.key("stored", who) }
+
+// Insert returns the store's inserting methods, with the caller's bounds.
+func (l *Limiter) Insert(who identity.Caller) db.Inserter { return l.Store.Within(l.Bounds(who)) }
+
+// InsertTurn inserts a turn. When too many of the caller's conversations are busy, some
+// may be lost: it settles those and tries once more.
+func (l *Limiter) InsertTurn(ctx context.Context, who identity.Caller, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+	row, created, cancelled, err := l.Insert(who).InsertTurn(ctx, turn)
+	var e *db.Exceeded
+	if !errors.As(err, &e) || e.Bound != db.BoundBusy && e.Bound != db.BoundQueued {
+		return row, created, cancelled, err
+	}
+	if unsettled := l.SettleLost(ctx, who.ID); unsettled != nil {
+		l.logUncheckedLimit(unsettled)
+		return row, created, cancelled, err
+	}
+	return l.Insert(who).InsertTurn(ctx, turn)
+}
+
+// AdmitPaid counts a search or an upload for which a model is asked, or refuses it with
+// 429. what names its counter.
+func (l *Limiter) AdmitPaid(ctx context.Context, who identity.Caller, what string) error {
+	if err := l.checkBudget(ctx, who); err != nil {
+		return err
+	}
+	rate := l.rate(who)
+	if rate.Limit == 0 {
+		return nil
+	}
+	return (&Admission{l: l}).count(ctx, who, what, rate, "You have sent many searches or files in a short time. Please wait a moment.")
+}
+
+// checkBudget refuses a caller whose daily budget is spent.
+func (l *Limiter) checkBudget(ctx context.Context, who identity.Caller) error {
+	if l.Daily == (db.Spending{}) {
+		return nil
+	}
+	now := time.Now()
+	spent, err := l.Store.Spent(ctx, who.ID, "", now)
+	if err == nil {
+		if e := spent.Exceeds(l.Daily, db.OfOwner); e != nil {
+			return e
+		}
+		if !who.Anonymous {
+			return nil
+		}
+		spent, err = l.Store.Spent(ctx, "", l.addressKey(who), now)
+	}
+	if err != nil {
+		l.logUncheckedLimit(err)
+		return nil
+	}
+	if e := spent.Exceeds(l.Daily, db.OfAddress); e != nil {
+		return e
+	}
+	return nil
+}
+
+// Refusal is the answer to what a bound refused.
+func Refusal(e *db.Exceeded) *problem.Problem {
+	switch e.Bound {
+	case db.BoundBusy:
+		return problem.Limited("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
+	case db.BoundQueued:
+		return problem.Limited("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
+	case db.BoundUnused:
+		return problem.Limited("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", quotaRetryAfter)
+	case db.BoundTokens, db.BoundCost:
+		return budgetReached(e)
+	}
+	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeQuota, Message: quotaMessage(e), Wait: quotaRetryAfter}
+}
+
+func budgetReached(e *db.Exceeded) *problem.Problem {
+	whose := "You have"
+	if e.Scope == db.OfAddress {
+		whose = "Your network has"
+	}
+	end := nextDay(time.Now())
+	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeBudget, Wait: time.Until(end), RetryAt: end,
+		Message: whose + " used up today's budget for the model. A new day begins at 00:00 UTC."}
+}
+
+// nextDay is when daily budgets begin anew.
+func nextDay(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
+
+var quotaNames = map[db.Bound]string{
+	db.BoundThreads: "conversations", db.BoundSets: "document sets", db.BoundDocuments: "documents",
+	db.BoundPictures: "pictures", db.BoundBytes: "MB of documents, pictures and repos",
+}
+
+func quotaMessage(e *db.Exceeded) string {
+	most := int64(e.Limit)
+	if e.Bound == db.BoundBytes {
+		most >>= 20
+	}
+	what := fmt.Sprintf("%d %s", most, quotaNames[e.Bound])
+	switch e.Scope {
+	case db.OfAddress:
+		return "Visitors from your network may store " + what + " and have done so. Please delete something, or sign in."
+	case db.OfEverybody:
+		return "All visitors together may store " + what + " and have done so. Please sign in, or try again later."
+	}
+	return "You may store " + what + " and have done so. Please delete something."
+}
+
+// Use is how much of a bound is used.
+type Use struct {
+	Bound    db.Bound `json:"name"`
+	Used     float64  `json:"used"`
+	Limit    float64  `json:"limit"`
+	ResetsAt string   `json:"resets_at,omitempty"` // of daily ones
+}
+
+// Uses returns how much of their bounds a caller has used: of the owner's and the
+// address's, the one that is nearer to its end.
+func (l *Limiter) Uses(ctx context.Context, who identity.Caller) ([]Use, error) {
+	uses, err := l.usesOf(ctx, who.ID, "", l.Owner)
+	if err != nil || !who.Anonymous {
+		return uses, err
+	}
+	shared, err := l.usesOf(ctx, "", l.addressKey(who), l.PerAddress)
+	return nearerEnd(uses, shared), err
+}
+
+func (l *Limiter) usesOf(ctx context.Context, owner, address string, most db.Quota) (uses []Use, err error) {
+	add := func(b db.Bound, used, limit float64) {
+		if limit > 0 {
+			uses = append(uses, Use{Bound: b, Used: used, Limit: limit})
+		}
+	}
+	if most != (db.Quota{}) {
+		now, err := l.Store.Stored(ctx, owner, address)
+		if err != nil {
+			return nil, err
+		}
+		add(db.BoundThreads, float64(now.Threads), float64(most.Threads))
+		add(db.BoundDocuments, float64(now.Documents), float64(most.Documents))
+		add(db.BoundSets, float64(now.Sets), float64(most.Sets))
+		add(db.BoundPictures, float64(now.Pictures), float64(most.Pictures))
+		add(db.BoundBytes, float64(now.Bytes), float64(most.Bytes))
+	}
+	if l.Daily != (db.Spending{}) {
+		now := time.Now()
+		spent, err := l.Store.Spent(ctx, owner, address, now)
+		if err != nil {
+			return nil, err
+		}
+		stored := len(uses)
+		add(db.BoundTokens, float64(spent.Tokens), float64(l.Daily.Tokens))
+		add(db.BoundCost, spent.CostUSD, l.Daily.CostUSD)
+		for i := range uses[stored:] {
+			uses[stored+i].ResetsAt = dialect.Stamp(nextDay(now))
+		}
+	}
+	return uses, nil
+}
+
+// nearerEnd merges two lists; of the same bound it keeps the fuller one.
+func nearerEnd(a, b []Use) []Use {
+	at := map[db.Bound]int{}
+	for i, u := range a {
+		at[u.Bound] = i
+	}
+	for _, u := range b {
+		i, both := at[u.Bound]
+		switch {
+		case !both:
+			a = append(a, u)
+		case u.Used*a[i].Limit > a[i].Used*u.Limit:
+			a[i] = u
+		}
+	}
+	return a
+}

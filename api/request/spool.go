@@ -1,0 +1,106 @@
+package request
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/problem"
+)
+
+// inMemory is up to where a spooled body needs no file.
+const inMemory = 256 << 10
+
+// ErrTooLong is a body that is longer than allowed.
+var ErrTooLong = errors.New("the body is too long")
+
+// Spooled is a body, or a part of one, that has arrived. A long one is in a temporary
+// file, so that one that arrives slowly takes no memory.
+type Spooled struct {
+	Size int64
+	head []byte
+	file *os.File // nil: head is all of it
+}
+
+// Spool reads all of from into a file in the folder dir (empty: that of the system) and
+// returns ErrTooLong when there is more than limit.
+func Spool(from io.Reader, dir string, limit int64) (*Spooled, error) {
+	from = io.LimitReader(from, limit+1)
+	var head bytes.Buffer
+	n, err := io.CopyN(&head, from, inMemory)
+	s := &Spooled{Size: n, head: head.Bytes()}
+	if err == nil {
+		err = s.spill(from, dir)
+	}
+	if errors.Is(err, io.EOF) { // all of it is in memory
+		err = nil
+	}
+	if err == nil && s.Size > limit {
+		err = ErrTooLong
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// spill copies the rest into a file that has no name any more, where the system permits
+// that, so that it is removed even if the process dies.
+func (s *Spooled) spill(from io.Reader, dir string) (err error) {
+	if s.file, err = os.CreateTemp(dir, ".upload-*"); err != nil {
+		return err
+	}
+	_ = os.Remove(s.file.Name())
+	n, err := io.Copy(s.file, from)
+	s.Size += n
+	return err
+}
+
+// Bytes reads all of it into memory.
+func (s *Spooled) Bytes() ([]byte, error) {
+	if s.file == nil {
+		return s.head, nil
+	}
+	all := make([]byte, s.Size)
+	copy(all, s.head)
+	_, err := s.file.ReadAt(all[len(s.head):], 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, err
+}
+
+// Close removes the file.
+func (s *Spooled) Close() {
+	if s.file != nil {
+		_ = s.file.Close()
+		_ = os.Remove(s.file.Name()) // gone already, but for systems that do not remove open files
+	}
+}
+
+// SpoolBody is Body for long JSON: it returns ErrTooLong beyond limit. Close the result.
+func SpoolBody(c *gin.Context, dir string, limit int64) (*Spooled, error) {
+	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
+		return nil, problem.Unsupported("The body must be application/json.")
+	}
+	if c.Request.ContentLength > limit {
+		return nil, ErrTooLong
+	}
+	s, err := Spool(http.MaxBytesReader(c.Writer, c.Request.Body, limit), dir, limit)
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, ErrTooLong
+	case errors.As(err, new(*os.PathError)):
+		return nil, err
+	case err != nil:
+		return nil, readError(err)
+	}
+	BodyReceived(c)
+	return s, nil
+}

@@ -1,0 +1,318 @@
+package dbtest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// inserts are the ways to add something of each kind for an owner.
+var inserts = map[db.Bound][]func(b *fixture, in db.Inserter, owner string) error{
+	db.BoundThreads: {
+		func(b *fixture, in db.Inserter, owner string) error {
+			_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: owner})
+			return err
+		},
+		func(b *fixture, in db.Inserter, owner string) error {
+			_, _, _, err := in.InsertTurn(b.ctx, turnOf(owner, uuid.NewString()))
+			return err
+		},
+		func(b *fixture, in db.Inserter, owner string) error {
+			_, err := in.PutRepo(b.ctx, owner, uuid.NewString(), []byte("x"), "d", nil)
+			return err
+		},
+	},
+	db.BoundDocuments: {func(b *fixture, in db.Inserter, owner string) error {
+		return in.CreateDocument(b.ctx, chat.Document{ID: uuid.NewString(), Owner: owner, Title: "x", SourceType: "txt", Bytes: 3}, []byte("raw"))
+	}},
+	db.BoundPictures: {func(b *fixture, in db.Inserter, owner string) error {
+		return in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte("png"))
+	}},
+	db.BoundSets: {func(b *fixture, in db.Inserter, owner string) error {
+		return in.CreateSet(b.ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: "x"})
+	}},
+}
+
+func turnOf(owner, thread string) chat.Turn {
+	content := chat.Content{Message: "hello", Agent: chat.AgentDocuments}
+	return chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: owner, ClientTurnID: uuid.NewString(), Content: content,
+		ContentHash: content.Hash(), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+}
+
+// quota is n of each kind, and bytes without a bound.
+func quota(n int64) db.Quota { return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n} }
+
+// visitor is an anonymous caller at an address.
+func visitor(address string, b db.Bounds) db.Bounds {
+	b.Anonymous, b.Address = true, address
+	return b
+}
+
+// refusedBy counts the calls that a bound of a scope refused; any other error fails.
+func (b *fixture) refusedBy(errs []error, bound db.Bound, scope db.Scope) (n int) {
+	b.t.Helper()
+	for _, err := range errs {
+		var e *db.Exceeded
+		if errors.As(err, &e) {
+			b.Equal(bound, e.Bound)
+			b.Equal(scope, e.Scope)
+			n++
+			continue
+		}
+		b.NoError(err)
+	}
+	return n
+}
+
+const atOnce = 30
+
+var quotaTests = []test{
+	{"of 30 concurrent inserts by one owner as many succeed as the quota allows", func(b *fixture) {
+		for bound, ways := range inserts {
+			owner, errs := uuid.NewString(), make([]error, atOnce)
+			in := b.store.Within(db.Bounds{Owner: quota(4)})
+			together(atOnce, func(i int) { errs[i] = ways[i%len(ways)](b, in, owner) })
+			b.Equal(atOnce-4, b.refusedBy(errs, bound, db.OfOwner), bound)
+		}
+	}},
+	{"of 30 concurrent inserts by fresh owners at one address as many succeed as the quota allows", func(b *fixture) {
+		for bound, ways := range inserts {
+			errs := make([]error, atOnce)
+			in := b.store.Within(visitor("here", db.Bounds{Owner: quota(4), PerAddress: quota(7)}))
+			together(atOnce, func(i int) { errs[i] = ways[i%len(ways)](b, in, uuid.NewString()) })
+			b.Equal(atOnce-7, b.refusedBy(errs, bound, db.OfAddress), bound)
+			elsewhere := b.store.Within(visitor("elsewhere", db.Bounds{PerAddress: quota(7)}))
+			b.NoError(ways[0](b, elsewhere, uuid.NewString()), bound)
+		}
+	}},
+	{"of 30 concurrent inserts from 30 addresses as many succeed as all may store", func(b *fixture) {
+		for bound, ways := range inserts {
+			errs := make([]error, atOnce)
+			limits := db.Bounds{PerAddress: quota(7), Everybody: quota(5)}
+			together(atOnce, func(i int) {
+				errs[i] = ways[i%len(ways)](b, b.store.Within(visitor(uuid.NewString(), limits)), uuid.NewString())
+			})
+			b.Equal(atOnce-5, b.refusedBy(errs, bound, db.OfEverybody), bound)
+			b.NoError(ways[0](b, b.store.Within(limits), uuid.NewString()), "who has an account is not counted")
+		}
+	}},
+	{"bytes of documents, pictures and repos count together", func(b *fixture) {
+		in := b.store.Within(db.Bounds{Owner: db.Quota{Bytes: 9}})
+		b.NoError(inserts[db.BoundDocuments][0](b, in, b.owner))
+		b.NoError(inserts[db.BoundPictures][0](b, in, b.owner))
+		_, err := in.PutRepo(b.ctx, b.owner, b.thread, []byte("gz"), "d", nil)
+		b.NoError(err)
+		stored, err := b.store.Stored(b.ctx, b.owner, "")
+		b.NoError(err)
+		b.Equal(db.Stored{Threads: 1, Documents: 1, Pictures: 1, Bytes: 8}, stored)
+		for name, err := range map[string]error{
+			"document": inserts[db.BoundDocuments][0](b, in, b.owner),
+			"picture":  inserts[db.BoundPictures][0](b, in, b.owner),
+			"repo": func() error {
+				_, err := in.PutRepo(b.ctx, b.owner, b.thread, []byte("gzip"), "d", nil)
+				return err
+			}(),
+		} {
+			b.Equal(1, b.refusedBy([]error{err}, db.BoundBytes, db.OfOwner), name)
+		}
+		repo, err := in.PutRepo(b.ctx, b.owner, b.thread, []byte("gzi"), "d", nil)
+		b.NoError(err, "the stored version does not count beside the one that replaces it")
+		b.Equal(2, repo.Version, "what was refused has left nothing")
+	}},
+	{"what is deleted makes room", func(b *fixture) {
+		in := b.store.Within(visitor("here", db.Bounds{Owner: quota(1), PerAddress: quota(1), Everybody: quota(1)}))
+		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", SourceType: "txt", Bytes: 3}
+		b.NoError(in.CreateDocument(b.ctx, doc, []byte("raw")))
+		b.NoError(in.CreateDocument(b.ctx, doc, []byte("raw")), "a repeated call adds nothing")
+		b.Equal(1, b.refusedBy([]error{inserts[db.BoundDocuments][0](b, in, b.owner)}, db.BoundDocuments, db.OfOwner))
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, doc.ID))
+		b.NoError(inserts[db.BoundDocuments][0](b, in, b.owner))
+		_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
+		b.NoError(err)
+		b.Equal(1, b.refusedBy([]error{inserts[db.BoundThreads][1](b, in, b.owner)}, db.BoundThreads, db.OfOwner))
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.NoError(inserts[db.BoundThreads][1](b, in, b.owner))
+	}},
+	{"a conversation that exists takes turns and repos at the quota", func(b *fixture) {
+		in := b.store.Within(visitor("here", db.Bounds{Owner: quota(1), PerAddress: quota(1)}))
+		_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
+		b.NoError(err)
+		_, err = in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
+		b.NoError(err)
+		_, _, _, err = in.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
+		b.NoError(err)
+		_, err = in.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
+		b.NoError(err)
+	}},
+	{"pictures that no message uses have a bound of their own", func(b *fixture) {
+		in := b.store.Within(db.Bounds{Unused: db.Quota{Pictures: 4}})
+		errs := make([]error, atOnce)
+		together(atOnce, func(i int) { errs[i] = inserts[db.BoundPictures][0](b, in, b.owner) })
+		b.Equal(atOnce-4, b.refusedBy(errs, db.BoundUnused, db.OfOwner))
+		b.insert(b.newTurn("hello"))
+		b.NoError(in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread}, []byte("x")), "one of a conversation")
+	}},
+	{"of 30 concurrent turns in as many threads as many begin as the owner may run", func(b *fixture) {
+		in := b.store.Within(db.Bounds{BusyThreads: 4, QueuedTurns: 2})
+		errs := make([]error, atOnce)
+		turns := make([]chat.Turn, atOnce)
+		for i := range turns {
+			turns[i] = turnOf(b.owner, uuid.NewString())
+		}
+		together(atOnce, func(i int) { _, _, _, errs[i] = in.InsertTurn(b.ctx, turns[i]) })
+		b.Equal(atOnce-4, b.refusedBy(errs, db.BoundBusy, db.OfOwner))
+		for i, err := range errs {
+			again := turns[i]
+			again.ID = uuid.NewString()
+			_, created, _, repeated := in.InsertTurn(b.ctx, again)
+			if err == nil {
+				b.NoError(repeated, "a repeated message is not counted")
+				b.False(created)
+				continue
+			}
+			b.Equal(1, b.refusedBy([]error{repeated}, db.BoundBusy, db.OfOwner))
+			_, missing := b.store.Conversation(b.ctx, b.owner, again.ThreadID)
+			b.ErrorIs(missing, db.ErrNotFound, "what was refused has left nothing")
+		}
+	}},
+	{"of 30 concurrent turns in one thread as many wait as may", func(b *fixture) {
+		in := b.store.Within(db.Bounds{BusyThreads: 4, QueuedTurns: 5})
+		errs := make([]error, atOnce)
+		together(atOnce, func(i int) { _, _, _, errs[i] = in.InsertTurn(b.ctx, turnOf(b.owner, b.thread)) })
+		b.Equal(atOnce-5, b.refusedBy(errs, db.BoundQueued, db.OfOwner))
+	}},
+	{"a settled turn counts against the budgets of its owner and address, that day", func(b *fixture) {
+		spend := func(t chat.Turn, tokens int, cost float64) {
+			b.mark(t.ID, chat.TurnRunning, chat.RootCheckpoint)
+			t.Parent = chat.RootCheckpoint
+			end := b.ending(t, "answer")
+			end.At = time.Now()
+			end.Terminal.Response.Usage = chat.Usage{TokensIn: tokens - 1, TokensOut: 1, CostUSD: cost}
+			b.settle(end)
+			b.settle(end) // once
+		}
+		in := b.store.Within(visitor("here", db.Bounds{Daily: db.Spending{Tokens: 100, CostUSD: 2}}))
+		first := turnOf(b.owner, b.thread)
+		_, _, _, err := in.InsertTurn(b.ctx, first)
+		b.NoError(err)
+		spend(first, 60, 0.5)
+		second := turnOf(b.owner, uuid.NewString())
+		_, _, _, err = in.InsertTurn(b.ctx, second)
+		b.NoError(err)
+		spend(second, 40, 0.25)
+		for _, who := range [][2]string{{b.owner, ""}, {"", "here"}} {
+			spent, err := b.store.Spent(b.ctx, who[0], who[1], time.Now())
+			b.NoError(err)
+			b.Equal(db.Spending{Tokens: 100, CostUSD: 0.75}, spent)
+		}
+		_, _, _, err = in.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
+		b.Equal(1, b.refusedBy([]error{err}, db.BoundTokens, db.OfOwner))
+		_, _, _, err = in.InsertTurn(b.ctx, turnOf(uuid.NewString(), uuid.NewString()))
+		b.Equal(1, b.refusedBy([]error{err}, db.BoundTokens, db.OfAddress))
+		again := first
+		_, created, _, err := in.InsertTurn(b.ctx, again)
+		b.NoError(err, "a repeated message is answered")
+		b.False(created)
+		elsewhere := b.store.Within(visitor("elsewhere", db.Bounds{Daily: db.Spending{Tokens: 100}}))
+		_, _, _, err = elsewhere.InsertTurn(b.ctx, turnOf(uuid.NewString(), uuid.NewString()))
+		b.NoError(err)
+		spent, err := b.store.Spent(b.ctx, b.owner, "", time.Now().Add(24*time.Hour))
+		b.NoError(err)
+		b.Zero(spent, "a new day")
+		dear := b.store.Within(db.Bounds{Daily: db.Spending{CostUSD: 0.75}})
+		_, _, _, err = dear.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
+		b.Equal(1, b.refusedBy([]error{err}, db.BoundCost, db.OfOwner))
+		b.NoError(b.store.PruneSpending(b.ctx, time.Now()))
+		_, _, _, err = dear.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
+		b.Equal(1, b.refusedBy([]error{err}, db.BoundCost, db.OfOwner), "only days before it are forgotten")
+		b.NoError(b.store.PruneSpending(b.ctx, time.Now().Add(24*time.Hour)))
+		_, _, _, err = dear.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
+		b.NoError(err)
+	}},
+	{"what the ingest of a document costs counts for its owner and address", func(b *fixture) {
+		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", SourceType: "txt", Bytes: 3}
+		b.NoError(b.store.Within(visitor("here", db.Bounds{})).CreateDocument(b.ctx, doc, []byte("raw")))
+		for range 2 {
+			b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, doc.ID, db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
+		}
+		for _, who := range [][2]string{{b.owner, ""}, {"", "here"}} {
+			spent, err := b.store.Spent(b.ctx, who[0], who[1], time.Now())
+			b.NoError(err)
+			b.Equal(db.Spending{Tokens: 10, CostUSD: 1}, spent)
+		}
+	}},
+}
+
+// visitors inserts something for anonymous owners and returns their sorted ids.
+func (b *fixture) visitors(ids ...string) []string {
+	b.t.Helper()
+	in := b.store.Within(visitor("here", db.Bounds{}))
+	for _, id := range ids {
+		_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: id})
+		b.NoError(err)
+	}
+	return ids
+}
+
+func (b *fixture) unusedOwners(before time.Time, after string, limit int) string {
+	b.t.Helper()
+	owners, err := b.store.UnusedOwners(b.ctx, before, after, limit)
+	b.NoError(err)
+	return strings.Join(owners, " ")
+}
+
+var visitorTests = []test{
+	{"anonymous owners who were not seen since a time are listed, by page", func(b *fixture) {
+		b.visitors("c", "a", "b")
+		b.NoError(inserts[db.BoundThreads][0](b, b.store, "signed in"))
+		later := time.Now().Add(time.Hour)
+		b.Equal("", b.unusedOwners(time.Now().Add(-time.Hour), "", 10))
+		b.Equal("a b", b.unusedOwners(later, "", 2))
+		b.Equal("c", b.unusedOwners(later, "b", 2))
+	}},
+	{"a request keeps what its owner has stored, and makes no owner known", func(b *fixture) {
+		b.visitors("a", "b")
+		now := time.Now()
+		b.NoError(b.store.Seen(b.ctx, "a", false, now.Add(48*time.Hour)))
+		b.NoError(b.store.Seen(b.ctx, "b", false, now.Add(time.Hour)), "within a day nothing is written")
+		b.NoError(b.store.Seen(b.ctx, "unknown", false, now))
+		b.Equal("b", b.unusedOwners(now.Add(30*time.Minute), "", 10))
+		b.Equal("a b", b.unusedOwners(now.Add(72*time.Hour), "", 10))
+	}},
+	{"who has an account now is not listed, and their data counts for no address", func(b *fixture) {
+		b.visitors("a")
+		in := b.store.Within(visitor("here", db.Bounds{}))
+		for _, ways := range inserts {
+			b.NoError(ways[0](b, in, "a"))
+		}
+		b.NoError(inserts[db.BoundThreads][2](b, in, "a"))
+		stored, err := b.store.Stored(b.ctx, "", "here")
+		b.NoError(err)
+		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Bytes: 7}, stored)
+		b.NoError(b.store.Seen(b.ctx, "a", true, time.Now()))
+		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
+		stored, err = b.store.Stored(b.ctx, "", "here")
+		b.NoError(err)
+		b.Zero(stored)
+		stored, err = b.store.Stored(b.ctx, "a", "")
+		b.NoError(err)
+		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Bytes: 7}, stored)
+	}},
+	{"a deleted user is not listed, and their spending is forgotten", func(b *fixture) {
+		b.visitors("a")
+		doc := chat.Document{ID: uuid.NewString(), Owner: "a", Title: "x", SourceType: "txt", Bytes: 3}
+		b.NoError(b.store.CreateDocument(b.ctx, doc, []byte("raw")))
+		b.NoError(b.store.SpendOnDocument(b.ctx, "a", doc.ID, db.Spending{Tokens: 5}, time.Now()))
+		_, err := b.store.DeleteUser(b.ctx, "a")
+		b.NoError(err)
+		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
+		spent, err := b.store.Spent(b.ctx, "a", "", time.Now())
+		b.NoError(err)
+		b.Zero(spent)
+	}},
+}

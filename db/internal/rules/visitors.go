@@ -1,0 +1,54 @@
+package rules
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+func markAnonymous(ctx context.Context, q Queries, owner string) error {
+	return q.MarkAnonymous(ctx, sqlcgen.MarkAnonymousParams{Owner: owner, At: record.Micros(time.Now())})
+}
+
+// Seen reads first: only owners without an account have a row, and it changes once in
+// SeenEvery.
+func (s *Store) Seen(ctx context.Context, owner string, account bool, at time.Time) (err error) {
+	ctx, end := s.short(ctx, "record a visit")
+	defer end(&err)
+	seen, err := s.db.Read.AnonymousSeen(ctx, owner)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	case account:
+		return s.db.Update(ctx, func(q Queries) error { return nowHasAccount(ctx, q, owner) })
+	case at.Sub(record.Time(seen)) < db.SeenEvery:
+		return nil
+	}
+	return s.db.Write.SetAnonymousSeen(ctx, sqlcgen.SetAnonymousSeenParams{Owner: owner, At: record.Micros(at)})
+}
+
+// nowHasAccount lets what an owner has stored count for no address any more.
+func nowHasAccount(ctx context.Context, q Queries, owner string) error {
+	for _, change := range []func(context.Context, string) error{
+		q.ClearThreadAddresses, q.ClearDocumentAddresses, q.ClearSetAddresses, q.ClearAttachmentAddresses, q.ClearRepoAddresses,
+		q.UnmarkAnonymous,
+	} {
+		if err := change(ctx, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) UnusedOwners(ctx context.Context, before time.Time, after string, limit int) (_ []string, err error) {
+	ctx, end := s.short(ctx, "list unused owners")
+	defer end(&err)
+	return s.db.Read.UnusedOwners(ctx, sqlcgen.UnusedOwnersParams{BeforeAt: record.Micros(before), AfterOwner: after, MaxRows: int64(limit)})
+}

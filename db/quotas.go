@@ -1,0 +1,158 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Inserter has the methods that add something for an owner.
+type Inserter interface {
+	// CreateConversation is idempotent for one owner and id; ErrNotFound when the
+	// id belongs to somebody else (so that ids cannot be probed), also after it was
+	// deleted. Its owner can use the id of a deleted conversation again.
+	CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error)
+	// InsertTurn writes a new turn, and its conversation if needed. Its status is
+	// new, whatever t.Status is: a turn that ran while the database was unavailable
+	// is inserted late, with its own id and time, and then marked and settled like
+	// any other. A turn gets its place in the thread when it is marked with a parent
+	// or settled, so that turns are saved in the order in which they ran; a late one
+	// never gets a place that is in use.
+	// The returned turn has the generation of its conversation: how many
+	// conversations have had this id, from 1.
+	// An existing (owner, thread, client_turn_id) with the same hash returns that
+	// turn and created=false; with another hash ErrTurnConflict. cancelled is true
+	// if a tombstone (Cancel) matches the turn: the caller submits it nevertheless,
+	// and the workflow ends it at once.
+	InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error)
+	// PutAttachment stores a picture. It is idempotent for one id and owner (a tool
+	// call's picture has an id made from the call's); another owner's id is
+	// ErrNotFound. With a ThreadID it belongs to that conversation, which must exist
+	// (else ErrNotFound). It also deletes pictures unused for UnusedFor.
+	PutAttachment(ctx context.Context, a chat.Attachment, data []byte) error
+	// PutRepo replaces the stored version by the next one and returns it; the first
+	// is 1. match is the version that must be stored, 0 for none (else ErrVersion);
+	// nil: any. It creates the conversation if needed, but not under a deleted id
+	// (ErrNotFound): an old tab may still show the deleted one.
+	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
+	// CreateDocument writes a document (status processing) with its raw upload.
+	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
+	// CreateSet is idempotent for one owner and id: the last call wins.
+	CreateSet(ctx context.Context, s chat.DocumentSet) error
+}
+
+// Quotas bound what is stored and spent.
+type Quotas interface {
+	// Within returns the methods that insert, bounded: each counts in its own
+	// transaction, and one that would exceed a bound inserts nothing and returns
+	// *Exceeded. What was inserted before is never refused: a repeated call counts
+	// nothing. The methods of the Store itself have no bounds.
+	Within(b Bounds) Inserter
+	// Stored counts what an owner has stored or, without an owner, what an address
+	// has stored without an account.
+	Stored(ctx context.Context, owner, address string) (Stored, error)
+	// Spent is what the settled turns of an owner or, without an owner, of an address
+	// have used on the UTC day of a time.
+	Spent(ctx context.Context, owner, address string, on time.Time) (Spending, error)
+	// SpendOnDocument adds what the ingest of an owner's document has used, for its
+	// owner and the address that it came from.
+	SpendOnDocument(ctx context.Context, owner, id string, s Spending, at time.Time) error
+	// PruneSpending forgets the days before that of a time.
+	PruneSpending(ctx context.Context, before time.Time) error
+}
+
+// Visitors knows the owners who have no account: those for whom something was
+// inserted with Bounds.Anonymous.
+type Visitors interface {
+	// Seen records a request of an owner. With account, the owner has one now: their
+	// data counts for no address any more, and is not UnusedOwners'.
+	Seen(ctx context.Context, owner string, account bool, at time.Time) error
+	// UnusedOwners lists owners without an account who were last seen before a time:
+	// ordered by id, those after one.
+	UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error)
+}
+
+// SeenEvery is how exactly it is recorded when an owner was last seen.
+const SeenEvery = 24 * time.Hour
+
+// Bounds are what an insert may lead to. A number that is 0 is no bound.
+type Bounds struct {
+	Anonymous bool   // the owner has no account
+	Address   string // rate-limit key of an anonymous owner's address; empty: none
+
+	Owner      Quota // of the owner
+	PerAddress Quota // of all that Address has stored
+	Everybody  Quota // of all that is stored without an account
+
+	Unused      Quota // of the owner's pictures that no message uses
+	BusyThreads int   // threads of the owner that may run turns at the same time
+	QueuedTurns int   // turns that may wait in one thread
+	Daily       Spending
+}
+
+// Quota bounds what is stored.
+type Quota struct {
+	Threads, Sets, Documents, Pictures, Bytes int64
+}
+
+// Stored is what counts against a Quota. Bytes are those of documents as they were
+// uploaded, pictures, and message repositories.
+type Stored = Quota
+
+// Spending is what models cost.
+type Spending struct {
+	Tokens  int64
+	CostUSD float64
+}
+
+// Bound names a number of Bounds.
+type Bound string
+
+// Bounds that can be exceeded.
+const (
+	BoundThreads   Bound = "conversations"
+	BoundSets      Bound = "document_sets"
+	BoundDocuments Bound = "documents"
+	BoundPictures  Bound = "pictures"
+	BoundBytes     Bound = "storage_bytes"
+	BoundUnused    Bound = "unused_pictures"
+	BoundBusy      Bound = "busy_threads"
+	BoundQueued    Bound = "queued_turns"
+	BoundTokens    Bound = "daily_tokens"
+	BoundCost      Bound = "daily_cost_usd"
+)
+
+// Scope says whose bound it is.
+type Scope string
+
+// Scopes of bounds.
+const (
+	OfOwner     Scope = "owner"
+	OfAddress   Scope = "address"
+	OfEverybody Scope = "everybody"
+)
+
+// Exceeded is an insert that was refused because of a bound.
+type Exceeded struct {
+	Bound Bound
+	Scope Scope
+	Limit float64
+}
+
+func (e *Exceeded) Error() string {
+	return fmt.Sprintf("more than %v %s of the %s", e.Limit, e.Bound, e.Scope)
+}
+
+// Exceeds returns the first bound that s exceeds; nil: none. Spending has reached its
+// bound when it equals it.
+func (s Spending) Exceeds(most Spending, scope Scope) *Exceeded {
+	switch {
+	case most.Tokens > 0 && s.Tokens >= most.Tokens:
+		return &Exceeded{BoundTokens, scope, float64(most.Tokens)}
+	case most.CostUSD > 0 && s.CostUSD >= most.CostUSD:
+		return &Exceeded{BoundCost, scope, most.CostUSD}
+	}
+	return nil
+}

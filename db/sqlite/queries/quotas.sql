@@ -1,0 +1,98 @@
+-- What is stored, by owner, by address, and by everybody without an account. An
+-- empty owner or address, or a false flag, is not counted.
+
+-- name: StoredThreads :one
+SELECT
+    (SELECT count(*) FROM conversations o WHERE o.owner = @owner) AS of_owner,
+    (SELECT count(*) FROM conversations a WHERE a.address = @address AND a.address <> '') AS of_address,
+    (SELECT count(*) FROM conversations v WHERE v.address <> '' AND CAST(@everybody AS BOOLEAN)) AS of_everybody;
+
+-- name: StoredSets :one
+SELECT
+    (SELECT count(*) FROM document_sets o WHERE o.owner = @owner) AS of_owner,
+    (SELECT count(*) FROM document_sets a WHERE a.address = @address AND a.address <> '') AS of_address,
+    (SELECT count(*) FROM document_sets v WHERE v.address <> '' AND CAST(@everybody AS BOOLEAN)) AS of_everybody;
+
+-- name: FilesOfOwner :one
+SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.owner = @owner) d,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.owner = @owner) p,
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = @owner) r;
+
+-- name: FilesOfAddress :one
+SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address = @address AND x.address <> '') d,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address = @address AND x.address <> '') p,
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = @address AND x.address <> '') r;
+
+-- name: FilesOfEverybody :one
+SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address <> '') d,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address <> '') p,
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r;
+
+-- What decides whether a turn that was just inserted may stay: CountOpenTurns, and
+-- what its owner and address have spent on a day.
+-- INDEXED BY: SQLite would read all turns of the owner.
+
+-- name: TurnLoad :one
+SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
+    count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy,
+    CAST(coalesce((SELECT s.tokens FROM spending s WHERE s.subject = @of_owner AND s.day = @day), 0) AS INTEGER) AS owner_tokens,
+    CAST(coalesce((SELECT s.cost_nanos FROM spending s WHERE s.subject = @of_owner AND s.day = @day), 0) AS INTEGER) AS owner_nanos,
+    CAST(coalesce((SELECT s.tokens FROM spending s WHERE s.subject = @of_address AND s.day = @day), 0) AS INTEGER) AS address_tokens,
+    CAST(coalesce((SELECT s.cost_nanos FROM spending s WHERE s.subject = @of_address AND s.day = @day), 0) AS INTEGER) AS address_nanos
+FROM turns INDEXED BY turns_open
+WHERE owner = @owner AND settled_at = 0
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after));
+
+-- name: Spent :one
+SELECT tokens, cost_nanos FROM spending WHERE subject = @subject AND day = @day;
+
+-- name: AddSpending :exec
+INSERT INTO spending (subject, day, tokens, cost_nanos) VALUES (@subject, @day, @tokens, @cost_nanos)
+ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos;
+
+-- name: AddSpendingOfAddress :exec
+INSERT INTO spending (subject, day, tokens, cost_nanos)
+SELECT 'address:' || d.address, CAST(@day AS INTEGER), CAST(@tokens AS INTEGER), CAST(@cost_nanos AS INTEGER) FROM documents d
+WHERE d.id = @doc_id AND d.owner = @owner AND d.address <> ''
+ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos;
+
+-- name: PruneSpending :execrows
+DELETE FROM spending WHERE day < @before_day;
+
+-- name: MarkAnonymous :exec
+INSERT INTO anonymous_owners (owner, seen_at) VALUES (@owner, @at)
+ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at WHERE anonymous_owners.seen_at < excluded.seen_at - 86400000000; -- db.SeenEvery
+
+-- name: AnonymousSeen :one
+SELECT seen_at FROM anonymous_owners WHERE owner = @owner;
+
+-- name: SetAnonymousSeen :exec
+UPDATE anonymous_owners SET seen_at = @at WHERE owner = @owner AND seen_at < @at;
+
+-- name: UnmarkAnonymous :exec
+DELETE FROM anonymous_owners WHERE owner = @owner;
+
+-- name: UnusedOwners :many
+SELECT owner FROM anonymous_owners WHERE seen_at < @before_at AND owner > @after_owner
+ORDER BY owner LIMIT CAST(@max_rows AS INTEGER);
+
+-- name: ClearThreadAddresses :exec
+UPDATE conversations SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: ClearDocumentAddresses :exec
+UPDATE documents SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: ClearSetAddresses :exec
+UPDATE document_sets SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: ClearAttachmentAddresses :exec
+UPDATE attachments SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: ClearRepoAddresses :exec
+UPDATE repos SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: DeleteUserSpending :exec
+DELETE FROM spending WHERE subject = @subject;

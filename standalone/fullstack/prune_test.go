@@ -1,0 +1,65 @@
+package fullstack
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/admin"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
+	s, _, c := scripted(t)
+	gone := c.me()
+	doc := c.upload("Liquidity circular", circular)
+	answered(t, c.ask("What is the ratio?", tags(doc)))
+	back := newTalk(t, c.url, s.NewUser())
+	back.ask("Hello", nil) // a question waits for them
+	store, ctx := s.Parts.Store, context.Background()
+	theirs := keptOf(t, store, back.me())
+	require.NoError(t, store.PutProfile(ctx, "signed in", chat.Profile{Industry: "banking"}))
+	public, err := store.ListDocuments(ctx, "nobody", "", 200)
+	require.NoError(t, err)
+	later := time.Now().Add(31 * 24 * time.Hour)
+	require.NoError(t, store.Seen(ctx, back.me(), false, later))
+
+	p := admin.Pruning{
+		Users:     admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: s.Parts.Temporal}, Namespace: s.Parts.Namespace},
+		Retention: 30 * 24 * time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return later },
+	}
+	var out bytes.Buffer
+	require.NoError(t, p.Run(ctx, true, &out))
+	require.Contains(t, out.String(), "Of 1 anonymous callers")
+	require.Contains(t, out.String(), "1 conversations with 1 turns")
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, statusOf(t, s, c.thread))
+	require.Equal(t, theirs, keptOf(t, store, back.me()))
+	require.Equal(t, 1, keptOf(t, store, "signed in").Profiles)
+	kept, err := store.ListDocuments(ctx, "nobody", "", 200)
+	require.NoError(t, err)
+	require.Equal(t, public, kept, "public documents")
+	require.True(t, afterwards(t, s, gone).Empty())
+}
+
+func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
+	s, _, c := scripted(t, stacktest.Flag("anonymous-retention", "1ns"))
+	c.ask("Hello", nil) // a question waits for them
+	visitor := c.me()
+	ctx := context.Background()
+	require.NoError(t, (&workflows.Client{Temporal: s.Temporal()}).SchedulePrune(ctx), "a second worker updates it")
+	daily := s.Temporal().ScheduleClient().GetHandle(ctx, workflows.PruneSchedule)
+	told, err := daily.Describe(ctx)
+	require.NoError(t, err)
+	require.Len(t, told.Info.NextActionTimes, 10)
+	require.Less(t, time.Until(told.Info.NextActionTimes[0]), 25*time.Hour)
+	require.NoError(t, daily.Trigger(ctx, client.ScheduleTriggerOptions{}))
+	require.Eventually(t, func() bool { return keptOf(t, s.Parts.Store, visitor).Empty() }, time.Minute, 50*time.Millisecond)
+}
