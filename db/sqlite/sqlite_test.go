@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestOpenCreatesAFileThatOnlyItsUserCanRead(t *testing.T) {
 	require.NoError(t, s.reader.QueryRow("SELECT max(version_id) FROM goose_db_version").Scan(&version))
 	entries, err := migrations.ReadDir("migrations")
 	require.NoError(t, err)
-	require.Len(t, entries, int(version))
+	require.True(t, strings.HasPrefix(entries[len(entries)-1].Name(), fmt.Sprintf("%05d_", version)), "the newest migration has run")
 
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "busy_timeout": "5000"} {
 		for _, pool := range []*sql.DB{s.writer, s.reader} {
@@ -132,7 +133,8 @@ func TestAbortedIngestLeavesNoRows(t *testing.T) {
 		require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: name, Owner: "o"}, nil))
 		edition, err := s.beginEdition(t.Context(), "o", name, "half")
 		require.NoError(t, err)
-		require.NoError(t, s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}}))
+		_, err = s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}})
+		require.NoError(t, err)
 		hits, err := s.SearchText(t.Context(), "o", []string{"half"}, nil, 9)
 		require.NoError(t, err)
 		require.Empty(t, hits, "a partly stored text is invisible")
