@@ -28,6 +28,7 @@ type material struct {
 	texts       map[string]string
 	attachments []string
 	offered     []tools.Tool
+	remembered  []string // as in pieceRequest
 }
 
 // gather reads the input of an answer, in parallel: the person waits for it before
