@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"limits", limitTests},
 		{"owners", ownerTests},
 		{"repair", repairTests},
+		{"audit", auditTests},
 		{"users", userTests},
 		{"races", raceTests},
 		{"closing", closingTests},

@@ -33,6 +33,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.admissionStmt, err = db.PrepareContext(ctx, admission); err != nil {
 		return nil, fmt.Errorf("error preparing query Admission: %w", err)
 	}
+	if q.appendAuditStmt, err = db.PrepareContext(ctx, appendAudit); err != nil {
+		return nil, fmt.Errorf("error preparing query AppendAudit: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -41,6 +44,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.attachmentsByIDStmt, err = db.PrepareContext(ctx, attachmentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query AttachmentsByID: %w", err)
+	}
+	if q.auditEntriesStmt, err = db.PrepareContext(ctx, auditEntries); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditEntries: %w", err)
 	}
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
@@ -372,6 +378,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.useAttachmentsStmt, err = db.PrepareContext(ctx, useAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UseAttachments: %w", err)
 	}
+	if q.userAttachmentsStmt, err = db.PrepareContext(ctx, userAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query UserAttachments: %w", err)
+	}
 	if q.userDocumentsStmt, err = db.PrepareContext(ctx, userDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query UserDocuments: %w", err)
 	}
@@ -407,6 +416,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing admissionStmt: %w", cerr)
 		}
 	}
+	if q.appendAuditStmt != nil {
+		if cerr := q.appendAuditStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing appendAuditStmt: %w", cerr)
+		}
+	}
 	if q.attachmentStmt != nil {
 		if cerr := q.attachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
@@ -420,6 +434,11 @@ func (q *Queries) Close() error {
 	if q.attachmentsByIDStmt != nil {
 		if cerr := q.attachmentsByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentsByIDStmt: %w", cerr)
+		}
+	}
+	if q.auditEntriesStmt != nil {
+		if cerr := q.auditEntriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditEntriesStmt: %w", cerr)
 		}
 	}
 	if q.branchMessagesStmt != nil {
@@ -972,6 +991,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing useAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.userAttachmentsStmt != nil {
+		if cerr := q.userAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing userAttachmentsStmt: %w", cerr)
+		}
+	}
 	if q.userDocumentsStmt != nil {
 		if cerr := q.userDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing userDocumentsStmt: %w", cerr)
@@ -1039,9 +1063,11 @@ type Queries struct {
 	addStreamRunStmt              *sql.Stmt
 	addToSetStmt                  *sql.Stmt
 	admissionStmt                 *sql.Stmt
+	appendAuditStmt               *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
+	auditEntriesStmt              *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
 	busyThreadsStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
@@ -1152,6 +1178,7 @@ type Queries struct {
 	unusedAttachmentsStmt         *sql.Stmt
 	updateSetStmt                 *sql.Stmt
 	useAttachmentsStmt            *sql.Stmt
+	userAttachmentsStmt           *sql.Stmt
 	userDocumentsStmt             *sql.Stmt
 	userThreadsStmt               *sql.Stmt
 	visibleChunksStmt             *sql.Stmt
@@ -1166,9 +1193,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addStreamRunStmt:              q.addStreamRunStmt,
 		addToSetStmt:                  q.addToSetStmt,
 		admissionStmt:                 q.admissionStmt,
+		appendAuditStmt:               q.appendAuditStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
+		auditEntriesStmt:              q.auditEntriesStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
 		busyThreadsStmt:               q.busyThreadsStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
@@ -1279,6 +1308,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
 		updateSetStmt:                 q.updateSetStmt,
 		useAttachmentsStmt:            q.useAttachmentsStmt,
+		userAttachmentsStmt:           q.userAttachmentsStmt,
 		userDocumentsStmt:             q.userDocumentsStmt,
 		userThreadsStmt:               q.userThreadsStmt,
 		visibleChunksStmt:             q.visibleChunksStmt,
