@@ -94,8 +94,9 @@ var walk = map[string]route{
 	"GET /openapi.json": {open: true, ways: at("/openapi.json")},
 	"GET /api/config":   {open: true, ways: at("/api/config")}, // a page must know how to sign in
 
-	"GET /api/me": {ways: harmless(200, "/api/me", "")},
-	"PUT /api/me": {ways: harmless(200, "/api/me", `{}`)},
+	"GET /api/me":        {ways: harmless(200, "/api/me", "")},
+	"GET /api/me/export": {ways: harmless(200, "/api/me/export", "")}, // TestExportHoldsAllOfTheCallerAndNothingOfOthers reads it
+	"PUT /api/me":        {ways: harmless(200, "/api/me", `{}`)},
 
 	"POST /api/chat": {ways: func(o, mine owned) []way {
 		return []way{

@@ -36,6 +36,9 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/me", Handle: s.me, Group: groupCaller, About: "Who the caller is.", Answers: openapi.OK(meJSON{})},
 		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{})},
 
+		{Route: "GET /api/me/export", Handle: s.exportMe, Group: groupCaller, About: "All that is kept of the caller, as a zip archive: conversations, documents, sets, pictures and what they say about themselves.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/zip"}}, Errors: []int{http.StatusTooManyRequests}},
+
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
 		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Group: groupLangGraph, About: "Keeps a client's message repository.",

@@ -63,6 +63,7 @@ type Limiter struct {
 
 	streams inFlight
 	uploads inFlight
+	exports inFlight
 }
 
 func (l *Limiter) shared() limiter.Store { return sharedCounts{l.Store} }

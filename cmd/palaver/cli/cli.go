@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/palaver-chat/palaver/admin"
+	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/service"
@@ -29,6 +31,9 @@ type grammar struct {
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
+	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all that is kept of a user into a zip archive."`
+	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
+	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server checks the tokens that it is sent."`
 	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
 	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is running; for container health checks."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
@@ -61,7 +66,7 @@ type (
 func Main(args []string) int {
 	var c grammar
 	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
-		kong.Vars{"document_types": extract.All().Labels()})
+		kong.Vars{"document_types": extract.All().Labels(), "audit_kinds": strings.Join(audit.Kinds, ", ")})
 	if err != nil {
 		return printError(err)
 	}

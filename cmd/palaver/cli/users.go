@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/palaver-chat/palaver/admin"
+	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/workflows"
@@ -22,6 +23,10 @@ func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Lo
 		return err
 	}
 	defer temporal.Close()
-	users := admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal}, Namespace: namespace}
-	return users.Delete(ctx, d.ID, d.Yes, os.Stdout)
+	users := admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal, Namespace: namespace}}
+	err = users.Delete(ctx, d.ID, d.Yes, os.Stdout)
+	if d.Yes {
+		record(store, log, audit.Deleted, d.ID, map[string]any{"user": d.ID, "complete": err == nil})
+	}
+	return err
 }
