@@ -5,7 +5,6 @@ MAKEFLAGS += --no-print-directory
 
 STATICCHECK  := .tools/staticcheck-v0.8.2
 WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
-CYCLONEDX    := .tools/cyclonedx-gomod-v1.9.0
 GOVULNCHECK  := .tools/govulncheck-v1.1.4
 
 # The Go modules: the product, the one-process program with its servers, and the tests
@@ -135,8 +134,8 @@ generate: tools-present ## Regenerate .env.example
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 .PHONY: release
-release: tools-present $(CYCLONEDX) web/dist/index.html ## Programs, bills of materials, licences and checksums into dist/ (PLATFORMS="linux/amd64")
-	@scripts/release $(CYCLONEDX) $(PLATFORMS)
+release: tools-present web/dist/index.html ## Programs, bills of materials, licences and checksums into dist/ (PLATFORMS="linux/amd64")
+	@scripts/release $(PLATFORMS)
 
 .PHONY: audit
 audit: tools-present $(GOVULNCHECK) web/node_modules/.installed ## Look for known vulnerabilities in what Palaver is made of; needs the network
@@ -180,10 +179,6 @@ bench/peers/langgraph/node_modules/.installed: bench/peers/langgraph/package-loc
 $(STATICCHECK):
 	@echo "== installing staticcheck"
 	@scripts/install-tool $@ honnef.co/go/tools/cmd/staticcheck
-
-$(CYCLONEDX):
-	@echo "== installing cyclonedx-gomod"
-	@scripts/install-tool $@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
 $(GOVULNCHECK):
 	@echo "== installing govulncheck"
