@@ -94,9 +94,12 @@ var walk = map[string]route{
 	"GET /openapi.json": {open: true, ways: at("/openapi.json")},
 	"GET /api/config":   {open: true, ways: at("/api/config")}, // a page must know how to sign in
 
-	"GET /api/me":        {ways: harmless(200, "/api/me", "")},
-	"GET /api/me/export": {ways: harmless(200, "/api/me/export", "")}, // TestExportHoldsAllOfTheCallerAndNothingOfOthers reads it
+	"GET /api/me": {ways: harmless(200, "/api/me", "")},
+	// TestExportHoldsAllOfTheCallerAndNothingOfOthers reads what it holds.
+	"GET /api/me/export": {ways: harmless(200, "/api/me/export", "")},
 	"PUT /api/me":        {ways: harmless(200, "/api/me", `{}`)},
+	// It names no user. What it does to its caller: TestEndedSessionsAreRefusedEverywhere.
+	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},
 
 	"POST /api/chat": {ways: func(o, mine owned) []way {
 		return []way{

@@ -89,7 +89,7 @@ type table struct {
 // copied: they start at zero. The audit log stays in the SQLite file: it says what
 // happened to that one.
 var moving = []table{
-	{name: "profiles", columns: "owner, industry, location"},
+	{name: "profiles", columns: "owner, industry, location, sessions"},
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places", flags: "listed"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
