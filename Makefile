@@ -5,6 +5,7 @@ MAKEFLAGS += --no-print-directory
 
 STATICCHECK  := .tools/staticcheck-v0.8.2
 WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
+GOVULNCHECK  := .tools/govulncheck-v1.1.4
 
 # The Go modules: the product, the one-process program with its servers, the tests of
 # the Dockerfile and docker-compose.yml, and an example of a program with additions.
@@ -130,9 +131,24 @@ fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
 generate: tools-present ## Regenerate .env.example
 	@go generate ./config
 
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+.PHONY: release
+release: tools-present web/dist/index.html ## Programs, bills of materials, licences and checksums into dist/ (PLATFORMS="linux/amd64")
+	@scripts/release $(PLATFORMS)
+
+.PHONY: audit
+audit: tools-present $(GOVULNCHECK) web/node_modules/.installed ## Look for known vulnerabilities in what Palaver is made of; needs the network
+	@for module in $(MODULES); do \
+		echo "== govulncheck ($$module)"; \
+		(cd $$module && "$(CURDIR)/$(GOVULNCHECK)" ./...); \
+	done
+	@echo "== npm audit (web)"
+	@cd web && npm audit --omit=dev
+
 .PHONY: clean
 clean: ## Remove build results; data and settings stay
-	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules bench/peers/langgraph/node_modules
+	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present
@@ -163,6 +179,10 @@ bench/peers/langgraph/node_modules/.installed: bench/peers/langgraph/package-loc
 $(STATICCHECK):
 	@echo "== installing staticcheck"
 	@scripts/install-tool $@ honnef.co/go/tools/cmd/staticcheck
+
+$(GOVULNCHECK):
+	@echo "== installing govulncheck"
+	@scripts/install-tool $@ golang.org/x/vuln/cmd/govulncheck
 
 $(WORKFLOWCHECK):
 	@echo "== installing workflowcheck"

@@ -58,13 +58,14 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		b.Parent = t.Parent
 	}
 	if b.Parent == now.Head {
-		b.Approved = now.Approvals
+		b.Approved = a.withoutPinned(ctx, ref.Owner, b.Agent, now.Approvals)
 		return b, nil
 	}
-	b.Approved, err = a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
+	approved, err := a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // no branch: every tool needs approval
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
+	b.Approved = a.withoutPinned(ctx, ref.Owner, b.Agent, approved)
 	return b, nil
 }
 

@@ -24,12 +24,12 @@ func readCalls(s pieceRequest, calls []llm.ToolCall) []wanted {
 	var out []wanted
 	for _, c := range calls {
 		id := chat.CallID(s.TurnID, s.Calls+len(out)+1)
-		out = append(out, readCall(s.offered, id, c))
+		out = append(out, readCall(s, id, c))
 	}
 	return out
 }
 
-func readCall(offered []tools.Tool, id string, c llm.ToolCall) wanted {
+func readCall(s pieceRequest, id string, c llm.ToolCall) wanted {
 	w := wanted{Wanted: Wanted{CallRef: chat.CallRef{ID: id, Name: c.Name}}}
 	given := strings.TrimSpace(strings.ToValidUTF8(c.Arguments, ""))
 	if given == "" || given == "null" {
@@ -43,15 +43,19 @@ func readCall(offered []tools.Tool, id string, c llm.ToolCall) wanted {
 		}
 	}
 	w.texts = []db.Text{{Key: chat.CallKey(id), Text: string(arguments)}}
-	i := slices.IndexFunc(offered, func(t tools.Tool) bool { return t.Name == c.Name })
+	i := slices.IndexFunc(s.offered, func(t tools.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return w.refuse(fmt.Sprintf("There is no tool called %s.", c.Name))
 	}
-	t := offered[i]
+	t := s.offered[i]
+	w.Pin = t.Pin
 	if wrong := tools.Misfit(t.Schema, arguments); wrong != "" {
 		return w.refuse("The call was not made: " + wrong + ".")
 	}
 	w.Approval, w.SideEffects, w.Editable = t.Approval, t.SideEffects, t.Approval == tools.Edit
+	if w.Pin != "" && slices.Contains(s.remembered, w.ApprovalName()) {
+		w.Approval = tools.Never
+	}
 	if w.Editable {
 		w.texts = append(w.texts, db.Text{Key: chat.SchemaKey(t.Name), Text: string(t.Schema)})
 	}

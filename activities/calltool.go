@@ -66,6 +66,10 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	if !known {
 		return a.storeToolResult(ctx, w, r, tools.Failed("The tool "+r.Name+" is not there any more."))
 	}
+	if r.Pin != "" && tool.Pin != r.Pin {
+		a.logOf(r.TurnRef).Warn("tool call refused: the tool's definition changed after the model read it", "tool", r.Name, "call", r.ID)
+		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: the definition of "+r.Name+" changed after the call was proposed."))
+	}
 	if r.Hash != "" && tools.Hash(arguments) != r.Hash {
 		a.logOf(r.TurnRef).Error("tool call refused: its arguments changed after they were shown", "tool", r.Name, "call", r.ID)
 		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: its arguments changed after they were shown."))

@@ -354,6 +354,7 @@ func TestOnlyAnApprovalIsRemembered(t *testing.T) {
 
 func TestApprovalsComeFromTheParentTurn(t *testing.T) {
 	b := setup(t)
+	b.equip(sending(nothing))
 	first := b.exchange("One", "1")
 	ref := b.say("Two")
 	b.put(ref, chat.PieceKey(1), "2")

@@ -24,6 +24,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 	}
 	r.Value = r.Value.Whole(texts)
 	var out Decided
+	var kept []db.Text
 	for _, call := range r.Question.Calls {
 		i := slices.IndexFunc(r.Value.Decisions, func(d chat.Decision) bool { return d.ID == call.ID })
 		if i < 0 { // ResumeValue.Fits rules this out
@@ -40,18 +41,23 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 				out.Hashes[call.ID] = tools.Hash([]byte(text))
 			}
 			if r.Value.Decisions[i].Remember {
-				out.Remember = append(out.Remember, call.Name)
+				out.Remember = append(out.Remember, call.ApprovalName())
 			}
 		}
 		out.Misfit = out.Misfit || !run && r.Value.Decisions[i].Decision == chat.Approved
-		if key == "" || r.Check {
-			continue
-		}
-		if err := a.putTexts(ctx, r.TurnRef, db.Text{Key: key, Text: text}); err != nil {
-			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
+		if key != "" {
+			kept = append(kept, db.Text{Key: key, Text: text})
 		}
 	}
 	out.Remember = language.Distinct(out.Remember)
+	for _, name := range out.Remember {
+		kept = append(kept, db.Text{Key: chat.RememberedKey(name)})
+	}
+	if len(kept) > 0 && !r.Check {
+		if err := a.putTexts(ctx, r.TurnRef, kept...); err != nil {
+			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
+		}
+	}
 	return out, nil
 }
 

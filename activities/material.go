@@ -29,6 +29,7 @@ type material struct {
 	attachments []string
 	noWeb       bool // the person forbade searches of the web
 	offered     []tools.Tool
+	remembered  []string // as in pieceRequest
 }
 
 // gather reads the input of an answer, in parallel: the person waits for it before

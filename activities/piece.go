@@ -36,6 +36,8 @@ type pieceRequest struct {
 	request llm.Request
 	filter  *cite.Filter
 	offered []tools.Tool
+	// remembered are approvals of pinned tools.
+	remembered []string
 }
 
 // pieceResult is the result of a model call, before it is stored.

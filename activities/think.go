@@ -88,6 +88,11 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 		return pieceRequest{}, err
 	}
 
+	offered := a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated, turn.Content.NoWebSearch)
+	remembered, err := a.remembered(ctx, r.TurnRef, texts, offered)
+	if err != nil {
+		return pieceRequest{}, err
+	}
 	said := llm.Message{
 		Role: llm.User, Images: images,
 		Text: turn.Content.Message + prompt.TaggedNote(tagged.Docs) + a.unseenImagesNote(turn.Content.Attachments),
@@ -109,7 +114,7 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 			MaxTokens:   prompt.MaxAnswerTokens,
 		},
 		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
-		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated, turn.Content.NoWebSearch),
+		offered: offered, remembered: remembered,
 	}, nil
 }
 

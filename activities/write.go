@@ -29,7 +29,7 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 		return Written{}, a.endError(w, ctx, r.TurnRef, step, err)
 	}
 	return a.streamPiece(parent, ctx, w, pieceRequest{
-		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered,
+		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered, remembered: m.remembered,
 		filter: cite.New(m.Calls.Sources, m.Quotable...).Continue(m.Calls.Citations),
 	})
 }
@@ -44,6 +44,9 @@ func (a *Activities) addToolsAndImages(ctx context.Context, r WriteRequest, m *m
 	if !a.Model.Info().Offline {
 		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.Calls.Truncated, m.noWeb)
 		m.HasTools = len(m.offered) > 0
+		if m.remembered, err = a.remembered(ctx, r.TurnRef, m.texts, m.offered); err != nil {
+			return err
+		}
 	}
 	m.Message += a.unseenImagesNote(m.attachments)
 	m.Images, err = a.images(ctx, r.Owner, m.attachments)

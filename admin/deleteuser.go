@@ -16,9 +16,8 @@ import (
 
 // UserDeletion deletes users, with their workflows and histories.
 type UserDeletion struct {
-	Store     db.Store
-	Threads   *workflows.Client
-	Namespace string // of Temporal
+	Store   db.Store
+	Threads *workflows.Client
 }
 
 // Timeout of the check that Temporal is available.
@@ -70,6 +69,7 @@ func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserD
 
 // remains lists data that no command of ours can delete.
 const remains = `What remains:
+- the entries of the audit log about the user, with ids and addresses;
 - of Temporal, what is in its archive, if it has one;
 - the bare ids of the removed conversations, so that nothing is written under them again;
 - in the database file and its index, freed space until it is written over; backups of it;
@@ -118,11 +118,11 @@ func (d UserDeletion) forgetHistories(ctx context.Context, data db.UserData) str
 	}
 	asked := 0
 	for _, id := range ids {
-		n, err := d.Threads.Forget(ctx, d.Namespace, id)
+		n, err := d.Threads.Forget(ctx, id)
 		asked += n
 		if err != nil {
-			return fmt.Sprintf("Temporal was asked to delete %d histories; the others it keeps until the retention of namespace %s ends: %v\n", asked, d.Namespace, err)
+			return fmt.Sprintf("Temporal was asked to delete %d histories; the others it keeps until the retention of namespace %s ends: %v\n", asked, d.Threads.Namespace, err)
 		}
 	}
-	return fmt.Sprintf("Temporal was asked to delete %d histories; any that it has not listed yet it keeps until the retention of namespace %s ends.\n", asked, d.Namespace)
+	return fmt.Sprintf("Temporal was asked to delete %d histories; any that it has not listed yet it keeps until the retention of namespace %s ends.\n", asked, d.Threads.Namespace)
 }

@@ -45,12 +45,14 @@ func (s *server) answer(ctx context.Context, who identity.Caller, r chat.Resume)
 	if err := s.checkDecisions(ctx, who.ID, state.TurnID, *state.Pending, &r.Value); err != nil {
 		return chat.Turn{}, "", err
 	}
+	said := r.Value
 	if r.Value, err = s.keepAnswer(ctx, who.ID, state.TurnID, *state.Pending, r.Value); err != nil {
 		return chat.Turn{}, "", err
 	}
 	if err := s.Threads.Resume(ctx, r); err != nil {
 		return chat.Turn{}, "", problem.Engine(err)
 	}
+	s.decided(who, r.ThreadID, *state.Pending, said)
 	turn, err := s.Store.Turn(ctx, who.ID, state.TurnID)
 	if err != nil { // the thread has the turn, so its row exists or will exist
 		turn = liveTurn(state, r.ThreadID, state.TurnID)

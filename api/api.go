@@ -23,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -81,6 +82,8 @@ type Deps struct {
 	Optional func() map[string]string
 	// Stop is closed when the server shuts down; it ends open streams.
 	Stop <-chan struct{}
+	// Audit takes what operators may be asked about; nil: nothing is recorded.
+	Audit *audit.Log
 	// Metrics is served under /metrics; a registry of its own by default.
 	Metrics *prometheus.Registry
 }
@@ -161,7 +164,7 @@ func newServer(d Deps) (*server, error) {
 	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, SettleLost: s.settleBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
-	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: describe, Log: d.Log, Stop: d.Stop, Ping: pingInterval, AllowedNames: d.Config.Hosts.Named(),
+	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: s.describeToMCP, Log: d.Log, Stop: d.Stop, Ping: pingInterval, AllowedNames: d.Config.Hosts.Named(),
 		Expiry: func(who identity.Caller) (<-chan time.Time, func()) { return s.expiry(who) }})
 	var err error
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
@@ -234,6 +237,7 @@ func (s *server) now() time.Time { return time.Now().Add(s.Config.ClockOffset).U
 // identify sets the request's caller, or refuses the request.
 func (s *server) identify(c *gin.Context) {
 	if err := s.identity.Identify(c); err != nil {
+		s.refusedSignIn(c, err)
 		s.fail(c, err)
 		return
 	}

@@ -196,7 +196,7 @@ func (s *server) patchConversation(c *gin.Context) error {
 }
 
 // deleteConversation ends the workflow first, so that it does not write to deleted
-// rows.
+// rows, and has the histories deleted before the row goes that a second try needs.
 func (s *server) deleteConversation(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
@@ -209,9 +209,13 @@ func (s *server) deleteConversation(c *gin.Context) error {
 	if err := s.Threads.Delete(ctx, id); err != nil {
 		return problem.Engine(err)
 	}
+	if err := s.Threads.ForgetThread(ctx, id); err != nil {
+		return problem.Engine(err)
+	}
 	if err := s.Store.DeleteConversation(ctx, who.ID, id); err != nil {
 		return err
 	}
+	s.deleted(who, "conversation", id)
 	c.Status(http.StatusNoContent)
 	return nil
 }

@@ -319,9 +319,11 @@ func (s *server) deleteDocument(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Store.DeleteDocument(c.Request.Context(), identity.Of(c).ID, id); err != nil {
+	who := identity.Of(c)
+	if err := s.Store.DeleteDocument(c.Request.Context(), who.ID, id); err != nil {
 		return err
 	}
+	s.deleted(who, "document", id)
 	c.Status(http.StatusNoContent)
 	return nil
 }

@@ -117,6 +117,7 @@ type engine struct {
 	resumes     []chat.Resume
 	submits     []chat.Submit
 	deleted     []string
+	forgotten   []string
 	ingested    []string
 	refuse      error // returned by Submit
 	unavailable error // returned by every call
@@ -302,6 +303,13 @@ func (e *engine) Delete(_ context.Context, threadID string) error {
 	defer e.mu.Unlock()
 	e.deleted = append(e.deleted, threadID)
 	delete(e.open, threadID)
+	return e.unavailable
+}
+
+func (e *engine) ForgetThread(_ context.Context, threadID string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.forgotten = append(e.forgotten, threadID)
 	return e.unavailable
 }
 

@@ -110,6 +110,7 @@ func (s *server) fail(c *gin.Context, err error) {
 		return
 	}
 	p := describe(err)
+	s.reachedLimit(c, p)
 	if p.Status >= http.StatusInternalServerError {
 		level := slog.LevelError
 		if p.Status == http.StatusServiceUnavailable { // a dependency is down or busy

@@ -95,7 +95,9 @@ var walk = map[string]route{
 	"GET /api/config":   {open: true, ways: at("/api/config")}, // a page must know how to sign in
 
 	"GET /api/me": {ways: harmless(200, "/api/me", "")},
-	"PUT /api/me": {ways: harmless(200, "/api/me", `{}`)},
+	// TestExportHoldsAllOfTheCallerAndNothingOfOthers reads what it holds.
+	"GET /api/me/export": {ways: harmless(200, "/api/me/export", "")},
+	"PUT /api/me":        {ways: harmless(200, "/api/me", `{}`)},
 	// It names no user. What it does to its caller: TestEndedSessionsAreRefusedEverywhere.
 	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},
 

@@ -195,7 +195,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c := tourist{b.client(), b}
 	c.Transport = checked{t, promised}
 
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/api/config", "/api/me"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/api/config", "/api/me", "/api/me/export"} {
 		c.get(200, path)
 	}
 	c.get(304, "/openapi.json", "If-None-Match", b.server.openAPI.ETag)

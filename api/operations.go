@@ -39,6 +39,9 @@ func (s *server) operations() []openapi.Operation {
 			Query:   []openapi.Param{{Name: "which", About: "this (the default): this browser; others: all but this one, which gets a new cookie; all: every one. A cookie that no browser has is lost with its conversations.", Enum: openapi.Values("this", "others", "all")}},
 			Answers: openapi.NoContent()},
 
+		{Route: "GET /api/me/export", Handle: s.exportMe, Group: groupCaller, About: "All that is kept of the caller, as a zip archive: conversations, documents, sets, pictures and what they say about themselves.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/zip"}}, Errors: []int{http.StatusTooManyRequests}},
+
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
 		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Upload: true, Group: groupLangGraph, About: "Keeps a client's message repository.",

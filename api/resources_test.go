@@ -216,6 +216,9 @@ func TestConversations(t *testing.T) {
 	if len(b.engine.deleted) != 1 || b.engine.deleted[0] != someThread {
 		t.Errorf("workflows ended: %v", b.engine.deleted)
 	}
+	if len(b.engine.forgotten) != 1 || b.engine.forgotten[0] != someThread {
+		t.Errorf("histories deleted: %v", b.engine.forgotten)
+	}
 }
 
 func TestBadFieldsAreNamed(t *testing.T) {

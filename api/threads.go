@@ -32,6 +32,9 @@ type Threads interface {
 	State(ctx context.Context, threadID string) (chat.ThreadState, error)
 	// Delete ends the thread's workflow.
 	Delete(ctx context.Context, threadID string) error
+	// ForgetThread has the histories of all the thread's workflows deleted, those that
+	// closed earlier too.
+	ForgetThread(ctx context.Context, threadID string) error
 	// Ingest starts the ingest of an uploaded document.
 	Ingest(ctx context.Context, owner, docID string) error
 }

@@ -39,6 +39,10 @@ func ResultKey(callID string) string { return "result:" + callID }
 // the turn that asks for approval.
 func SchemaKey(tool string) string { return "schema:" + tool }
 
+// RememberedKey is the key of a text that says that a person has approved a tool for good
+// during the turn. name is CallRef.ApprovalName.
+func RememberedKey(name string) string { return "remembered:" + name }
+
 // ShownKey is the key of the ids of the passages in a call's result, as JSON. DoneKey is
 // that of a call's outcome: activities.Called, as JSON.
 func ShownKey(callID string) string { return "shown:" + callID }

@@ -23,6 +23,18 @@ type CallRef struct {
 	// Hash is the hash of the arguments that are shown, with which the call may run;
 	// empty in turns from before hashes existed.
 	Hash string `json:"hash,omitempty"`
+	// Pin is the fingerprint of the tool's definition that the model read; empty for our
+	// own tools.
+	Pin string `json:"pin,omitempty"`
+}
+
+// ApprovalName is the name under which a remembered approval of the call is stored. That
+// of a pinned tool cannot be the name of any tool.
+func (c CallRef) ApprovalName() string {
+	if c.Pin == "" {
+		return c.Name
+	}
+	return c.Name + "@" + c.Pin
 }
 
 // CallID returns the id of a turn's n-th tool call, from 1. It is also the idempotency

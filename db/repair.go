@@ -9,8 +9,8 @@ import (
 
 // Audit lists open turns and documents, for the repair of rows whose workflow is lost.
 //
-// OpenThreads, ProcessingDocuments and UnacceptedTurns are the only methods of a Store
-// that read rows of every owner. They return only ids; changes go through methods
+// OpenThreads, ProcessingDocuments and UnacceptedTurns read rows of every owner, as
+// AuditLog does and no other method. They return only ids; changes go through methods
 // that take the owner.
 type Audit interface {
 	// OpenThreads lists conversations of all owners with an accepted, unsettled turn

@@ -4,7 +4,7 @@
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
-// Only methods of Audit read rows of every owner, and they return only ids.
+// Only methods of Audit and AuditLog read rows of every owner, and they return no texts.
 package db
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
@@ -114,6 +114,7 @@ type Store interface {
 	Visitors
 	UserDeleter
 	Audit
+	AuditLog
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	Close() error
@@ -268,6 +269,8 @@ type Files interface {
 	// with it, unless they belong to one already. InsertTurn does so for those of
 	// its content.
 	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
+	// AttachmentIDs are the ids of an owner's pictures.
+	AttachmentIDs(ctx context.Context, owner string) ([]string, error)
 	// UnusedAttachments counts the pictures that no message uses, for a quota.
 	UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error)
 

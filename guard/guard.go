@@ -32,7 +32,10 @@ func (r *Refused) Error() string {
 var ErrRedirect = errors.New("the redirect is not followed")
 
 // Guard decides which addresses are allowed. Safe for concurrent use.
-type Guard struct{ guardian *ssrf.Guardian }
+type Guard struct {
+	guardian *ssrf.Guardian
+	allowed  []netip.Prefix // the operator's own networks
+}
 
 // New makes a guard that allows public addresses and the given prefixes.
 func New(allowed []netip.Prefix) *Guard {
@@ -44,7 +47,7 @@ func New(allowed []netip.Prefix) *Guard {
 			v6 = append(v6, p.Masked())
 		}
 	}
-	return &Guard{ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))}
+	return &Guard{ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)), allowed}
 }
 
 // ParsePrefixes reads ALLOW_PRIVATE_ADDRESSES: addresses and networks, separated by commas or

@@ -23,13 +23,13 @@ import (
 
 const secret = "a secret that is only used in tests"
 
-// claims returns a token's claims if our secret signed it.
-func claims(t *testing.T, authorization string) jwt.RegisteredClaims {
+// claims returns a token's claims if the server's own key signed it.
+func claims(t *testing.T, authorization, server string) jwt.RegisteredClaims {
 	t.Helper()
 	token, bearer := strings.CutPrefix(authorization, "Bearer ")
 	require.True(t, bearer)
 	var c jwt.RegisteredClaims
-	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return []byte(secret), nil },
+	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return []byte(must(Key(secret, server))), nil },
 		jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithIssuedAt())
 	require.NoError(t, err)
 	return c
@@ -220,12 +220,12 @@ func TestRequestsCarryATokenOfTheirOwner(t *testing.T) {
 	)
 	s := newServer()
 	s.AddTool(object("whoami"), func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := claims(t, req.Extra.Header.Get("Authorization"))
+		c := claims(t, req.Extra.Header.Get("Authorization"), "s")
 		require.Equal(t, "call-1", req.Params.Meta[callKey])
 		return says(c.Subject), nil
 	})
 	web := serve(t, s, nil, func(w http.ResponseWriter, r *http.Request) bool {
-		c := claims(t, r.Header.Get("Authorization"))
+		c := claims(t, r.Header.Get("Authorization"), "s")
 		if id := r.Header.Get(sessionID); id != "" {
 			mu.Lock()
 			if ids[id] == "" {
@@ -253,7 +253,7 @@ func TestRequestsCarryATokenOfTheirOwner(t *testing.T) {
 	tokens := map[string]bool{}
 	subjects := map[string]int{}
 	for _, r := range all.requests {
-		c := claims(t, r.Header.Get("Authorization"))
+		c := claims(t, r.Header.Get("Authorization"), "s")
 		checkClaims(t, c, c.Subject, "s")
 		subjects[c.Subject]++
 		tokens[c.ID] = true

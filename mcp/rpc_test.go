@@ -67,15 +67,15 @@ func TestJSONRPCRequestsCarryATokenOfTheirUser(t *testing.T) {
 		result, err := tool.Run(t.Context(), call(owner, `{"a":1}`))
 		require.NoError(t, err)
 		require.Equal(t, tools.Result{Content: `{"a":1}`}, result)
-		checkClaims(t, claims(t, <-heard), owner, "r")
+		checkClaims(t, claims(t, <-heard, "r"), owner, "r")
 	}
 }
 
-func must(raw []byte, err error) []byte {
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return raw
+	return value
 }
 
 func TestJSONRPCAnswersOfAnyShapeAreRead(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 // Options configure Servers.
 type Options struct {
 	Servers []Server // as Parse returns them
-	Secret  string   // signs the tokens that identify the owner of a call; empty: no tokens are sent
+	Secret  string   // of which the keys of the tokens are derived that identify the owner of a call; empty: no tokens are sent
 	Guard   *guard.Guard
 	// Pictures stores pictures in results; nil: results only mention them.
 	Pictures tools.Pictures
@@ -35,7 +35,7 @@ type Options struct {
 // Servers holds the connections to MCP servers and their tools. Safe for concurrent use.
 type Servers struct {
 	all  []*server
-	base *http.Transport
+	base *guard.Encrypted
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -57,7 +57,7 @@ func Open(o Options) *Servers { return open(o, defaultPace, nil) }
 // open calls notified, unless it is nil, after each refresh of a server.
 func open(o Options, p pace, notified func(server string, err error)) *Servers {
 	ctx, stop := context.WithCancel(context.Background())
-	all := &Servers{base: o.Guard.Transport(), stop: stop}
+	all := &Servers{base: o.Guard.EncryptedTransport(), stop: stop}
 	for _, cfg := range o.Servers {
 		s := &server{cfg: cfg, pace: p, notified: notified, pictures: o.Pictures, log: o.Log.With("part", "mcp", "server", cfg.Name),
 			refreshNow: make(chan struct{}, 1), err: errNotYet}
@@ -124,6 +124,7 @@ type server struct {
 	log        *slog.Logger
 	pictures   tools.Pictures
 	notified   func(string, error)
+	personal   bool          // requests carry a token of their owner
 	refreshNow chan struct{} // signals that the tools should be listed soon
 
 	mu    sync.Mutex
@@ -131,8 +132,9 @@ type server struct {
 	err   error
 }
 
-func (s *server) dial(base *http.Transport, o Options) link {
-	c := credentials{server: s.cfg.Name, headers: s.cfg.Headers, signer: signer{[]byte(o.Secret)}}
+func (s *server) dial(base http.RoundTripper, o Options) link {
+	c := credentials{server: s.cfg.Name, headers: s.cfg.Headers, signer: signer{o.Secret}}
+	s.personal = c.personal() && s.cfg.Transport != Stdio
 	switch s.cfg.Transport {
 	case RPC:
 		if !c.personal() && s.cfg.Headers["Authorization"] == "" {
@@ -218,9 +220,21 @@ func (s *server) refresh(ctx context.Context) error {
 	}
 	offered := s.offer(found)
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	before := s.tools
 	s.tools = offered
+	s.mu.Unlock()
+	s.noteChanges(before, offered)
 	return nil
+}
+
+// noteChanges logs tools whose definition has changed: their calls ask anew.
+func (s *server) noteChanges(before, after []tools.Tool) {
+	for _, t := range after {
+		i := slices.IndexFunc(before, func(b tools.Tool) bool { return b.Name == t.Name })
+		if i >= 0 && before[i].Pin != t.Pin {
+			s.log.Warn("MCP tool definition changed; remembered approvals do not hold any more", "tool", t.Name, "before", before[i].Pin, "after", t.Pin)
+		}
+	}
 }
 
 // Limits of a server's tools.
@@ -265,6 +279,7 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		Name:        toolName(s.cfg.Name, t.Name),
 		Description: clean(description, maxDescription),
 		Schema:      schema,
+		Pin:         tools.Fingerprint(t.Name, clean(description, maxDescription), schema),
 		// A server's own hints never replace an approval. A read-only hint only permits
 		// retries.
 		Approval:    s.cfg.Approve,
@@ -316,6 +331,9 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 	switch {
 	case errors.As(err, &status):
 		log.Warn("tool call refused", "status", status.code)
+		if status.code == http.StatusUnauthorized && s.personal {
+			log.Warn("the server may check tokens with another key; palaver mcp-keys prints its own")
+		}
 		return failure(fmt.Sprintf("The tool's server refused the call (%s). Nothing was done.", status)), nil
 	case answered:
 		log.Warn("tool call failed", "code", answer.Code, "error", s.brief(answer))

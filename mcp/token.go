@@ -1,6 +1,9 @@
 package mcp
 
 import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -12,18 +15,32 @@ const (
 	issuer    = "palaver"
 	// serviceSubject is the subject of tokens for requests without an owner: lists of tools.
 	serviceSubject = "palaver:service"
+
+	keyBytes   = 32
+	keyPurpose = "palaver/mcp/token/" // and the server's name
 )
 
-// signer makes the tokens that identify a request's owner to servers. The zero value makes none.
-type signer struct{ secret []byte }
+// Key returns the key that signs the tokens for one server. It is derived from MCP_JWT_SECRET, so
+// that a server which knows its own key can make tokens for no other. Servers use the text as it is.
+func Key(secret, server string) (string, error) {
+	key, err := hkdf.Key(sha256.New, []byte(secret), nil, keyPurpose+server, keyBytes)
+	return base64.RawURLEncoding.EncodeToString(key), err
+}
 
-func (s signer) signs() bool { return len(s.secret) > 0 }
+// signer makes the tokens that identify a request's owner to servers. The zero value makes none.
+type signer struct{ secret string }
+
+func (s signer) signs() bool { return s.secret != "" }
 
 // token returns a short-lived token for one server that proves the owner; "" stands for the service
 // itself.
 func (s signer) token(owner, server string) (string, error) {
 	if owner == "" {
 		owner = serviceSubject
+	}
+	key, err := Key(s.secret, server)
+	if err != nil {
+		return "", err
 	}
 	now := time.Now()
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
@@ -33,5 +50,5 @@ func (s signer) token(owner, server string) (string, error) {
 		IssuedAt:  jwt.NewNumericDate(now),
 		ExpiresAt: jwt.NewNumericDate(now.Add(tokenLife)),
 		ID:        uuid.NewString(),
-	}).SignedString(s.secret)
+	}).SignedString([]byte(key))
 }

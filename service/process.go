@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
+	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
@@ -64,7 +65,8 @@ type Process struct {
 	metrics  *prometheus.Registry
 	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
 	traces   *telemetry.Traces
-	mcp      *mcp.Servers  // of a worker; nil without
+	mcp      *mcp.Servers // of a worker; nil without
+	audit    *audit.Log
 	stopping chan struct{} // closed when streams are to end
 	failed   chan error
 	once     sync.Once
@@ -81,9 +83,12 @@ const (
 // reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	p.audit = audit.Open(parts.Store, parts.Log)
+	p.audit.Record(db.AuditEntry{Kind: audit.Started, Channel: audit.Command, Detail: started(parts.Config, roles)})
 	if roles.Worker { // before the API, which shows the state of its servers
 		var err error
 		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
+			p.audit.Close()
 			return nil, err
 		}
 	}
@@ -92,6 +97,7 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 			if p.mcp != nil {
 				p.mcp.Close()
 			}
+			p.audit.Close()
 			return nil, err
 		}
 	}
@@ -128,6 +134,7 @@ func (p *Process) Stop() {
 			p.mcp.Close()
 		}
 		p.traces.Close()
+		p.audit.Close()
 	})
 }
 
@@ -146,7 +153,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 	handler, err := api.New(api.Deps{
 		Store: p.parts.Store,
 		Threads: &workflows.Client{
-			Temporal: p.parts.Temporal, Rules: rules, ContinueAfter: cfg.ContinueAfter,
+			Temporal: p.parts.Temporal, Namespace: p.parts.Namespace, Rules: rules, ContinueAfter: cfg.ContinueAfter,
 		},
 		Bus:           p.parts.Bus,
 		Search:        search,
@@ -185,6 +192,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			return p.mcp.States()
 		},
 		Stop:    p.stopping,
+		Audit:   p.audit,
 		Metrics: p.metrics,
 	})
 	if err != nil {
@@ -255,6 +263,11 @@ func (p *Process) startWorker(ctx context.Context) error {
 	p.schedulePrune(ctx)
 	p.startSweep()
 	return nil
+}
+
+// started describes a process for the audit log.
+func started(cfg *config.Config, roles Roles) map[string]any {
+	return map[string]any{"api": roles.API != nil, "worker": roles.Worker, "settings": cfg.Public()}
 }
 
 func callerLimits(cfg *config.Config) limits.Config {

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +29,10 @@ type Tool struct {
 	Description string
 	Schema      json.RawMessage // JSON schema of the arguments, an object
 	Approval    Approval        // other values count as Ask
-	Timeout     time.Duration   // of one call; 0: DefaultTimeout
+	// Pin is the fingerprint of a definition that other people can change (Fingerprint). An
+	// approval holds for this definition only. Empty for our own tools.
+	Pin     string
+	Timeout time.Duration // of one call; 0: DefaultTimeout
 	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
 	// if its outcome is unknown, a person is asked.
 	SideEffects bool
@@ -53,6 +58,13 @@ func (t Tool) Validate() error {
 		return fmt.Errorf("the schema cannot be used: %w", err)
 	}
 	return nil
+}
+
+// Fingerprint identifies what a model and a person read of a tool.
+func Fingerprint(name, description string, schema json.RawMessage) string {
+	definition, _ := json.Marshal([]string{name, description, string(schema)}) // texts cannot fail
+	sum := sha256.Sum256(definition)
+	return hex.EncodeToString(sum[:16])
 }
 
 // DefaultTimeout is the default timeout of a call.

@@ -23,8 +23,9 @@ import (
 
 // Client sends commands and queries to threads. It implements api.Threads.
 type Client struct {
-	Temporal client.Client
-	Rules    Rules // sent with each command
+	Temporal  client.Client
+	Namespace string // of Temporal, for Forget
+	Rules     Rules  // sent with each command
 	// ContinueAfter is ThreadInput's; tests set it.
 	ContinueAfter int
 }

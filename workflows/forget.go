@@ -2,9 +2,12 @@ package workflows
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 )
 
@@ -22,16 +25,30 @@ func (c *Client) terminate(ctx context.Context, workflowID, reason string) error
 	return ignoreNotFound(c.Temporal.TerminateWorkflow(ctx, workflowID, "", reason))
 }
 
+// ForgetThread asks Temporal to delete the histories of a thread's runs: the newest, and
+// those that closed earlier. It does so in its own time. A server that does not permit it
+// keeps them until its retention ends, which is no error.
+func (c *Client) ForgetThread(ctx context.Context, threadID string) error {
+	_, err := c.Forget(ctx, ThreadWorkflowID(threadID))
+	var denied *serviceerror.PermissionDenied
+	var unknown *serviceerror.Unimplemented
+	if errors.As(err, &denied) || errors.As(err, &unknown) {
+		slog.Warn("Temporal does not permit deleting histories; it keeps them until the retention of the namespace ends", "thread", threadID, "error", err)
+		return nil
+	}
+	return err
+}
+
 // Forget asks Temporal to delete the history of every run of a workflow that it lists,
 // and counts the runs.
-func (c *Client) Forget(ctx context.Context, namespace, workflowID string) (asked int, _ error) {
+func (c *Client) Forget(ctx context.Context, workflowID string) (asked int, _ error) {
 	runs, err := c.runsOf(ctx, workflowID)
 	if err != nil {
 		return 0, err
 	}
 	for run := range runs {
 		_, err := c.Temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-			Namespace: namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: run},
+			Namespace: c.Namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: run},
 		})
 		if ignoreNotFound(err) != nil {
 			return asked, err

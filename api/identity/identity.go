@@ -138,7 +138,7 @@ func (i *Identifier) Identify(c *gin.Context) error {
 		return err
 	}
 	who.Address, who.RequestID, who.Header = i.clientAddress(c.Request), request.ID(c), c.Writer.Header()
-	who.Channel = channel(c.Request)
+	who.Channel = ChannelOf(c.Request)
 	c.Set(callerKey, who)
 	return nil
 }
@@ -146,10 +146,10 @@ func (i *Identifier) Identify(c *gin.Context) error {
 // PageHeader is sent by our page. A page of another origin cannot send it.
 const PageHeader = "X-Palaver-Page"
 
-// channel tells our page from other programs. A browser says itself whether a page of ours
+// ChannelOf tells our page from other programs. A browser says itself whether a page of ours
 // sends the request, but not without TLS; then the page's own header says so. Other
 // programs can claim anything.
-func channel(r *http.Request) chat.Channel {
+func ChannelOf(r *http.Request) chat.Channel {
 	site := r.Header.Get("Sec-Fetch-Site")
 	if site == "same-origin" || site == "" && r.Header.Get(PageHeader) != "" {
 		return chat.ByPage

@@ -75,6 +75,7 @@ type Limiter struct {
 	streams inFlight
 	uploads inFlight
 	visits  visits
+	exports inFlight
 }
 
 func (l *Limiter) shared() limiter.Store { return sharedCounts{l.Store} }

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"visitors", visitorTests},
 		{"owners", ownerTests},
 		{"repair", repairTests},
+		{"audit", auditTests},
 		{"users", userTests},
 		{"races", raceTests},
 		{"closing", closingTests},

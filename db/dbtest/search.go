@@ -105,6 +105,40 @@ var searchTests = []test{
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "no"))
 		b.Equal([]string{chunkID(d.ID, 0)}, b.searchIn([]string{d.ID, processing.ID, failed.ID}, "apple"))
 	}},
+	{"documents of others change neither scores nor order", func(b *fixture) {
+		b.document(b.owner, "1", "the merger with Ravenhill is signed", "the merger is long, and the merger is slow, of many words", "a lunch")
+		b.document(chat.PublicOwner, "2", "a public merger", "a lunch for all")
+		before, err := b.store.SearchText(b.ctx, b.owner, []string{"merger", "Ravenhill", "lunch"}, nil, 100)
+		b.NoError(err)
+		b.Len(before, 5)
+		stranger := uuid.NewString()
+		for range 3 { // what they store would make these words common, and passages longer
+			b.document(stranger, "3", "Ravenhill Ravenhill merger", "lunch", strings.Repeat("lunch and dinner ", 200), "Ravenhill")
+		}
+		theirs := b.upload(stranger, "4", nil)
+		text, chunks := cut(theirs.ID, "merger", "merger", "merger")
+		b.NoError(b.store.StoreText(b.ctx, stranger, theirs.ID, text, chunks, nil))
+		same := func() {
+			after, err := b.store.SearchText(b.ctx, b.owner, []string{"merger", "Ravenhill", "lunch"}, nil, 100)
+			b.NoError(err)
+			b.Equal(before, after)
+		}
+		same()
+		b.NoError(b.store.DeleteDocument(b.ctx, stranger, theirs.ID))
+		same()
+	}},
+	{"both stores rank by the same statistics", func(b *fixture) {
+		b.document(b.owner, "1", "alpha beta gamma", "alpha alpha delta epsilon zeta", "eta theta")
+		hits, err := b.store.SearchText(b.ctx, b.owner, []string{"alpha", "delta"}, nil, 10)
+		b.NoError(err)
+		b.Equal([]string{"alpha alpha delta epsilon zeta", "alpha beta gamma"}, ids(hits, func(h chat.Hit) string { return h.Text }))
+		alpha, delta := math.Log(1+1.5/2.5), math.Log(1+2.5/1.5) // in two and in one of three chunks, of ten words
+		within := func(frequency, words float64) float64 {
+			return frequency * 2.2 / (frequency + 1.2*(0.25+0.75*words/(10.0/3)))
+		}
+		b.InDelta(alpha*within(2, 5)+delta*within(1, 5), hits[0].Score, 1e-8)
+		b.InDelta(alpha*within(1, 3), hits[1].Score, 1e-8)
+	}},
 	{"words are counted by stem in the chunks that the owner may see", func(b *fixture) {
 		b.document(b.owner, "1", "banks and banking bank", "a bank", "nothing")
 		b.document(chat.PublicOwner, "2", "the public bank")

@@ -86,7 +86,8 @@ type table struct {
 }
 
 // moving are copied as they are, parents first. Rate-limit counters are not
-// copied: they start at zero.
+// copied: they start at zero. The audit log stays in the SQLite file: it says what
+// happened to that one.
 var moving = []table{
 	{name: "profiles", columns: "owner, industry, location, sessions"},
 	{name: "anonymous_owners", columns: "owner, seen_at"},

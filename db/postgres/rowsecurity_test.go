@@ -59,6 +59,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	require.NoError(t, err)
 	_, err = s.Count(ctx, name, 1, time.Hour, time.Now())
 	require.NoError(t, err)
+	require.NoError(t, s.AppendAudit(ctx, []db.AuditEntry{{Kind: name, Owner: owner}}))
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner})
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteConversation(ctx, owner, "x-"+name))

@@ -33,19 +33,21 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 	if err != nil {
 		return err
 	}
+	var words int64
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
-		err := s.storeChunks(ctx, edition, from, chunks[from:to], vectorsBetween(vectors, from, to))
+		stored, err := s.storeChunks(ctx, edition, from, chunks[from:to], vectorsBetween(vectors, from, to))
 		if isForeignKey(err) { // the document was deleted, or another process stored it again
 			return db.ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
+		words += stored
 	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		err := record.Found(q.PublishEdition(ctx, sqlcgen.PublishEditionParams{
-			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks))}))
+			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words}))
 		if err != nil {
 			return err
 		}
@@ -76,8 +78,10 @@ func vectorsBetween(vectors [][]float32, from, to int) [][]float32 {
 	return vectors[from:to]
 }
 
-func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunks []chat.Chunk, vectors [][]float32) error {
-	return inTx(ctx, s.writer, func(tx *sql.Tx) error {
+// storeChunks writes and indexes chunks with their vectors, and returns the number of
+// words indexed.
+func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunks []chat.Chunk, vectors [][]float32) (words int64, err error) {
+	err = inTx(ctx, s.writer, func(tx *sql.Tx) error {
 		q, index := s.write.WithTx(tx), tx.StmtContext(ctx, s.search.index)
 		for i, c := range chunks {
 			id := edition<<ordinalBits | int64(first+i)
@@ -98,6 +102,8 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 				}
 			}
 		}
-		return nil
+		begin := edition<<ordinalBits | int64(first)
+		return tx.StmtContext(ctx, s.search.words).QueryRowContext(ctx, begin, begin+int64(len(chunks))).Scan(&words)
 	})
+	return words, err
 }

@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"database/sql"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pressly/goose/v3"
@@ -75,4 +77,40 @@ func TestMigrationKeepsTheDataOfTheFirstRelease(t *testing.T) {
 	require.Equal(t, "t2", later[0].ID)
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "gone", Owner: "o"})
 	require.ErrorIs(t, err, db.ErrNotFound, "the former owner is not known")
+}
+
+// storedBefore is a document as version 5 of the schema holds it: two passages of four
+// and 200 words, headings included.
+const storedBefore = `INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, chunks, created_at, edition)
+	VALUES ('d', 'o', 'T', 'ready', 'txt', '', 1, 2, 1, 1);
+INSERT INTO editions (id, doc_id, text) VALUES (1, 'd', 'x');
+INSERT INTO chunks (id, edition, start_char, end_char, heading, text) VALUES (1 << 20, 1, 0, 1, 'h', 'one two apple'), ((1 << 20) + 1, 1, 1, 2, '', 'many');
+INSERT INTO chunk_index (rowid, text, heading) VALUES (1 << 20, 'one two apple', 'h'), ((1 << 20) + 1, %s, '')`
+
+func TestMigrationCountsTheWordsOfStoredDocuments(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
+	pool, err := sql.Open("sqlite", dsn(path))
+	require.NoError(t, err)
+	folder, err := fs.Sub(migrations, "migrations")
+	require.NoError(t, err)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, folder, goose.WithDisableGlobalRegistry(true))
+	require.NoError(t, err)
+	_, err = provider.UpTo(ctx, 5)
+	require.NoError(t, err)
+	_, err = pool.ExecContext(ctx, fmt.Sprintf(storedBefore, "'"+strings.Repeat("many ", 200)+"'"))
+	require.NoError(t, err)
+	require.NoError(t, pool.Close())
+
+	s := openStore(t, path)
+	var words int
+	require.NoError(t, s.reader.QueryRowContext(ctx, "SELECT words FROM documents").Scan(&words))
+	require.Equal(t, 204, words)
+	hits, err := s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	_, err = s.writer.ExecContext(ctx, "UPDATE documents SET words = 0") // as a process of the release before stores one
+	require.NoError(t, err)
+	hits, err = s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	require.NoError(t, err)
+	require.Len(t, hits, 1, "a document without a number of words is found")
 }

@@ -23,11 +23,18 @@ const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (?1
 const (
 	indexChunk = `INSERT INTO chunk_index (rowid, text, heading) VALUES (?1, ?2, ?3)`
 
-	// A word in the heading counts half of one in the text. Ties: older text
-	// first, then by place in it.
-	rankText = `SELECT rowid, -bm25(chunk_index, 1.0, 0.5) AS score FROM chunk_index
-		WHERE chunk_index MATCH ?3 AND (rowid >> 20) IN ` + visibleEditions + `
-		ORDER BY score DESC, rowid LIMIT CAST(?4 AS INTEGER)`
+	// countIndexed is the number of words of the chunks from ?1 until before ?2.
+	countIndexed = `SELECT coalesce(sum(palaver_words(z.sz)), 0) FROM chunk_index_docsize z WHERE z.id >= ?1 AND z.id < ?2`
+
+	// readCorpus is the number of visible chunks and of their words. Documents that an
+	// earlier release stored have no number of words.
+	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(CASE WHEN d.words > 0 THEN d.chunks END), 0), coalesce(sum(d.words), 0)
+		FROM documents d WHERE d.edition IN ` + visibleEditions
+
+	// readOccurrences are those of the terms ?3 in visible chunks, by term and chunk.
+	readOccurrences = `SELECT t.key, o.doc, o.col = 'heading', z.sz
+		FROM json_each(?3) t CROSS JOIN chunk_words o CROSS JOIN chunk_index_docsize z
+		WHERE o.term = t.value AND (o.doc >> 20) IN ` + visibleEditions + ` AND z.id = o.doc`
 
 	countWords = `SELECT (SELECT count(*) FROM chunk_index
 			WHERE chunk_index MATCH w.value AND (rowid >> 20) IN ` + visibleEditions + `)
@@ -39,8 +46,8 @@ const (
 )
 
 type searchStatements struct {
-	index                       *sql.Stmt // on the writer
-	rankText, counts, vectorsOf *sql.Stmt
+	index, words                           *sql.Stmt // on the writer
+	corpus, occurrences, counts, vectorsOf *sql.Stmt
 }
 
 func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) (err error) {
@@ -49,7 +56,8 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 		pool *sql.DB
 		text string
 	}{
-		{&p.index, writer, indexChunk}, {&p.rankText, reader, rankText},
+		{&p.index, writer, indexChunk}, {&p.words, writer, countIndexed},
+		{&p.corpus, reader, readCorpus}, {&p.occurrences, reader, readOccurrences},
 		{&p.counts, reader, countWords}, {&p.vectorsOf, reader, readVectors},
 	} {
 		if *s.into, err = s.pool.PrepareContext(ctx, s.text); err != nil {
@@ -61,27 +69,53 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) (_ []chat.Hit, err error) {
 	defer s.wrap("search text", &err)
-	query := anyOf(words)
-	if query == "" || k < 1 {
+	if k < 1 {
 		return nil, nil
 	}
-	rows, err := s.search.rankText.QueryContext(ctx, owner, nullableList(docIDs), query, k)
+	terms, err := s.tokenizer.terms(ctx, record.Words(words))
+	if err != nil || len(terms) == 0 {
+		return nil, err
+	}
+	var best []vector.Scored
+	err = inTx(ctx, s.reader, func(tx *sql.Tx) error { // the numbers of one state of the database
+		found, err := s.readMatches(ctx, tx, owner, docIDs, terms)
+		best = found.rank(k)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var best []vector.Scored
-	for rows.Next() {
-		var r vector.Scored
-		if err := rows.Scan(&r.ID, &r.Score); err != nil {
-			return nil, err
-		}
-		best = append(best, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
 	return rules.Hits(ctx, queries{Queries: s.read}, owner, best)
+}
+
+// readMatches reads the occurrences of the terms in what the owner may see.
+func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docIDs, terms []string) (m matches, err error) {
+	visible := nullableList(docIDs)
+	var counted, words float64
+	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, owner, visible).Scan(&m.chunks, &counted, &words)
+	if err != nil || m.chunks == 0 {
+		return m, err
+	}
+	m.average = max(words, 1) / max(counted, 1) // neither is 0 unless an earlier release stored all of it
+	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, owner, visible, record.Strings(terms))
+	if err != nil {
+		return m, err
+	}
+	defer rows.Close()
+	m.terms = make([][]match, len(terms))
+	for rows.Next() {
+		var (
+			term      int
+			chunk     int64
+			inHeading bool
+			sizes     sql.RawBytes
+		)
+		if err := rows.Scan(&term, &chunk, &inHeading, &sizes); err != nil {
+			return m, err
+		}
+		m.add(term, chunk, inHeading, sizes)
+	}
+	return m, rows.Err()
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
@@ -135,15 +169,6 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 		return nil, err
 	}
 	return rules.Hits(ctx, queries{Queries: s.read}, owner, best.Ranking())
-}
-
-// anyOf is the FTS5 query for chunks with any of the words.
-func anyOf(words []string) string {
-	quoted := make([]string, 0, len(words))
-	for _, w := range record.Words(words) {
-		quoted = append(quoted, quote(w))
-	}
-	return strings.Join(quoted, " OR ")
 }
 
 // quote makes a word an FTS5 string, which has no operators. A NUL would end the

@@ -3,12 +3,15 @@ package fullstack
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 
 	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/db"
@@ -81,6 +84,29 @@ func TestDeletingAConversationEndsItsWorkflowAndAllWrites(t *testing.T) {
 	require.Zero(t, left.Cancels)
 }
 
+func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
+	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
+	newest := func() string {
+		d, err := s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), "")
+		require.NoError(t, err)
+		return d.WorkflowExecutionInfo.Execution.RunId
+	}
+	answered(t, c.ask("Hello", assistant))
+	awaitClosed(t, s.Temporal(), c)
+	first := newest()
+	answered(t, c.ask("Hello again", assistant))
+	second := newest()
+	require.NotEqual(t, first, second)
+	c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
+	for _, run := range []string{first, second} {
+		require.Eventually(t, func() bool {
+			_, err := s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), run)
+			var gone *serviceerror.NotFound
+			return errors.As(err, &gone)
+		}, patience, 20*time.Millisecond, "Temporal deletes in its own time")
+	}
+}
+
 func TestIDOfADeletedConversationCanBeReusedWhileItsTurnRuns(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
@@ -137,7 +163,7 @@ func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {
 	had := keptOf(t, s.Parts.Store, user)
 	require.Len(t, had.Threads, 1)
 
-	users := admin.UserDeletion{Store: s.Parts.Store, Threads: &workflows.Client{Temporal: s.Parts.Temporal}, Namespace: s.Parts.Namespace}
+	users := admin.UserDeletion{Store: s.Parts.Store, Threads: &workflows.Client{Temporal: s.Parts.Temporal, Namespace: s.Parts.Namespace}}
 	var out bytes.Buffer
 	require.NoError(t, users.Delete(context.Background(), user, false, &out))
 	require.Contains(t, out.String(), "1 conversations with 2 turns")

@@ -33,7 +33,7 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	require.NoError(t, store.Seen(ctx, back.me(), false, later))
 
 	p := admin.Pruning{
-		Users:     admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: s.Parts.Temporal}, Namespace: s.Parts.Namespace},
+		Users:     admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: s.Parts.Temporal, Namespace: s.Parts.Namespace}},
 		Retention: 30 * 24 * time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return later },
 	}
 	var out bytes.Buffer

@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/palaver-chat/palaver/admin"
+	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/service"
 )
@@ -29,6 +31,9 @@ type grammar struct {
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
 	Prune       pruneCmd       `cmd:"" help:"List what anonymous callers have left unused for ANONYMOUS_RETENTION, or remove it; workers do it, too, once a day."`
+	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all that is kept of a user into a zip archive."`
+	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
+	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server checks the tokens that it is sent."`
 	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
 	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is running; for container health checks."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
@@ -76,7 +81,7 @@ func Main(args []string, additions service.Additions) int {
 func Run(ctx context.Context, args []string, additions service.Additions) error {
 	c := grammar{Config: config.Config{OwnProviders: additions.Providers()}}
 	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
-		kong.Vars{"document_types": additions.Types().Labels()})
+		kong.Vars{"document_types": additions.Types().Labels(), "audit_kinds": strings.Join(audit.Kinds, ", ")})
 	if err != nil {
 		return err
 	}

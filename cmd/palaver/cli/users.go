@@ -6,23 +6,31 @@ import (
 	"os"
 
 	"github.com/palaver-chat/palaver/admin"
+	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return withUsers(ctx, cfg, log, func(users admin.UserDeletion) error { return users.Delete(ctx, d.ID, d.Yes, os.Stdout) })
+	return withUsers(ctx, cfg, log, func(store db.Store, users admin.UserDeletion) error {
+		err := users.Delete(ctx, d.ID, d.Yes, os.Stdout)
+		if d.Yes {
+			record(store, log, audit.Deleted, d.ID, map[string]any{"user": d.ID, "complete": err == nil})
+		}
+		return err
+	})
 }
 
 func (p pruneCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return withUsers(ctx, cfg, log, func(users admin.UserDeletion) error {
+	return withUsers(ctx, cfg, log, func(_ db.Store, users admin.UserDeletion) error {
 		return admin.Pruning{Users: users, Retention: cfg.AnonymousRetention, Log: log}.Run(ctx, p.Yes, os.Stdout)
 	})
 }
 
 // withUsers opens what deleting users needs.
-func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func(admin.UserDeletion) error) error {
+func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func(db.Store, admin.UserDeletion) error) error {
 	store, err := service.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -33,5 +41,5 @@ func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func
 		return err
 	}
 	defer temporal.Close()
-	return f(admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal}, Namespace: namespace})
+	return f(store, admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal, Namespace: namespace}})
 }

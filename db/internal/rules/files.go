@@ -104,6 +104,12 @@ func useAttachments(ctx context.Context, q Queries, owner, threadID string, ids 
 	return q.UseAttachments(ctx, owner, threadID, ids)
 }
 
+func (s *Store) AttachmentIDs(ctx context.Context, owner string) (_ []string, err error) {
+	ctx, end := s.long(ctx, "list a user's pictures")
+	defer end(&err)
+	return s.db.Read.UserAttachments(ctx, owner)
+}
+
 func (s *Store) UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error) {
 	ctx, end := s.short(ctx, "count unused attachments")
 	defer end(&err)

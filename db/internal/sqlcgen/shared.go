@@ -11,8 +11,10 @@ type Queries interface {
 	AddStreamRun(ctx context.Context, arg AddStreamRunParams) error
 	Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error)
 	AnonymousSeen(ctx context.Context, owner string) (int64, error)
+	AppendAudit(ctx context.Context, arg AppendAuditParams) error
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
+	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
 	ClearAttachmentAddresses(ctx context.Context, owner string) error
@@ -121,6 +123,7 @@ type Queries interface {
 	UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error)
 	UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error)
 	UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error)
+	UserAttachments(ctx context.Context, owner string) ([]string, error)
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
 	UserThreads(ctx context.Context, owner string) ([]string, error)
 	VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error)
@@ -167,6 +170,17 @@ type AdmissionRow struct {
 	Cancelled         bool
 }
 
+type AppendAuditParams struct {
+	At        int64
+	Kind      string
+	Owner     string
+	Channel   string
+	Address   string
+	RequestID string
+	Times     int64
+	Detail    string
+}
+
 type AttachmentDataParams struct {
 	ID    string
 	Owner string
@@ -191,6 +205,26 @@ type AttachmentsByIDRow struct {
 	ThreadID string
 	Mime     string
 	Bytes    int64
+}
+
+type AuditEntriesParams struct {
+	After   int64
+	Since   int64
+	Owner   string
+	Kind    string
+	MaxRows int64
+}
+
+type AuditLog struct {
+	ID        int64
+	At        int64
+	Kind      string
+	Owner     string
+	Channel   string
+	Address   string
+	RequestID string
+	Times     int64
+	Detail    string
 }
 
 type BranchMessagesParams struct {

@@ -10,10 +10,13 @@ type (
 	AddStreamRunParams              = sqlcgen.AddStreamRunParams
 	AdmissionParams                 = sqlcgen.AdmissionParams
 	AdmissionRow                    = sqlcgen.AdmissionRow
+	AppendAuditParams               = sqlcgen.AppendAuditParams
 	AttachmentDataParams            = sqlcgen.AttachmentDataParams
 	AttachmentParams                = sqlcgen.AttachmentParams
 	AttachmentRow                   = sqlcgen.AttachmentRow
 	AttachmentsByIDRow              = sqlcgen.AttachmentsByIDRow
+	AuditEntriesParams              = sqlcgen.AuditEntriesParams
+	AuditLog                        = sqlcgen.AuditLog
 	BranchMessagesParams            = sqlcgen.BranchMessagesParams
 	BranchMessagesRow               = sqlcgen.BranchMessagesRow
 	BusyThreadsParams               = sqlcgen.BusyThreadsParams

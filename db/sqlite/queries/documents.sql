@@ -58,7 +58,7 @@ VALUES (@id, @edition, @start_char, @end_char, @heading, @text);
 INSERT INTO chunk_vectors (id, vector) VALUES (@id, @vector);
 
 -- name: PublishEdition :execrows
-UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, progress = 100, error = ''
+UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = ''
 WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
 
 -- name: ChunksByKey :many

@@ -4,6 +4,9 @@ SELECT id FROM conversations WHERE owner = @owner ORDER BY id;
 -- name: UserDocuments :many
 SELECT id FROM documents WHERE owner = @owner ORDER BY id;
 
+-- name: UserAttachments :many
+SELECT id FROM attachments WHERE owner = @owner ORDER BY id;
+
 -- name: CountUserData :one
 SELECT
     (SELECT count(*) FROM turns t WHERE t.owner = @owner) AS turns,

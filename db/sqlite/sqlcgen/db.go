@@ -42,6 +42,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.anonymousSeenStmt, err = db.PrepareContext(ctx, anonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query AnonymousSeen: %w", err)
 	}
+	if q.appendAuditStmt, err = db.PrepareContext(ctx, appendAudit); err != nil {
+		return nil, fmt.Errorf("error preparing query AppendAudit: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -50,6 +53,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.attachmentsByIDStmt, err = db.PrepareContext(ctx, attachmentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query AttachmentsByID: %w", err)
+	}
+	if q.auditEntriesStmt, err = db.PrepareContext(ctx, auditEntries); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditEntries: %w", err)
 	}
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
@@ -182,6 +188,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
+	}
+	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
+		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
 	}
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
@@ -351,6 +360,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
 	}
+	if q.sessionGenerationStmt, err = db.PrepareContext(ctx, sessionGeneration); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionGeneration: %w", err)
+	}
 	if q.setAnonymousSeenStmt, err = db.PrepareContext(ctx, setAnonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query SetAnonymousSeen: %w", err)
 	}
@@ -435,6 +447,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.useAttachmentsStmt, err = db.PrepareContext(ctx, useAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UseAttachments: %w", err)
 	}
+	if q.userAttachmentsStmt, err = db.PrepareContext(ctx, userAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query UserAttachments: %w", err)
+	}
 	if q.userDocumentsStmt, err = db.PrepareContext(ctx, userDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query UserDocuments: %w", err)
 	}
@@ -485,6 +500,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing anonymousSeenStmt: %w", cerr)
 		}
 	}
+	if q.appendAuditStmt != nil {
+		if cerr := q.appendAuditStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing appendAuditStmt: %w", cerr)
+		}
+	}
 	if q.attachmentStmt != nil {
 		if cerr := q.attachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
@@ -498,6 +518,11 @@ func (q *Queries) Close() error {
 	if q.attachmentsByIDStmt != nil {
 		if cerr := q.attachmentsByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentsByIDStmt: %w", cerr)
+		}
+	}
+	if q.auditEntriesStmt != nil {
+		if cerr := q.auditEntriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditEntriesStmt: %w", cerr)
 		}
 	}
 	if q.branchMessagesStmt != nil {
@@ -718,6 +743,11 @@ func (q *Queries) Close() error {
 	if q.dropUnacceptedTurnStmt != nil {
 		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
+		}
+	}
+	if q.endSessionsStmt != nil {
+		if cerr := q.endSessionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endSessionsStmt: %w", cerr)
 		}
 	}
 	if q.eventsAfterStmt != nil {
@@ -1000,6 +1030,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
 		}
 	}
+	if q.sessionGenerationStmt != nil {
+		if cerr := q.sessionGenerationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionGenerationStmt: %w", cerr)
+		}
+	}
 	if q.setAnonymousSeenStmt != nil {
 		if cerr := q.setAnonymousSeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setAnonymousSeenStmt: %w", cerr)
@@ -1140,6 +1175,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing useAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.userAttachmentsStmt != nil {
+		if cerr := q.userAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing userAttachmentsStmt: %w", cerr)
+		}
+	}
 	if q.userDocumentsStmt != nil {
 		if cerr := q.userDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing userDocumentsStmt: %w", cerr)
@@ -1210,9 +1250,11 @@ type Queries struct {
 	addToSetStmt                  *sql.Stmt
 	admissionStmt                 *sql.Stmt
 	anonymousSeenStmt             *sql.Stmt
+	appendAuditStmt               *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
+	auditEntriesStmt              *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
 	busyThreadsStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
@@ -1257,6 +1299,7 @@ type Queries struct {
 	dropEmptyConversationStmt     *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
@@ -1313,6 +1356,7 @@ type Queries struct {
 	repoVersionStmt               *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
+	sessionGenerationStmt         *sql.Stmt
 	setAnonymousSeenStmt          *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
@@ -1341,6 +1385,7 @@ type Queries struct {
 	unusedOwnersStmt              *sql.Stmt
 	updateSetStmt                 *sql.Stmt
 	useAttachmentsStmt            *sql.Stmt
+	userAttachmentsStmt           *sql.Stmt
 	userDocumentsStmt             *sql.Stmt
 	userThreadsStmt               *sql.Stmt
 	visibleChunksStmt             *sql.Stmt
@@ -1358,9 +1403,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addToSetStmt:                  q.addToSetStmt,
 		admissionStmt:                 q.admissionStmt,
 		anonymousSeenStmt:             q.anonymousSeenStmt,
+		appendAuditStmt:               q.appendAuditStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
+		auditEntriesStmt:              q.auditEntriesStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
 		busyThreadsStmt:               q.busyThreadsStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
@@ -1405,6 +1452,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
@@ -1461,6 +1509,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoVersionStmt:               q.repoVersionStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
+		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
@@ -1489,6 +1538,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		unusedOwnersStmt:              q.unusedOwnersStmt,
 		updateSetStmt:                 q.updateSetStmt,
 		useAttachmentsStmt:            q.useAttachmentsStmt,
+		userAttachmentsStmt:           q.userAttachmentsStmt,
 		userDocumentsStmt:             q.userDocumentsStmt,
 		userThreadsStmt:               q.userThreadsStmt,
 		visibleChunksStmt:             q.visibleChunksStmt,

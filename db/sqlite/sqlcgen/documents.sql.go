@@ -410,13 +410,14 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, progress = 100, error = ''
-WHERE documents.id = ?3 AND owner = ?4 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = ''
+WHERE documents.id = ?4 AND owner = ?5 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
 type PublishEditionParams struct {
 	Edition int64
 	Chunks  int64
+	Words   int64
 	ID      string
 	Owner   string
 }
@@ -425,6 +426,7 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 	result, err := q.exec(ctx, q.publishEditionStmt, publishEdition,
 		arg.Edition,
 		arg.Chunks,
+		arg.Words,
 		arg.ID,
 		arg.Owner,
 	)

@@ -89,6 +89,33 @@ func (q *Queries) DeleteUserSets(ctx context.Context, owner string) error {
 	return err
 }
 
+const userAttachments = `-- name: UserAttachments :many
+SELECT id FROM attachments WHERE owner = ?1 ORDER BY id
+`
+
+func (q *Queries) UserAttachments(ctx context.Context, owner string) ([]string, error) {
+	rows, err := q.query(ctx, q.userAttachmentsStmt, userAttachments, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const userDocuments = `-- name: UserDocuments :many
 SELECT id FROM documents WHERE owner = ?1 ORDER BY id
 `

@@ -1,7 +1,7 @@
-import { Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
+import { Download, Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
 import { useDeferredValue, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
-import { IconButton } from "../ui/Button";
+import { IconButton, IconDownload } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { SearchField } from "../ui/SearchField";
 import { words } from "../words";
@@ -46,6 +46,7 @@ export function Sidebar({ current, onOpen, onShortcuts }: Props) {
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
         <ModelLine />
         {onShortcuts && <IconButton label={words.shortcuts.title} icon={Keyboard} onClick={onShortcuts} />}
+        <IconDownload label={words.shell.exportData} icon={Download} href="/api/me/export" />
         <ThemeMenu />
       </footer>
     </div>

@@ -41,6 +41,7 @@ export const de: Words = {
     reload: "Seite neu laden",
     offline: "Kein KI-Modell: nur Zitate",
     offlineHelp: "Antworten bestehen aus Sätzen, die aus Ihren Dokumenten zitiert werden. Damit ein KI-Modell sie schreibt, setzen Sie OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY oder LLM_BASE_URL und starten Palaver neu.",
+    exportData: "Ihre Daten herunterladen",
     theme: "Design",
     themes: { system: "System", light: "Hell", dark: "Dunkel" },
   },

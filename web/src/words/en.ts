@@ -40,6 +40,7 @@ export const en = {
     reload: "Reload page",
     offline: "No AI model connected: quotes only",
     offlineHelp: "Answers are made of sentences quoted from your documents. To have an AI model write them, set OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY or LLM_BASE_URL and restart Palaver.",
+    exportData: "Download your data",
     theme: "Theme",
     themes: { system: "System", light: "Light", dark: "Dark" },
   },

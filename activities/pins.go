@@ -1,0 +1,52 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/tools"
+)
+
+// A tool that other people define is pinned: what a person remembers holds for the
+// definition that they saw. The workflow compares names only, so names of pinned tools
+// are not given to it: the model call itself says that such a call need not ask.
+
+// remembered are the approvals that hold for a model call's pinned tools: those of the
+// branch, and those of the turn so far.
+func (a *Activities) remembered(ctx context.Context, ref TurnRef, texts map[string]string, offered []tools.Tool) ([]string, error) {
+	asks := func(t tools.Tool) bool { return t.Pin != "" && t.Approval != tools.Never }
+	if ref.Unsaved != nil || !slices.ContainsFunc(offered, asks) {
+		return nil, nil
+	}
+	names, err := a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, ref.Parent)
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // no branch: every tool needs approval
+		return nil, err
+	}
+	for key := range texts {
+		if name, is := strings.CutPrefix(key, chat.RememberedKey("")); is {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// withoutPinned drops approvals by name alone of tools that are pinned or not known. An
+// earlier release has stored them, for a definition that nobody knows any more.
+func (a *Activities) withoutPinned(ctx context.Context, owner string, agent chat.Agent, names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	info, _ := a.Agents.Find(agent)
+	offered := a.Tools.Tools(ctx, owner, info)
+	var own []string
+	for _, name := range names {
+		if slices.ContainsFunc(offered, func(t tools.Tool) bool { return t.Name == name && t.Pin == "" }) {
+			own = append(own, name)
+		}
+	}
+	return own
+}

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/audit"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// entry is an entry of the audit log about a caller.
+func entry(who identity.Caller, kind string, detail map[string]any) db.AuditEntry {
+	e := db.AuditEntry{Kind: kind, Owner: who.ID, Channel: string(who.Channel), RequestID: who.RequestID, Detail: detail}
+	if who.Address.IsValid() {
+		e.Address = who.Address.String()
+	}
+	return e
+}
+
+// unknownCaller is a caller who could not be identified.
+func (s *server) unknownCaller(c *gin.Context) identity.Caller {
+	return identity.Caller{Channel: identity.ChannelOf(c.Request), Address: s.identity.AddressOf(c.Request), RequestID: request.ID(c)}
+}
+
+// refusedSignIn counts a request whose caller could not be identified.
+func (s *server) refusedSignIn(c *gin.Context, err error) {
+	p := describe(err)
+	if p.Status != http.StatusUnauthorized && p.Status != http.StatusForbidden {
+		return
+	}
+	who := s.unknownCaller(c)
+	s.Audit.Count(entry(who, audit.SignInRefused, map[string]any{"code": p.Code, "route": c.FullPath()}), p.Code)
+}
+
+// reachedLimit counts a request that a limit refused.
+func (s *server) reachedLimit(c *gin.Context, p *problem.Problem) {
+	if p.Status != http.StatusTooManyRequests {
+		return
+	}
+	who, known := identity.Known(c)
+	if !known {
+		who = s.unknownCaller(c)
+	}
+	s.Audit.Count(entry(who, audit.LimitHit, map[string]any{"route": c.FullPath()}), c.FullPath())
+}
+
+// describeToMCP is describe for callers of /mcp, who read a limit in the answer itself.
+func (s *server) describeToMCP(err error) *problem.Problem {
+	p := describe(err)
+	if p.Status == http.StatusTooManyRequests {
+		s.Audit.Count(db.AuditEntry{Kind: audit.LimitHit, Channel: string(chat.ByMCP)}, "mcp")
+	}
+	return p
+}
+
+// decided records what a person said to tool calls, without arguments and reasons.
+func (s *server) decided(who identity.Caller, thread string, q chat.Question, v chat.ResumeValue) {
+	if q.Type != chat.ToolApproval || v.Type != chat.ToolApproval {
+		return
+	}
+	var calls []map[string]any
+	for _, d := range v.Decisions {
+		call := map[string]any{"id": d.ID, "decision": d.Decision}
+		for _, c := range q.Calls {
+			if c.ID == d.ID {
+				call["tool"] = c.Name
+			}
+		}
+		if d.Remember {
+			call["remember"] = true
+		}
+		if len(d.Arguments) > 0 {
+			call["edited"] = true
+		}
+		calls = append(calls, call)
+	}
+	s.Audit.Record(entry(who, audit.Decided, map[string]any{"thread": thread, "interrupt": q.ID, "calls": calls}))
+}
+
+// deleted records a deletion.
+func (s *server) deleted(who identity.Caller, what, id string) {
+	s.Audit.Record(entry(who, audit.Deleted, map[string]any{what: id}))
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/audit"
+	"github.com/palaver-chat/palaver/export"
+)
+
+const (
+	// exportTimeout limits a whole export, exportStall the time in which a client reads
+	// nothing of it.
+	exportTimeout = 30 * time.Minute
+	exportStall   = 30 * time.Second
+)
+
+// exportMe streams the archive of all that is kept of the caller, one at a time.
+func (s *server) exportMe(c *gin.Context) error { return s.limits.OneExport(s.writeExport)(c) }
+
+func (s *server) writeExport(c *gin.Context) error {
+	who := identity.Of(c)
+	if err := s.limits.AdmitExport(c.Request.Context(), who); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(request.ClientContext(c), exportTimeout)
+	defer cancel()
+	w := &download{ResponseWriter: c.Writer, control: http.NewResponseController(c.Writer), name: "palaver-" + s.now().Format(time.DateOnly) + ".zip"}
+	err := export.Write(ctx, s.Store, who.ID, s.now(), w)
+	if err != nil && !w.begun {
+		return err
+	}
+	s.Audit.Record(entry(who, audit.Exported, map[string]any{"complete": err == nil}))
+	if err != nil {
+		s.Log.Warn("export broke off", "request_id", request.ID(c), "error", err)
+		panic(http.ErrAbortHandler) // the client must see an aborted download, not a complete one
+	}
+	return nil
+}
+
+// download sends a file of unknown length to clients that go on reading.
+type download struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	name    string
+	begun   bool
+}
+
+func (d *download) Write(p []byte) (int, error) {
+	if !d.begun {
+		d.begun = true
+		d.Header().Set("Content-Type", "application/zip")
+		d.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
+	}
+	_ = d.control.SetWriteDeadline(time.Now().Add(exportStall)) // not every writer of a test has one
+	return d.ResponseWriter.Write(p)
+}

@@ -1,0 +1,41 @@
+package limits
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/ulule/limiter/v3"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+)
+
+// exports is how often one caller may have all that is theirs packed: it reads everything.
+var exports = limiter.Rate{Limit: 6, Period: time.Hour}
+
+// AdmitExport counts an export, or refuses it with 429. While the database is unavailable
+// nothing is refused: the export fails by itself.
+func (l *Limiter) AdmitExport(ctx context.Context, who identity.Caller) error {
+	mac := hmac.New(sha256.New, l.Key)
+	mac.Write([]byte("palaver limit\nexports\n" + who.ID))
+	now, err := limiter.New(l.shared(), exports).Get(ctx, "exports:"+base64.RawURLEncoding.EncodeToString(mac.Sum(nil)))
+	if err != nil {
+		l.logUncheckedLimit(err)
+		return nil
+	}
+	if now.Reached {
+		show(who.Header, now)
+		return problem.TooMany("You have downloaded your data several times. Please try again later.", time.Until(time.Unix(now.Reset, 0)))
+	}
+	return nil
+}
+
+// OneExport runs the handler of an export, unless one of the caller is under way in this
+// process.
+func (l *Limiter) OneExport(h func(*gin.Context) error) func(*gin.Context) error {
+	return l.limitConcurrent(&l.exports, concurrency{caller: 1}, "Your data is being downloaded already. Please wait for it to finish.", h)
+}

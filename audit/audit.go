@@ -1,0 +1,213 @@
+// Package audit records what those who answer for an installation may be asked about:
+// in the process's log at once, and in the store soon after. Entries have names, ids
+// and numbers, never a text of a person.
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Kinds of entries.
+const (
+	Started       = "started"         // a process, with its settings
+	SignInRefused = "sign_in_refused" // counted
+	LimitHit      = "limit_hit"       // counted
+	Decided       = "decision"        // about tool calls
+	Deleted       = "deletion"
+	Exported      = "export"
+)
+
+// Kinds lists every kind.
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported}
+
+// Command is the channel of palaver's command line; the others are a chat.Channel.
+const Command = "command"
+
+const (
+	window     = time.Minute // of which counted entries are stored as one
+	maxWaiting = 1000        // entries that the store has not taken yet
+	// Different counted entries of one window. What comes then is counted without owner and
+	// address: refused requests must not fill the database.
+	maxCounted   = 200
+	batch        = 100
+	storeTimeout = 3 * time.Second
+	retryAfter   = time.Second
+	closeTimeout = 2 * time.Second
+)
+
+// Store keeps the entries.
+type Store interface {
+	AppendAudit(ctx context.Context, entries []db.AuditEntry) error
+}
+
+// Log takes entries; it never waits for the store. A nil Log takes none. Close it when
+// done.
+type Log struct {
+	store Store
+	log   *slog.Logger
+	now   func() time.Time
+
+	mu      sync.Mutex
+	waiting []db.AuditEntry
+	counted map[counter]*db.AuditEntry
+	lost    int
+	closed  bool
+
+	wake chan struct{}
+	stop chan struct{}
+	done chan struct{}
+}
+
+// counter tells counted entries apart.
+type counter struct{ kind, owner, channel, address, what string }
+
+// Open begins to store entries.
+func Open(store Store, log *slog.Logger) *Log {
+	l := &Log{store: store, log: log.With("part", "audit"), now: time.Now, counted: map[counter]*db.AuditEntry{},
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	go l.run()
+	return l
+}
+
+// Record logs an entry and has it stored.
+func (l *Log) Record(e db.AuditEntry) {
+	if l == nil {
+		return
+	}
+	e.At, e.Times = l.now(), 1
+	l.write(e)
+	l.mu.Lock()
+	l.add(e)
+	l.mu.Unlock()
+	l.nudge()
+}
+
+// Count logs an entry that may come often, and has it stored once a minute with the
+// number of times. what tells it from others of its kind.
+func (l *Log) Count(e db.AuditEntry, what string) {
+	if l == nil {
+		return
+	}
+	e.At, e.Times = l.now(), 1
+	l.write(e)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := counter{e.Kind, e.Owner, e.Channel, e.Address, what}
+	if l.counted[key] == nil && len(l.counted) >= maxCounted {
+		key = counter{kind: e.Kind}
+		e.Owner, e.Channel, e.Address, e.RequestID = "", "", "", ""
+		e.Detail = map[string]any{"others": true}
+	}
+	if same := l.counted[key]; same != nil {
+		same.Times++
+		return
+	}
+	l.counted[key] = &e
+}
+
+// write writes an entry to the process's log.
+func (l *Log) write(e db.AuditEntry) {
+	attrs := []any{"kind", e.Kind}
+	for _, a := range []struct{ name, value string }{{"owner", e.Owner}, {"channel", e.Channel}, {"address", e.Address}, {"request_id", e.RequestID}} {
+		if a.value != "" {
+			attrs = append(attrs, a.name, a.value)
+		}
+	}
+	if len(e.Detail) > 0 {
+		attrs = append(attrs, "detail", e.Detail)
+	}
+	l.log.Info("audit", attrs...)
+}
+
+// add queues an entry. The caller holds mu.
+func (l *Log) add(e db.AuditEntry) {
+	if len(l.waiting) >= maxWaiting || l.closed {
+		l.lost++
+		l.log.Error("audit entry is in this log only: the database does not take more", "kind", e.Kind, "owner", e.Owner, "lost", l.lost)
+		return
+	}
+	l.waiting = append(l.waiting, e)
+}
+
+func (l *Log) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Log) run() {
+	defer close(l.done)
+	tick := time.NewTicker(window)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.wake:
+		case <-tick.C:
+			l.flushCounted()
+		case <-l.stop:
+			return
+		}
+		if err := l.storeAll(context.Background()); err != nil {
+			l.log.Warn("audit entries not stored yet; retrying", "error", err)
+			time.AfterFunc(retryAfter, l.nudge)
+		}
+	}
+}
+
+// flushCounted queues what was counted.
+func (l *Log) flushCounted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.counted {
+		l.add(*e)
+	}
+	clear(l.counted)
+}
+
+// storeAll stores what waits, in batches.
+func (l *Log) storeAll(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		next := l.waiting[:min(batch, len(l.waiting))]
+		l.mu.Unlock()
+		if len(next) == 0 {
+			return nil
+		}
+		limited, cancel := context.WithTimeout(ctx, storeTimeout)
+		err := l.store.AppendAudit(limited, next)
+		cancel()
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.waiting = append([]db.AuditEntry(nil), l.waiting[len(next):]...)
+		l.mu.Unlock()
+	}
+}
+
+// Close stores what waits, for a few seconds at most.
+func (l *Log) Close() {
+	if l == nil {
+		return
+	}
+	close(l.stop)
+	<-l.done
+	l.flushCounted()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	err := l.storeAll(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if left := len(l.waiting); left > 0 {
+		l.log.Error("audit entries are in this log only: the database did not take them", "entries", left, "error", cmp.Or(err, errors.New("closed")))
+	}
+}

@@ -1,0 +1,391 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+)
+
+// target is the attacked server.
+type target struct{ url, ui string }
+
+// person is a client with its own cookie.
+type person struct {
+	*http.Client
+	t *target
+}
+
+func (t *target) person() (*person, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &person{&http.Client{Jar: jar, Timeout: 30 * time.Second}, t}
+	status, _, err := p.send(context.Background(), "GET", "/api/me", "", nil)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("GET /api/me: status %d", status)
+	}
+	return p, err
+}
+
+// send returns the answer's status and as much of its body as an attacker looks at.
+func (p *person) send(ctx context.Context, method, path, body string, headers map[string]string) (int, string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, p.t.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	res, err := p.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	return res.StatusCode, string(raw), err
+}
+
+// routes are the API's, by its own description: "METHOD /path/{parameter}".
+func (t *target) routes(ctx context.Context) ([]string, error) {
+	p, err := t.person()
+	if err != nil {
+		return nil, err
+	}
+	_, raw, err := p.send(ctx, "GET", "/openapi.json", "", nil)
+	if err != nil {
+		return nil, err
+	}
+	var described struct {
+		Paths map[string]map[string]any
+	}
+	if err := json.Unmarshal([]byte(raw), &described); err != nil {
+		return nil, err
+	}
+	var routes []string
+	for path, methods := range described.Paths {
+		for method := range methods {
+			if name := strings.ToUpper(method); name == "GET" || name == "POST" || name == "PUT" || name == "PATCH" || name == "DELETE" {
+				routes = append(routes, name+" "+path)
+			}
+		}
+	}
+	return routes, nil
+}
+
+func (t *target) otherHosts(ctx context.Context) (tries, got int, _ error) {
+	for _, host := range []string{"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8080", "169.254.169.254", "[2606:4700::1111]"} {
+		for _, url := range []string{t.url + "/", t.url + "/api/me", t.url + "/api/config", t.url + "/metrics", t.url + "/mcp", t.ui + "/", t.ui + "/api/v1/namespaces"} {
+			req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+			if err != nil {
+				return tries, got, err
+			}
+			req.Host = host
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				return tries, got, err
+			}
+			_ = res.Body.Close()
+			tries++
+			if res.StatusCode != http.StatusMisdirectedRequest && res.StatusCode != http.StatusBadRequest {
+				got++
+			}
+		}
+	}
+	return tries, got, nil
+}
+
+func (t *target) otherSites(ctx context.Context) (tries, got int, _ error) {
+	p, err := t.person()
+	if err != nil {
+		return 0, 0, err
+	}
+	routes, err := t.routes(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route, " ")
+		if method == "GET" {
+			continue
+		}
+		for _, headers := range []map[string]string{{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}} {
+			status, _, err := p.send(ctx, method, filled(path, uuid.NewString()), "{}", headers)
+			if err != nil {
+				return tries, got, err
+			}
+			tries++
+			if status != http.StatusForbidden {
+				got++
+			}
+		}
+	}
+	return tries, got, nil
+}
+
+// filled puts an id in place of every parameter of a path.
+func filled(path, id string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			parts[i] = id
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func (t *target) forgedTokens(ctx context.Context) (tries, got int, _ error) {
+	tokens, err := forged()
+	if err != nil {
+		return 0, 0, err
+	}
+	p := &person{&http.Client{Timeout: 30 * time.Second}, t}
+	for _, token := range tokens {
+		for _, path := range []string{"/api/me", "/api/conversations", "/api/documents", "/api/me/export"} {
+			status, _, err := p.send(ctx, "GET", path, "", map[string]string{"Authorization": "Bearer " + token})
+			if err != nil {
+				return tries, got, err
+			}
+			tries++
+			if status != http.StatusUnauthorized {
+				got++
+			}
+		}
+	}
+	return tries, got, nil
+}
+
+// forged are tokens that must not be taken.
+func forged() ([]string, error) {
+	now := time.Now()
+	good := func() jwt.MapClaims {
+		return jwt.MapClaims{"sub": "victim", "aud": "authenticated", "exp": now.Add(time.Hour).Unix(), "iat": now.Unix()}
+	}
+	with := func(name string, value any) jwt.MapClaims {
+		c := good()
+		if c[name] = value; value == nil {
+			delete(c, name)
+		}
+		return c
+	}
+	tokens := []string{"", "x", "a.b.c", "null", strings.Repeat("A", 4000)}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		method jwt.SigningMethod
+		claims jwt.MapClaims
+		key    any
+	}{
+		{jwt.SigningMethodNone, good(), jwt.UnsafeAllowNoneSignatureType},
+		{jwt.SigningMethodHS256, good(), []byte("another secret")},
+		{jwt.SigningMethodHS256, good(), []byte("")},
+		{jwt.SigningMethodHS384, good(), []byte(jwtSecret)},
+		{jwt.SigningMethodHS512, good(), []byte(jwtSecret)},
+		{jwt.SigningMethodRS256, good(), key},
+		{jwt.SigningMethodHS256, with("exp", now.Add(-time.Hour).Unix()), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("exp", nil), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("exp", "never"), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("sub", nil), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("sub", ""), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("sub", "*"), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("sub", strings.Repeat("x", 129)), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("aud", "another"), []byte(jwtSecret)},
+		{jwt.SigningMethodHS256, with("nbf", now.Add(time.Hour).Unix()), []byte(jwtSecret)},
+	} {
+		token, err := jwt.NewWithClaims(f.method, f.claims).SignedString(f.key)
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token)
+		if f.method == jwt.SigningMethodNone {
+			tokens = append(tokens, token+"AAAA")
+		}
+	}
+	return tokens, nil
+}
+
+// property is what the victim has.
+type property struct{ thread, document, set string }
+
+func (p *person) own(ctx context.Context) (o property, err error) {
+	made := func(path, body string) (id string, err error) {
+		status, raw, err := p.send(ctx, "POST", path, body, nil)
+		var out struct{ ID string }
+		if err == nil {
+			err = json.Unmarshal([]byte(raw), &out)
+		}
+		if err == nil && out.ID == "" {
+			err = fmt.Errorf("POST %s: status %d: %s", path, status, raw)
+		}
+		return out.ID, err
+	}
+	if o.thread, err = made("/api/conversations", `{"title":"Marzipan"}`); err != nil {
+		return o, err
+	}
+	if o.document, err = made("/api/documents", `{"title":"Marzipan","text":"The marzipan is private."}`); err != nil {
+		return o, err
+	}
+	o.set, err = made("/api/document-sets", `{"name":"Marzipan","doc_ids":["`+o.document+`"]}`)
+	return o, err
+}
+
+// wrongOwners compares what a stranger is answered about the victim's ids with what they
+// are answered about ids that nobody has.
+func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
+	victim, err := t.person()
+	if err != nil {
+		return 0, 0, err
+	}
+	o, err := victim.own(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	stranger, err := t.person()
+	if err != nil {
+		return 0, 0, err
+	}
+	routes, err := t.routes(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route, " ")
+		if !strings.Contains(path, "{") || method == "PUT" { // a PUT makes what is not there
+			continue
+		}
+		for _, id := range []string{o.thread, o.document, o.set} {
+			theirs, said, err := stranger.send(ctx, method, filled(path, id), bodyOf(method), nil)
+			if err != nil {
+				return tries, got, err
+			}
+			nobodys, _, err := stranger.send(ctx, method, filled(path, uuid.NewString()), bodyOf(method), nil)
+			if err != nil {
+				return tries, got, err
+			}
+			tries++
+			if theirs != nobodys || strings.Contains(strings.ToLower(said), "marzipan") {
+				got++
+			}
+		}
+	}
+	_, found, err := stranger.send(ctx, "GET", "/api/search?q=marzipan", "", nil)
+	tries++
+	if strings.Contains(strings.ToLower(found), "marzipan") {
+		got++
+	}
+	return tries, got, err
+}
+
+func bodyOf(method string) string {
+	if method == "GET" || method == "DELETE" {
+		return ""
+	}
+	return `{"title":"x"}`
+}
+
+// hostile are bodies that no handler may fail on.
+var hostile = []string{
+	"", "{", "}", "[]", "null", "true", "7", `"text"`, "{}", `{"message":null}`, `{"message":7}`, `{"message":[]}`, `{"message":{}}`,
+	`{"message":"\u0000"}`, "{\"message\":\"\xff\xfe\"}", `{"message":"\ud800"}`, `{"thread_id":"../../etc/passwd"}`, `{"thread_id":"' OR 1=1 --"}`,
+	`{"message":"x","tagged_doc_ids":"all"}`, `{"message":"x","tagged_doc_ids":[null]}`, `{"message":"x","tiptap_json":[]}`,
+	`{"message":"x","attachments":{"a":1}}`, `{"limit":1e999}`, `{"limit":-9223372036854775809}`,
+	strings.Repeat("[", 20_000), strings.Repeat(`{"a":`, 5_000), `{"message":"` + strings.Repeat("x", 100_000) + `"}`,
+	`{"a":1,"a":2,"message":"x","message":["y"]}`, "\x1f\x8b\x08\x00broken", `{"jsonrpc":"2.0","id":{},"method":7}`,
+}
+
+func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
+	p, err := t.person()
+	if err != nil {
+		return 0, 0, err
+	}
+	routes, err := t.routes(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route, " ")
+		if method == "GET" || method == "DELETE" {
+			continue
+		}
+		for _, body := range hostile {
+			status, _, err := p.send(ctx, method, filled(path, uuid.NewString()), body, nil)
+			if err != nil {
+				return tries, got, err
+			}
+			tries++
+			if status >= http.StatusInternalServerError {
+				got++
+			}
+		}
+	}
+	return tries, got, nil
+}
+
+// flood sends messages of ever new people of one address.
+func (t *target) flood(ctx context.Context) (tries, got int, _ error) {
+	taken := 0
+	for range 40 {
+		p := &person{&http.Client{Timeout: 30 * time.Second}, t}
+		status, _, err := p.send(ctx, "POST", "/api/chat", `{"message":"Hello"}`, nil)
+		if err != nil {
+			return tries, got, err
+		}
+		tries++
+		if status == http.StatusOK {
+			taken++
+		}
+	}
+	return tries, max(0, taken-10), nil // CHAT_RATE_LIMIT's default
+}
+
+// slowBodies announce a body that never comes.
+func (t *target) slowBodies(ctx context.Context) (tries, got int, err error) {
+	const connections = 65
+	closed := make(chan bool, connections)
+	for range connections {
+		c, err := net.Dial("tcp", strings.TrimPrefix(t.url, "http://"))
+		if err != nil {
+			return tries, got, err
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, "POST /api/chat HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"); err != nil {
+			return tries, got, err
+		}
+		tries++
+		go func() {
+			_ = c.SetReadDeadline(time.Now().Add(slowest))
+			_, err := io.Copy(io.Discard, c)
+			closed <- err == nil // the server has answered and closed
+		}()
+	}
+	for range tries {
+		select {
+		case ok := <-closed:
+			if !ok {
+				got++
+			}
+		case <-ctx.Done():
+			return tries, got, ctx.Err()
+		}
+	}
+	return tries, got, nil
+}
+
+// slowest is how long a connection without its body may stay open.
+const slowest = 60 * time.Second

@@ -1,0 +1,106 @@
+// Command attack starts Palaver on loopback and attacks it as strangers would: through
+// other hosts, other sites, other people's ids, forged tokens, hostile bodies, slow
+// bodies and floods. It prints a table of what held, and fails if something did not.
+//
+//	go run ./bench/attack -server bin/palaver-standalone
+//
+// It is bounded: a few thousand small requests, and half a minute of silent connections
+// (-slow=false leaves those out).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/palaver-chat/palaver/bench/stack"
+)
+
+// jwtSecret signs the tokens of the attacked server.
+const jwtSecret = "a secret that only this attack has"
+
+func main() {
+	server := flag.String("server", "bin/palaver-standalone", "server program to start")
+	slow := flag.Bool("slow", true, "hold connections open without sending the body")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	if err := run(ctx, *server, *slow); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, server string, slow bool) error {
+	dir, err := os.MkdirTemp("", "palaver-attack-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	port, ui, err := twoPorts()
+	if err != nil {
+		return err
+	}
+	p, err := stack.Run(dir, []string{"PORT=" + port, "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=" + ui, "PALAVER_DATA_DIR=" + dir,
+		"LOG_LEVEL=error", "CHAT_MODEL_PROVIDER=offline", "SUPABASE_JWT_SECRET=" + jwtSecret, "MAX_TURNS_PER_CALLER=4"}, server)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	t := &target{url: "http://127.0.0.1:" + port, ui: "http://127.0.0.1:" + ui}
+	if err := p.Answers(ctx, t.url+"/readyz"); err != nil {
+		return err
+	}
+	attacks := []attack{
+		{"requests to other hosts (page, API, /mcp, Web UI)", "421", t.otherHosts},
+		{"requests of other sites that change something", "403", t.otherSites},
+		{"forged, expired and foreign tokens", "401", t.forgedTokens},
+		{"other people's ids on every route", "as unknown ids", t.wrongOwners},
+		{"hostile bodies on every route", "no 5xx", t.hostileBodies},
+		{"40 messages at once by one address", "at most 10 taken", t.flood},
+	}
+	if slow {
+		attacks = append(attacks, attack{"65 connections that announce a body and send none", "closed", t.slowBodies})
+	}
+	return table(ctx, attacks)
+}
+
+// attack is one kind of attack and what must come of it.
+type attack struct {
+	name, want string
+	run        func(context.Context) (tries, got int, err error) // got: tries that ended as they should not
+}
+
+func table(ctx context.Context, attacks []attack) (failed error) {
+	fmt.Println("| attack | tries | must be | got through |\n| --- | --- | --- | --- |")
+	for _, a := range attacks {
+		tries, got, err := a.run(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		fmt.Printf("| %s | %d | %s | %d |\n", a.name, tries, a.want, got)
+		if got > 0 {
+			failed = errors.Join(failed, fmt.Errorf("%s: %d of %d got through", a.name, got, tries))
+		}
+	}
+	return failed
+}
+
+// twoPorts are free on loopback.
+func twoPorts() (one, other string, _ error) {
+	var ports [2]string
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", "", err
+		}
+		defer l.Close()
+		ports[i] = strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports[0], ports[1], nil
+}

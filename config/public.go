@@ -1,0 +1,46 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// shown are the settings whose text may be shown to everyone who operates Palaver. All
+// other texts may hold a secret, as keys and addresses with passwords do.
+var shown = []string{
+	"HOST", "ALLOWED_HOSTS", "CHAT_STREAM_MODE", "CHAT_MODEL_PROVIDER", "CHAT_MODEL_NAME", "CHAT_MODEL_NAME_STRONG",
+	"EMBEDDING_MODEL_NAME", "IMAGE_MODEL_NAME", "CHAT_MEMORY_BACKEND", "TEMPORAL_NAMESPACE", "WORKFLOW_VERSION",
+	"ALLOW_PRIVATE_ADDRESSES", "CHAT_RATE_LIMIT", "MAX_NEW_THREADS_PER_ADDRESS", "TRUSTED_PROXIES", "XFF", "AUTH_MODE",
+	"LOG_LEVEL", "LOG_FORMAT", "TRACE_CONTENT",
+}
+
+// Set stands for the value of a setting that is not shown.
+const Set = "(set)"
+
+// Public are the settings that have a value, by variable: numbers, durations, switches
+// and what is no secret as they are, others as Set.
+func (c *Config) Public() map[string]string {
+	out := map[string]string{}
+	for _, v := range variables(c) {
+		switch value := v.value.(type) {
+		case *string:
+			if *value == "" {
+				continue
+			}
+			out[v.env] = Set
+			if slices.Contains(shown, v.env) {
+				out[v.env] = *value
+			}
+		case *time.Duration:
+			out[v.env] = value.String()
+		case *int:
+			out[v.env] = fmt.Sprint(*value)
+		case *bool:
+			out[v.env] = fmt.Sprint(*value)
+		default:
+			out[v.env] = Set
+		}
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+func (s *Store) AppendAudit(ctx context.Context, entries []db.AuditEntry) (err error) {
+	ctx, end := s.short(ctx, "append to the audit log")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		for _, e := range entries {
+			if e.Detail == nil {
+				e.Detail = map[string]any{}
+			}
+			detail, err := record.JSON(e.Detail)
+			if err != nil {
+				return err
+			}
+			err = q.AppendAudit(ctx, sqlcgen.AppendAuditParams{
+				At: record.Micros(record.OrNow(e.At)), Kind: e.Kind, Owner: e.Owner, Channel: e.Channel, Address: e.Address,
+				RequestID: e.RequestID, Times: int64(max(e.Times, 1)), Detail: detail})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) AuditEntries(ctx context.Context, filter db.AuditFilter, after int64, limit int) (entries []db.AuditEntry, err error) {
+	ctx, end := s.long(ctx, "read the audit log")
+	defer end(&err)
+	rows, err := s.db.Read.AuditEntries(ctx, sqlcgen.AuditEntriesParams{
+		After: after, Since: record.Micros(filter.Since), Owner: filter.Owner, Kind: filter.Kind, MaxRows: int64(limit)})
+	for _, r := range rows {
+		e := db.AuditEntry{ID: r.ID, At: record.Time(r.At), Kind: r.Kind, Owner: r.Owner, Channel: r.Channel,
+			Address: r.Address, RequestID: r.RequestID, Times: int(r.Times)}
+		if err := json.Unmarshal([]byte(r.Detail), &e.Detail); err != nil {
+			return nil, fmt.Errorf("audit entry %d: %w", r.ID, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, err
+}

@@ -1,0 +1,9 @@
+-- name: AppendAudit :exec
+INSERT INTO audit_log (at, kind, owner, channel, address, request_id, times, detail)
+VALUES (@at, @kind, @owner, @channel, @address, @request_id, @times, @detail);
+
+-- name: AuditEntries :many
+SELECT id, at, kind, owner, channel, address, request_id, times, detail FROM audit_log
+WHERE id > @after AND at >= @since
+    AND (CAST(@owner AS TEXT) = '' OR owner = CAST(@owner AS TEXT)) AND (CAST(@kind AS TEXT) = '' OR kind = CAST(@kind AS TEXT))
+ORDER BY id LIMIT CAST(@max_rows AS INTEGER);

@@ -1,0 +1,161 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// conversationJSON describes a conversation; its file goes on with the turns.
+type conversationJSON struct {
+	ID            string    `json:"id"`
+	Title         string    `json:"title"`
+	CreatedAt     time.Time `json:"created_at"`
+	LastMessageAt time.Time `json:"last_message_at"`
+}
+
+// turnJSON is a turn: what the person sent, and the events of its answer.
+type turnJSON struct {
+	ID        string          `json:"id"`
+	Parent    string          `json:"parent,omitempty"`
+	Status    chat.TurnStatus `json:"status"`
+	CreatedAt time.Time       `json:"created_at"`
+	SettledAt *time.Time      `json:"settled_at,omitempty"` // nil while it is open
+	Content   chat.Content    `json:"content"`
+	Events    []chat.Event    `json:"events,omitempty"`
+	// Texts are what is kept of an open turn.
+	Texts map[string]string `json:"texts,omitempty"`
+}
+
+func (a *archive) conversations(ctx context.Context, have db.UserData) error {
+	for _, id := range have.Threads {
+		if err := leftOut(a.conversation(ctx, id)); err != nil {
+			return fmt.Errorf("conversation %s: %w", id, err)
+		}
+		if err := leftOut(a.repo(ctx, id)); err != nil {
+			return fmt.Errorf("message repository of conversation %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// conversation writes all turns of a conversation, in the order in which they ran: those
+// of every branch, and those that were taken back.
+func (a *archive) conversation(ctx context.Context, id string) error {
+	v, err := a.store.Conversation(ctx, a.User, id)
+	if err != nil {
+		return err
+	}
+	head, err := json.Marshal(conversationJSON{v.ID, v.Title, v.CreatedAt, v.LastMessageAt})
+	if err != nil {
+		return err
+	}
+	w, err := a.create("conversations/" + id + ".json")
+	if err != nil {
+		return err
+	}
+	a.Conversations++
+	if _, err := w.Write(append(bytes.TrimSuffix(head, []byte("}")), `,"turns":[`...)); err != nil {
+		return err
+	}
+	out := &turnWriter{archive: a, w: w}
+	if err := leftOut(out.all(ctx, id)); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "\n]}\n")
+	return err
+}
+
+// turnWriter writes the elements of a list of turns.
+type turnWriter struct {
+	*archive
+	w       io.Writer
+	written int
+}
+
+func (o *turnWriter) all(ctx context.Context, thread string) error {
+	for place := 0; ; {
+		page, err := o.store.TurnsAfter(ctx, o.User, thread, place, turnsAtOnce)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		if err := o.turns(ctx, page); err != nil {
+			return err
+		}
+		place = page[len(page)-1].Place
+	}
+	waiting, err := o.store.OpenTurns(ctx, o.User, thread)
+	if err != nil {
+		return err
+	}
+	waiting = slices.DeleteFunc(waiting, func(t chat.Turn) bool { return t.Place > 0 }) // written already
+	return o.turns(ctx, waiting)
+}
+
+func (o *turnWriter) turns(ctx context.Context, turns []chat.Turn) error {
+	ids := make([]string, len(turns))
+	for i, t := range turns {
+		ids[i] = t.ID
+	}
+	logs, err := o.store.Logs(ctx, o.User, ids)
+	if err != nil {
+		return err
+	}
+	for _, l := range logs {
+		if err := o.turn(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *turnWriter) turn(ctx context.Context, l db.TurnLog) error {
+	t := turnJSON{ID: l.Turn.ID, Parent: l.Turn.Parent, Status: l.Turn.Status, CreatedAt: l.Turn.CreatedAt, Content: l.Turn.Content, Events: l.Events}
+	if l.Turn.Status.Settled() {
+		t.SettledAt = &l.Turn.SettledAt
+	} else if texts, err := o.store.Texts(ctx, o.User, l.Turn.ID); err == nil { // it may have ended meanwhile
+		t.Texts = texts
+	}
+	b, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	separator := "\n"
+	if o.written > 0 {
+		separator = ",\n"
+	}
+	o.written++
+	o.Turns++
+	_, err = o.w.Write(append([]byte(separator), b...))
+	return err
+}
+
+// repo writes a client's own message repository as the client sent it.
+func (a *archive) repo(ctx context.Context, thread string) error {
+	r, err := a.store.Repo(ctx, a.User, thread)
+	if err != nil {
+		return err
+	}
+	content, err := gzip.NewReader(bytes.NewReader(r.Gzipped))
+	if err != nil {
+		return err
+	}
+	w, err := a.create("conversations/" + thread + ".repo.json")
+	if err != nil {
+		return err
+	}
+	a.Repos++
+	_, err = io.Copy(w, content)
+	return err
+}

@@ -1,0 +1,219 @@
+// Package export writes all that the store keeps of a person into one archive.
+package export
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Store is what an export reads.
+type Store interface {
+	db.Conversations
+	db.Turns
+	db.Documents
+	db.Files
+	UserData(ctx context.Context, owner string) (db.UserData, error)
+}
+
+// Manifest is the last file of an archive, manifest.json. An archive without it is not
+// complete.
+type Manifest struct {
+	Format        string    `json:"format"`
+	User          string    `json:"user"`
+	ExportedAt    time.Time `json:"exported_at"`
+	Conversations int       `json:"conversations"`
+	Turns         int       `json:"turns"`
+	Documents     int       `json:"documents"`
+	Sets          int       `json:"sets"`
+	Attachments   int       `json:"attachments"`
+	Repos         int       `json:"repos"`
+}
+
+const format = "palaver-export/1"
+
+// Limits of one read.
+const (
+	turnsAtOnce = 50
+	listAtOnce  = 200
+)
+
+// archive is an archive that is being written.
+type archive struct {
+	Manifest
+	store Store
+	zip   *zip.Writer
+}
+
+// Write streams the archive of an owner to w. It holds one conversation's page of turns,
+// one document or one picture in memory at a time. What is deleted while it runs is left
+// out.
+func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Writer) error {
+	a := &archive{store: store, zip: zip.NewWriter(w), Manifest: Manifest{Format: format, User: owner, ExportedAt: at}}
+	have, err := store.UserData(ctx, owner)
+	if err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.sets, a.attachments} {
+		if err := part(ctx, have); err != nil {
+			return err
+		}
+	}
+	if err := a.json("manifest.json", a.Manifest); err != nil {
+		return err
+	}
+	return a.zip.Close()
+}
+
+func (a *archive) profile(ctx context.Context, _ db.UserData) error {
+	p, err := a.store.Profile(ctx, a.User)
+	if err != nil {
+		return err
+	}
+	return a.json("profile.json", struct {
+		ID string `json:"id"`
+		chat.Profile
+	}{a.User, p})
+}
+
+func (a *archive) documents(ctx context.Context, have db.UserData) error {
+	for _, id := range have.Documents {
+		if err := leftOut(a.document(ctx, id)); err != nil {
+			return fmt.Errorf("document %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// documentJSON describes a document.
+type documentJSON struct {
+	ID         string         `json:"id"`
+	Title      string         `json:"title"`
+	Status     chat.DocStatus `json:"status"`
+	SourceType string         `json:"source_type"`
+	ExternalID string         `json:"external_id,omitempty"`
+	Bytes      int64          `json:"bytes"`
+	Error      string         `json:"error,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`
+}
+
+// document writes what is stored of a document: its text once it is ready, the file until
+// then.
+func (a *archive) document(ctx context.Context, id string) error {
+	d, err := a.store.Document(ctx, a.User, id)
+	if err != nil || d.Owner != a.User {
+		return err
+	}
+	text, err := a.store.DocumentText(ctx, a.User, id)
+	if err := leftOut(err); err != nil {
+		return err
+	}
+	_, raw, err := a.store.RawDocument(ctx, a.User, id)
+	if err := leftOut(err); err != nil {
+		return err
+	}
+	a.Documents++
+	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Status, d.SourceType, d.ExternalID, d.Bytes, d.Error, d.CreatedAt})
+	if err == nil && d.Status == chat.DocReady {
+		err = a.file("documents/"+id+".txt", []byte(text))
+	}
+	if err == nil && len(raw) > 0 {
+		err = a.file("documents/"+id+".original."+extension(d.SourceType), raw)
+	}
+	return err
+}
+
+// extension keeps what a file's name may end with.
+func extension(kind string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(kind))
+	if clean == "" {
+		return "bin"
+	}
+	return clean
+}
+
+func (a *archive) sets(ctx context.Context, _ db.UserData) error {
+	type setJSON struct {
+		ID        string   `json:"id"`
+		Name      string   `json:"name"`
+		Documents []string `json:"document_ids"`
+	}
+	all := []setJSON{}
+	for cursor := ""; ; {
+		page, err := a.store.ListSets(ctx, a.User, cursor, listAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, s := range page.Items {
+			all = append(all, setJSON{s.ID, s.Name, s.DocIDs})
+		}
+		if cursor = page.Next; cursor == "" {
+			a.Sets = len(all)
+			return a.json("document-sets.json", all)
+		}
+	}
+}
+
+func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
+	ids, err := a.store.AttachmentIDs(ctx, a.User)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		at, data, err := a.store.Attachment(ctx, a.User, id)
+		if errors.Is(err, db.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("picture %s: %w", id, err)
+		}
+		_, kind, _ := strings.Cut(at.MIME, "/")
+		if err := a.file("attachments/"+id+"."+extension(kind), data); err != nil {
+			return err
+		}
+		a.Attachments++
+	}
+	return nil
+}
+
+func (a *archive) json(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return a.file(name, b)
+}
+
+func (a *archive) file(name string, content []byte) error {
+	w, err := a.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(content)
+	return err
+}
+
+func (a *archive) create(name string) (io.Writer, error) {
+	return a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.ExportedAt})
+}
+
+// leftOut drops the error of something that was deleted meanwhile.
+func leftOut(err error) error {
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	return err
+}
