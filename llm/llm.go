@@ -23,6 +23,7 @@ const (
 	TaskAudit     Task = "audit"
 	TaskWebQuery  Task = "web_query"
 	TaskAssistant Task = "assistant"
+	TaskTalk      Task = "talk"
 )
 
 // TaskFor is the task that answers for an action.
@@ -110,8 +111,9 @@ type Passage struct {
 
 // Document is a candidate of document resolution.
 type Document struct {
-	ID    string
-	Title string
+	ID     string
+	Title  string
+	Public bool // a sample that everyone sees, not the person's own
 }
 
 // Facts is what a request is about, in the words of the domain. Remote models
