@@ -41,7 +41,7 @@ func (a *Activities) addToolsAndImages(ctx context.Context, r WriteRequest, m *m
 	if err != nil {
 		return err
 	}
-	if !a.Model.Info().Offline {
+	if !a.Model.Info().Offline && r.Action != chat.Talk {
 		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.Calls.Truncated)
 		m.HasTools = len(m.offered) > 0
 	}
