@@ -31,7 +31,11 @@ type Apart struct {
 // limitsOff lets one caller do what a benchmark does.
 var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0"}
 
+// modelEnv is the settings for a model at that URL; without one, the offline engine.
 func modelEnv(url string) []string {
+	if url == "" {
+		return []string{"CHAT_MODEL_PROVIDER=offline"}
+	}
 	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url}
 }
 
