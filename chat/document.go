@@ -2,7 +2,7 @@ package chat
 
 import "time"
 
-// DocStatus is how far a document's ingest is.
+// DocStatus is the status of a document's ingest.
 type DocStatus string
 
 const (
@@ -11,17 +11,17 @@ const (
 	DocFailed     DocStatus = "failed"
 )
 
-// Document is a file or text that questions can be asked of.
+// Document is a file or text that answers can cite.
 type Document struct {
 	ID         string
-	Owner      string // PublicOwner for one that everyone sees
+	Owner      string // PublicOwner for a document that everyone can read
 	Title      string
 	Status     DocStatus
 	SourceType string // txt, md, html, pdf
-	ExternalID string // id at the place it was imported from; empty for uploads
+	ExternalID string // id in the system it was imported from; empty for uploads
 	Bytes      int64
 	Chunks     int
-	Progress   int // percent of the ingest done, 0 to 100
+	Progress   int // of the ingest, in percent
 	Error      string
 	CreatedAt  time.Time
 }
