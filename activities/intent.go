@@ -56,7 +56,7 @@ func (a *Activities) inferIntent(ctx context.Context, ref TurnRef, t chat.Turn) 
 		return Intent{}, err
 	}
 	in, err := a.classify(ctx, ref, t, content)
-	in.WebSearch = (in.WebSearch || web) && in.Action != chat.Talk
+	in.WebSearch = (in.WebSearch || web) && !t.Content.NoWebSearch && in.Action != chat.Talk
 	return in, err
 }
 
@@ -69,10 +69,11 @@ func isTalk(t chat.Turn, content tiptap.Content) bool {
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
-// current information. Years and terms in the names of documents do not count.
+// current information. Years and terms in the names of documents do not count. A person
+// can forbid it.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
-	if t.Content.WebSearch {
-		return true, nil
+	if t.Content.WebSearch || t.Content.NoWebSearch {
+		return t.Content.WebSearch, nil
 	}
 	text := language.ReplaceNames(t.Content.Message, content.Labels(), " ")
 	if !intent.AsksForCurrent(text, a.now()) {

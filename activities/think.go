@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -90,34 +92,38 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 		Role: llm.User, Images: images,
 		Text: turn.Content.Message + prompt.TaggedNote(tagged.Docs) + a.unseenImagesNote(turn.Content.Attachments),
 	}
-	messages := append([]llm.Message{prompt.Assistant(a.now())}, earlier...)
-	messages = append(append(messages, said), e.Messages...)
+	agent, _ := a.Agents.Find(turn.Content.Agent)
+	answers := answersOf(texts, r.Asked)
+	messages := slices.Concat([]llm.Message{prompt.Assistant(agent.Instructions, a.now())}, earlier,
+		[]llm.Message{said}, prompt.Asked(questionsOf(r.Asked), answers), e.Messages)
 	return pieceRequest{
 		TurnRef: r.TurnRef, Stage: r.Stage, step: "think",
 		request: llm.Request{
 			Task:     llm.TaskAssistant,
 			Messages: llm.Fit(messages, thinkPrompt),
 			Facts: llm.Facts{
-				Message: tagged.TextWithout(turn.Content.Message), Recent: prompt.Recent(recent), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
+				Message: strings.Join(append([]string{tagged.TextWithout(turn.Content.Message)}, answers...), "\n"), Recent: prompt.Recent(recent), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
 				Passages: e.Passages, Used: e.Used, Images: len(turn.Content.Attachments),
 			},
 			Temperature: assistantTemperature,
 			MaxTokens:   prompt.MaxAnswerTokens,
 		},
 		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
-		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated),
+		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated, turn.Content.NoWebSearch),
 	}, nil
 }
 
 // offeredTools are the tools for a model call. The tool that reads on in a long
-// result is offered only when a result was truncated.
-func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
+// result is offered only when a result was truncated, and those that reach the web only
+// when the person has not forbidden it.
+func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
 	var out []tools.Tool
 	info, _ := a.Agents.Find(agent)
 	for _, t := range a.Tools.Tools(ctx, owner, info) {
-		if cut || t.Name != tools.ReadResultName {
-			out = append(out, t)
+		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web {
+			continue
 		}
+		out = append(out, t)
 	}
 	return out
 }

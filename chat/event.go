@@ -62,7 +62,9 @@ type Event struct {
 
 	Interrupt *Interrupt   `json:"interrupt,omitempty"`
 	Resume    *ResumeValue `json:"resume,omitempty"`
-	Code      string       `json:"code,omitempty"` // notice and failed
+	Channel   Channel      `json:"channel,omitempty"` // resumed and cancelled: how the decision came
+	Code      string       `json:"code,omitempty"`    // notice and failed
+	Hint      string       `json:"hint,omitempty"`    // failed: what operators can do; not for others
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
@@ -95,6 +97,7 @@ const (
 	NodeFormat    Node = "format_response"
 	NodeModel     Node = "model"
 	NodeTool      Node = "tool"
+	NodeAgent     Node = "agent" // an agent's own status; the entry has its sentence
 )
 
 var statusMessages = map[Node]string{
@@ -134,6 +137,7 @@ const (
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
+	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
 )
 
 var noticeMessages = map[string]string{
@@ -197,6 +201,10 @@ var failures = map[string]failure{
 	CodeTurnLost:         {"The server lost this message before its answer was complete. What was written is kept. Please send the message again.", true},
 	CodeInternal:         {"Something went wrong on our side. Please try again.", true},
 }
+
+// ModelNotAvailable is what a person reads when a model refuses for a reason that only an
+// operator can remove.
+const ModelNotAvailable = "The model is not available. The server's log says why."
 
 // FailureMessage returns the text of a failed turn's code, and whether a retry can
 // help.

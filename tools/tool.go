@@ -3,6 +3,9 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -28,9 +31,28 @@ type Tool struct {
 	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
 	// if its outcome is unknown, a person is asked.
 	SideEffects bool
+	// Web means that the tool searches or reads the web. It is not offered when a person
+	// has forbidden that.
+	Web bool
 	// Run runs the tool. Arguments satisfy Schema. An error is a failure of ours or of the
 	// network. A failure that the model should read is a Result.
 	Run func(ctx context.Context, c Call) (Result, error)
+}
+
+var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Validate reports why agents cannot be offered the tool.
+func (t Tool) Validate() error {
+	if !validName.MatchString(t.Name) {
+		return errors.New("the name needs 1 to 64 letters, digits, _ and -")
+	}
+	if t.Run == nil {
+		return errors.New("no function runs it")
+	}
+	if err := CheckSchema(t.Schema); err != nil {
+		return fmt.Errorf("the schema cannot be used: %w", err)
+	}
+	return nil
 }
 
 // DefaultTimeout is the default timeout of a call.

@@ -12,9 +12,22 @@ import (
 // maxEarlierResult limits an earlier turn's tool result, in characters.
 const maxEarlierResult = 1000
 
-// Assistant is the system message of the assistant.
-func Assistant(today time.Time) llm.Message {
-	return llm.Message{Role: llm.System, Text: text("assistant.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."}
+// Assistant is the system message of the assistant, or of an agent with instructions of
+// its own. The rules about sources, tools and data hold for all.
+func Assistant(instructions string, today time.Time) llm.Message {
+	if instructions == "" {
+		instructions = text("assistant.md")
+	}
+	return llm.Message{Role: llm.System, Text: strings.TrimSpace(instructions) + "\n" + text("conduct.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."}
+}
+
+// Asked are an agent's own questions with the person's answers, as they were said.
+func Asked(questions, answers []string) []llm.Message {
+	var out []llm.Message
+	for i, q := range questions {
+		out = append(out, llm.Message{Role: llm.Assistant, Text: q}, llm.Message{Role: llm.User, Text: answers[i]})
+	}
+	return out
 }
 
 // UnseenPicturesNote is the note about so many pictures that the model cannot see.
@@ -22,17 +35,13 @@ func UnseenPicturesNote(n int) string {
 	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", n)
 }
 
-// TaggedNote is the note about the tagged documents.
+// TaggedNote is the note about the tagged documents. Their titles are data, which stands
+// here beside what the person wrote.
 func TaggedNote(docs []chat.Document) string {
 	if len(docs) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("\n\n(Documents that this message is about:")
-	for _, d := range docs {
-		b.WriteString("\n- " + llm.Data(strings.Join(strings.Fields(d.Title), " ")) + ", id " + d.ID)
-	}
-	return b.String() + ")"
+	return "\n\n(Documents that this message is about:)\n<tagged_documents>\n" + titlesJSON(Known(docs)) + "\n</tagged_documents>"
 }
 
 // EarlierCalls are the tool calls of an earlier turn with their results, shortened.

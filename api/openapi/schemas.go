@@ -16,7 +16,7 @@ import (
 
 // schemas makes the schemas of the OpenAPI document from the Go types that the API
 // reads and writes. A written type has no additional fields, and all fields without
-// omitempty are required.
+// omitempty or omitzero are required.
 type schemas struct {
 	made    openapi3.Schemas
 	read    *openapi3gen.Generator
@@ -37,7 +37,7 @@ func (a API) newSchemas() *schemas {
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[chat.Action]():        Values(append([]chat.Action{""}, chat.Actions...)...),
 	reflect.TypeFor[chat.Confidence]():    Values("", chat.High, chat.Medium, chat.Low),
-	reflect.TypeFor[chat.InterruptType](): Values(chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.CancelResume),
+	reflect.TypeFor[chat.InterruptType](): Values(chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.Choice, chat.CancelResume),
 	reflect.TypeFor[chat.TurnStatus](): Values(chat.TurnNew, chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted,
 		chat.TurnCompleted, chat.TurnCancelled, chat.TurnFailed),
 	reflect.TypeFor[chat.CancelReason](): Values(chat.UserCancelled, chat.Superseded, chat.Disconnected, chat.RolledBack),
@@ -140,7 +140,7 @@ func fieldsOf(t reflect.Type) (all []jsonField) {
 		if name == "" || name == "-" {
 			continue
 		}
-		all = append(all, jsonField{name, strings.Contains(options, "omitempty"), f.Type.Kind() == reflect.Pointer})
+		all = append(all, jsonField{name, strings.Contains(options, "omit"), f.Type.Kind() == reflect.Pointer})
 	}
 	return all
 }
