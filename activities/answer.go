@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -86,6 +87,10 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 	return out, nil
 }
 
+// maxNameAnswer is the length of the longest answer that may be codes and abbreviations
+// of documents, in characters.
+const maxNameAnswer = 300
+
 // named finds documents by name: text as a whole, or with parts also names in it. It
 // returns all documents of the same name, because the name alone cannot tell which.
 // whole reports that text is a name and nothing else.
@@ -96,6 +101,12 @@ func (a *Activities) named(ctx context.Context, owner, text string, parts bool) 
 	}
 	if found := mention.Closest(text, visible); len(found) > 0 {
 		return found, true, nil
+	}
+	if utf8.RuneCountInString(text) <= maxNameAnswer {
+		text = mention.AsTitled(text, visible, a.now())
+		if found := mention.Closest(text, visible); len(found) > 0 {
+			return found, true, nil
+		}
 	}
 	if !parts {
 		return nil, false, nil

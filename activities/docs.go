@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -67,7 +68,7 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 
 // candidates reads what the message may mean.
 func (a *Activities) candidates(ctx context.Context, r DocsRequest, t chat.Turn) (*mention.Candidates, error) {
-	c := mention.Candidates{Message: t.Content.Message}
+	c := mention.Candidates{Message: t.Content.Message, Now: a.now()}
 	g, gctx := errgroup.WithContext(ctx) // most messages need both
 	g.Go(func() (err error) {
 		c.Visible, err = a.Store.VisibleDocuments(gctx, r.Owner)
@@ -105,6 +106,9 @@ func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Resolve
 	t, err := a.turn(ctx, ref)
 	if err != nil {
 		return r, err
+	}
+	if content, _ := tiptap.Read(t.Content.TipTap); isTalk(t, content) {
+		return Resolved{Intent: &Intent{Action: chat.Talk, Confidence: chat.High}, Docs: &Docs{Confidence: chat.High}}, nil
 	}
 	if r.Intent, err = a.intentByRules(ctx, t); err != nil {
 		return r, err

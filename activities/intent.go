@@ -56,8 +56,16 @@ func (a *Activities) inferIntent(ctx context.Context, ref TurnRef, t chat.Turn) 
 		return Intent{}, err
 	}
 	in, err := a.classify(ctx, ref, t, content)
-	in.WebSearch = (in.WebSearch || web) && !t.Content.NoWebSearch
+	in.WebSearch = (in.WebSearch || web) && !t.Content.NoWebSearch && in.Action != chat.Talk
 	return in, err
+}
+
+// isTalk reports whether rules can tell that a message asks for nothing (chat.Talk).
+// With documents, pictures or a wish for the web it is more than small talk.
+func isTalk(t chat.Turn, content tiptap.Content) bool {
+	c := t.Content
+	plain := c.Action == "" && !c.WebSearch && len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments)+len(content.Labels()) == 0
+	return plain && intent.IsTalk(c.Message)
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
@@ -118,11 +126,25 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 			answer.Actions = append([]chat.Action{chat.Inquire}, answer.Actions...)
 		}
 	}
+	if answer.Action == chat.Talk {
+		return talkOr(answer, t, content, usage), nil
+	}
 	in := Intent{Action: answer.Action, Confidence: answer.Confidence, Multi: answer.MultiAction, WebSearch: answer.WebSearch, Usage: usage}
 	if in.Multi || in.Confidence == chat.Low {
 		in.Likely = intent.Likely(answer.Intent, t.Content.Message)
 	}
 	return in, nil
+}
+
+// talkOr is the intent of a message that a model takes for small talk. A message with
+// documents, pictures or a wish for the web is an inquiry.
+func talkOr(answer intentAnswer, t chat.Turn, content tiptap.Content, usage chat.Usage) Intent {
+	c := t.Content
+	in := Intent{Action: chat.Talk, Confidence: chat.High, Usage: usage}
+	if c.WebSearch || len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments)+len(content.Labels()) > 0 {
+		in.Action, in.Confidence, in.WebSearch = chat.Inquire, chat.Medium, answer.WebSearch
+	}
+	return in
 }
 
 // intentAnswer is a model's answer, or the fallback for one.
@@ -142,7 +164,7 @@ func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.
 	if err != nil {
 		return fallback, usage, err
 	}
-	if !out.Action.Valid() {
+	if !out.Action.Valid() && out.Action != chat.Talk {
 		return fallback, usage, nil
 	}
 	switch out.Confidence {

@@ -50,6 +50,10 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		if tagged, err = a.readTags(ctx, r.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
 			return err
 		}
+		if r.Action == chat.Talk {
+			docs, err = a.Store.VisibleDocuments(ctx, r.Owner)
+			return err
+		}
 		docs, err = a.docsByID(ctx, r.Owner, r.DocIDs, tagged)
 		return err
 	})

@@ -54,6 +54,9 @@ func (a *Activities) Resolve(ctx context.Context, r ResolveRequest) (Resolved, e
 		}
 		return Resolved{}, err
 	}
+	if found.Intent != nil && found.Docs != nil && found.Intent.Action == chat.Talk { // needs no documents, and asks nothing about them
+		found.Docs = &Docs{Confidence: chat.High, Called: found.Docs.Called, Usage: found.Docs.Usage}
+	}
 	return found, nil
 }
 

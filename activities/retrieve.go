@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/retrieval"
 )
 
 // minSubjectWords is the number of words about a subject below which the query also has
@@ -22,28 +23,66 @@ const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
-	query, docs, err := a.query(ctx, r)
-	if err != nil {
-		return Retrieved{}, a.fail(ctx, r.TurnRef, "retrieve", err)
+	if r.Action == chat.Talk { // answered from the titles
+		return Retrieved{Confidence: chat.High}, nil
 	}
-	s, err := a.Search.Select(ctx, r.Owner, r.Action, query, r.DocIDs, docs...)
+	out, err := a.retrieve(ctx, r)
+	return out, a.fail(ctx, r.TurnRef, "retrieve", err)
+}
+
+func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
+	q, err := a.query(ctx, r)
 	if err != nil {
-		return Retrieved{}, a.fail(ctx, r.TurnRef, "retrieve", err)
+		return Retrieved{}, err
 	}
-	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable}
+	s, err := a.Search.Select(ctx, r.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	if err != nil {
+		return Retrieved{}, err
+	}
+	widened := false
+	if r.Action == chat.Inquire && s.Confidence == chat.Low && q.inferred {
+		if s, widened, err = a.widen(ctx, r, q, s); err != nil {
+			return Retrieved{}, err
+		}
+	}
+	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, NoWeb: !a.webOn(), Widened: widened}
+	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
+		out.Confidence = chat.Medium // the documents alone cannot say what is current
+	}
 	for _, h := range s.Hits {
 		out.ChunkIDs = append(out.ChunkIDs, h.ID)
 	}
 	return out, nil
 }
 
-// query is the search query: the message without the documents' names, for a vague
-// follow-up together with the question before it, and for an audit the text to
-// audit. It also returns the documents to search, if it had to read them.
-func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []chat.Document, error) {
+// widen searches all documents when those that a question mentions have no answer: "Who
+// signed off the extension of the X contract?" may be answered in the minutes. It keeps
+// what was found when there is no more elsewhere.
+func (a *Activities) widen(ctx context.Context, r RetrieveRequest, q query, narrow retrieval.Selection) (retrieval.Selection, bool, error) {
+	wide, err := a.Search.Select(ctx, r.Owner, r.Action, q.whole, nil)
+	if err != nil || wide.Confidence == chat.Low {
+		return narrow, false, err
+	}
+	wide.Unreadable = narrow.Unreadable
+	return wide, true, nil
+}
+
+// query is a search query with what else retrieval reads of the message.
+type query struct {
+	text     string
+	whole    string          // with the names of documents
+	docs     []chat.Document // the documents to search, if they had to be read
+	inferred bool            // documents were named or meant, and none is tagged
+	webAsked bool            // the person asked for the web, and not only the message for current information
+}
+
+// query reads the search query: the message without small talk and the documents' names,
+// for a vague follow-up together with the question before it, and for an audit the text
+// to audit.
+func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error) {
 	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
-		return "", nil, err
+		return query{}, err
 	}
 	var (
 		tagged mention.Tags
@@ -61,36 +100,46 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (string, []ch
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return "", nil, err
+		return query{}, err
 	}
+	q := query{webAsked: t.Content.WebSearch, inferred: len(r.DocIDs) > 0 && len(tagged.Docs) == 0}
 	free := strings.TrimSpace(tagged.TextWithout(t.Content.Message))
 	if r.Action == chat.Audit {
-		text, err := a.textUnderAudit(ctx, r, free)
-		return text, nil, err
+		q.text, err = a.textUnderAudit(ctx, r, free)
+		return q, err
 	}
-	docs, err := a.docsByID(ctx, r.Owner, r.DocIDs, tagged)
-	if err != nil {
-		return "", nil, err
+	if q.docs, err = a.docsByID(ctx, r.Owner, r.DocIDs, tagged); err != nil {
+		return query{}, err
 	}
-	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(docs), " ")) // these documents are searched anyway
+	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, a.now()))
+	q.whole = free
+	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway
+	q.text = free
 	if r.Action != chat.Inquire || len(intent.SubjectWords(free)) >= minSubjectWords {
-		return free, docs, nil
+		return q, nil
 	}
 	if before == "" && len(intent.SubjectWords(t.Content.Message)) >= maybeVagueWords {
 		if before, err = a.lastQuestion(ctx, r.TurnRef); err != nil {
-			return "", nil, err
+			return query{}, err
 		}
 	}
-	return strings.TrimSpace(before + "\n" + free), docs, nil
+	q.text, q.whole = strings.TrimSpace(before+"\n"+free), strings.TrimSpace(before+"\n"+q.whole)
+	return q, nil
 }
 
+// questionContext is the number of earlier messages among which the last question is: a
+// turn may have asked back.
+const questionContext = 12
+
+// lastQuestion is the last message before, in the person's words: answers to questions,
+// as a button's label, do not count.
 func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, error) {
-	recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, contextMessages)
+	recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, questionContext)
 	if err != nil {
 		return "", err
 	}
 	for i := len(recent) - 1; i >= 0; i-- {
-		if recent[i].Role == "user" {
+		if recent[i].OpensTurn() {
 			return recent[i].Content, nil
 		}
 	}

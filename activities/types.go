@@ -159,15 +159,20 @@ type RetrieveRequest struct {
 	// Subject is the document to audit when the message has no text to audit; it is
 	// not among DocIDs.
 	Subject string `json:"subject,omitempty"`
+	// Web: the message wants a web search.
+	Web bool `json:"web,omitempty"`
 }
 
-// Retrieved names the passages found.
+// Retrieved names the passages found. Confidence says whether they suffice: it is high
+// only when nothing else needs to be searched, so never when a person asked for the web.
 type Retrieved struct {
 	ChunkIDs   []string        `json:"chunks,omitempty"`
 	Confidence chat.Confidence `json:"confidence"`
 	Score      float64         `json:"score"`
 	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
+	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so it is no way out
+	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
 }
 
 // WebResult is the outcome of a web search; its pages are text "web_results".
@@ -175,6 +180,7 @@ type WebResult struct {
 	Results int  `json:"results"`
 	Off     bool `json:"off,omitempty"`    // not configured
 	Failed  bool `json:"failed,omitempty"` // tried and failed
+	Empty   bool `json:"empty,omitempty"`  // searched, and nothing was found
 }
 
 // WriteRequest asks Write to stream an answer.

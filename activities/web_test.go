@@ -82,6 +82,7 @@ func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
 	b.search.selection = retrieval.Selection{
 		Hits: []chat.Hit{{Chunk: chat.Chunk{ID: d + ".0"}}}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true,
 	}
+	b.web.on = true
 	ref := b.begin(chat.Content{Message: "What capital is required by @Circular?", TipTap: composed(mentionNode("document", d, "Circular"))})
 	got := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: chat.Inquire, DocIDs: []string{d}})
 	require.Equal(t, Retrieved{ChunkIDs: []string{d + ".0"}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true}, got)

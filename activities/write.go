@@ -41,7 +41,7 @@ func (a *Activities) addToolsAndImages(ctx context.Context, r WriteRequest, m *m
 	if err != nil {
 		return err
 	}
-	if !a.Model.Info().Offline {
+	if !a.Model.Info().Offline && r.Action != chat.Talk {
 		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.Calls.Truncated, m.noWeb)
 		m.HasTools = len(m.offered) > 0
 		if m.remembered, err = a.remembered(ctx, r.TurnRef, m.texts, m.offered); err != nil {

@@ -326,7 +326,7 @@ func TestPromptHasTheMaterialOfTheAnswer(t *testing.T) {
 	require.Len(t, asked.Messages, 1+4+1)
 	require.Equal(t, "25 days.", asked.Messages[2].Text, "citation numbers of earlier answers are removed")
 	require.Contains(t, asked.Messages[4].Text, "stopped before its end")
-	require.Less(t, len(asked.Messages[4].Text), 500)
+	require.Less(t, len(asked.Messages[4].Text), 1500)
 	last := asked.Messages[5].Text
 	require.Contains(t, last, `<passage id="2" title="Law" url="https://law.example">`)
 	require.Contains(t, last, "And for part-time?")

@@ -131,6 +131,7 @@ const (
 	NoticeWebNotConfigured  = "web_search_not_configured"
 	NoticeWebFailed         = "web_search_failed"
 	NoticeWebSkipped        = "web_search_skipped"
+	NoticeWebEmpty          = "web_search_empty"
 	NoticeDocsProcessing    = "documents_processing"
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
@@ -144,7 +145,8 @@ var noticeMessages = map[string]string{
 	NoticeWebDropped:        "Web search is not supported for Compare and was left out.",
 	NoticeWebNotConfigured:  "Web search is not configured on this server (TAVILY_API_KEY), so the answer uses your documents only.",
 	NoticeWebFailed:         "The web search failed, so the answer uses your documents only.",
-	NoticeWebSkipped:        "Your documents answer this fully, so the web was not searched.",
+	NoticeWebSkipped:        "Your documents have what was asked for, so the web was not searched.",
+	NoticeWebEmpty:          "The web search found nothing, so the answer uses your documents only.",
 	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
 	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
 	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",

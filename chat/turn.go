@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,10 @@ const (
 	Inquire   Action = "inquire"
 	Compare   Action = "compare"
 	Audit     Action = "audit"
+
+	// Talk answers what asks for none of the others: a greeting, thanks, "what can you
+	// do?". Nobody can choose it, and responses do not name it.
+	Talk Action = "talk"
 )
 
 // Actions lists every action, in the order in which options show them.
@@ -201,6 +206,13 @@ type Message struct {
 	// user message: client_turn_id, stream_run_id, tagged_doc_ids, tiptap_json,
 	// attachments (ids).
 	Metadata map[string]any
+}
+
+// OpensTurn reports whether a user's message began its turn. The others are answers to
+// the turn's questions. Ids are "<turn>.m<n>", and the first message of a turn is 0.
+func (m Message) OpensTurn() bool {
+	_, n, found := strings.Cut(m.ID, ".m")
+	return m.Role == "user" && (!found || n == "0")
 }
 
 // Conversation is a thread in a list.

@@ -23,6 +23,7 @@ const (
 	TaskAudit     Task = "audit"
 	TaskWebQuery  Task = "web_query"
 	TaskAssistant Task = "assistant"
+	TaskTalk      Task = "talk"
 )
 
 // TaskFor returns the task that carries out an action.
@@ -110,8 +111,9 @@ type Passage struct {
 
 // Document is a candidate of document resolution.
 type Document struct {
-	ID    string
-	Title string
+	ID     string
+	Title  string
+	Public bool // a sample that everyone sees, not the person's own
 }
 
 // Facts is a request as structured data. The offline engine reads only Facts;

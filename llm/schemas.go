@@ -23,11 +23,11 @@ var IntentSchema = Schema{
 	JSON: json.RawMessage(`{"type":"object","additionalProperties":false,
 "required":["action","confidence","enable_web_search","multi_action_detected","actions","reasoning"],
 "properties":{
-"action":{"type":"string","enum":["summarize","inquire","compare","audit"]},
+"action":{"type":"string","enum":["summarize","inquire","compare","audit","talk"]},
 "confidence":{"type":"string","enum":["high","medium","low"]},
 "enable_web_search":{"type":"boolean","description":"true when the answer depends on what is current now"},
 "multi_action_detected":{"type":"boolean","description":"true when two different actions are asked for at once"},
-"actions":{"type":"array","items":{"type":"string","enum":["summarize","inquire","compare","audit"]},"description":"every action that may be meant, the likeliest first"},
+"actions":{"type":"array","items":{"type":"string","enum":["summarize","inquire","compare","audit","talk"]},"description":"every action that may be meant, the likeliest first"},
 "reasoning":{"type":"string"}}}`),
 }
 

@@ -38,6 +38,9 @@ func answerFromDocuments(ctx workflow.Context, u *turn, begun activities.Begun) 
 	e.Action, e.Inference, e.DocIDs = d.intent.Action, d.docs.Confidence, d.docs.IDs
 	err := d.answer(ctx)
 	e.DocIDs, e.Retrieval = d.docs.IDs, d.found.Confidence
+	if d.intent.Action == chat.Talk { // no action was taken, and nothing retrieved
+		e.Action, e.Retrieval = "", ""
+	}
 	if err != nil {
 		return e, err
 	}
@@ -56,6 +59,8 @@ type documentsTurn struct {
 	// unknown is the key of the text with names that match no document, for the next
 	// question to quote: from the message, or from the answer before.
 	unknown string
+	// webEmpty: the web was searched, and nothing was found.
+	webEmpty bool
 }
 
 // resolve finds the action and the documents. When the action is inferred, both are
@@ -376,7 +381,7 @@ func (d *documentsTurn) subject() (subject string, targets []string) {
 // it found too little, and writes the answer.
 func (d *documentsTurn) answer(ctx workflow.Context) error {
 	_, err := once(d.turn, stepAnnounceAction, func() (bool, error) {
-		d.status(ctx, chat.Node(d.intent.Action))
+		d.status(ctx, d.actionNode())
 		return true, nil
 	})
 	if err != nil {
@@ -403,11 +408,19 @@ func (d *documentsTurn) answer(ctx workflow.Context) error {
 	return d.write(ctx, web)
 }
 
+// actionNode is the node that answers.
+func (d *documentsTurn) actionNode() chat.Node {
+	if d.intent.Action == chat.Talk {
+		return chat.NodeModel
+	}
+	return chat.Node(d.intent.Action)
+}
+
 func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) {
 	subject, targets := d.subject()
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
 		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
-			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject})
+			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch})
 		if found.Processing {
 			d.notice(ctx, chat.NoticeDocsProcessing)
 		}
@@ -423,7 +436,7 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 // web was searched already.
 func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
 	options := []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue}
-	if d.begun.NoWebSearch {
+	if d.begun.NoWebSearch || d.found.NoWeb || d.webEmpty {
 		options = []string{chat.OptionTagDocs, chat.OptionContinue}
 	}
 	answer, err := d.ask(ctx, stepAskRetrieval, chat.Question{
@@ -480,6 +493,9 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		return false, d.noticeOnce(ctx, chat.NoticeWebNotConfigured)
 	case result.Failed:
 		return false, d.noticeOnce(ctx, chat.NoticeWebFailed)
+	case result.Empty:
+		d.webEmpty = true
+		return false, d.noticeOnce(ctx, chat.NoticeWebEmpty)
 	}
 	return result.Results > 0, nil
 }

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -226,7 +227,8 @@ func TestWebIsSearchedWhenWantedUnlessTheDocumentsSuffice(t *testing.T) {
 	}{
 		"documents suffice": {chat.High, false, activities.WebResult{}, "notice " + chat.NoticeWebSkipped, 0, false},
 		"searched":          {chat.Medium, false, activities.WebResult{Results: 3}, "status web_search web_query", 1, true},
-		"nothing found":     {chat.Medium, false, activities.WebResult{}, "status web_search web_query", 1, false},
+		"nothing found":     {chat.Medium, false, activities.WebResult{Empty: true}, "notice " + chat.NoticeWebEmpty, 1, false},
+		"recorded before":   {chat.Medium, false, activities.WebResult{}, "status web_search web_query", 1, false},
 		"failed":            {chat.Medium, false, activities.WebResult{Failed: true}, "notice " + chat.NoticeWebFailed, 1, false},
 		"not configured":    {chat.Medium, true, activities.WebResult{}, "notice " + chat.NoticeWebNotConfigured, 0, false},
 	} {
@@ -288,4 +290,46 @@ func TestDocumentsStillProcessingGiveANotice(t *testing.T) {
 	s := clearTurn()
 	s.found[0].Processing = true
 	require.Contains(t, summary(runTurn(t, s).Log), "notice "+chat.NoticeDocsProcessing)
+}
+
+func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
+	s := clearTurn()
+	s.intent = activities.Intent{Action: chat.Talk, Confidence: chat.High}
+	s.docs = []activities.Docs{{Confidence: chat.High, Called: true}}
+	s.found = []activities.Retrieved{{Confidence: chat.High}}
+	s.write = func(context.Context, int) (activities.Written, error) { return activities.Written{Chars: 10}, nil }
+	e := runTurn(t, s)
+	require.Equal(t, []string{
+		"turn_started", "status intent_resolver", "status doc_resolver", "status validate_inputs", "status model", "text piece:1", "status format_response",
+	}, summary(e.Log))
+	require.Equal(t, chat.Talk, s.writes[0].Action)
+	require.Empty(t, e.Action)
+	require.Empty(t, e.Retrieval)
+	require.Equal(t, []int{1, 1, 1, 1}, []int{s.calls["ResolveByRules"], s.calls["Resolve"], s.calls["Retrieve"], s.calls["Write"]}, "as many activities as an inquiry, so that releases agree")
+}
+
+func TestWebIsAWayOutOnlyWhereItCanHelp(t *testing.T) {
+	for name, c := range map[string]struct {
+		found  activities.Retrieved
+		wanted bool
+		web    activities.WebResult
+		want   []string
+	}{
+		"it can":         {activities.Retrieved{Confidence: chat.Low}, false, activities.WebResult{}, []string{"tag_docs", "web_search", "continue"}},
+		"not configured": {activities.Retrieved{Confidence: chat.Low, NoWeb: true}, false, activities.WebResult{}, []string{"tag_docs", "continue"}},
+		"found nothing":  {activities.Retrieved{Confidence: chat.Low}, true, activities.WebResult{Empty: true}, []string{"tag_docs", "continue"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clearTurn()
+			s.found, s.web, s.intent.WebSearch = []activities.Retrieved{c.found}, c.web, c.wanted
+			e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
+			var options []string
+			for _, entry := range e.Log {
+				if entry.Question != nil {
+					options = entry.Question.OptionIDs
+				}
+			}
+			require.Equal(t, c.want, options)
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,8 +59,12 @@ var noQuotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "«", "", "»"
 
 // AsksForAudit reports whether a text has a verb that asks for an audit.
 func AsksForAudit(s string) bool {
-	return hasAny(language.Words(s), auditVerbs)
+	return hasAny(language.Words(language.Commands(s)), auditVerbs) || asksWhetherKept.MatchString(s)
 }
+
+// asksWhetherKept matches the question whether something keeps a rule: "does this break
+// the gifts policy?", "is that in line with X?".
+var asksWhetherKept = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|would|will) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:break|breach|violate|contravene|conflict with|comply|conform)|(?:is|are|was|would|be) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:in line with|in breach of|against|(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal) (?:under|with|by|according to|per))\b)`)
 
 // HasText reports whether s has enough words for a text to audit, beside those of the
 // instruction.

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	summaryWords = language.NewSet("summarize summarise summarizing summarising summary summaries overview recap outline tldr")
+	summaryWords = language.NewSet("summarize summarise summarizing summarising summary summaries overview recap outline tldr gist")
 	compareWords = language.NewSet("compare comparing comparison contrast differences difference versus vs")
 	auditWords   = language.NewSet("audit auditing comply complies compliant compliance violate violates violation violations")
 	auditVerbs   = language.Union(auditWords, language.NewSet("check checking review reviewing verify verifying assess assessing examine examining"))
@@ -32,7 +32,7 @@ var actionWords = map[chat.Action]language.Set{
 func Likely(answer llm.Intent, message string) []chat.Action {
 	var out []chat.Action
 	add := func(x chat.Action) {
-		if !slices.Contains(out, x) {
+		if x.Valid() && !slices.Contains(out, x) {
 			out = append(out, x)
 		}
 	}
@@ -43,7 +43,7 @@ func Likely(answer llm.Intent, message string) []chat.Action {
 		add(x)
 	}
 	add(answer.Action)
-	ws := language.Words(message)
+	ws := language.Words(language.Commands(message))
 	for _, x := range []chat.Action{chat.Compare, chat.Audit, chat.Summarize, chat.Inquire} {
 		if len(out) < 2 && hasAny(ws, actionWords[x]) {
 			add(x)
@@ -59,7 +59,7 @@ func Likely(answer llm.Intent, message string) []chat.Action {
 
 // AsksForDocuments reports whether a message asks to summarize, compare or audit.
 func AsksForDocuments(message string) bool {
-	ws := language.Words(message)
+	ws := language.Words(language.Commands(message))
 	return hasAny(ws, summaryWords) || hasAny(ws, compareWords) || hasAny(ws, auditVerbs)
 }
 

@@ -79,6 +79,8 @@ func FuzzMessages(f *testing.F) {
 	f.Add("İstanbul K", "i̇stanbul k")
 	f.Fuzz(func(t *testing.T, message, title string) {
 		AsksOfTopic(message, []string{title})
+		IsTalk(message)
+		require.LessOrEqual(t, len(WithoutTalk(message)), len(message))
 		_, text := SplitAudit(message)
 		require.LessOrEqual(t, len(text), len(message))
 	})

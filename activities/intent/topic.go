@@ -20,14 +20,14 @@ main key most important central essential core general overall whole entire full
 detailed point points finding findings idea ideas takeaway takeaways content contents message highlights highlight
 gist essence substance part parts bullet bullets line lines sentence sentences word words paragraph paragraphs page pages
 is are was were says say said does do what it they them here us our your about one two three four five six seven ten
-doc attached uploaded`))
+doc attached uploaded minutes transcript first second third last latest newest new old older previous current gist`))
 )
 
 // AsksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a
 // request for a summary is about one subject in a document. names are the documents'
 // names in it. It recognizes clear cases only.
 func AsksOfTopic(message string, names []string) bool {
-	ws := language.Words(language.ReplaceNames(message, names, " "+named+" "))
+	ws := language.Words(language.Commands(language.ReplaceNames(message, names, " "+named+" ")))
 	at := slices.IndexFunc(ws, func(w string) bool { return summaryWords[w] })
 	if at < 0 {
 		return false
@@ -35,6 +35,7 @@ func AsksOfTopic(message string, names []string) bool {
 	rest := ws[at+1:]
 	for i, w := range rest {
 		switch {
+		case aboutWords[w] && i > 0 && mailNouns[rest[i-1]]: // "the email about …" is its name
 		case aboutWords[w], w == "on" && i > 0 && rest[i-1] == namedWord:
 			if hasSubject(rest[i+1:]) {
 				return true
@@ -49,8 +50,10 @@ func AsksOfTopic(message string, names []string) bool {
 }
 
 func hasSubject(ws []string) bool {
-	return slices.ContainsFunc(ws, func(w string) bool { return !generic[w] })
+	return slices.ContainsFunc(ws, func(w string) bool { return !generic[w] && !language.IsVersion(w) })
 }
+
+var mailNouns = language.NewSet("letter email mail memo message note")
 
 func namesDocument(ws []string) bool {
 	return slices.ContainsFunc(ws, func(w string) bool { return w == namedWord || language.TitleNouns[w] })

@@ -3,6 +3,7 @@ package mention
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/palaver-chat/palaver/activities/intent"
 	"github.com/palaver-chat/palaver/chat"
@@ -19,12 +20,13 @@ const (
 // Candidates are the documents that a message may mean.
 type Candidates struct {
 	Message     string
-	Instruction string // the message without tagged names and without a text to audit
+	Instruction string // the message without tagged names and without a text to audit; Gather writes names as titles do
 	Tags        Tags
 	Registry    []chat.DocRef   // documents that the thread has used, the latest last
 	Visible     []chat.Document // all that the owner may see
 	Known       []chat.DocRef   // what a model may choose from; Gather sets it
 	Verbatim    []chat.Document // documents whose titles stand in the instruction; Gather sets it
+	Now         time.Time       // for "last year's"
 }
 
 // Gather sets Known and Verbatim: the registry, titles that stand in the message, and
@@ -34,7 +36,10 @@ func (c *Candidates) Gather() {
 	if n := len(c.Registry); n > maxRegistry {
 		c.Registry = c.Registry[n-maxRegistry:]
 	}
-	c.Verbatim = Occurring(c.Instruction, c.Visible)
+	c.Instruction = AsTitled(c.Instruction, c.Visible, c.Now)
+	if c.Verbatim = Occurring(c.Instruction, c.Visible); len(c.Verbatim)+len(c.Tags.Docs) == 0 {
+		c.Verbatim = Occurring(c.Message, c.Visible) // a name in what was cut away as a quotation
+	}
 	c.Known = slices.Clone(c.Registry)
 	add := func(docs []chat.Document) {
 		for _, d := range docs {
@@ -46,11 +51,17 @@ func (c *Candidates) Gather() {
 	add(c.Verbatim)
 	speaks := mentionsDocument(c.Instruction) || mayName(c.Instruction) || intent.AsksForDocuments(c.Instruction)
 	add(sharingWords(c.Instruction, c.Visible, maxSharingWords, !speaks))
-	if n := len(c.Registry); n > 0 && refersBack(c.Instruction) { // "the other one": a version of what was spoken of
+	if n := len(c.Registry); n > 0 && (refersBack(c.Instruction) || isShort(c.Instruction)) { // "the other one", "and in 2024?": a version of what was spoken of
 		add(sharingWords(c.Registry[n-1].Title, c.Visible, maxSimilarTitles, true))
 	}
 	add(c.Tags.Docs)
 }
+
+// maxFollowUp is the number of words of a message that may go on with what was asked
+// before.
+const maxFollowUp = 12
+
+func isShort(message string) bool { return len(language.Words(message)) <= maxFollowUp }
 
 // NeedModel reports whether rules cannot tell which documents are meant. Rules
 // suffice when everything is tagged and the rest of the message refers to nothing
@@ -86,4 +97,9 @@ func (c *Candidates) Fallback() llm.DocResolution {
 		out.Confidence = chat.Low
 	}
 	return out
+}
+
+// IsPublic reports whether a visible document belongs to everyone.
+func (c *Candidates) IsPublic(id string) bool {
+	return slices.ContainsFunc(c.Visible, func(d chat.Document) bool { return d.ID == id && d.Owner == chat.PublicOwner })
 }

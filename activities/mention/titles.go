@@ -4,6 +4,7 @@
 package mention
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -115,8 +116,18 @@ func sharingWords(text string, docs []chat.Document, most int, strict bool) []ch
 			shared[d.ID] = n
 		}
 	}
-	slices.SortStableFunc(found, func(a, b chat.Document) int { return shared[b.ID] - shared[a.ID] })
+	slices.SortStableFunc(found, func(a, b chat.Document) int {
+		return cmp.Or(shared[b.ID]-shared[a.ID], cmp.Compare(rank(a), rank(b)))
+	})
 	return found[:min(most, len(found))]
+}
+
+// rank puts a person's own documents before the public ones.
+func rank(d chat.Document) int {
+	if d.Owner == chat.PublicOwner {
+		return 1
+	}
+	return 0
 }
 
 // wordsOf are the distinctive words of a text, in the singular.

@@ -2,6 +2,7 @@ package mention
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,6 +24,7 @@ func FuzzMessagesAndTitles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message, title string) {
 		docs := []chat.Document{{ID: "d", Title: title}}
 		Occurring(message, docs)
+		AsTitled(message, docs, time.Now())
 		Closest(message, docs)
 		sharingWords(message, docs, 1, true)
 		mayName(message)

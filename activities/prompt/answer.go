@@ -114,6 +114,9 @@ func joined(chunks []chat.Hit) string {
 
 // Answer asks the model for the answer.
 func Answer(m Material) llm.Request {
+	if m.Action == chat.Talk {
+		return talk(m)
+	}
 	messages := conversation(m.system(), m.Recent, m.user())
 	messages[len(messages)-1].Images = m.Images
 	asked := m.FreeText
@@ -125,7 +128,7 @@ func Answer(m Material) llm.Request {
 		Messages: append(messages, m.Calls.Messages...),
 		Facts: llm.Facts{
 			Message:    asked,
-			Recent:     Recent(m.Recent),
+			Recent:     Said(m.Recent),
 			Action:     m.Action,
 			Documents:  m.Documents,
 			Passages:   slices.Clone(m.Passages),
@@ -160,6 +163,7 @@ func (m Material) user() string {
 			b.WriteString(llm.Data(m.Audited) + "\n")
 		}
 		b.WriteString("</text_under_audit>\n")
+		b.WriteString(m.comparisons())
 	}
 	b.WriteString("\n<question>\n" + llm.Data(m.Message) + "\n</question>")
 	return b.String()

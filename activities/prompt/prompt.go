@@ -26,15 +26,19 @@ func text(name string) string {
 }
 
 const (
-	maxRecent  = 2000 // characters of an earlier message in a prompt
-	maxPartial = 300  // characters of an answer that was stopped
+	maxRecent = 2000 // characters of an earlier message in a prompt
+	// Characters of an answer that was stopped: its beginning, and its end, where a
+	// "continue" goes on.
+	maxPartialHead = 300
+	maxPartialTail = 900
 )
 
 var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
 
 // Recent converts earlier messages for a prompt: it shortens them, removes citation
 // numbers, which mean other passages now, and replaces an answer that was stopped by
-// a note with its beginning.
+// a note with its beginning and its end. Answers to questions are notes, too: a button's
+// label is nothing that the person asks for.
 func Recent(messages []chat.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range messages {
@@ -56,16 +60,36 @@ func Message(m chat.Message, most int) llm.Message {
 		}
 		return llm.Message{Role: llm.Assistant, Text: Shorten(answer, most)}
 	case string(llm.User):
+		if !m.OpensTurn() {
+			return llm.Message{Role: llm.User, Text: "(The answer to a question that you asked: " + Shorten(m.Content, most) + ")"}
+		}
 		return llm.Message{Role: llm.User, Text: Shorten(m.Content, most)}
 	}
 	return llm.Message{}
+}
+
+// Said are earlier messages as Recent converts them, without answers to questions: what
+// the person asked for in their own words, and what was answered.
+func Said(messages []chat.Message) []llm.Message {
+	var own []chat.Message
+	for _, m := range messages {
+		if m.Role != string(llm.User) || m.OpensTurn() {
+			own = append(own, m)
+		}
+	}
+	return Recent(own)
 }
 
 func stoppedNote(answer string) string {
 	if answer == "" {
 		return "(This answer was stopped before its first word.)"
 	}
-	return "(This answer was stopped before its end. It began: " + Shorten(answer, maxPartial) + ")"
+	runes := []rune(answer)
+	if len(runes) <= maxPartialHead+maxPartialTail {
+		return "(This answer was stopped before its end. So far: " + answer + ")"
+	}
+	return "(This answer was stopped before its end. It began: " + Shorten(answer, maxPartialHead) +
+		"\nIt broke off after: … " + strings.TrimSpace(string(runes[len(runes)-maxPartialTail:])) + ")"
 }
 
 // Shorten keeps the first n characters, with a mark when more follows.
@@ -86,7 +110,7 @@ func conversation(system string, recent []chat.Message, message string) []llm.Me
 func Known(docs []chat.Document) []llm.Document {
 	var out []llm.Document
 	for _, d := range docs {
-		out = append(out, llm.Document{ID: d.ID, Title: d.Title})
+		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Public: d.Owner == chat.PublicOwner})
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func Intent(c chat.Content, mentions tiptap.Content, recent []chat.Message) llm.
 		Messages: conversation(text("intent.md"), recent, c.Message),
 		Facts: llm.Facts{
 			Message:  language.ReplaceNames(c.Message, mentions.Labels(), " "),
-			Recent:   Recent(recent),
+			Recent:   Said(recent),
 			Explicit: append(slices.Clone(c.TaggedDocs), mentions.IDs(tiptap.Document)...),
 		},
 		MaxTokens: 400,
@@ -38,15 +38,15 @@ var expected = map[chat.Action]string{
 func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message) llm.Request {
 	known := make([]llm.Document, 0, len(c.Known))
 	for _, d := range c.Known {
-		known = append(known, llm.Document{ID: d.ID, Title: d.Title})
+		known = append(known, llm.Document{ID: d.ID, Title: d.Title, Public: c.IsPublic(d.ID)})
 	}
-	system := text("docs.md") + "\n\n<known_documents>\n" + titlesJSON(known) + "\n</known_documents>\nTagged already: " + asJSON(c.Tags.IDs()) + expected[action]
+	system := text("docs.md") + "\n\nToday is " + c.Now.Format("2 January 2006") + ".\n<known_documents>\n" + titlesJSON(known) + "\n</known_documents>\nTagged already: " + asJSON(c.Tags.IDs()) + expected[action]
 	return llm.Request{
 		Task:     llm.TaskDocs,
 		Messages: conversation(system, recent, c.Message),
 		Facts: llm.Facts{
-			Message:   c.Tags.TextWithout(c.Message),
-			Recent:    Recent(recent),
+			Message:   mention.AsTitled(c.Tags.TextWithout(c.Message), c.Visible, c.Now),
+			Recent:    Said(recent),
 			Action:    action,
 			Documents: known,
 			Explicit:  c.Tags.IDs(),

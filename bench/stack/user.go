@@ -178,6 +178,15 @@ func (u *User) Post(ctx context.Context, path string, body any) (*http.Response,
 	return u.post(ctx, path, body)
 }
 
+// Get reads a path of the API; the caller closes the answer's body.
+func (u *User) Get(ctx context.Context, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return u.client.Do(req)
+}
+
 // Delays reads a stream of the native dialect to its end and calls delay with the
 // delay of each stamped token.
 func Delays(stream io.Reader, delay func(time.Duration)) error {

@@ -25,7 +25,7 @@ type Quantity struct {
 func (q Quantity) String() string { return strings.Join(strings.Fields(q.Text), " ") }
 
 var (
-	quantity    = regexp.MustCompile(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf)\b)\s*)?\b(\d[\d,]*(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety|hundred)\b\s*(?:\(\d+\)\s*)?(%|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
+	quantity    = regexp.MustCompile(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf)\b)\s*)?\b(\d(?:[\d,.]*\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety|hundred)\b\s*(?:\(\d+\)\s*)?(%|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
 	number      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
 	numberWords = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
 	days        = map[string]float64{"hour": 1.0 / 24, "day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365, "minute": 1.0 / 1440}
@@ -71,7 +71,7 @@ func readQuantity(s string, m []int) (Quantity, bool) {
 	value, inWords := numberWords[figure]
 	if !inWords {
 		var err error
-		if value, err = strconv.ParseFloat(strings.ReplaceAll(figure, ",", ""), 64); err != nil {
+		if value, err = strconv.ParseFloat(plainFigure(figure, currency != "" || currencies[unit]), 64); err != nil {
 			return Quantity{}, false
 		}
 	}
@@ -83,6 +83,24 @@ func readQuantity(s string, m []int) (Quantity, bool) {
 		return Quantity{}, false
 	}
 	return q, true
+}
+
+var (
+	pointThousands = regexp.MustCompile(`^\d{1,3}(?:\.\d{3})+$`)
+	commaDecimals  = regexp.MustCompile(`^\d+,\d{1,2}$`)
+)
+
+// plainFigure writes a figure with a decimal point and without separators of thousands:
+// 1,500.50, 1.500,50 and 240,00. A point before three digits separates thousands in an
+// amount of money.
+func plainFigure(s string, money bool) string {
+	switch point, comma := strings.LastIndex(s, "."), strings.LastIndex(s, ","); {
+	case point >= 0 && comma > point, commaDecimals.MatchString(s):
+		return strings.ReplaceAll(strings.ReplaceAll(s, ".", ""), ",", ".")
+	case comma < 0 && pointThousands.MatchString(s) && (money || strings.Count(s, ".") > 1):
+		return strings.ReplaceAll(s, ".", "")
+	}
+	return strings.ReplaceAll(s, ",", "")
 }
 
 // readUnit sets the unit and reports whether the words after the number name it.

@@ -40,6 +40,7 @@ type finding struct {
 	why        string
 	rule, text excerpt
 	weight     float64 // of the words that they share
+	exceeds    bool    // a figure of the text is beyond the rule's
 }
 
 // audit compares the rules in the documents with the sentences of the text in the message.
@@ -63,9 +64,13 @@ func audit(f llm.Facts) string {
 	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == inOrder })
 	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != inOrder })
 	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", count(n, "rule"), count(len(under), "sentence"))
-	if len(breaches) == 0 {
-		fmt.Fprintf(&b, "**No breach found** (%s).\n", scope)
-	} else {
+	judged := sentencesOf(found)
+	switch {
+	case len(found) == 0:
+		return p.cannotJudge(p.excerpts[:n], p.excerpts[n:], scope)
+	case len(breaches) == 0:
+		fmt.Fprintf(&b, "**No breach found in what could be compared**: %d of %s of the text (%s). The rest was not judged.\n", judged, count(len(under), "sentence"), scope)
+	default:
 		fmt.Fprintf(&b, "**%s** (%s). Check each one.\n", count(len(breaches), "finding"), scope)
 	}
 	for i, x := range breaches[:min(len(breaches), mostFindings)] {
@@ -80,6 +85,35 @@ func audit(f llm.Facts) string {
 		for _, x := range kept[:min(len(kept), mostFine)] {
 			fmt.Fprintf(&b, "\n- %s fits the rule %s", inline(x.text), inline(x.rule))
 		}
+	}
+	return b.String()
+}
+
+// sentencesOf counts the sentences of the text that findings are about.
+func sentencesOf(found []finding) int {
+	seen := map[int]bool{}
+	for _, x := range found {
+		seen[x.text.order] = true
+	}
+	return len(seen)
+}
+
+// cannotJudge says that no rule could be compared with the text, and lists the rules that
+// are most like it.
+func (p *pool) cannotJudge(rules, text []excerpt, scope string) string {
+	const most = 5
+	like := map[int]float64{}
+	for _, r := range rules {
+		for _, t := range text {
+			like[r.order] = max(like[r.order], cosine(r.vec, t.vec))
+		}
+	}
+	rules = slices.Clone(rules)
+	slices.SortStableFunc(rules, func(a, b excerpt) int { return cmp.Compare(like[b.order], like[a.order]) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "**I could not judge this.** No sentence of the text could be compared with a rule (%s). That does not mean that it breaks none. These rules may matter:\n", scope)
+	for _, r := range rules[:min(len(rules), most)] {
+		b.WriteString("\n- " + inline(r))
 	}
 	return b.String()
 }
@@ -110,7 +144,14 @@ func (p *pool) check(rules, text []excerpt) []finding {
 				near = append(near, x)
 			}
 		}
-		slices.SortStableFunc(near, func(a, b finding) int { return cmp.Compare(b.weight, a.weight) })
+		slices.SortStableFunc(near, func(a, b finding) int {
+			if a.exceeds != b.exceeds && a.exceeds {
+				return -1
+			} else if a.exceeds != b.exceeds {
+				return 1
+			}
+			return cmp.Compare(b.weight, a.weight)
+		})
 		near = near[:min(len(near), nearest)]
 		slices.SortStableFunc(near, func(a, b finding) int { return cmp.Compare(a.severity, b.severity) })
 		for i, x := range near[:min(len(near), 2)] { // a sentence may break two rules
@@ -129,7 +170,7 @@ func (p *pool) check(rules, text []excerpt) []finding {
 // Words of the sentences around it count, too, but the sentence itself must share a rare
 // word with the rule, or two words.
 func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
-	const sure, touches, barely, beside = 0.5, 0.2, 0.12, 0.35
+	const alike, touches, barely, beside = 0.5, 0.2, 0.12, 0.35
 	var shared, nearby float64
 	words, telling, beyond := 0, false, 0
 	r.vec.each(t.vec, func(a, b entry) {
@@ -146,11 +187,15 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 	})
 	weight := shared + beside*(nearby-shared)
 	share := weight / min(r.vec.sum(), t.vec.sum())
+	x := finding{rule: r, text: t, weight: weight}
+	why, sure := p.brokenLimit(r.text, t.text)
+	if sure && telling {
+		x.severity, x.why, x.exceeds = high, why, true
+		return x, true
+	}
 	if share < barely || !telling || words == 1 && beyond < 2 {
 		return finding{}, false
 	}
-	x := finding{rule: r, text: t, weight: weight}
-	why := brokenLimit(r.text, t.text)
 	if why == "" {
 		why = leavesPlace(r.text, t.text)
 	}
@@ -161,55 +206,49 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 	switch {
 	case why != "" && words > 1:
 		x.severity, x.why = high, why
-	case keepsLimits(r.text, t.text) && !denies:
+	case language.Within(r.text, t.text) && !denies:
 		x.severity = inOrder
 		return x, words > 1
 	case forbids.MatchString(r.text) || restricts.MatchString(r.text):
 		if !isForbidden(r.text, t.text, denies) {
 			x.severity = inOrder
-			return x, share >= sure && words > 2
+			return x, share >= alike && words > 2
 		}
 		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
 	case p.denies(t.text, r.vec):
 		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
 	default:
 		x.severity = inOrder
-		return x, share >= sure && words > 2 && !denies
+		return x, share >= alike && words > 2 && !denies
 	}
 	return x, true
 }
 
-// brokenLimit says which limit of a rule a text exceeds; empty when none.
-func brokenLimit(rule, text string) string {
-	for _, l := range language.Limits(rule) {
-		if l.Unit == "" {
-			continue
+// brokenLimit says which limit of a rule a text exceeds; empty when none. sure: what
+// stands around both figures is about the same, in two words or in a rare one. A hotel's
+// price is none of a meal.
+func (p *pool) brokenLimit(rule, text string) (why string, sure bool) {
+	const rare = 3 // sentences that have the word, rule and text included
+	for _, x := range language.Beyond(rule, text) {
+		shared, telling := 0, false
+		p.vocab.count(around(rule, x.Rule)).each(p.vocab.count(around(text, x.At)), func(a, _ entry) {
+			shared++
+			telling = telling || p.vocab.df[a.word] <= rare
+		})
+		if shared > 1 || telling {
+			return x.String(), true
 		}
-		for _, q := range language.Quantities(text) {
-			if q.Unit != l.Unit {
-				continue
-			}
-			if l.Upper && q.Value > l.Value {
-				return fmt.Sprintf("the text says %s, the rule allows at most %s", q, l)
-			}
-			if !l.Upper && q.Value < l.Value {
-				return fmt.Sprintf("the text says %s, the rule asks for at least %s", q, l)
-			}
+		if why == "" {
+			why = x.String()
 		}
 	}
-	return ""
+	return why, false
 }
 
-// keepsLimits reports whether a text has a quantity of the kind that a rule limits.
-func keepsLimits(rule, text string) bool {
-	for _, l := range language.Limits(rule) {
-		for _, q := range language.Quantities(text) {
-			if l.Unit != "" && q.Unit == l.Unit {
-				return true
-			}
-		}
-	}
-	return false
+// around is the part of a text beside a place in it.
+func around(text string, at int) string {
+	const reach = 70 // bytes
+	return strings.ToValidUTF8(text[max(0, at-reach):min(len(text), at+reach)], "")
 }
 
 var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)

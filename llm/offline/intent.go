@@ -18,16 +18,16 @@ var (
 	}{
 		{chat.Summarize, regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|recap|(?:give|write|make|get)(?: me)? an? (?:\w+ )?(?:summary|overview)|tl;?dr)\b`)},
 		{chat.Compare, regexp.MustCompile(`(?i)\b(?:compare|contrast)\b`)},
-		{chat.Audit, regexp.MustCompile(`(?i)\b(?:audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate)\b[^.?!\n]{0,120}\bagainst\b)`)},
+		{chat.Audit, regexp.MustCompile(`(?i)\b(?:audit\s*/|audit (?:and|or|then)\b|audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate)\b[^.?!\n]{0,120}\bagainst\b)`)},
 	}
-	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,]`)
+	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,/]`)
 
 	recency = regexp.MustCompile(`(?i)\b(?:latest|newest|recent(?:ly)?|current(?:ly)?|today|nowadays|these days|this (?:year|month|week)|up[- ]to[- ]date|news|right now|as of now|still (?:\w+ )?(?:enforced|valid|in force|in effect|applicable|appl(?:y|ies)|current|up))\b|\bnow\s*[?.!]?$`)
 
 	// "summarize the capital requirements in X", "… X about Y": a question.
 	aboutTopic = regexp.MustCompile(`(?i)\b(?:about|regarding|concerning|with respect to|as to|when it comes to)\b\s+\S`)
 	topicOf    = regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|summary of|overview of|recap|gist of|outline)\s+(?:me\s+)?(?:the\s+|all\s+|all the\s+|of\s+)*(.{3,80}?)\s+(?:in|of|from|within|under)\s+(?:the |this |that |these |those |both |my |our )?(.+)$`)
-	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
+	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:(?:(?:first|second|third|last|latest|newest|new|old|previous|current) )?version(?: \d+)?|v\d+|minutes|letter|notes|transcript|points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
 	measure    = regexp.MustCompile(`(?i)^(?:an?|one|two|three|four|five|six|ten|\d+|plain|simple|short|brief|few|english|bullet|german|malay|detail|general|full)\b`)
 
 	tellAbout = regexp.MustCompile(`(?i)^(?:please |now |can you |could you )*(?:tell me (?:more )?about|talk about|describe|what about|how about|what is in|what'?s in)\s+(?:it|this|that|the|my|our|them)?\s*(?:document|doc|file|policy|contract|circular|report|one|text|pdf|it)?\s*[?.!]*$`)
@@ -36,7 +36,7 @@ var (
 // intent classifies by rules. A clear verb or a question has high confidence, a message
 // with two meanings medium, and one that says too little low.
 func intent(f llm.Facts) llm.Intent {
-	text := instructionOf(f.Message)
+	text := normalized(instructionOf(f.Message))
 	out := classify(text, f)
 	out.WebSearch = recency.MatchString(text)
 	if out.Confidence == chat.Low || out.Confidence == chat.Medium {
@@ -45,17 +45,41 @@ func intent(f llm.Facts) llm.Intent {
 	return out
 }
 
+// topicQuestion matches questions that ask for a fact: in them "audit", "summary" and
+// "breach" are subjects.
+var topicQuestion = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:who|whom|whose|when|where|why|which|how (?:many|much|often|long|quickly|soon|high|large|late|far))\b[^.!\n]*\b(?:audit\w*|check\w*|review\w*|verif\w+|summar\w+|overview|outline|breach\w*|violat\w+|compl(?:y|ies|iance|iant))\b`)
+
+// sameAgain matches a wish for what was done before.
+var sameAgain = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:do the same|the same|same|likewise|ditto|repeat that)\b(?: (?:for|with|to|on|of)\b|[^\pL]*$)`)
+
+// isThere matches a question whether there is something: "is there a penalty if …".
+var isThere = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:is|are|was|were) there\b`)
+
+// asksForFact reports whether a question asks for a fact, whatever its subject is called.
+func asksForFact(text string) bool {
+	return topicQuestion.MatchString(text) || isThere.MatchString(text) && !auditVerb.MatchString(text) && !summarizeVerb.MatchString(text)
+}
+
+// onlyCode matches a message that is a code and nothing else.
+var onlyCode = regexp.MustCompile(`(?i)^\W*[a-z]{2,6}(?:[-_/. ]?[a-z]{1,6})?[-_/. ]?\d{1,6}\W*$`)
+
 func classify(text string, f llm.Facts) llm.Intent {
+	if asksForFact(text) && !compareVerb.MatchString(text) {
+		return certain(chat.Inquire, "a question whose subject is named like an action")
+	}
 	if several := actionsInOrder(text); len(several) > 1 {
 		return llm.Intent{Action: several[0], Confidence: chat.High, MultiAction: true, Actions: several, Reasoning: "two actions are asked for"}
 	}
 	wh := whWord.MatchString(text)
+	if sameAgain.MatchString(text) { // the message before says what
+		return uncertain(text, f)
+	}
 	switch {
 	case auditVerb.MatchString(text), auditQuestion.MatchString(text) && !wh:
 		return certain(chat.Audit, "asks to check against rules")
 	case tellAbout.MatchString(text):
 		return llm.Intent{Action: chat.Summarize, Confidence: chat.Medium, Actions: []chat.Action{chat.Summarize, chat.Inquire}, Reasoning: "asks about a document as a whole"}
-	case compareVerb.MatchString(text):
+	case compareVerb.MatchString(text), aDifference.MatchString(text) && !wh:
 		return certain(chat.Compare, "asks to compare")
 	case summarizeVerb.MatchString(text) && isAboutTopic(text, f):
 		return certain(chat.Inquire, "asks for one topic of a document")
@@ -107,12 +131,15 @@ func isAboutTopic(text string, f llm.Facts) bool {
 			text = text[:i] + "the document" + text[i+len(d.Title):]
 		}
 	}
-	if aboutTopic.MatchString(text) {
+	if aboutTopic.MatchString(mailAbout.ReplaceAllString(text, "$1")) {
 		return true
 	}
 	m := topicOf.FindStringSubmatch(text)
 	return m != nil && !wholeOf.MatchString(strings.TrimSpace(m[1])) && !measure.MatchString(strings.TrimSpace(m[2])) && !namesDocument(m[1])
 }
+
+// mailAbout matches the beginning of the name of a letter or message: "the email about".
+var mailAbout = regexp.MustCompile(`(?i)\b(letter|e-?mail|mail|memo|message|note)s? (?:about|regarding|concerning)\b`)
 
 // namesDocument reports whether a phrase names a document rather than a topic.
 func namesDocument(s string) bool {
@@ -161,6 +188,9 @@ func uncertain(text string, f llm.Facts) llm.Intent {
 		}
 	}
 	_, pasted := splitMessage(f.Message)
+	if onlyCode.MatchString(text) {
+		content = 0
+	}
 	switch {
 	case len(f.Message) > 400 || len(pasted) > 200: // a text was pasted without an instruction
 		out.Actions = []chat.Action{chat.Audit, chat.Summarize}
@@ -189,7 +219,7 @@ func followUp(now llm.Intent, text string, f llm.Facts) llm.Intent {
 		if f.Recent[i].Role != llm.User {
 			continue
 		}
-		before := classify(instructionOf(f.Recent[i].Text), llm.Facts{Message: f.Recent[i].Text, Documents: f.Documents})
+		before := classify(normalized(instructionOf(f.Recent[i].Text)), llm.Facts{Message: f.Recent[i].Text, Documents: f.Documents})
 		if before.Confidence != chat.High || before.MultiAction {
 			return now
 		}
@@ -209,4 +239,4 @@ func followUp(now llm.Intent, text string, f llm.Facts) llm.Intent {
 	return now
 }
 
-var continues = regexp.MustCompile(`(?i)^(?:and|also|now|same|again|more|next|then|too|what about|how about|the (?:other|second|first|next|same))\b|\b(?:as well|too|again|instead)\s*[?.!]*$`)
+var continues = regexp.MustCompile(`(?i)^(?:and|also|now|same|again|more|next|then|too|do the same|likewise|ditto|und|en|et|y|what about|how about|the (?:other|second|first|next|same))\b|\b(?:as well|too|again|instead)\s*[?.!]*$`)

@@ -42,6 +42,25 @@ func TestIntentOfRealMessages(t *testing.T) {
 		{"Explain the notice period", chat.Inquire, chat.High},
 		{"list the reporting deadlines", chat.Inquire, chat.High},
 		{"is remote work allowed on Fridays", chat.Inquire, chat.High},
+		{"sumarize the policy", chat.Summarize, chat.High},
+		{"tldr the policy", chat.Summarize, chat.High},
+		{"give me the gist of the contract", chat.Summarize, chat.High},
+		{"Fasse den Vertrag zusammen", chat.Summarize, chat.High},
+		{"Vat het contract samen", chat.Summarize, chat.High},
+		{"comapre the two contracts", chat.Compare, chat.High},
+		{"a comparison of the contracts", chat.Compare, chat.High},
+		{"what changed in the contract since v1?", chat.Compare, chat.High},
+		{"Quelle est la différence entre A et B ?", chat.Compare, chat.High},
+		{"What difference in price does the letter announce?", chat.Inquire, chat.High},
+		{"How often may the bank audit Contoso?", chat.Inquire, chat.High},
+		{"Which summary of logs is kept for 90 days?", chat.Inquire, chat.High},
+		{"Is there a penalty if the contract is breached?", chat.Inquire, chat.High},
+		{"Are there any violations of the policy in it?", chat.Audit, chat.High},
+		{"Wie lang ist die Garantie?", chat.Inquire, chat.High},
+		{"does this break the gifts policy? \"I took a watch.\"", chat.Audit, chat.High},
+		{"is that in line with the gifts policy", chat.Audit, chat.High},
+		{"letter vs terms: any violations?", chat.Audit, chat.High},
+		{"SEC-POL-04", chat.Inquire, chat.Low},
 		{"Tell me about that document", chat.Summarize, chat.Medium},
 		{"minimum capital ratio small banks", chat.Inquire, chat.Medium},
 		{"help with this", chat.Inquire, chat.Low},
@@ -74,6 +93,8 @@ func TestIntentOfTwoActionsAtOnce(t *testing.T) {
 		{"Summarize the policy and compare it with the circular", []chat.Action{chat.Summarize, chat.Compare}},
 		{"Compare both contracts, then summarise them", []chat.Action{chat.Compare, chat.Summarize}},
 		{"First audit this email, then give me a summary", []chat.Action{chat.Audit, chat.Summarize}},
+		{"summarize/compare the policies", []chat.Action{chat.Summarize, chat.Compare}},
+		{"audit / summarize the letter", []chat.Action{chat.Audit, chat.Summarize}},
 		{"Check the email against the policy and summarize the policy", []chat.Action{chat.Audit, chat.Summarize}},
 	} {
 		got := intent(llm.Facts{Message: c.message})
@@ -95,6 +116,9 @@ func TestFollowUpHasTheIntentOfTheLastMessage(t *testing.T) {
 	recent := []llm.Message{{Role: llm.User, Text: "Summarize the circular"}, {Role: llm.Assistant, Text: "It says …"}}
 	got := intent(llm.Facts{Message: "and the contract", Recent: recent})
 	if got.Action != chat.Summarize || got.Confidence != chat.Medium {
+		t.Errorf("got %+v", got)
+	}
+	if got := intent(llm.Facts{Message: "do the same with the contract", Recent: recent}); got.Action != chat.Summarize || got.Confidence == chat.Low {
 		t.Errorf("got %+v", got)
 	}
 	if got := intent(llm.Facts{Message: "help with this", Recent: recent}); got.Confidence != chat.Low {

@@ -11,17 +11,22 @@ import (
 // What people write to ask for an action: imperatives, and nouns after "give me a …".
 // auditQuestion matches the question whether something keeps a rule.
 var (
-	summarizeVerb = regexp.MustCompile(`(?i)\b(summari[sz](?:e|es|ing)|sum (?:it |this |that |them )?up|summary|overview|tl;?dr|recap|gist|nutshell|brief me|(?:key|main) (?:points|takeaways)|outline)\b`)
-	compareVerb   = regexp.MustCompile(`(?i)\b(compar(?:e|es|ing|ison)|contrast|versus|vs|differences?|differs?|side by side|what (?:has |have |was )?changed|what'?s changed|how (?:has|have|did)\b[^.?!\n]{1,80}\bchanged?|changes between|agree with each other|contradict(?:s|ions?)?)\b`)
-	auditVerb     = regexp.MustCompile(`(?i)\b(?:audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate|screen|test|examine|hold)\b[^.?!\n]{0,160}\b(?:against|for (?:compliance|violations|breaches))\b|(?:find|flag|list|spot|report) (?:any |all |the )?(?:violations|breaches)\b|compliance check\b)`)
-	auditQuestion = regexp.MustCompile(`(?i)\b(?:do|does|did|is|are|was|would|will|has|have|can|could|whether|if)\b[^.?!\n]{0,120}\b(?:compl(?:y|ies|iant)|violat(?:e|es|ed|ing|ion)|breach(?:es|ed|ing)?|conforms?|contravenes?|in line with|break(?:s)? (?:the|a|any|our) (?:rules?|polic(?:y|ies)|law))\b`)
-	inquireVerb   = regexp.MustCompile(`(?i)^(?:please |now |then |and |also |so |ok |okay |could you |can you |would you )*(?:explain|describe|list|find|show|give me|tell me|define|search|look up|identify|extract|quote|answer|clarify|name)\b`)
+	summarizeVerb = regexp.MustCompile(`(?i)\b(summari[sz](?:e|es|ing)|sum (?:it |this |that |them )?up|summary|overview|tl;?dr|recap|gist|nutshell|brief me|(?:key|main) (?:points|takeaways)|highlights|short version|boil\b[^.?!\n]{1,80}\bdown|walk (?:me|us) through|in (?:a|one|two|three|four|five|\d+|a few|few) (?:sentences?|lines?|bullets?|words|bullet points)|outline)\b|^\W*what(?:['’]?s| is) (?:the |our |my )?[^.?!\n]{2,80} about\s*\??$|^\W*what(?:['’]?s| is) in (?:the |our |my )[^.?!\n]{2,60}\b(?:polic(?:y|ies)|contract|agreement|handbook|circular|report|minutes|checklist|letter|manual|guidelines?)\s*\??$`)
+	compareVerb   = regexp.MustCompile(`(?i)\b(compar(?:e|es|ing|ison)|contrast|versus|vs|differences? (?:between|among|from|to|in wording)|differs?|side by side|what(?:['’]s| is) new in|what (?:has |have |was )?changed|what'?s changed|how (?:has|have|did)\b[^.?!\n]{1,80}\bchanged?|changes between|agree with each other|contradict(?:s|ions?)?)\b`)
+	auditVerb     = regexp.MustCompile(`(?i)\b(?:audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate|screen|test|examine|hold)\b[^.?!\n]{0,160}\b(?:against|for (?:compliance|violations|breaches))\b|(?:find|flag|list|spot|report) (?:any |all |the )?(?:violations|breaches)\b|(?:any|are there) (?:violations|breaches|infringements|conflicts)\b|compliance check\b)`)
+	auditQuestion = regexp.MustCompile(`(?i)\b(?:do|does|did|would|will) (?:this|that|it|these|those|my|the|our)\b[^.?!\n]{0,80}\bbreaks?\b|\b(?:is|are|was|would|be) (?:this|that|it|these|those|the following)\b[^.?!\n]{0,60}\b(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal) (?:under|with|by|according to|per)\b|\b(?:do|does|did|is|are|was|would|will|has|have|can|could|whether|if)\b[^.?!\n]{0,120}\b(?:compl(?:y|ies|iant)|violat(?:e|es|ed|ing|ion)|breach(?:es|ed|ing)?|conforms?|contravenes?|in line with|break(?:s)? (?:the|a|any|our) (?:rules?|polic(?:y|ies)|law))\b`)
+	inquireVerb   = regexp.MustCompile(`(?i)^(?:i|we) (?:need|want|would like|['’]d like) to (?:know|find out|understand|see)\b|^(?:please |now |then |and |also |so |ok |okay |could you |can you |would you )*(?:explain|describe|list|find|show|give me|tell me|define|search|look up|identify|extract|quote|answer|clarify|name)\b`)
 	whWord        = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:what|which|who|whom|whose|when|where|why|how)\b`)
 	question      = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would|has|have|am)\b|\?\s*$`)
 )
 
+// aDifference matches the noun alone, which asks for a comparison when no question word
+// makes it a subject: "What difference in price does the letter announce?".
+var aDifference = regexp.MustCompile(`(?i)\bdifferences?\b`)
+
 // isInstruction reports whether s says what to do.
 func isInstruction(s string) bool {
+	s = normalized(s)
 	for _, re := range []*regexp.Regexp{summarizeVerb, compareVerb, auditVerb, auditQuestion, inquireVerb, question} {
 		if re.MatchString(s) {
 			return true
@@ -80,7 +85,7 @@ func instructionOf(message string) string {
 // something asks for the audit, else all of it.
 func textUnderAudit(message string) string {
 	instruction, text := splitMessage(message)
-	if auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
+	if instruction = normalized(instruction); auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
 		return text
 	}
 	return message

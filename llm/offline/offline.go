@@ -93,6 +93,8 @@ func respond(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
 		if text, calls, quotes = assistant(f); !quotes {
 			notice = plainNotice
 		}
+	case llm.TaskTalk:
+		text, notice = talk(f), plainNotice
 	default:
 		if calls = callable(requestedCalls(f, true)); len(calls) == 0 {
 			text = strings.TrimSpace(answerAction(task, f)) + outcomes(f)

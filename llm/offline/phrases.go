@@ -47,11 +47,12 @@ var (
 	newestWords     = language.NewSet("new newer newest latest current updated recent")
 	oldestWords     = language.NewSet("old older oldest previous former earlier")
 	// ambiguousNouns name a document only where one must be meant.
-	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos")
+	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos minutes checklist plan")
+	mailNouns      = language.NewSet("email emails mail mails message letter text draft note")
 	fillers        = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
 	auxiliary      = language.NewSet("do does did can could will would may might must shall should")
-	joining        = language.NewSet("and or with to against versus vs between from than plus")
-	linking        = language.NewSet("about with on for of from regarding concerning between")
+	joining        = language.NewSet("and or with to against versus vs between from than plus met mit und et con avec")
+	linking        = language.NewSet("about to with on for of from regarding concerning between")
 	actionWords    = language.NewSet(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
 audit auditing check checking review verify assess validate examine screen differ differs difference differences changed change changes
 comply complies compliant violate violates breach breaches break breaks please explain describe`)
@@ -96,7 +97,7 @@ func phrases(words []language.Word, taken []bool, documents bool) (out []phrase,
 		onlyVersions := !slices.ContainsFunc(p.tokens, func(t language.Token) bool { return !t.Version })
 		switch {
 		case len(p.tokens) == 0:
-			if p.age != 0 && j < len(words) && anyDocument[words[j].Raw] {
+			if p.age != 0 && (anyDocument[words[j-1].Raw] || j < len(words) && anyDocument[words[j].Raw]) { // "the latest version of", "the new one"
 				ages[i] = p.age
 			}
 		case onlyVersions:
@@ -192,7 +193,38 @@ func (n *titleIndex) matching(toks []language.Token, kind string) []title {
 	if len(whole) > 0 && len(toks) > 1 {
 		return whole
 	}
+	for _, closer := range []func(t title) bool{
+		func(t title) bool { return kind == "" || t.hasStem(kind) }, // a contract rather than an agreement
+		func(t title) bool { return len(toks) < 2 || t.hasRun(toks) },
+	} {
+		if some := slices.DeleteFunc(slices.Clone(out), func(t title) bool { return !closer(t) }); len(some) > 0 {
+			out = some
+		}
+	}
 	return out
+}
+
+func (t title) hasStem(stem string) bool {
+	return slices.ContainsFunc(t.tokens, func(x language.Token) bool { return x.Stem == stem })
+}
+
+// hasRun reports whether a title has the tokens one after another.
+func (t title) hasRun(toks []language.Token) bool {
+	for i := 0; i+len(toks) <= len(t.tokens); i++ {
+		if slices.EqualFunc(t.tokens[i:i+len(toks)], toks, language.Token.Is) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownFirst leaves out the public documents when some are the person's own.
+func ownFirst(fit []title) []title {
+	own := slices.DeleteFunc(slices.Clone(fit), func(t title) bool { return t.Public })
+	if len(own) > 0 {
+		return own
+	}
+	return fit
 }
 
 func (t title) has(toks []language.Token, kind string) bool {
@@ -293,6 +325,7 @@ type reader struct {
 	words     []language.Word
 	documents bool // the action is about named documents
 	compare   bool
+	pasted    bool           // the message has a text to work on
 	recent    []llm.Document // mentioned before, the latest first
 	found     []mention
 	versions  []int // places of years and versions that stand alone
@@ -301,7 +334,9 @@ type reader struct {
 
 func (n *titleIndex) reader(text string, f llm.Facts) *reader {
 	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action)}
-	r.compare = f.Action == chat.Compare || f.Action == "" && compareVerb.MatchString(text)
+	r.compare = f.Action == chat.Compare || f.Action == "" && compareVerb.MatchString(text) && !auditVerb.MatchString(text)
+	_, pasted := splitMessage(f.Message)
+	r.pasted = len(pasted) > 40
 	n.correctSpelling(r.words, r.documents)
 	return r
 }
@@ -341,7 +376,7 @@ func (r *reader) findWholeTitles() (taken []bool) {
 	}
 	titles := slices.Clone(r.titles)
 	slices.SortStableFunc(titles, func(a, b title) int { return len(b.tokens) - len(a.tokens) })
-	for _, t := range titles {
+	for _, t := range withCodes(titles) {
 		if len(t.tokens) == 1 && nounGroups[t.tokens[0].Stem] != "" {
 			continue // "Policy": read as a phrase
 		}
@@ -371,6 +406,22 @@ func (r *reader) findWholeTitles() (taken []bool) {
 	return taken
 }
 
+// withCodes adds, for each title that begins with a code, the code as a name of its own:
+// "CR-7" for "CR-7 Change Request".
+func withCodes(titles []title) []title {
+	out := slices.Clone(titles)
+	for _, t := range titles {
+		code := codeName.FindString(t.Title)
+		if code == "" || !strings.HasPrefix(t.Title, code) {
+			continue
+		}
+		if toks := language.TitleTokens(code); len(toks) < len(t.tokens) {
+			out = append(out, title{t.Document, toks})
+		}
+	}
+	return out
+}
+
 // joinNext joins "the email" and "the customer list" across "about" when a title has both.
 func (r *reader) joinNext(p *phrase, next phrase) bool {
 	if next.from-p.end != 1 || !linking[r.words[p.end].Raw] || p.followed {
@@ -387,7 +438,10 @@ func (r *reader) joinNext(p *phrase, next phrase) bool {
 // phrase decides which documents a phrase means, if any.
 func (r *reader) phrase(p phrase) {
 	const most = 8 // documents that one phrase may mean
-	fit := r.matching(p.tokens, p.kind)
+	fit := ownFirst(r.matching(p.tokens, p.kind))
+	if r.pasted && p.bare() && mailNouns[p.tokens[0].Raw] {
+		return // "check the following email": it stands in the message
+	}
 	if len(fit) == 0 || p.any || p.bare() && (p.followed || !p.definite && !r.documents || ambiguousNouns[p.tokens[0].Raw] && !r.documents && !p.needsDocument) {
 		return
 	}
@@ -408,8 +462,12 @@ func (r *reader) phrase(p phrase) {
 			}
 		}
 	}
-	if len(fit) > 1 && p.age != 0 && !p.plural {
-		fit = oldestOrNewest(fit, p.age)
+	age := p.age
+	for _, a := range r.ages { // "the latest version of the contract"
+		age = cmp.Or(age, a)
+	}
+	if len(fit) > 1 && age != 0 && !p.plural {
+		fit = oldestOrNewest(fit, age)
 	}
 	switch {
 	case len(fit) == 1:
@@ -428,7 +486,7 @@ func (r *reader) phrase(p phrase) {
 	case p.definite && len(r.mentionedBefore(fit)) > 0: // "that circular": the one mentioned before
 		m.earlier = true
 		add(r.mentionedBefore(fit)[:1], true)
-	case len(fit) > most, p.hasTopic && p.bare(), !r.documents && p.bare() && !p.needsDocument, p.kind == "" && !r.documents:
+	case len(fit) > most, p.hasTopic && p.bare(), !r.documents && !p.needsDocument, p.kind == "" && !r.documents:
 	default:
 		add(fit, false)
 	}

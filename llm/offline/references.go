@@ -3,6 +3,7 @@ package offline
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -19,7 +20,7 @@ var (
 	otherOne = regexp.MustCompile(`(?i)\b(?:the|my|our|its) other(?: ` + backNoun + `)?\b|\banother version\b`)
 	ordinal  = regexp.MustCompile(`(?i)\bthe (?:(former|latter)|(first|second|last)(?: ` + backNoun + `| of (?:the two|them|these|those)))\b`)
 	several  = regexp.MustCompile(`(?i)\b(?:both(?: of them)?|they|them|(?:those|these|the) (?:two|both)(?: ` + backNoun + `)?|(?:those|these) ` + backNoun + `|the (?:documents|docs|files)|which (?:one|of (?:them|the two|these|those))|either(?: of them)?)\b|\b(?:these|those)\s*[?.!,]*$`)
-	single   = regexp.MustCompile(`(?i)\b(?:it|its|(?:this|that)(?: same)? ` + backNoun + `|the (?:same |previous |last |earlier )(?:` + backNoun + `)|the (?:document|doc|file|pdf))\b|\b(?:this|that)\s*[?.!,]*$`)
+	single   = regexp.MustCompile(`(?i)\b(?:it|its|(?:compare|audit|check|summari[sz]e|contrast) (?:this|that)|(?:this|that)(?: same)? ` + backNoun + `|the (?:same |previous |last |earlier )(?:` + backNoun + `)|the (?:document|doc|file|pdf))\b|\b(?:this|that)\s*[?.!,]*$`)
 	visible  = regexp.MustCompile(`\S`)
 	before   = regexp.MustCompile(`(?i)\b(?:previous|earlier|last|other|former|same)\b`)
 )
@@ -154,7 +155,7 @@ func (n *titleIndex) mentionedIn(messages []llm.Message) []llm.Document {
 			answered = append(answered, latestFirst(r.found)...)
 			continue
 		}
-		text := instructionOf(m.Text)
+		text := normalized(instructionOf(m.Text))
 		add(latestFirst(n.reader(text, llm.Facts{}).mentions()))
 		add(answered)
 		answered = nil
@@ -178,7 +179,7 @@ func latestFirst(found []mention) []llm.Document {
 
 // resolve finds the documents that the latest message refers to.
 func resolve(f llm.Facts) llm.DocResolution {
-	text := instructionOf(f.Message)
+	text := normalized(instructionOf(f.Message))
 	names := newTitleIndex(f.Documents)
 	r := names.reader(text, f)
 	r.recent = names.mentionedIn(f.Recent)
@@ -193,6 +194,12 @@ func resolve(f llm.Facts) llm.DocResolution {
 		out.ImplicitRefs = lost
 		mentions = append(slices.Clone(mentions), refs...)
 		slices.SortStableFunc(mentions, func(a, b mention) int { return a.from - b.from })
+	}
+	if len(mentions)+len(out.UnresolvedNames) == 0 && len(f.Explicit) == 0 && goesOn(text) { // "and weekends?"
+		mentions = append(mentions, r.lastSubject(f.Recent)...)
+	}
+	if r.compare {
+		mentions = append(mentions, r.versionsSince(text, mentions)...)
 	}
 	for _, m := range mentions {
 		if !m.sure && slices.ContainsFunc(m.docs, func(d llm.Document) bool { return slices.Contains(f.Explicit, d.ID) }) {
@@ -222,6 +229,48 @@ func resolve(f llm.Facts) llm.DocResolution {
 		out.Reasoning = "spoken of before"
 	}
 	return out
+}
+
+// goesOn reports whether a short message goes on with what was asked before.
+func goesOn(text string) bool {
+	const short = 8 // words
+	return len(strings.Fields(text)) <= short && continues.MatchString(text)
+}
+
+// lastSubject are the documents of the last message in which the person named some.
+func (r *reader) lastSubject(recent []llm.Message) []mention {
+	for i := len(recent) - 1; i >= 0; i-- {
+		if recent[i].Role != llm.User {
+			continue
+		}
+		docs := latestFirst(r.reader(normalized(instructionOf(recent[i].Text)), llm.Facts{}).mentions())
+		if len(docs) > 0 {
+			slices.Reverse(docs)
+			return []mention{{docs: docs, sure: true, earlier: true}}
+		}
+	}
+	if len(r.recent) > 0 { // an answer named one
+		return []mention{{docs: r.recent[:1], sure: true, earlier: true}}
+	}
+	return nil
+}
+
+var sinceVersion = regexp.MustCompile(`(?i)\b(?:since|changed|new in|changes)\b`)
+
+// versionsSince is the newest other version of the only document that a comparison names:
+// "what changed in the contract since v1?".
+func (r *reader) versionsSince(text string, mentions []mention) []mention {
+	if len(mentions) != 1 || len(mentions[0].docs) != 1 || !sinceVersion.MatchString(text) {
+		return nil
+	}
+	others := r.otherVersions(mentions[0].docs[0])
+	if len(others) > 1 {
+		others = oldestOrNewest(others, 1)
+	}
+	if len(others) != 1 {
+		return nil
+	}
+	return []mention{{docs: []llm.Document{others[0].Document}, sure: true}}
 }
 
 // mayReferBack reports whether words like "it" may mean documents: when the message names

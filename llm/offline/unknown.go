@@ -45,8 +45,17 @@ func unknownNames(text string, names *titleIndex, documents bool) []string {
 	for _, m := range fileName.FindAllString(text, -1) {
 		add(m)
 	}
-	for _, m := range capitalName.FindAllString(text, -1) {
-		add(m)
+	for _, m := range capitalName.FindAllStringIndex(text, -1) {
+		name := text[m[0]:m[1]]
+		if verbAfterName.MatchString(name) && beginsObject.MatchString(text[m[1]:]) {
+			continue
+		}
+		add(name)
+	}
+	if documents {
+		for _, m := range codeName.FindAllString(text, -1) {
+			add(m)
+		}
 	}
 	if documents {
 		for _, m := range plainName.FindAllStringSubmatch(text, -1) {
@@ -82,7 +91,18 @@ func wantsDocuments(text string, a chat.Action) bool {
 	case chat.Summarize, chat.Compare, chat.Audit:
 		return true
 	case "":
+		if asksForFact(text) {
+			return false
+		}
 		return summarizeVerb.MatchString(text) || compareVerb.MatchString(text) || auditVerb.MatchString(text)
 	}
 	return false
 }
+
+// verbAfterName are nouns of documents that are verbs as well, before an object: "must
+// Contoso report a breach?".
+var verbAfterName = regexp.MustCompile(`(?i)\b(?:reports?|contracts?|leases?)$`)
+var beginsObject = regexp.MustCompile(`(?i)^\s+(?:a|an|the|any|all|this|that|it|its|to|on|every|each|such)\b`)
+
+// codeName is a code in capitals, as "CR-9".
+var codeName = regexp.MustCompile(`\b[A-Z]{2,6}(?:[-_/][A-Z]{1,6}){0,2}-\d{1,6}\b`)

@@ -157,6 +157,16 @@ var ways = map[string]way{
 		answered(t, c.ask("Compare them", object{"action": "compare", "enable_web_search": true, "tagged_doc_ids": []string{doc, c.upload("Second circular", circular)}}))
 		return s.Temporal(), []string{threadOf(c)}
 	},
+	"small-talk": func(t *testing.T) (client.Client, []string) {
+		s, model, c := scripted(t)
+		c.upload("Liquidity circular", circular)
+		answered(t, c.ask("Hello!", nil))
+		require.Zero(t, model.Count(intentCall), "rules know a greeting")
+		model.On(intentCall, llmtest.JSON(object{"action": "talk", "confidence": "high", "enable_web_search": false,
+			"multi_action_detected": false, "actions": []string{}, "reasoning": ""}))
+		answered(t, c.ask("I am new here and a bit lost", nil))
+		return s.Temporal(), []string{threadOf(c)}
+	},
 	"web-off": func(t *testing.T) (client.Client, []string) {
 		s, _, c := scripted(t)
 		doc := c.upload("Liquidity circular", circular)

@@ -1,0 +1,121 @@
+package intent
+
+import (
+	"strings"
+
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// maxTalk is the number of words of the longest message that rules take for small talk.
+const maxTalk = 14
+
+var (
+	// greetings are words of a message that greets, thanks, or says goodbye. One of
+	// them makes it small talk when the others are courtesies.
+	greetings = language.NewSet(`
+hi hello hey hiya howdy hallo hoi moin servus salut bonjour bonsoir coucou hola ciao dag goedemorgen goedemiddag goedenavond
+morning afternoon evening goodbye bye tschüss tschüs tot adieu adiós adios
+thanks thank thx ty cheers merci danke dankeschön dank bedankt gracias grazie
+ok okay great cool perfect nice awesome excellent brilliant super wonderful fine understood prima perfekt parfait perfecto
+test testing ping`)
+	courtesies = language.NewSet(`
+you so much very many a lot again there all everyone team palaver good guten goede tag morgen abend day days buenos buenas tardes días dias
+that helps helped was helpful useful for the your help this it is s works great really schön vielen dir ihnen je wel u heel erg
+beaucoup vous muchas muchísimas por su tu ayuda aide hilfe hulp auf wiedersehen wiederhören au revoir ziens see later got i well done job
+now just and please friend so well c est`)
+	// questionsAboutUs are whole messages, without greetings, as words.
+	questionsAboutUs = phrases(`
+what can you do | what can you do for me | what are you able to do | what do you do | what else can you do | what can i do here | what can i ask
+what can i ask you | what should i ask | what could i ask you | what are your capabilities | what are your features | what is this | what is palaver | what s palaver
+who are you | what are you | who is this | who am i talking to | what is your name | what s your name | are you human | are you a human
+are you a robot | are you a bot | are you an ai | are you a person | are you real | are you there | how are you | how are you doing | how do you do | what s up
+how does this work | how does it work | how does palaver work | how do you work | how do i use this | how do i use you | how can i use this | how do i start
+how do i begin | how can you help | how can you help me | how could you help me | can you help | can you help me | could you help me | help | help me | i need help
+where do i start | introduce yourself | tell me about yourself | what do you know
+was kannst du | was kannst du tun | was kannst du alles | was können sie | was können sie tun | wer bist du | wer sind sie | was bist du | wie funktioniert das | wie geht das
+wie geht es dir | wie heißt du | kannst du mir helfen | hilfe
+wat kun je | wat kan je | wat kun je doen | wat kan je doen | wat kun je allemaal | wat kan jij | wie ben je | wie ben jij | wat ben je | hoe werkt dit | hoe werkt het | hoe gaat het
+kun je me helpen | kun je mij helpen | help mij
+que peux tu faire | que sais tu faire | que pouvez vous faire | qu est ce que tu peux faire | qui es tu | qui êtes vous | tu es qui | comment ça marche | comment ça va
+peux tu m aider | pouvez vous m aider | aide | à l aide
+qué puedes hacer | que puedes hacer | qué sabes hacer | qué puede hacer | quién eres | quien eres | qué eres | cómo funciona | como funciona | cómo funciona esto | cómo estás | ayuda
+puedes ayudarme | me puedes ayudar`)
+)
+
+func phrases(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, line := range strings.Split(list, "\n") {
+		for _, p := range strings.Split(line, "|") {
+			if p = strings.TrimSpace(p); p != "" {
+				set[p] = true
+			}
+		}
+	}
+	return set
+}
+
+// IsTalk reports whether a message asks for no work: it greets, thanks, says goodbye,
+// or asks who answers here. It recognizes clear cases only, in a few languages.
+func IsTalk(message string) bool {
+	words := language.Words(message)
+	if len(words) == 0 || len(words) > maxTalk {
+		return false
+	}
+	return isCourtesy(words) || asksAboutUs(words)
+}
+
+func isCourtesy(words []string) bool {
+	greets := false
+	for _, w := range words {
+		if !greetings[w] && !courtesies[w] {
+			return false
+		}
+		greets = greets || greetings[w] || w == "tag" || w == "abend"
+	}
+	return greets
+}
+
+// asksAboutUs looks for a question about us behind greetings and the like, and before
+// "please".
+func asksAboutUs(words []string) bool {
+	for i := range words {
+		rest := strings.Join(words[i:], " ")
+		for _, end := range []string{"", " please", " palaver", " bitte", " exactly", " alsjeblieft"} {
+			if core, ok := strings.CutSuffix(rest, end); ok && questionsAboutUs[core] {
+				return true
+			}
+		}
+		if !greetings[words[i]] && !courtesies[words[i]] {
+			return false
+		}
+	}
+	return false
+}
+
+// WithoutTalk drops greetings before a request, and what leads up to a question: "Quick
+// one before my three o'clock: how long is …?". It returns the message when nothing else
+// would be left.
+func WithoutTalk(message string) string {
+	rest := strings.TrimSpace(message)
+	for i, r := range rest {
+		if !strings.ContainsRune(",.!:;\n–—", r) {
+			continue
+		}
+		lead, after := rest[:i], strings.TrimSpace(rest[i+len(string(r)):])
+		words := language.Words(lead)
+		if len(words) > 0 && len(words) < maxTalk && isCourtesy(words) && after != "" {
+			return WithoutTalk(after)
+		}
+		if r == ':' && beginsQuestion(after) && strings.HasSuffix(after, "?") && !AsksForDocuments(lead) && !strings.Contains(lead, "?") {
+			return after
+		}
+	}
+	return rest
+}
+
+var questionWords = language.NewSet(`what which who whom whose when where why how is are was were do does did can could may must shall should will would has have`)
+
+func beginsQuestion(s string) bool {
+	words := language.Words(s)
+	return len(words) > 2 && questionWords[words[0]]
+}

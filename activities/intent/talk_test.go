@@ -1,0 +1,39 @@
+package intent
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGreetingsAndQuestionsAboutUsAreTalk(t *testing.T) {
+	for _, message := range []string{
+		"hi", "Hello!", "Hey there", "good morning", "Thanks", "Thank you so much, that helps!", "What can you do?", "hi, who are you?",
+		"Help", "How does this work?", "ok great", "bye", "Guten Tag", "Wer bist du?", "merci beaucoup", "Bonjour, que peux-tu faire ?",
+		"¿Qué puedes hacer?", "dank je wel", "Wat kun je doen?", "are you a robot", "hola",
+		"so what can you do for me?", "Merci, c'est parfait",
+	} {
+		require.True(t, IsTalk(message), message)
+	}
+	for _, message := range []string{
+		"", "hi, how many days of leave do I have?", "thanks. And the warranty?", "help with this", "What can you do about late payment?",
+		"Who are the parties?", "the good policy", "test of the sprinklers", "What is this policy about?", "it", "and?", "Good Faith Agreement",
+	} {
+		require.False(t, IsTalk(message), message)
+	}
+}
+
+func TestTalkAroundAQuestionIsDropped(t *testing.T) {
+	for message, want := range map[string]string{
+		"quick one before my three o'clock: how long is the probation period?": "how long is the probation period?",
+		"Hello! What does it say?":                  "What does it say?",
+		"hi, thanks. How long is the warranty?":     "How long is the warranty?",
+		"Audit this: is it allowed to share data?":  "Audit this: is it allowed to share data?",
+		"What is the fee?":                          "What is the fee?",
+		"thanks":                                    "thanks",
+		"Three points: cost, time and quality":      "Three points: cost, time and quality",
+		"From: Ann\nWhat is the latest on the fee?": "From: Ann\nWhat is the latest on the fee?",
+	} {
+		require.Equal(t, want, WithoutTalk(message), message)
+	}
+}

@@ -1,0 +1,42 @@
+package mention
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+func TestNamesAreWrittenAsTitlesWriteThem(t *testing.T) {
+	var docs []chat.Document
+	for _, title := range []string{
+		"CR-7 Change Request: Checkout", "SEC-POL-04 Information Security Policy.pdf", "Human Resources Handbook", "General Terms and Conditions",
+		"Data Processing Agreement Contoso", "Mutual Non-Disclosure Agreement Northwind", "Annual Leave Policy 2030", "Annual Leave Policy 2031",
+		"Services Contract v1", "Services Contract v2",
+	} {
+		docs = append(docs, chat.Document{ID: title, Title: title})
+	}
+	now := time.Date(2031, 5, 6, 0, 0, 0, 0, time.UTC)
+	for in, want := range map[string]string{
+		"summarize cr7":                      "summarize CR-7 Change Request: Checkout",
+		"summarize CR-7, please":             "summarize CR-7 Change Request: Checkout, please",
+		"summarize CR 7 change request":      "summarize CR-7 change request",
+		"summarize CR-9":                     "summarize CR-9",
+		"sec pol 4":                          "SEC-POL-04 Information Security Policy",
+		"secpol04 about visitors":            "SEC-POL-04 Information Security Policy about visitors",
+		"the HR handbook":                    "the Human Resources handbook",
+		"the T&Cs":                           "the General Terms and Conditions",
+		"the DPA and the NDA":                "the Data Processing Agreement Contoso and the Mutual Non-Disclosure Agreement Northwind",
+		"the Contoso DPA":                    "the Contoso Data Processing Agreement",
+		"the infosec policy":                 "the Information Security policy",
+		"last year's leave policy":           "the 2030 leave policy",
+		"what about last year's version":     "what about the 2030 version",
+		"the first version":                  "the v1",
+		"Is it fine to go as planned or not": "Is it fine to go as planned or not",
+		"":                                   "",
+	} {
+		require.Equal(t, want, AsTitled(in, docs, now), in)
+	}
+}

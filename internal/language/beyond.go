@@ -1,0 +1,159 @@
+package language
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Excess is a figure of a text that is beyond a bound of a rule in the same unit.
+type Excess struct {
+	Text  string // as the text writes it
+	Bound string // as the rule writes it
+	Upper bool   // the bound is at most, else at least
+	Date  bool   // both are dates, and the bound is a deadline
+	At    int    // byte offset of Text in the text
+	Rule  int    // byte offset of Bound in the rule
+}
+
+func (x Excess) String() string {
+	switch {
+	case x.Date:
+		return fmt.Sprintf("the text says %s, the rule sets %s as the last day", x.Text, x.Bound)
+	case x.Upper:
+		return fmt.Sprintf("the text says %s, the rule allows at most %s", x.Text, x.Bound)
+	}
+	return fmt.Sprintf("the text says %s, the rule asks for at least %s", x.Text, x.Bound)
+}
+
+// Beyond returns the figures of a text that are beyond the bounds of a rule: amounts,
+// periods, counts and dates, each compared with its own unit only. It does not know
+// whether both speak of the same matter.
+func Beyond(rule, text string) []Excess {
+	var out []Excess
+	for _, l := range Limits(rule) {
+		for _, q := range Quantities(text) {
+			if !l.comparable(q) || l.Upper && q.Value <= l.Value || !l.Upper && q.Value >= l.Value {
+				continue
+			}
+			out = append(out, Excess{Text: q.String(), Bound: l.String(), Upper: l.Upper, At: q.At, Rule: l.At})
+		}
+	}
+	for _, last := range deadlines(rule) {
+		for _, d := range dates(text) {
+			if d.after(last) {
+				out = append(out, Excess{Text: d.text, Bound: last.text, Upper: true, Date: true, At: d.at, Rule: last.at})
+			}
+		}
+	}
+	return out
+}
+
+// Within reports whether a text has a figure that a bound of the rule is about, and none
+// beyond it.
+func Within(rule, text string) bool {
+	found := false
+	for _, l := range Limits(rule) {
+		for _, q := range Quantities(text) {
+			found = found || l.comparable(q)
+		}
+	}
+	return found && len(Beyond(rule, text)) == 0
+}
+
+// comparable reports whether a bound is one of such quantities: of the same unit, and
+// money of the same currency.
+func (l Limit) comparable(q Quantity) bool {
+	if l.Unit == "" || q.Unit != l.Unit {
+		return false
+	}
+	a, b := currencyOf(l.Text), currencyOf(q.Text)
+	return a == "" || b == "" || a == b
+}
+
+var currencyNames = map[string]string{
+	"$": "usd", "usd": "usd", "dollar": "usd", "dollars": "usd", "€": "eur", "eur": "eur", "euro": "eur", "euros": "eur",
+	"£": "gbp", "gbp": "gbp", "pound": "gbp", "pounds": "gbp", "myr": "myr", "rm": "myr", "ringgit": "myr", "sgd": "sgd", "chf": "chf",
+}
+
+func currencyOf(amount string) string {
+	for name, currency := range currencyNames {
+		if i, _ := FindName(amount, name, 0); i >= 0 {
+			return currency
+		}
+	}
+	for sign, currency := range map[string]string{"$": "usd", "€": "eur", "£": "gbp"} {
+		if strings.Contains(amount, sign) {
+			return currency
+		}
+	}
+	if m := regexp.MustCompile(`(?i)^(?:usd|eur|gbp|myr|rm|sgd|chf)`).FindString(amount); m != "" {
+		return currencyNames[strings.ToLower(m)]
+	}
+	return ""
+}
+
+// date is a day, of any year when year is 0.
+type date struct {
+	year, month, day int
+	text             string
+	at               int
+}
+
+// after compares days. Without a year on one side, that of the other does not count; a
+// deadline of every year begins anew in each.
+func (d date) after(o date) bool {
+	if d.year != 0 && o.year != 0 && d.year != o.year {
+		return d.year > o.year
+	}
+	return d.month*31+d.day > o.month*31+o.day
+}
+
+var (
+	monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+	dayMonth   = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + strings.Join(monthNames, "|") + `)\b(?:,? (\d{4}))?`)
+	monthDay   = regexp.MustCompile(`(?i)\b(` + strings.Join(monthNames, "|") + `) (\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4}))?`)
+	isoDay     = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
+	lastDay    = regexp.MustCompile(`(?i)\b(?:by|until|before|no later than|not later than|on or before|latest on)\s+(?:the )?$`)
+)
+
+// dates are the days that a text names.
+func dates(s string) (out []date) {
+	add := func(m []int, year, month, day string) {
+		d := date{text: s[m[0]:m[1]], at: m[0]}
+		d.year, _ = strconv.Atoi(year) // without a year: 0
+		d.day, _ = strconv.Atoi(day)
+		for i, name := range monthNames {
+			if strings.EqualFold(name, month) {
+				d.month = i + 1
+			}
+		}
+		if n, err := strconv.Atoi(month); err == nil {
+			d.month = n
+		}
+		if d.month >= 1 && d.month <= 12 && d.day >= 1 && d.day <= 31 {
+			out = append(out, d)
+		}
+	}
+	for _, m := range dayMonth.FindAllStringSubmatchIndex(s, -1) {
+		add(m, group(s, m, 3), group(s, m, 2), group(s, m, 1))
+	}
+	for _, m := range monthDay.FindAllStringSubmatchIndex(s, -1) {
+		add(m, group(s, m, 3), group(s, m, 1), group(s, m, 2))
+	}
+	for _, m := range isoDay.FindAllStringSubmatchIndex(s, -1) {
+		add(m, group(s, m, 1), group(s, m, 2), group(s, m, 3))
+	}
+	return out
+}
+
+// deadlines are the days by which a rule wants something done.
+func deadlines(rule string) (out []date) {
+	for _, d := range dates(rule) {
+		if lastDay.MatchString(rule[:d.at]) {
+			out = append(out, d)
+		}
+	}
+	return out
+}

@@ -1,0 +1,146 @@
+package language
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hbollon/go-edlib"
+)
+
+//go:embed commands.txt
+var commandsFile string
+
+// commandWords are foreign words for a command, and what they become. Those of the
+// second map count at the beginning of a message only.
+var commandWords, openingWords = readCommands()
+
+func readCommands() (anywhere, atStart map[string]string) {
+	anywhere, atStart = map[string]string{}, map[string]string{}
+	for _, line := range strings.Split(commandsFile, "\n") {
+		command, list, ok := strings.Cut(line, ":")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		into := anywhere
+		if rest, found := strings.CutPrefix(command, "start "); found {
+			command, into = rest, atStart
+		}
+		for _, w := range strings.Fields(list) {
+			into[w] = command
+		}
+	}
+	return anywhere, atStart
+}
+
+// commands are the words whose misspellings are recognized, and notMisspelt are words
+// that look like one and are none.
+var (
+	commands    = strings.Fields("summarize summarise summary compare comparison difference differences overview audit check review verify outline")
+	notMisspelt = NewSet(`summaries summarized summarised summarizes summarizing summarising comparing compares compared compare compose compete company
+companies comparisons comparable different differ differs audits audited auditor auditors audio audible adult edit checks cheek chick checked checking checklist
+reviews reviewed reviewer reviewing verifies verified verifying verity overviews outlines outlined outlying online deference preview
+summer summed summit summon dummy mummy tummy check-in chuck compares companion compensate`)
+	politeWords = NewSet(`please pls kindly can could would will you then and now also first just hi hello hey bitte kannst du können sie kun je kunt u
+peux tu peut pouvez vous puedes puede por favor to s'il te plaît`)
+)
+
+const (
+	shortCommand = 5 // characters of a command of which one may be wrong
+	longCommand  = 8 // characters of one of which two may be
+)
+
+// Commands writes the commands of a message as the rules know them: misspelt ones, and
+// those in some other languages. Everything else stays as it is. "Vat … samen" and
+// "fasse … zusammen" become one word.
+func Commands(message string) string {
+	message = contraction.ReplaceAllString(phraseAgainst.ReplaceAllString(message, "against "), "$1 is")
+	var out strings.Builder
+	opening := true // only polite words so far
+	for i := 0; i < len(message); {
+		j := i
+		for j < len(message) {
+			r, size := utf8.DecodeRuneInString(message[j:])
+			if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+				break
+			}
+			j += size
+		}
+		if j == i {
+			r, size := utf8.DecodeRuneInString(message[i:])
+			if strings.ContainsRune(".!?:\n", r) {
+				opening = true
+			}
+			out.WriteString(message[i : i+size])
+			i += size
+			continue
+		}
+		word := message[i:j]
+		out.WriteString(command(word, opening, opening && inEnglish(message[j:])))
+		opening = opening && politeWords[strings.ToLower(word)]
+		i = j
+	}
+	return out.String()
+}
+
+var (
+	phraseAgainst = regexp.MustCompile(`(?i)\b(?:par rapport (?:à|a|au|aux|à la)|en vergelijking met|im vergleich mit|con respecto a)(?:$|[^\pL])`)
+	// contraction is a question word with a verb, written without an apostrophe.
+	contraction = regexp.MustCompile(`(?i)\b(what|who|where|when|how)s\b`)
+)
+
+// inEnglish reports whether an English word follows at once: "was the", "comment on".
+func inEnglish(rest string) bool {
+	words := Words(Truncate(rest, 30))
+	return len(words) > 0 && afterOpening[words[0]]
+}
+
+var afterOpening = NewSet("the this that these those it there a an my our your his her their i we you they he she on upon in any all")
+
+// command is the command that a word stands for, or the word.
+func command(word string, opening, english bool) string {
+	lower := strings.ToLower(word)
+	if c := commandWords[lower]; c != "" {
+		return c
+	}
+	if opening && !english && openingWords[lower] != "" {
+		return openingWords[lower]
+	}
+	if c := misspelt(lower); c != "" && (opening || !shortVerb[c]) {
+		return c
+	}
+	return word
+}
+
+// shortVerb are commands that are like too many other words: their misspellings count
+// where a request begins.
+var shortVerb = NewSet("audit check review verify outline")
+
+// misspelt is the command that a word misspells, or "".
+func misspelt(word string) string {
+	n := utf8.RuneCountInString(word)
+	if n+1 < shortCommand || notMisspelt[word] {
+		return ""
+	}
+	best, found := 3, ""
+	for _, c := range commands {
+		if c == word {
+			return ""
+		}
+		most := 1
+		if len(c) >= longCommand-1 && n >= longCommand-2 {
+			most = 2
+		}
+		if word[0] != c[0] || abs(n-len(c)) > most {
+			continue
+		}
+		if d := edlib.OSADamerauLevenshteinDistance(word, c); d <= most && d < best {
+			best, found = d, c
+		}
+	}
+	return found
+}
+
+func abs(n int) int { return max(n, -n) }

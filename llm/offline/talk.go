@@ -1,0 +1,90 @@
+package offline
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+var (
+	thanks    = regexp.MustCompile(`(?i)\b(?:thanks?|thank you|thx|ty|cheers|merci|danke\w*|dank|bedankt|gracias|grazie)\b`)
+	farewells = regexp.MustCompile(`(?i)\b(?:bye|goodbye|wiedersehen|tot ziens|au revoir|adi[oó]s|see you)\b`)
+	praise    = regexp.MustCompile(`(?i)^\W*(?:ok|okay|great|cool|perfect|nice|awesome|excellent|super|wonderful|fine|understood)\b`)
+)
+
+// talk answers a greeting, thanks, and questions about what answers here: what it can do
+// with the documents that there are, and three things that one could ask.
+func talk(f llm.Facts) string {
+	var b strings.Builder
+	switch {
+	case thanks.MatchString(f.Message):
+		b.WriteString("You're welcome!")
+	case farewells.MatchString(f.Message):
+		b.WriteString("Goodbye!")
+	case praise.MatchString(f.Message):
+		b.WriteString("Good.")
+	default:
+		b.WriteString("Hello! I am Palaver.")
+	}
+	b.WriteString(" I can **summarize** your documents, **answer questions** from them with quotations, **compare** two or more of them, and **audit** a text, such as an email, against their rules.\n\n")
+	if len(f.Documents) == 0 {
+		b.WriteString("There is no document yet. Add one with the button at the message box, and then ask, for example:\n\n- Summarize my document\n- What does it say about notice periods?\n- Check this email against it: …")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s, among them %s. You could ask:\n", thereAre(len(f.Documents)), titleList(f.Documents, 3))
+	for _, q := range suggestions(f.Documents) {
+		b.WriteString("\n- " + q)
+	}
+	return b.String()
+}
+
+func thereAre(n int) string {
+	if n == 1 {
+		return "There is 1 document"
+	}
+	return fmt.Sprintf("There are %d documents", n)
+}
+
+func titleList(docs []llm.Document, most int) string {
+	var names []string
+	for _, d := range docs[:min(len(docs), most)] {
+		names = append(names, "**"+plainTitle(d.Title)+"**")
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// suggestions are three messages that one could send about the documents.
+func suggestions(docs []llm.Document) []string {
+	first := plainTitle(docs[0].Title)
+	if len(docs) == 1 {
+		return []string{"Summarize " + first, "What does " + first + " say about deadlines?", "Check this email against " + first + ": …"}
+	}
+	a, b := twoAlike(docs)
+	return []string{
+		"Summarize " + first,
+		"What does " + plainTitle(docs[1].Title) + " say about deadlines?",
+		"Compare " + plainTitle(a.Title) + " and " + plainTitle(b.Title),
+	}
+}
+
+// twoAlike are two versions of a document, or else the first two documents.
+func twoAlike(docs []llm.Document) (a, b llm.Document) {
+	n := newTitleIndex(docs)
+	for i, d := range docs {
+		if others := n.otherVersions(d); len(others) > 0 {
+			j := slices.IndexFunc(docs, func(o llm.Document) bool { return o.ID == others[0].ID })
+			return docs[min(i, j)], docs[max(i, j)]
+		}
+	}
+	return docs[0], docs[1]
+}
+
+// normalized is a message with its commands as the rules know them.
+func normalized(message string) string { return language.Commands(message) }
