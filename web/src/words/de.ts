@@ -135,7 +135,7 @@ export const de: Words = {
     noDocuments: "Noch keine Dokumente",
     read: (document) => `${document} öffnen`,
     delete: (document) => `${document} löschen`,
-    kinds: { txt: "Text", md: "Markdown", html: "HTML", pdf: "PDF" },
+    kinds: { txt: "Text", md: "Markdown", html: "HTML", pdf: "PDF", docx: "Word", xlsx: "Excel", pptx: "PowerPoint", csv: "CSV" },
     processing: "Wird verarbeitet …",
     percent: (n) => number(n / 100, { style: "percent" }),
     failed: "Dieses Dokument konnte nicht gelesen werden.",

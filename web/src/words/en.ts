@@ -135,7 +135,7 @@ export const en = {
     noDocuments: "No documents yet",
     read: (document: string) => `Open ${document}`,
     delete: (document: string) => `Delete ${document}`,
-    kinds: { txt: "Text", md: "Markdown", html: "HTML", pdf: "PDF" },
+    kinds: { txt: "Text", md: "Markdown", html: "HTML", pdf: "PDF", docx: "Word", xlsx: "Excel", pptx: "PowerPoint", csv: "CSV" },
     processing: "Processing…",
     percent: (n: number) => number(n / 100, { style: "percent" }),
     failed: "This document couldn't be read.",
