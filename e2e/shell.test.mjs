@@ -553,7 +553,7 @@ describe("the documents panel", () => {
     await page.getByRole("button", { name: "Dismiss picture.bin" }).click();
     await refused.waitFor({ state: "detached" });
 
-    const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
+    const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "upload", format: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
     const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file contains no text." };
     await page.route("**/api/documents?*", (route) => route.fulfill({ json: { items: [doc, broken] } }));
     await page.reload();

@@ -16,8 +16,8 @@ func chunkID(docID string, ordinal int) string { return docID + "." + strconv.It
 func (b *fixture) upload(owner, title string, raw []byte) chat.Document {
 	b.t.Helper()
 	d := chat.Document{
-		ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "pdf",
-		ExternalID: "drive:1", Bytes: int64(len(raw)), CreatedAt: b.now(),
+		ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, Format: "pdf",
+		SourceType: chat.SourceDrive, ExternalID: "1" + title, SourceURL: "https://drive.google.com/file/d/1/view", SourceVersion: "a", Bytes: int64(len(raw)), CreatedAt: b.now(),
 	}
 	b.NoError(b.store.CreateDocument(b.ctx, d, raw))
 	return d

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -16,8 +17,9 @@ func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
 		rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
-			ID: d.ID, Owner: d.Owner, Title: d.Title, SourceType: d.SourceType,
-			ExternalID: d.ExternalID, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt))})
+			ID: d.ID, Owner: d.Owner, Title: d.Title, Format: d.Format,
+			SourceType: string(cmp.Or(d.SourceType, chat.SourceUpload)), ExternalID: d.ExternalID,
+			SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt))})
 		if err != nil {
 			return err
 		}
@@ -149,9 +151,13 @@ func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (
 }
 
 func document(r sqlcgen.DocumentRow) chat.Document {
+	if r.Format == "" { // written by a process of the release before
+		r.Format, r.SourceType = r.SourceType, string(chat.SourceUpload)
+	}
 	return chat.Document{
-		ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), SourceType: r.SourceType,
-		ExternalID: r.ExternalID, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
+		ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), Format: r.Format,
+		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,
+		SourceVersion: r.SourceVersion, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
 		CreatedAt: record.Time(r.CreatedAt),
 	}
 }

@@ -333,17 +333,20 @@ type DocumentProgressParams struct {
 }
 
 type DocumentRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type DocumentSet struct {
@@ -359,17 +362,20 @@ type DocumentTextParams struct {
 }
 
 type DocumentsByIDRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type DraftParams struct {
@@ -465,13 +471,16 @@ type InsertConversationParams struct {
 }
 
 type InsertDocumentParams struct {
-	ID         string
-	Owner      string
-	Title      string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type InsertRawParams struct {
@@ -525,17 +534,20 @@ type ListDocumentsParams struct {
 }
 
 type ListDocumentsRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type ListSetsParams struct {

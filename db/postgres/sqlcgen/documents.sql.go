@@ -123,7 +123,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
@@ -142,6 +142,9 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
 	)
 	return i, err
 }
@@ -183,7 +186,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
@@ -193,17 +196,20 @@ type DocumentForChangeParams struct {
 }
 
 type DocumentForChangeRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
@@ -221,6 +227,9 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
 	)
 	return i, err
 }
@@ -250,7 +259,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -280,6 +289,9 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -342,8 +354,8 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at)
-VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version)
+VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT DO NOTHING
 `
 
@@ -356,6 +368,9 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.ExternalID,
 		arg.Bytes,
 		arg.CreatedAt,
+		arg.Format,
+		arg.SourceUrl,
+		arg.SourceVersion,
 	)
 	if err != nil {
 		return 0, err
@@ -391,7 +406,7 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < $2::bigint OR (created_at = $2::bigint AND id < $3::text))
@@ -424,6 +439,9 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}

@@ -131,7 +131,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
@@ -150,6 +150,9 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
 	)
 	return i, err
 }
@@ -218,7 +221,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
@@ -248,6 +251,9 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -301,8 +307,8 @@ func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error 
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at)
-VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version)
+VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 ON CONFLICT DO NOTHING
 `
 
@@ -315,6 +321,9 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.ExternalID,
 		arg.Bytes,
 		arg.CreatedAt,
+		arg.Format,
+		arg.SourceUrl,
+		arg.SourceVersion,
 	)
 	if err != nil {
 		return 0, err
@@ -362,7 +371,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents
 WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
 ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
@@ -394,6 +403,9 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}

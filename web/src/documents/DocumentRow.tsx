@@ -65,7 +65,7 @@ function State({ doc }: { doc: Doc }) {
   const kinds: Readonly<Record<string, string>> = words.library.kinds;
   return (
     <span className="block text-xs text-muted">
-      {kinds[doc.source_type] ?? doc.source_type} · {bytes(doc.bytes)}
+      {kinds[doc.format] ?? doc.format} · {bytes(doc.bytes)}
     </span>
   );
 }
