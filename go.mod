@@ -54,6 +54,7 @@ require (
 	google.golang.org/grpc v1.84.0
 	google.golang.org/protobuf v1.36.12
 	modernc.org/sqlite v1.51.0
+	mvdan.cc/xurls/v2 v2.6.0
 )
 
 require (
