@@ -306,6 +306,14 @@ type Repo struct {
 type Documents interface {
 	// CreateDocument writes a document (status processing) with its raw upload.
 	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
+	// PutImport writes an imported document (status processing) with its content, and
+	// returns its id. An owner has one document of a SourceType and ExternalID: when
+	// there is one already, it keeps its id, and another SourceVersion, or a failed
+	// ingest, makes it process the new content, which takes the place of the old one.
+	// The same version changes nothing.
+	PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error)
+	// ImportedDocument is ErrNotFound until the owner has imported it.
+	ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error)
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error

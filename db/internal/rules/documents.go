@@ -16,19 +16,64 @@ func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	ctx, end := s.long(ctx, "create document")
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
-		rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
-			ID: d.ID, Owner: d.Owner, Title: d.Title, Format: d.Format,
-			SourceType: string(cmp.Or(d.SourceType, chat.SourceUpload)), ExternalID: d.ExternalID,
-			SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt))})
+		created, err := insertDocument(ctx, q, d, raw)
+		if err != nil || created {
+			return err
+		}
+		row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: d.Owner, ID: d.ID})
+		return changeable(row, d.Owner, err)
+	})
+}
+
+// insertDocument writes a document with its content, unless there is one already.
+func insertDocument(ctx context.Context, q Queries, d chat.Document, raw []byte) (created bool, err error) {
+	rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
+		ID: d.ID, Owner: d.Owner, Title: d.Title, Format: d.Format,
+		SourceType: string(cmp.Or(d.SourceType, chat.SourceUpload)), ExternalID: d.ExternalID,
+		SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt))})
+	if err != nil || rows == 0 {
+		return false, err
+	}
+	return true, q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
+}
+
+func (s *Store) PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error) {
+	ctx, end := s.long(ctx, "store import")
+	defer end(&err)
+	err = s.db.Update(ctx, func(q Queries) error {
+		id = d.ID
+		created, err := insertDocument(ctx, q, d, raw)
+		if err != nil || created {
+			return err
+		}
+		row, err := q.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{
+			Owner: d.Owner, SourceType: string(d.SourceType), ExternalID: d.ExternalID})
 		if err != nil {
 			return err
 		}
-		if rows == 0 {
-			row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: d.Owner, ID: d.ID})
-			return changeable(row, d.Owner, err)
-		}
-		return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
+		id = row.ID
+		return replaceImport(ctx, q, row.ID, d, raw)
 	})
+	return id, err
+}
+
+func replaceImport(ctx context.Context, q Queries, id string, d chat.Document, raw []byte) error {
+	rows, err := q.ReplaceImport(ctx, sqlcgen.ReplaceImportParams{
+		ID: id, Owner: d.Owner, Title: d.Title, Format: d.Format, Bytes: d.Bytes, SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion})
+	if err != nil || rows == 0 {
+		return err
+	}
+	if err := q.DeleteRaw(ctx, id); err != nil { // of a version that is still processed
+		return err
+	}
+	return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: id, Raw: record.Bytes(raw)})
+}
+
+func (s *Store) ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (_ chat.Document, err error) {
+	ctx, end := s.short(ctx, "read imported document")
+	defer end(&err)
+	row, err := s.db.Read.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: owner, SourceType: string(source), ExternalID: externalID})
+	return document(sqlcgen.DocumentRow(row)), err
 }
 
 // OwnDocument locks a document until the transaction ends. ErrForbidden for a

@@ -315,6 +315,33 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 	return result.RowsAffected(), nil
 }
 
+const importedDocument = `-- name: ImportedDocument :one
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
+`
+
+func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error) {
+	row := q.db.QueryRow(ctx, importedDocument, arg.Owner, arg.SourceType, arg.ExternalID)
+	var i ImportedDocumentRow
+	err := row.Scan(
+		&i.ID,
+		&i.Owner,
+		&i.Title,
+		&i.Status,
+		&i.SourceType,
+		&i.ExternalID,
+		&i.Bytes,
+		&i.Chunks,
+		&i.Progress,
+		&i.Error,
+		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
+	)
+	return i, err
+}
+
 const insertChunks = `-- name: InsertChunks :exec
 INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, words, search, frequencies)
 SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.words, s.search, palaver_frequencies(s.search)
@@ -503,6 +530,28 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
+}
+
+const replaceImport = `-- name: ReplaceImport :execrows
+UPDATE documents SET status = 'processing', progress = 0, error = '', title = $1, format = $2, bytes = $3,
+    source_url = $4, source_version = $5
+WHERE id = $6 AND owner = $7 AND (status = 'failed' OR source_version <> $5)
+`
+
+func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
+	result, err := q.db.Exec(ctx, replaceImport,
+		arg.Title,
+		arg.Format,
+		arg.Bytes,
+		arg.SourceUrl,
+		arg.SourceVersion,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many

@@ -17,6 +17,15 @@ DELETE FROM raw_documents WHERE doc_id = @doc_id;
 SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = @id AND owner IN (@owner, '*');
 
+-- name: ImportedDocument :one
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+FROM documents WHERE owner = @owner AND source_type = @source_type AND external_id = @external_id AND external_id <> '';
+
+-- name: ReplaceImport :execrows
+UPDATE documents SET status = 'processing', progress = 0, error = '', title = @title, format = @format, bytes = @bytes,
+    source_url = @source_url, source_version = @source_version
+WHERE id = @id AND owner = @owner AND (status = 'failed' OR source_version <> @source_version);
+
 -- name: DocumentProgress :execrows
 UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
 
