@@ -136,6 +136,8 @@ export const de: Words = {
     read: (document) => `${document} öffnen`,
     delete: (document) => `${document} löschen`,
     kinds: { txt: "Text", md: "Markdown", html: "HTML", pdf: "PDF", docx: "Word", xlsx: "Excel", pptx: "PowerPoint", csv: "CSV" },
+    origins: { google_drive: "Google Drive", link: "Web" },
+    source: (document) => `Quelle von ${document}`,
     processing: "Wird verarbeitet …",
     percent: (n) => number(n / 100, { style: "percent" }),
     failed: "Dieses Dokument konnte nicht gelesen werden.",

@@ -136,6 +136,8 @@ export const en = {
     read: (document: string) => `Open ${document}`,
     delete: (document: string) => `Delete ${document}`,
     kinds: { txt: "Text", md: "Markdown", html: "HTML", pdf: "PDF", docx: "Word", xlsx: "Excel", pptx: "PowerPoint", csv: "CSV" },
+    origins: { google_drive: "Google Drive", link: "Web" },
+    source: (document: string) => `Source of ${document}`,
     processing: "Processing…",
     percent: (n: number) => number(n / 100, { style: "percent" }),
     failed: "This document couldn't be read.",
