@@ -6,10 +6,10 @@ MAKEFLAGS += --no-print-directory
 STATICCHECK  := .tools/staticcheck-v0.8.2
 WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
 
-# The Go modules: the product, the one-process main with its servers, and the
-# checks of the Dockerfile and docker-compose.yml.
+# The Go modules: the product, the one-process program with its servers, and the tests
+# of the Dockerfile and docker-compose.yml.
 MODULES := . standalone docker
-# Programs that only benchmarks start.
+# Modules that only benchmarks use.
 BENCH_MODULES := bench/peers/dbos bench/scale/temporal
 
 WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*')
@@ -31,9 +31,9 @@ standalone: tools-present web/dist/index.html
 	@scripts/go-build standalone bin/palaver-standalone .
 
 .PHONY: test
-test: browser-present postgres-present test-go test-web test-clients test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 leaves the browser out)
+test: browser-present postgres-present test-go test-web test-clients test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 skips the browser)
 
-# Said before anything is built, not after minutes.
+# A missing browser must fail before the build, not minutes later.
 .PHONY: browser-present
 browser-present:
 ifndef SKIP_BROWSER
@@ -65,7 +65,7 @@ test-clients: tools-present standalone e2e/clients/node_modules/.installed ## Th
 .PHONY: test-browser
 test-browser: tools-present ## Browser tests against the running binary
 ifdef SKIP_BROWSER
-	@echo "== browser tests left out (SKIP_BROWSER)"
+	@echo "== browser tests skipped (SKIP_BROWSER)"
 else
 	@CHROMIUM=$$(scripts/chromium); export CHROMIUM; \
 	$(MAKE) standalone e2e/node_modules/.installed e2e/langgraph/dist/index.html; \
@@ -76,7 +76,7 @@ endif
 .PHONY: lint
 lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt, vet, staticcheck, workflowcheck, tsc
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
-	if [ -n "$$unformatted" ]; then echo "gofmt has something to say about:"; echo "$$unformatted"; exit 1; fi
+	if [ -n "$$unformatted" ]; then echo "not formatted with gofmt:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES) $(BENCH_MODULES); do \
 		echo "== vet and staticcheck ($$module)"; \
 		(cd $$module && go vet ./... && "$(CURDIR)/$(STATICCHECK)" ./...); \
@@ -99,7 +99,7 @@ bench: standalone ## Measure first event, first token, turns per second, fairnes
 ROUNDS ?= 3
 
 .PHONY: bench-peers
-bench-peers: build postgres-present bench/peers/langgraph/node_modules/.installed ## Palaver beside LangGraph.js and DBOS, same load in turns, into docs/performance.md: about 45 minutes (ROUNDS=3, PEERS="-print")
+bench-peers: build postgres-present bench/peers/langgraph/node_modules/.installed ## Compare Palaver with LangGraph.js and DBOS under the same load, into docs/performance.md: about 45 minutes (ROUNDS=3, PEERS="-print")
 	@scripts/go-build bench/peers/dbos bin/peer-dbos .
 	@go run ./bench/peers -server bin/palaver-standalone -palaver bin/palaver -dbos bin/peer-dbos -rounds $(ROUNDS) $(PEERS)
 
@@ -109,17 +109,17 @@ bench-scale: build postgres-present ## Count what a turn costs on a Temporal clu
 	@go run ./bench/scale
 
 .PHONY: bench-limits
-bench-limits: build postgres-present ## 1,000 open streams, 1,000 resting pages, a restart with 1,000 open threads, 10,000 idle threads, 50,000 passages: about 15 minutes
+bench-limits: build postgres-present ## Measure 1,000 open streams, 1,000 idle pages, a restart with 1,000 open threads, 10,000 idle threads, 50,000 passages: about 15 minutes
 	@go run ./bench/streams
 	@go run ./bench/idle
 	@go run ./bench/search
 
 .PHONY: bench-page
-bench-page: standalone e2e/node_modules/.installed ## Measure the page in a browser: opening, scrolling, typing while an answer is written (ROUNDS=5)
+bench-page: standalone e2e/node_modules/.installed ## Measure the page in a browser: opening, scrolling, typing while an answer streams (ROUNDS=5)
 	@CHROMIUM=$$(scripts/chromium) node bench/page/page.mjs
 
 .PHONY: chaos
-chaos: build ## Kill and cut off everything at random while people talk, on both stores: about 30 minutes (CHAOS="-short")
+chaos: build ## Kill and disconnect everything at random under load, on both stores: about 30 minutes (CHAOS="-short")
 	@go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both $(CHAOS)
 
 .PHONY: fuzz
@@ -127,11 +127,11 @@ fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
 	@scripts/fuzz $(MODULES)
 
 .PHONY: generate
-generate: tools-present ## Write .env.example anew
+generate: tools-present ## Regenerate .env.example
 	@go generate ./config
 
 .PHONY: clean
-clean: ## Remove what was built; data and settings stay
+clean: ## Remove build results; data and settings stay
 	@rm -rf bin .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
@@ -149,7 +149,7 @@ e2e/langgraph/dist/index.html: e2e/langgraph/node_modules/.installed e2e/langgra
 	@cd e2e/langgraph && npm run --silent build
 	@touch $@
 
-# LangGraph.js names a range of zod that npm finds no agreement for.
+# The zod versions that LangGraph.js requires conflict; --legacy-peer-deps accepts them.
 bench/peers/langgraph/node_modules/.installed: bench/peers/langgraph/package-lock.json
 	@echo "== installing LangGraph.js"
 	@cd bench/peers/langgraph && npm ci --legacy-peer-deps --no-audit --no-fund --loglevel=error

@@ -46,7 +46,7 @@ var (
 //
 // It does not use the SDK's heartbeats: those end the activity's context as soon as
 // one call fails, so that an outage of two seconds would abort every answer
-// (TestAShortOutageOfTemporalCutsNoAnswer).
+// (TestShortOutageOfTemporalDoesNotInterruptAnAnswer).
 type watch struct {
 	parent        context.Context // the activity's context, with the watch as a value
 	cancel        context.CancelCauseFunc

@@ -2,10 +2,10 @@ package chat
 
 import "slices"
 
-// Agent names what answers a turn.
+// Agent is the name of an agent.
 type Agent string
 
-// The agents that dialects take when a message and its thread name none.
+// The default agents of dialects.
 const (
 	AgentDocuments Agent = "documents"
 	AgentAssistant Agent = "assistant"

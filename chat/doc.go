@@ -1,4 +1,3 @@
-// Package chat is Palaver's vocabulary: the words in which workflows,
-// activities, stores and dialects speak to each other. Plain Go; it imports
-// nothing of ours and no wire format, SQL or Temporal leaks into it.
+// Package chat has the types that workflows, activities, stores and dialects share.
+// It imports no other package of ours and knows no wire format, SQL or Temporal.
 package chat

@@ -2,7 +2,7 @@ package chat
 
 import "time"
 
-// DocStatus is how far a document's ingest is.
+// DocStatus is the status of a document's ingest.
 type DocStatus string
 
 const (
@@ -20,21 +20,21 @@ const (
 	SourceLink   SourceType = "link" // a page or file at a public address
 )
 
-// Document is a file or text that questions can be asked of.
+// Document is a file or text that answers can cite.
 type Document struct {
 	ID         string
-	Owner      string // PublicOwner for one that everyone sees
+	Owner      string // PublicOwner for a document that everyone can read
 	Title      string
 	Status     DocStatus
-	Format     string     // what it is: txt, md, html, pdf…
+	Format     string     // the type of the file: txt, md, html, pdf…
 	SourceType SourceType // where it came from; empty means SourceUpload
 	ExternalID string     // its id at the source; empty for uploads
-	SourceURL  string     // leads back to it; empty for uploads
+	SourceURL  string     // a link to it at the source; empty for uploads
 	// SourceVersion changes when the document changes at its source; empty for uploads.
 	SourceVersion string
 	Bytes         int64
 	Chunks        int
-	Progress      int // percent of the ingest done, 0 to 100
+	Progress      int // of the ingest, in percent
 	Error         string
 	CreatedAt     time.Time
 }

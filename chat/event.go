@@ -15,31 +15,31 @@ const (
 	EventResponse    EventType = "response"
 	EventCancelled   EventType = "cancelled"
 	EventFailed      EventType = "failed"
-	// EventToken is the only ephemeral one: a delta of the piece being written.
+	// EventToken is the only event that is not in the log: a delta of the current piece.
 	EventToken EventType = "token"
 )
 
-// Terminal reports whether nothing of the turn follows an event of this type.
+// Terminal reports whether an event of this type ends its turn.
 func (t EventType) Terminal() bool {
 	return t == EventResponse || t == EventCancelled || t == EventFailed
 }
 
-// DocRef names a document to a person.
+// DocRef is a document's id and title.
 type DocRef struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 }
 
-// Event is one thing that happened in a turn, complete with its texts. Durable
-// events are numbered from 1 within their turn (N); a token has its place in a
-// piece instead. Only the fields of its type are set.
+// Event is one event of a turn, with its texts. Durable events are numbered from 1
+// within their turn (N); a token has an offset in its piece instead. Only the fields
+// of the event's type are set.
 type Event struct {
 	Type     EventType `json:"type"`
 	N        int       `json:"n,omitempty"`
 	TurnID   string    `json:"turn_id"`
 	ThreadID string    `json:"thread_id"`
-	// StreamRunID is the client's own name for the run: of the turn's first send,
-	// or of the try whose stream shows the event.
+	// StreamRunID is the client's id for the run: of the turn's first send, or of the
+	// retry whose stream shows the event.
 	StreamRunID string `json:"stream_run_id,omitempty"`
 
 	// status
@@ -51,7 +51,7 @@ type Event struct {
 	// text and token; Piece counts an answer's pieces from 1
 	Text    string `json:"text,omitempty"`
 	Piece   int    `json:"piece,omitempty"`
-	Attempt int    `json:"attempt,omitempty"` // token: rises when a worker died and the piece is written anew
+	Attempt int    `json:"attempt,omitempty"` // token: increases when another attempt restarts the piece
 	Offset  int    `json:"offset,omitempty"`  // token: characters of the piece before Text
 
 	// tool_call and tool_result
@@ -70,7 +70,7 @@ type Event struct {
 	Usage     *Usage       `json:"usage,omitempty"`   // cancelled, failed and interrupt (so far); a response has its own
 }
 
-// Response is a finished answer with what is known about it.
+// Response is a finished answer with its metadata.
 type Response struct {
 	Text                string     `json:"response"`
 	Citations           []Citation `json:"citations"`
@@ -80,7 +80,7 @@ type Response struct {
 	Usage               Usage      `json:"usage"`
 }
 
-// Node is a step of an agent, as statuses and traces name it.
+// Node is a step of an agent, in statuses and traces.
 type Node string
 
 const (
@@ -109,7 +109,7 @@ var statusMessages = map[Node]string{
 	NodeModel:     "Thinking...",
 }
 
-// StatusMessage is the line a person sees while node runs. detail is the query
+// StatusMessage returns the text that is shown while node runs. detail is the query
 // of a web_search or the name of a tool.
 func StatusMessage(node Node, detail string) string {
 	switch node {
@@ -148,7 +148,7 @@ var noticeMessages = map[string]string{
 	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
 }
 
-// NoticeMessage is the plain sentence for a notice's code.
+// NoticeMessage returns the text of a notice's code.
 func NoticeMessage(code string) string { return noticeMessages[code] }
 
 // Codes of failed turns and refused requests.
@@ -178,8 +178,7 @@ const (
 	CodeInternal         = "internal"
 )
 
-// failure is what a person reads when a turn fails, and whether trying again
-// can help.
+// failure is the text of a failed turn, and whether a retry can help.
 type failure struct {
 	message   string
 	retryable bool
@@ -197,8 +196,8 @@ var failures = map[string]failure{
 	CodeInternal:         {"Something went wrong on our side. Please try again.", true},
 }
 
-// FailureMessage is the plain sentence for a failed turn's code, and whether a
-// retry can help.
+// FailureMessage returns the text of a failed turn's code, and whether a retry can
+// help.
 func FailureMessage(code string) (message string, retryable bool) {
 	f, ok := failures[code]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// InterruptType is the kind of question a turn waits on.
+// InterruptType is the kind of a question.
 type InterruptType string
 
 const (
@@ -32,11 +32,11 @@ const (
 	OptionContinue  = "continue"
 )
 
-// InterruptID names the n-th question of a turn; it is also a checkpoint.
+// InterruptID returns the id of a turn's n-th question; it is also a checkpoint.
 func InterruptID(turnID string, n int) string { return turnID + ".q" + strconv.Itoa(n) }
 
-// TurnOf is the turn that a checkpoint belongs to: a settled turn's checkpoint
-// is its own id, an interrupt's means its turn. RootCheckpoint stays.
+// TurnOf returns the turn of a checkpoint, which is a turn's or an interrupt's id.
+// RootCheckpoint stays.
 func TurnOf(checkpoint string) string {
 	turn, _, _ := strings.Cut(checkpoint, ".q")
 	return turn
@@ -65,20 +65,20 @@ type ResumeValue struct {
 	TaggedDocs []string        `json:"tagged_doc_ids,omitempty"`
 	TaggedSets []string        `json:"tagged_set_ids,omitempty"`
 	Decisions  []Decision      `json:"decisions,omitempty"` // tool_approval: one for each call asked about
-	// Ref is the key of the turn's text that holds the whole answer. What else is
-	// set then are ids, which the thread needs (ByReference). Empty: this is all.
+	// Ref is the key of the turn's text with the whole answer. The other fields then
+	// have only ids (ByReference). Empty: the answer is complete.
 	Ref string `json:"ref,omitempty"`
 }
 
-// HasTexts reports whether an answer to q holds more than ByReference keeps.
+// HasTexts reports whether an answer to q has more than ByReference keeps.
 func (v ResumeValue) HasTexts(q Question) bool {
 	return len(v.TipTap)+len(v.TaggedDocs)+len(v.TaggedSets) > 0 ||
 		v.Text() != "" && !slices.Contains(q.OptionIDs, v.Text()) ||
 		slices.ContainsFunc(v.Decisions, func(d Decision) bool { return len(d.Arguments) > 0 || d.Reason != "" })
 }
 
-// ByReference is an answer to q without what the person wrote, which the text of
-// this key holds: the option chosen, and the verdicts.
+// ByReference returns an answer to q with only the chosen option and the verdicts;
+// the text with this key has the whole answer.
 func (v ResumeValue) ByReference(q Question, key string) ResumeValue {
 	out := ResumeValue{Type: v.Type, Ref: key}
 	if slices.Contains(q.OptionIDs, v.Text()) {
@@ -90,20 +90,19 @@ func (v ResumeValue) ByReference(q Question, key string) ResumeValue {
 	return out
 }
 
-// Whole is the answer with all that the person wrote; texts are those of its
-// turn.
+// Whole returns the complete answer; texts are the texts of its turn.
 func (v ResumeValue) Whole(texts map[string]string) ResumeValue {
 	if v.Ref == "" {
 		return v
 	}
 	var whole ResumeValue
-	if json.Unmarshal([]byte(texts[v.Ref]), &whole) != nil { // ours: it was not written, or is deleted
+	if json.Unmarshal([]byte(texts[v.Ref]), &whole) != nil { // the text was not written, or was deleted
 		return v
 	}
 	return whole
 }
 
-// Text is the value or "".
+// Text returns the value or "".
 func (v ResumeValue) Text() string {
 	if v.Value == nil {
 		return ""
@@ -111,14 +110,13 @@ func (v ResumeValue) Text() string {
 	return *v.Value
 }
 
-// MaxMessage is the longest message and the longest free-text answer, in
-// characters.
+// MaxMessage limits messages and free-text answers, in characters.
 const MaxMessage = 32000
 
-// Fits reports, in a person's words, why v cannot answer q; "" when it can. A
-// cancel always fits. Of an answer by reference only its ids are looked at. For retrieval_low a tag_docs answer must bring documents
-// or text that names them; a tool_approval needs one decision for each call.
-// Whether edited arguments satisfy their schema is for the caller to find out.
+// Fits returns why v cannot answer q, as a text for people; "" when it can. A cancel
+// always fits. Of an answer by reference it checks only the ids. For retrieval_low a
+// tag_docs answer must have documents or text that names them; a tool_approval needs
+// one decision for each call. The caller checks the schema of edited arguments.
 func (v ResumeValue) Fits(q Question) string {
 	if v.Type == CancelResume {
 		return ""
@@ -149,7 +147,7 @@ func (v ResumeValue) Fits(q Question) string {
 	return ""
 }
 
-// decides reports why the decisions do not answer for the calls.
+// decides returns why the decisions do not cover the calls.
 func (v ResumeValue) decides(calls []CallRef) string {
 	seen := map[string]bool{}
 	for _, d := range v.Decisions {

@@ -11,8 +11,8 @@ func IsObject(s string) bool {
 	return strings.HasPrefix(s, "{") && json.Valid([]byte(s))
 }
 
-// Arguments returns what a model wrote as a tool call's arguments; "{}" if that is no
-// JSON object.
+// Arguments returns a tool call's arguments as the model wrote them; "{}" if they are
+// not a JSON object.
 func Arguments(s string) string {
 	if !IsObject(s) {
 		return "{}"

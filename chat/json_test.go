@@ -2,7 +2,7 @@ package chat
 
 import "testing"
 
-func TestArgumentsAreAJSONObjectWhateverTheModelWrote(t *testing.T) {
+func TestArgumentsAreAlwaysAJSONObject(t *testing.T) {
 	for written, want := range map[string]string{
 		`{"a":1}`: `{"a":1}`, " \n{} ": `{}`, "": `{}`, "null": `{}`, "[]": `{}`, `"{}"`: `{}`, `{"a":`: `{}`, "{}{}": `{}`, "{a}": `{}`,
 	} {

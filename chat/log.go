@@ -2,9 +2,9 @@ package chat
 
 import "time"
 
-// Entry is a durable event as the workflow keeps it: ids, enums and numbers
-// only. Its texts are rows of the turn, named by Ref, or follow from its codes;
-// package transcript renders an Entry into an Event.
+// Entry is a durable event in the workflow: ids, enums and numbers only. Its texts
+// are rows of the turn, named by Ref, or follow from its codes. Package transcript
+// renders an Entry into an Event.
 type Entry struct {
 	N        int          `json:"n"`
 	Type     EventType    `json:"type"`
@@ -23,7 +23,7 @@ type Entry struct {
 	IsError  bool         `json:"is_error,omitempty"` // tool_result
 }
 
-// PromptCode names the sentence of an interrupt.
+// PromptCode selects the text of an interrupt.
 type PromptCode string
 
 const (
@@ -31,31 +31,31 @@ const (
 	PromptWhichAction  PromptCode = "which_action"
 	PromptWhichDoc     PromptCode = "which_doc"
 	PromptUnknownDoc   PromptCode = "unknown_doc"  // Ref: the names not found
-	PromptCompareTwo   PromptCode = "compare_two"  // one document is known
-	PromptCompareNone  PromptCode = "compare_none" // none is known
+	PromptCompareTwo   PromptCode = "compare_two"  // one document is resolved
+	PromptCompareNone  PromptCode = "compare_none" // none is resolved
 	PromptSummarizeDoc PromptCode = "summarize_doc"
 	PromptAuditTarget  PromptCode = "audit_target"
 	PromptAuditText    PromptCode = "audit_text"
 	PromptRetrievalLow PromptCode = "retrieval_low"
 	PromptApproveTools PromptCode = "approve_tools"
-	// PromptUnknownOutcome: the process died while the tools ran; nobody knows
-	// whether they did what they do.
+	// PromptUnknownOutcome: the process died while the tools ran, so their outcome is
+	// unknown.
 	PromptUnknownOutcome PromptCode = "unknown_outcome"
 )
 
-// Question is an interrupt as the workflow keeps it.
+// Question is an interrupt in the workflow.
 type Question struct {
 	ID        string        `json:"id"` // also the interrupt's checkpoint
 	Type      InterruptType `json:"type"`
 	Prompt    PromptCode    `json:"prompt"`
 	Action    Action        `json:"action,omitempty"`
 	OptionIDs []string      `json:"options,omitempty"` // actions, document ids (and AllDocs), or the retrieval_low options
-	Ref       string        `json:"ref,omitempty"`     // key of a text that the sentence quotes
+	Ref       string        `json:"ref,omitempty"`     // key of a text that the question quotes
 	Calls     []CallRef     `json:"calls,omitempty"`   // tool_approval
 }
 
-// Sentence is what a person reads above the options. detail is the text behind
-// Question.Ref: names that were not found, or "".
+// Sentence returns the text above the options. detail is the text of Question.Ref:
+// names that were not found, or "".
 func (q Question) Sentence(detail string) string {
 	if detail != "" {
 		return "I could not find " + detail + ". " + q.plain()
@@ -114,8 +114,8 @@ var retrievalLabels = map[string]string{
 	OptionContinue:  "Continue anyway",
 }
 
-// OptionLabel is the button text of an option id. title is the document's title
-// when the option is a document.
+// OptionLabel returns the button text of an option id. title is the title if the
+// option is a document.
 func (q Question) OptionLabel(id, title string) string {
 	switch q.Type {
 	case ActionChoice:

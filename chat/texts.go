@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Keys of a turn's texts. All keys are declared in this file. Rows have them, so they
-// do not change.
+// Keys of a turn's texts. All keys are declared in this file. They are stored in rows
+// and must not change.
 const (
 	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
 	TextSource     = "source_text" // the text an audit is about, when given in answer to a question
 	TextWebQuery   = "web_query"
 	TextWebResults = "web_results" // JSON
 	TextCitations  = "citations"   // JSON, []Citation of the answer
-	// TextFailureHint says what to do when the model has refused for good, such as which
-	// setting to check.
+	// TextFailureHint says what to do when the provider rejects the request, such as
+	// which setting to check.
 	TextFailureHint = "failure_hint"
 )
 
@@ -28,15 +28,14 @@ func PieceKey(n int) string { return "piece:" + strconv.Itoa(n) }
 // JSON.
 func SaidKey(n int) string { return "said:" + strconv.Itoa(n) }
 
-// CallKey is the key of the text that holds a tool call's arguments as the model
-// wrote them; EditedKey of those that a person put in their place; ResultKey of
-// what the tool returned.
+// CallKey is the key of a tool call's arguments as the model wrote them, EditedKey of
+// those that a person edited, and ResultKey of the tool's result.
 func CallKey(callID string) string   { return "call:" + callID }
 func EditedKey(callID string) string { return "edited:" + callID }
 func ResultKey(callID string) string { return "result:" + callID }
 
-// SchemaKey is the key of the text that holds the JSON schema which edited
-// arguments of a tool must satisfy, kept with the turn whose approval asks.
+// SchemaKey is the key of the JSON schema for edited arguments of a tool, stored with
+// the turn that asks for approval.
 func SchemaKey(tool string) string { return "schema:" + tool }
 
 // ShownKey is the key of the ids of the passages in a call's result, as JSON. DoneKey is
@@ -44,20 +43,18 @@ func SchemaKey(tool string) string { return "schema:" + tool }
 func ShownKey(callID string) string { return "shown:" + callID }
 func DoneKey(callID string) string  { return "done:" + callID }
 
-// AnswerKey is the key of a text that holds a whole answer, a ResumeValue in
-// JSON. The same question may get two answers at once, of which one counts, so
-// the id is the answer's own.
+// AnswerKey is the key of a whole answer, a ResumeValue as JSON. The id is the
+// answer's, not the question's, because a question may get two answers at once.
 func AnswerKey(id string) string { return "answer:" + id }
 
-// logPrefix begins the keys of texts that hold entries of a turn's log, JSON. The
-// number of the first one follows.
+// logPrefix begins the keys of texts with log entries as JSON; the number of the
+// first entry follows.
 const logPrefix = "log:"
 
-// LogKey is the key of the text that holds a turn's entries from number n on.
+// LogKey is the key of the text with a turn's entries from number n.
 func LogKey(n int) string { return logPrefix + strconv.Itoa(n) }
 
-// KeptLog are the entries that a turn's texts hold, after number after and in
-// their order.
+// KeptLog returns the entries in a turn's texts after number after, in order.
 func KeptLog(texts map[string]string, after int) ([]Entry, error) {
 	var pages []int
 	for key := range texts {

@@ -8,8 +8,8 @@ import (
 // MaxTitle is the length of a title made from a message, in characters.
 const MaxTitle = 60
 
-// TitleFrom is a message's beginning, cut between words: what a conversation is
-// called until somebody gives it a name.
+// TitleFrom returns the beginning of a message, cut between words: the title of a
+// conversation until the user renames it.
 func TitleFrom(message string) string {
 	title := strings.Join(strings.Fields(message), " ")
 	if utf8.RuneCountInString(title) <= MaxTitle {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATitleIsTheMessagesBeginningCutBetweenWords(t *testing.T) {
+func TestTitleIsTheBeginningOfTheMessageCutBetweenWords(t *testing.T) {
 	for message, want := range map[string]string{
 		"":                          "",
 		"Short":                     "Short",

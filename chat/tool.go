@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// ToolCall is a model's wish to run a tool, complete with its arguments, as
-// events show it.
+// ToolCall is a model's request to run a tool, with its arguments, as in events.
 type ToolCall struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
@@ -15,25 +14,24 @@ type ToolCall struct {
 	Editable  bool            `json:"editable"`  // approve with edited arguments is allowed
 }
 
-// CallRef is a tool call as the workflow keeps it; its arguments are a text of
-// the turn (CallKey).
+// CallRef is a tool call in the workflow; its arguments are a text of the turn
+// (CallKey).
 type CallRef struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Editable bool   `json:"editable,omitempty"`
-	// Hash is that of the arguments which are shown, and which the call may run
-	// with; empty in turns of before there were hashes.
+	// Hash is the hash of the arguments that are shown, with which the call may run;
+	// empty in turns from before hashes existed.
 	Hash string `json:"hash,omitempty"`
 }
 
-// CallID names the n-th tool call of a turn, counted from 1. It is also the
-// idempotency key of its side effects, and no longer than the 40 characters
-// that providers take.
+// CallID returns the id of a turn's n-th tool call, from 1. It is also the idempotency
+// key of the call's side effects, and at most 40 characters, the limit of providers.
 func CallID(turnID string, n int) string {
 	return strings.ReplaceAll(turnID, "-", "") + "c" + strconv.Itoa(n)
 }
 
-// Verdict is what a person says to a tool call.
+// Verdict is a person's decision about a tool call.
 type Verdict string
 
 const (
@@ -41,13 +39,13 @@ const (
 	Rejected Verdict = "rejected"
 )
 
-// Decision answers for one of the calls that a tool_approval asks about.
+// Decision answers one call of a tool_approval.
 type Decision struct {
 	ID        string          `json:"id"`
 	Decision  Verdict         `json:"decision"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // approved: instead of the model's; an object that satisfies the tool's schema
-	Reason    string          `json:"reason,omitempty"`    // rejected: what the model is told
-	Remember  bool            `json:"remember,omitempty"`  // approved: this tool need not ask again on this branch of the thread
+	Reason    string          `json:"reason,omitempty"`    // rejected: shown to the model
+	Remember  bool            `json:"remember,omitempty"`  // approved: do not ask again for this tool on this branch of the thread
 }
 
 // Limits of a decision, in characters and bytes.
@@ -56,10 +54,9 @@ const (
 	MaxArguments = 64 << 10
 )
 
-// ToolResult is a tool call with what came of it, as an assistant message keeps
-// it in its metadata (MetaToolResults), in the order of the calls. A call that
-// was left without an answer is an error whose content is NoToolResult, so that
-// every call a later prompt repeats has its result.
+// ToolResult is a tool call with its result, in the metadata of an assistant message
+// (MetaToolResults), in the order of the calls. The result of an unfinished call is
+// the error NoToolResult, because in later prompts every call needs a result.
 type ToolResult struct {
 	ToolCallID string          `json:"tool_call_id"`
 	Name       string          `json:"name"`
@@ -73,8 +70,8 @@ const (
 	NoToolResult    = "No result: the turn was stopped before the tool answered."
 )
 
-// ToolResults are those of a message's metadata, as it was written or as a
-// store reads it back; none when there are none.
+// ToolResults returns the tool results in a message's metadata, before or after it
+// was stored.
 func ToolResults(metadata map[string]any) []ToolResult {
 	b, err := json.Marshal(metadata[MetaToolResults])
 	if err != nil {
@@ -87,17 +84,16 @@ func ToolResults(metadata map[string]any) []ToolResult {
 	return out
 }
 
-// Attachment is a picture that came with a message or was made by a tool,
-// without its bytes.
+// Attachment is a picture of a message or a tool, without its bytes.
 type Attachment struct {
 	ID    string `json:"id"`
 	Owner string `json:"-"`
-	// ThreadID is the conversation it belongs to, whose deletion removes it; empty
-	// until a message uses it.
+	// ThreadID is the conversation that it belongs to and is deleted with; empty until
+	// a message uses it.
 	ThreadID string `json:"-"`
 	MIME     string `json:"mime"` // image/jpeg, image/png or image/webp
 	Bytes    int    `json:"bytes"`
 }
 
-// AttachmentURL is where an attachment is served.
+// AttachmentURL returns the path of an attachment.
 func AttachmentURL(id string) string { return "/api/attachments/" + id }

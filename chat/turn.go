@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// PublicOwner owns the documents that everyone may read and nobody may delete
+// PublicOwner owns the documents that everyone can read and that cannot be deleted
 // through the API.
 const PublicOwner = "*"
 
-// RootCheckpoint names, as a parent, the empty beginning of a thread.
+// RootCheckpoint is the parent of a thread's first turns.
 const RootCheckpoint = "root"
 
 // Action is what the documents agent does with a message.
@@ -36,7 +36,7 @@ func (a Action) Valid() bool {
 	return false
 }
 
-// Label is the action as a person reads it on a button.
+// Label returns the text of the action's button.
 func (a Action) Label() string {
 	switch a {
 	case Summarize:
@@ -50,7 +50,7 @@ func (a Action) Label() string {
 	}
 }
 
-// Confidence is how sure a step is of its result.
+// Confidence is the confidence of a step in its result.
 type Confidence string
 
 const (
@@ -59,14 +59,14 @@ const (
 	Low    Confidence = "low"
 )
 
-// OnBusy says what a submit does when the thread already runs a turn.
+// OnBusy is the policy of a submit while the thread runs a turn.
 type OnBusy string
 
 const (
 	Supersede OnBusy = "supersede" // the running turn is cancelled and settled first
-	Enqueue   OnBusy = "enqueue"   // wait for its end
-	Reject    OnBusy = "reject"    // refuse the submit
-	Rollback  OnBusy = "rollback"  // supersede, and the running turn leaves the history
+	Enqueue   OnBusy = "enqueue"   // the new turn waits for its end
+	Reject    OnBusy = "reject"    // the submit is rejected
+	Rollback  OnBusy = "rollback"  // supersede, and remove the running turn from the history
 )
 
 // Valid reports whether b is a known policy.
@@ -78,12 +78,12 @@ func (b OnBusy) Valid() bool {
 	return false
 }
 
-// TurnStatus is where a turn stands:
+// TurnStatus is the status of a turn:
 // accepted → running ⇄ interrupted → completed | cancelled | failed.
 type TurnStatus string
 
 const (
-	TurnNew         TurnStatus = "new" // the row exists, its workflow has not accepted it: shows in no history
+	TurnNew         TurnStatus = "new" // the row exists, but the workflow has not accepted the turn: not in the history
 	TurnAccepted    TurnStatus = "accepted"
 	TurnRunning     TurnStatus = "running"
 	TurnInterrupted TurnStatus = "interrupted"
@@ -92,7 +92,7 @@ const (
 	TurnFailed      TurnStatus = "failed"
 )
 
-// Settled reports whether the turn is over for good.
+// Settled reports whether the turn has ended.
 func (s TurnStatus) Settled() bool {
 	return s == TurnCompleted || s == TurnCancelled || s == TurnFailed
 }
@@ -107,8 +107,7 @@ const (
 	RolledBack    CancelReason = "rolled_back"
 )
 
-// Content is what a person sent: the part of a turn that makes two sends the
-// same or different.
+// Content is what a person sent. Two sends are the same if their contents are equal.
 type Content struct {
 	Message       string          `json:"message"`
 	TipTap        json.RawMessage `json:"tiptap_json,omitempty"` // the composer's document, at most 256 kB, already validated
@@ -118,14 +117,14 @@ type Content struct {
 	WebSearch     bool            `json:"enable_web_search,omitempty"`
 	Agent         Agent           `json:"agent"`
 	Attachments   []string        `json:"attachments,omitempty"`          // ids of pictures, at most MaxAttachments
-	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as asked for; empty means the current head
+	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as requested; empty: the current head
 }
 
-// MaxAttachments is how many pictures a message may bring.
+// MaxAttachments limits the pictures of a message.
 const MaxAttachments = 8
 
-// Hash identifies the content: the same hash under one client_turn_id is a
-// retry, another is a conflict.
+// Hash identifies the content: with the same client_turn_id, the same hash is a retry
+// and another is a conflict.
 func (c Content) Hash() string {
 	b, err := json.Marshal(c)
 	if err != nil { // only an invalid RawMessage can do this, and the edge has validated it
@@ -135,7 +134,7 @@ func (c Content) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Turn is one exchange: a person's message and what came of it.
+// Turn is a person's message and everything until its end.
 type Turn struct {
 	ID           string
 	ThreadID     string
@@ -148,15 +147,15 @@ type Turn struct {
 	Status       TurnStatus
 	CreatedAt    time.Time
 	SettledAt    time.Time // zero while open
-	// Place orders the turns of a thread as it ran them; 0 until the turn begins,
-	// or is stopped before that.
+	// Place is the turn's position in the order in which the thread ran its turns; 0
+	// until the turn begins or is stopped before that.
 	Place int
-	// Generation counts the conversations that have had the thread's id, from 1: an
-	// id can be used again after its conversation was deleted. 0: not known.
+	// Generation counts the conversations with the thread's id, from 1: an id can be
+	// reused after its conversation was deleted. 0: not known.
 	Generation int
 }
 
-// Citation ties a numbered marker [n] in an answer to its source. Start and
+// Citation links a numbered marker [n] in an answer to its source. Start and
 // End are offsets in characters (runes) of the document's stored text, and
 // Quote is verbatim at these offsets.
 type Citation struct {
@@ -171,7 +170,7 @@ type Citation struct {
 	End     *int   `json:"end,omitempty"`
 }
 
-// Usage counts what a turn consumed.
+// Usage counts tokens, cost and model calls.
 type Usage struct {
 	TokensIn  int     `json:"tokens_in"`
 	TokensOut int     `json:"tokens_out"`
@@ -184,10 +183,10 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.CostUSD + v.CostUSD, u.Calls + v.Calls}
 }
 
-// Tokens is the total of both directions.
+// Tokens returns the total of both directions.
 func (u Usage) Tokens() int { return u.TokensIn + u.TokensOut }
 
-// Message is one line of a conversation as its history shows it.
+// Message is one message in a conversation's history.
 type Message struct {
 	ID        string
 	Role      string // "user", "assistant" or "system" (a PalAssist prompt)
@@ -203,7 +202,7 @@ type Message struct {
 	Metadata map[string]any
 }
 
-// Conversation is a thread as lists show it.
+// Conversation is a thread in a list.
 type Conversation struct {
 	ID            string
 	Owner         string
@@ -213,7 +212,7 @@ type Conversation struct {
 	Status        string // idle, running, interrupted
 }
 
-// Profile is what a user says about themselves; web queries use it.
+// Profile is what a user entered about themselves; web queries use it.
 type Profile struct {
 	Industry string `json:"industry,omitempty"`
 	Location string `json:"location,omitempty"`

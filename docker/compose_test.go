@@ -1,6 +1,5 @@
-// Package docker checks the Dockerfile and docker-compose.yml where no
-// container engine runs. It is a module of its own, so that what it needs stays
-// out of the product's.
+// Package docker checks the Dockerfile and docker-compose.yml without a container
+// engine. It is a separate module, so that its dependencies stay out of the product.
 package docker
 
 import (
@@ -17,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// root is the repository.
+// root is the path of the repository.
 const root = ".."
 
-// secrets are what an operator must set.
+// secrets are the variables that an operator must set.
 var secrets = map[string]string{
 	"POSTGRES_PASSWORD": "a1b2c3d4e5f6",
 	"NATS_TOKEN":        "f6e5d4c3b2a1",
@@ -45,13 +44,13 @@ func project(t *testing.T) *types.Project {
 	return p
 }
 
-func TestComposeHasTheWholeTopology(t *testing.T) {
+func TestComposeHasEveryService(t *testing.T) {
 	p := project(t)
 	require.ElementsMatch(t, []string{"postgres", "temporal-schema", "temporal", "temporal-namespace", "temporal-ui", "nats", "api", "worker"}, p.ServiceNames())
 	require.Equal(t, []string{"palaver", "postgres"}, slices.Sorted(maps.Keys(p.Volumes)))
 }
 
-func TestComposeRefusesToStartWithoutEachSecret(t *testing.T) {
+func TestComposeRequiresEverySecret(t *testing.T) {
 	for name := range secrets {
 		for _, value := range []string{"", "unset"} {
 			env := maps.Clone(secrets)
@@ -65,13 +64,13 @@ func TestComposeRefusesToStartWithoutEachSecret(t *testing.T) {
 	}
 }
 
-func TestComposeHoldsNoSecretOfItsOwn(t *testing.T) {
+func TestComposeContainsNoSecret(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
 	require.NoError(t, err)
 	for _, line := range strings.Split(string(file), "\n") {
 		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
 		if found && regexp.MustCompile(`(?i)(password|secret|token|_pwd|_key)$`).MatchString(name) {
-			require.Regexp(t, `^\s*\$\{[A-Z_]+(:\?[^}]+|:-)\}`, value, "%s is a variable without a preset", name)
+			require.Regexp(t, `^\s*\$\{[A-Z_]+(:\?[^}]+|:-)\}`, value, "%s must be a variable without a default", name)
 		}
 	}
 }
@@ -79,26 +78,26 @@ func TestComposeHoldsNoSecretOfItsOwn(t *testing.T) {
 func TestEveryImageIsPinned(t *testing.T) {
 	for _, s := range project(t).Services {
 		if s.Build != nil {
-			continue // our own
+			continue // our own image
 		}
 		require.Regexp(t, `^[a-z/-]+:\d+\.\d+`, s.Image, s.Name)
 	}
 }
 
-func TestEveryServiceThatStaysIsCheckedAndComesBack(t *testing.T) {
+func TestEveryServiceHasAHealthCheckAndRestarts(t *testing.T) {
 	for _, s := range project(t).Services {
 		if strings.HasPrefix(s.Restart, "on-failure") {
 			continue // runs once
 		}
 		require.Equal(t, "unless-stopped", s.Restart, s.Name)
 		require.NotNil(t, s.HealthCheck, s.Name)
-		require.Equal(t, "CMD", s.HealthCheck.Test[0], "%s: without a shell, which an image may lack", s.Name)
+		require.Equal(t, "CMD", s.HealthCheck.Test[0], "%s: an image may have no shell", s.Name)
 		require.NotNil(t, s.HealthCheck.Timeout, s.Name)
 		require.NotNil(t, s.HealthCheck.StartPeriod, s.Name)
 	}
 }
 
-func TestWhoWaitsForWhom(t *testing.T) {
+func TestServicesWaitForTheirDependencies(t *testing.T) {
 	services := project(t).Services
 	for _, s := range services {
 		for name, on := range s.DependsOn {
@@ -113,7 +112,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 	require.Contains(t, services["api"].DependsOn, "worker", "it registers the search attributes")
 }
 
-func TestOnlyThePageAndTheWebUIHavePortsAndThoseOnLoopback(t *testing.T) {
+func TestOnlyThePageAndTheWebUIArePublishedOnLoopback(t *testing.T) {
 	for _, s := range project(t).Services {
 		if s.Name != "api" && s.Name != "temporal-ui" {
 			require.Empty(t, s.Ports, s.Name)
@@ -124,7 +123,7 @@ func TestOnlyThePageAndTheWebUIHavePortsAndThoseOnLoopback(t *testing.T) {
 	}
 }
 
-func TestRolesAreSetUpByVariablesThatExist(t *testing.T) {
+func TestRolesUseOnlyDeclaredVariables(t *testing.T) {
 	example, err := os.ReadFile(filepath.Join(root, ".env.example"))
 	require.NoError(t, err)
 	p := project(t)
@@ -144,7 +143,7 @@ func TestRolesAreSetUpByVariablesThatExist(t *testing.T) {
 	require.Contains(t, []string(p.Services["nats"].Command), "f6e5d4c3b2a1")
 }
 
-func TestWhatIsMountedIsThere(t *testing.T) {
+func TestMountedFilesExist(t *testing.T) {
 	for _, s := range project(t).Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind {

@@ -33,7 +33,7 @@ func stages(t *testing.T) []instructions.Stage {
 	return all
 }
 
-func TestTheDockerfileIsCleanAndItsImagesArePinned(t *testing.T) {
+func TestDockerfileHasNoWarningsAndPinnedImages(t *testing.T) {
 	all := stages(t)
 	require.Len(t, all, 3)
 	for _, s := range all {
@@ -43,7 +43,7 @@ func TestTheDockerfileIsCleanAndItsImagesArePinned(t *testing.T) {
 	}
 }
 
-func TestTheImageIsAStaticProgramOfAnUnprivilegedUser(t *testing.T) {
+func TestImageIsAStaticProgramOfAnUnprivilegedUser(t *testing.T) {
 	all := stages(t)
 	build, image := all[1], all[2]
 	var static bool
@@ -70,7 +70,7 @@ func TestTheImageIsAStaticProgramOfAnUnprivilegedUser(t *testing.T) {
 	require.Equal(t, "65532:65532", user)
 }
 
-func TestTheBaseImageCompilesWhatGoModAsksFor(t *testing.T) {
+func TestBuildImageHasTheGoVersionOfGoMod(t *testing.T) {
 	_, have, _ := strings.Cut(stages(t)[1].BaseName, ":")
 	for _, module := range []string{"go.mod", "standalone/go.mod"} {
 		file, err := os.ReadFile(filepath.Join(root, module))
@@ -83,7 +83,7 @@ func TestTheBaseImageCompilesWhatGoModAsksFor(t *testing.T) {
 	}
 }
 
-// ignored says what .dockerignore keeps out of the build.
+// ignored returns the patterns of .dockerignore.
 func ignored(t *testing.T) *patternmatcher.PatternMatcher {
 	t.Helper()
 	file, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
@@ -95,7 +95,7 @@ func ignored(t *testing.T) *patternmatcher.PatternMatcher {
 	return m
 }
 
-func TestTheBuildGetsEveryFileItNeedsAndNothingPrivate(t *testing.T) {
+func TestBuildContextHasEveryNeededFileAndNoPrivateOne(t *testing.T) {
 	m := ignored(t)
 	list := exec.Command("go", "list", "-deps", "-f", `{{if and .Module .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
@@ -109,7 +109,7 @@ func TestTheBuildGetsEveryFileItNeedsAndNothingPrivate(t *testing.T) {
 	for _, file := range strings.Fields(string(out)) {
 		relative, err := filepath.Rel(base, file)
 		require.NoError(t, err)
-		if !strings.HasPrefix(relative, "web/dist/") { // made by the page's stage
+		if !strings.HasPrefix(relative, "web/dist/") { // built in the page's stage
 			needed = append(needed, relative)
 		}
 	}
@@ -123,6 +123,6 @@ func TestTheBuildGetsEveryFileItNeedsAndNothingPrivate(t *testing.T) {
 	for _, file := range []string{".env", ".palaver/palaver.db", ".git/config", "bin/palaver", "web/node_modules/vite/package.json", "web/dist/index.html"} {
 		out, err := m.MatchesOrParentMatches(file)
 		require.NoError(t, err)
-		require.True(t, out, "%s stays out", file)
+		require.True(t, out, "%s must be ignored", file)
 	}
 }

@@ -1,5 +1,5 @@
-// Tool calls and what a person is asked about them: several at once, a decision
-// that is remembered, calls between words that stream, and what it all cost.
+// Tool approvals: several calls at once, remembered decisions, tool calls between
+// streamed texts, and cost.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, shot } from "./browser.mjs";
@@ -14,10 +14,10 @@ const card = (name, n = 0) => page.getByRole("region", { name: `Tool ${name}` })
 const standsAs = (state, of) => of.and(page.locator(`[data-tool-state=${state}]`)).waitFor();
 const pictures = () => conversation(page).locator("img[src^='/api/attachments/']");
 
-/** A part of a tool's card: Arguments, Result or Reason. */
+/** Opens a section of a tool's card (Arguments, Result or Reason) and returns its text. */
 async function detail(of, name) {
   const part = of.getByRole("group", { name });
-  if (!(await part.isVisible())) await of.getByRole("button").press("Enter"); // not clicked: what grows below may move it between down and up
+  if (!(await part.isVisible())) await of.getByRole("button").press("Enter"); // by keyboard: a growing page could move the button between mouse down and up
   await part.waitFor();
   return part.textContent();
 }
@@ -30,7 +30,7 @@ describe("approval", () => {
     await page.goto("/");
   });
 
-  it("of several calls at once is decided call by call, and each card shows what came of it", async () => {
+  it("of several calls is decided for each call, and each card shows its result", async () => {
     await startWithTools(page, "draw a cat and draw a dog");
     const asked = assist(page).getByRole("group", { name: "generate_image" });
     await many(asked, 2);
@@ -62,7 +62,7 @@ describe("approval", () => {
     await shown();
   });
 
-  it("that need not be asked for again is not, in this conversation, and is in another", async () => {
+  it("is not asked for again in this conversation after Remember, but in another", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await assist(page).getByRole("checkbox", { name: "Always allow in this chat" }).check();
     await choice("Approve").click();
@@ -93,7 +93,7 @@ describe("with a model whose prices are known", () => {
     await addDocument(page, "Lighthouse notes", `# Lighthouse notes\n\n${QUOTE}\n`);
   });
 
-  it("an answer says its tokens and its cost, and its confidence in words too", async () => {
+  it("an answer shows its tokens and cost, and its confidence in words", async () => {
     await ask(page, "When does the lighthouse keeper wind the clock?");
     const got = await answer(page, 1);
     // Three calls of 100 tokens in and 40 out, at 0.25 and 2 dollars a million.
@@ -111,7 +111,7 @@ describe("with a model whose prices are known", () => {
     await said();
   });
 
-  it("words stream, and a tool's call and result stand between them", async () => {
+  it("text streams with a tool's call and result in between", async () => {
     model.calls = [[{ name: "list_documents" }]];
     model.hold = 2;
     await page.getByRole("button", { name: "Mode: Document answers" }).click();
@@ -128,6 +128,6 @@ describe("with a model whose prices are known", () => {
     await page.reload();
     await answer(page, 1);
     await standsAs("done", card("list_documents"));
-    await assertSoon(async () => (await answers(page).first().textContent()).match(/at seven/g)?.length === 2, "both pieces of the answer stand");
+    await assertSoon(async () => (await answers(page).first().textContent()).match(/at seven/g)?.length === 2, "both pieces of the answer are shown");
   });
 });

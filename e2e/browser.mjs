@@ -1,5 +1,4 @@
-// A real browser, pages that report what must not happen, and the words of the
-// page as a person would find them.
+// A real browser, pages that record faults, and locators by visible text.
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -16,10 +15,10 @@ export const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: "l
 export const dark = { ...desktop, colorScheme: "dark" };
 export const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 
-/** A page of a new person (or of the one whose storage state is given). faults collects errors, policy violations and requests to other hosts. */
+/** Opens a page for a new user (or with the given storage state). faults collects errors, policy violations and requests to other hosts. */
 export async function newPage(browser, url, options = desktop) {
   const context = await browser.newContext({ baseURL: url, ...options });
-  context.setDefaultTimeout(120_000); // a machine may have much else to do
+  context.setDefaultTimeout(120_000); // for busy machines
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (err) => faults.push(`error: ${err.message}`));
@@ -35,7 +34,7 @@ export async function newPage(browser, url, options = desktop) {
   return { page, context, faults };
 }
 
-/** From now on the browser's own note of an answer that the test provokes is no fault. */
+/** Ignores the browser's console errors for responses with this status. */
 export function expectRefusal(faults, status) {
   const keep = faults.push.bind(faults);
   const value = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
@@ -54,7 +53,7 @@ export const answers = (page) => page.getByRole("article", { name: "Palaver", ex
 export const statuses = (page) => page.evaluate(() => window.statuses);
 export const sendButton = (page) => page.getByRole("button", { name: /^(Send|Stop and send)$/ });
 
-/** Empties the composer, as a person does: by its own keys, for what fill() selects the editor may not know of yet. */
+/** Empties the composer by keyboard, because the editor may not see a selection made by fill(). */
 export async function clear(page) {
   await composer(page).press("ControlOrMeta+a");
   await composer(page).press("Backspace");
@@ -65,13 +64,13 @@ export async function ask(page, text) {
   await send(page);
 }
 
-/** Sends what stands in the composer: with Enter, or by the button where Enter breaks the line. */
+/** Sends the composer's text: with Enter, or with the button where Enter breaks the line. */
 export async function send(page) {
   const touch = await page.evaluate(() => matchMedia("(pointer: coarse)").matches);
   await (touch ? messageForm(page).getByRole("button", { name: /^(Send|Stop and send)$/ }).tap() : composer(page).press("Enter"));
 }
 
-/** Types an "@" with the beginning of a name, and picks the entry of that name with the keyboard. */
+/** Types "@" and the beginning of a name, and picks the entry by keyboard. */
 export async function mention(page, name) {
   await composer(page).pressSequentially(`@${name.slice(0, 8)}`);
   const option = page.getByRole("option", { name });
@@ -81,7 +80,7 @@ export async function mention(page, name) {
   await composer(page).locator(".mention", { hasText: name }).waitFor();
 }
 
-/** Sends a text in which the document of that title is mentioned. */
+/** Sends a text that mentions the document with this title. */
 export async function askTagging(page, before, title, after) {
   if (before) await composer(page).pressSequentially(before);
   await mention(page, title);
@@ -104,7 +103,7 @@ export async function openDocuments(page) {
   await page.getByRole("tab", { name: "Documents" }).waitFor();
 }
 
-/** Adds a document in the panel and waits until it can be asked about. */
+/** Adds a document in the panel and waits until it is ready. */
 export async function upload(page, name, text) {
   await openDocuments(page);
   await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
@@ -112,10 +111,10 @@ export async function upload(page, name, text) {
 
 export const ready = (page, title) => documents(page).filter({ hasText: title }).and(page.locator("[data-status=ready]")).waitFor();
 
-/** What axe finds wrong with the page, by the rules of WCAG 2.2 AA. */
+/** Returns axe's violations of WCAG 2.2 AA. */
 export async function axe(page) {
   await page.evaluate(AXE); // not a <script>: the policy forbids it
-  // The guards at the ends of a menu or dialog send the focus back in: hidden, and focusable by intent.
+  // The focus guards of menus and dialogs are hidden and focusable on purpose.
   const where = { exclude: ["[data-base-ui-focus-guard]"] };
   const { violations } = await page.evaluate((context) => window.axe.run(context, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }), where);
   return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary?.split("\n")[1]?.trim()}`));

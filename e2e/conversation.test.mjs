@@ -1,6 +1,5 @@
-// Conversations with the offline engine and the documents that come with it:
-// answers to questions in every way, tools and their approval, branches, and
-// what must stay smooth and harmless.
+// Conversations with the offline engine and the sample documents: questions, tool
+// approvals, branches, long conversations and hostile content.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, shot } from "./browser.mjs";
@@ -42,8 +41,8 @@ describe("what a thread shows", () => {
     assert.match(await got.textContent(), new RegExp(`Which document would you like to summarize\\?.*${P2025}`));
     await got.locator("[data-citation]").first().waitFor();
     const lines = (await page.evaluate(() => window.progress)).map(([words]) => words);
-    assert.ok(lines.some(Boolean), "nothing was shown of what went on");
-    assert.equal(lines.at(-1), "", "it is gone with the end of the turn");
+    assert.ok(lines.some(Boolean), "no status was shown");
+    assert.equal(lines.at(-1), "", "the status disappears with the end of the turn");
     await shot(page, "51-summary");
   });
 
@@ -67,15 +66,15 @@ describe("what a thread shows", () => {
     await conversation(page).getByText(EMAIL).waitFor();
   });
 
-  it("a question for text is cancelled by Esc where it is answered", async () => {
+  it("Esc in the composer cancels a question for text", async () => {
     await ask(page, "Audit this email: we work from home every day");
     await asks("Paste the text to check");
     await composer(page).press("Escape");
     await gone();
-    await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
+    await assertSoon(async () => (await history(page)).active_turn === null, "no turn runs");
   });
 
-  it("Cancel ends it without an answer, and the next message begins afresh at once", async () => {
+  it("Cancel ends it without an answer, and the next message starts a new turn at once", async () => {
     await ask(page, BOTH);
     await choice("Cancel").click();
     await ask(page, "How many days a week may employees work remotely?");
@@ -83,10 +82,10 @@ describe("what a thread shows", () => {
     await got.waitFor();
     await many(assist(page), 0);
     await many(yours(page), 2);
-    await assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
+    await assertSoon(async () => (await history(page)).active_turn === null, "no turn runs");
   });
 
-  it("a reload while it asks asks again, and the answer carries on", async () => {
+  it("a reload while it asks shows the question again, and an answer continues the turn", async () => {
     await ask(page, BOTH);
     await choice("Summarize").waitFor();
     await page.reload();
@@ -116,7 +115,7 @@ describe("what a thread shows", () => {
 });
 
 describe("a question", () => {
-  it("answered in one tab is gone in the other, which shows the answer", async () => {
+  it("answered in one tab disappears in the other, which shows the answer", async () => {
     await ask(page, BOTH);
     await choice("Summarize").waitFor();
     const tab = await context.newPage();
@@ -164,7 +163,7 @@ describe("a question", () => {
     await assist(page).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Escape");
     await gone();
-    await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
   });
 });
 
@@ -172,7 +171,7 @@ describe("a tool with side effects", () => {
   const card = () => page.getByRole("region", { name: "Tool generate_image" });
   const picture = () => conversation(page).locator("img[src^='/api/attachments/']");
 
-  it("generate_image waits for approval, a refresh meanwhile brings the question back, and approving goes on to the picture", async () => {
+  it("generate_image waits for approval, a reload shows the question again, and approving creates the picture", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await asks("Allow “Generate image”?");
     await page.reload();
@@ -191,7 +190,7 @@ describe("a tool with side effects", () => {
     await many(picture(), 1);
   });
 
-  it("runs with the arguments that a person has changed; what is no JSON is not sent", async () => {
+  it("runs with edited arguments; invalid JSON is not sent", async () => {
     await startWithTools(page, "draw a cat in a hat");
     const args = assist(page).getByRole("textbox", { name: "Details" });
     await args.fill("{");
@@ -203,7 +202,7 @@ describe("a tool with side effects", () => {
     await conversation(page).getByText("Approved with changes").waitFor();
   });
 
-  it("rejecting goes on without running it, and the reason is told", async () => {
+  it("rejecting goes on without running it, and the model gets the reason", async () => {
     await startWithTools(page, "draw a cat in a hat");
     await assist(page).getByRole("textbox", { name: /^Reason/ }).fill("no hats please");
     await choice("Reject").click();
@@ -225,7 +224,7 @@ describe("branches", () => {
     await box.press("Enter");
   };
 
-  it("an edited message is another version; both stay, also over a reload, and a message goes on from the one shown", async () => {
+  it("an edited message is another version; both stay, also after a reload, and a message continues the one shown", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await edit("How many days", "Who may work remotely?");
@@ -245,7 +244,7 @@ describe("branches", () => {
     assert.deepEqual(messages.filter((m) => m.role === "user").map((m) => m.content), ["How many days a week may employees work remotely?", "What about customer data on private addresses?"]);
   });
 
-  it("another answer is a version beside the first, also over a reload", async () => {
+  it("another answer is a second version, also after a reload", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await answers(page).first().hover();
@@ -253,13 +252,13 @@ describe("branches", () => {
     await versions().getByText("2/2").waitFor();
     await answer(page, 1);
     await many(yours(page), 1);
-    await assertSoon(async () => Object.values((await history(page)).branches).some((b) => b.length === 2), "two turns in one place");
+    await assertSoon(async () => Object.values((await history(page)).branches).some((b) => b.length === 2), "two versions of one turn");
     await page.reload();
     await versions().getByText("2/2").waitFor();
     await answer(page, 1);
   });
 
-  it("an edit can be given up", async () => {
+  it("an edit can be cancelled", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await yours(page).hover();
@@ -271,7 +270,7 @@ describe("branches", () => {
 });
 
 describe("an answer", () => {
-  it("says when it was written, how sure it is and what it took, can be copied, and its citations open where they stand", async () => {
+  it("says when it was written, with confidence and cost, can be copied, and its citations open in place", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stack.url });
     await ask(page, "How many days a week may employees work remotely?");
     const got = await answer(page, 1);
@@ -291,7 +290,7 @@ describe("an answer", () => {
   });
 });
 
-/** A thread as the server would give it, with whatever one likes in it. */
+/** Mocks a thread with these messages. */
 async function pretend(messages, atOnce = messages.length) {
   const id = crypto.randomUUID();
   await page.route(`**/api/ui/chat/${id}?*`, (route) => {
@@ -303,7 +302,7 @@ async function pretend(messages, atOnce = messages.length) {
   await page.route(`**/api/chat/history/${id}?*`, (route) =>
     route.fulfill({ json: { thread_id: id, messages: [{ turn_id: messages.at(-1).metadata.turn_id }], pending_interrupt: null, active_turn: null, branches: {} } }),
   );
-  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // never answered: nothing happens elsewhere
+  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // never answered: no events from other tabs
   await page.route(`**/api/conversations/${id}`, (route) => route.fulfill({ json: { id, title: "Pretended", created_at: new Date().toISOString() } }));
   await page.goto(`/chat/${id}`);
   return id;
@@ -335,7 +334,7 @@ describe("the page", () => {
     await conversation(page).getByText("Answer 999.").waitFor();
   });
 
-  it("shows an opened tool card as it was when the reader comes back to it from far away", async () => {
+  it("keeps a tool card open when the reader scrolls far away and back", async () => {
     const tool = { type: "tool-look", toolCallId: "c1", state: "output-available", input: { path: "/a" }, output: "found" };
     const messages = [];
     for (let i = 0; i < 40; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(30)}`, i === 20 ? [tool] : []));
@@ -358,7 +357,7 @@ describe("the page", () => {
     await card.getByRole("group", { name: "Result" }).getByText("found").waitFor();
   });
 
-  it("reads older messages when the reader goes up, and what is read stays in its place", async () => {
+  it("loads older messages on scrolling up without moving the visible ones", async () => {
     const messages = [];
     for (let i = 0; i < 60; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(10)}`));
     await pretend(messages, 40);
@@ -376,7 +375,7 @@ describe("the page", () => {
     await conversation(page).getByText("Question 0?").waitFor();
   });
 
-  it("keeps hostile words, titles and results what they are: text", async () => {
+  it("keeps hostile words, titles and results as plain text", async () => {
     const evil = "<img src=x onerror=alert(1)><script>alert(2)</script>";
     const links = "[run](javascript:alert(3)) ![track](https://evil.example/p.png) <https://example.org>";
     const tool = { type: `tool-look`, toolCallId: "c1", state: "output-available", input: { path: evil }, output: `${evil}\n![x](https://evil.example/y.png)` };
@@ -394,7 +393,7 @@ describe("the page", () => {
   });
 
   for (const [name, look] of Object.entries({ desktop, dark, phone })) {
-    it(`has nothing that axe objects to, and fits, on the ${name}`, async () => {
+    it(`has no axe violations, and fits, on the ${name}`, async () => {
       await open(look);
       await ask(page, "How many days a week may employees work remotely?");
       await answer(page, 1);

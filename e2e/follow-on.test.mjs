@@ -1,5 +1,4 @@
-// A message that talks over a running answer, and a stop: what
-// stands on the page afterwards.
+// A message during a running answer, and a stop: what the page shows afterwards.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, composer } from "./browser.mjs";
@@ -9,7 +8,7 @@ import { addDocument, assertSoon, conversation, history, interrupted, many, prog
 const QUESTION = "When does the lighthouse keeper wind the clock?";
 const SECOND = "And when do visitors come?";
 const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
-const HELD = 8; // words that stand while the model is held
+const HELD = 8; // words that are shown while the model is held
 
 let sent; // the bodies of the page's messages
 
@@ -26,7 +25,7 @@ beforeEach(async () => {
 
 leaveNoFaults();
 
-/** Asks, and has the answer stop in the middle until it is let go on. */
+/** Asks, and holds the answer in the middle until it is released. */
 async function begin() {
   model.hold = HELD;
   await ask(page, QUESTION);
@@ -56,7 +55,7 @@ describe("follow-on messages and stops", () => {
     await stopped(page);
     await stopped(tab);
     await tab.close();
-    await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
     const { messages } = await (await page.request.get(`/api/ui/chat/${page.url().split("/").at(-1)}`)).json();
     const { finished_reason: reason, interrupted_reason: why } = messages.at(-1).metadata;
     assert.deepEqual([reason, why], ["cancelled", "user_cancelled"]);
@@ -110,7 +109,7 @@ describe("follow-on messages and stops", () => {
   });
 
   it("two messages typed one after the other, without a pause, on the welcome page are one conversation", async () => {
-    // What draws a conversation is fetched as soon as the welcome page rests.
+    // The code of the conversation is prefetched when the welcome page is idle.
     await page.waitForFunction(() => ["js", "css"].every((kind) => performance.getEntriesByType("resource").some((e) => e.responseEnd > 0 && new RegExp(`/Thread-[^/]*\\.${kind}$`).test(e.name))));
     await page.evaluate(() => import(performance.getEntriesByType("resource").find((e) => /\/Thread-[^/]*\.js$/.test(e.name)).name));
     model.hold = HELD;
@@ -130,7 +129,7 @@ describe("follow-on messages and stops", () => {
     "a stop": () => composer(page).press("Escape"),
     "a follow-on": () => composer(page).press("Enter"),
   })) {
-    it(`after ${how} text that was buffered stands before the badge does, and none comes after it`, async () => {
+    it(`after ${how} buffered text is shown before the badge, and no text after it`, async () => {
       model.pieces = Array.from({ length: 4_000 }, (_, i) => `Word${i} `);
       await page.evaluate(() => {
         window.texts = []; // of the answer, from the badge on
@@ -150,9 +149,9 @@ describe("follow-on messages and stops", () => {
       await stop(page).waitFor({ state: "detached" });
       const texts = await page.evaluate(() => window.texts);
       assert.equal(texts.length, 1, `the words changed under the badge: ${texts.map((t) => t.length).join(", ")} characters`);
-      await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+      await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
       const kept = (await history(page)).messages.find((m) => m.role === "assistant").content;
-      assert.ok(kept.startsWith(texts[0].trim().slice(0, 300)), "it is what the server has kept");
+      assert.ok(kept.startsWith(texts[0].trim().slice(0, 300)), "it is the text that the server stored");
       if (how === "a stop") assert.equal(texts[0].trim(), kept.trim());
     });
   }

@@ -1,7 +1,7 @@
-// A network between the browser and the server that a test can cut.
+// A proxy between the browser and the server that a test can cut.
 import { createServer, request } from "node:http";
 
-/** Passes everything on to target, byte by byte as it comes. */
+/** Forwards everything to target without buffering. */
 export async function startFront(target) {
   const { hostname, port } = new URL(target);
   const open = new Set();
@@ -29,16 +29,16 @@ export async function startFront(target) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}`,
-    /** What has been asked for. */
+    /** The requests so far. */
     seen,
-    /** Breaks every connection and lets no new one through. */
+    /** Closes every connection and rejects new ones. */
     cut() {
       down = true;
       for (const socket of open) socket.destroy();
     },
-    /** Keeps connections open and lets no byte of an answer through. */
+    /** Keeps connections open but forwards no response data. */
     freeze: () => (frozen = true),
-    mend() {
+    restore() {
       down = frozen = false;
     },
     stop: () => {

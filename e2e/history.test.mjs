@@ -1,6 +1,5 @@
-// Conversations that are read again: what was said stands as it was,
-// and a person with very many conversations and documents can still find
-// theirs.
+// Conversations after a reload, and users with very many conversations and
+// documents.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -15,7 +14,7 @@ beforeEach(async () => {
 });
 leaveNoFaults();
 
-describe("reading a conversation again", () => {
+describe("reloading a conversation", () => {
   const QUESTIONS = ["How many days a week may employees work remotely?", "Who may work remotely?", "What about customer data on private addresses?"];
   const texts = (of) => of.evaluateAll((all) => all.map((a) => a.querySelector("p")?.textContent));
 
@@ -72,7 +71,7 @@ describe("reading a conversation again", () => {
     assert.equal(await page.evaluate(() => window.dropped), 0);
   });
 
-  it("while it is read there are shapes of messages, and an error has a way to try again", async () => {
+  it("while it loads it shows placeholders, and an error can be retried", async () => {
     await ask(page, QUESTIONS[0]);
     await answer(page, 1);
     let read;
@@ -90,7 +89,7 @@ describe("reading a conversation again", () => {
   });
 });
 
-describe("a person with very much", () => {
+describe("a user with much data", () => {
   /** Makes n of something, several at a time. */
   async function make(n, one) {
     let next = 0;
@@ -104,13 +103,13 @@ describe("a person with very much", () => {
       async () => {
         const res = await page.request.post(path, { data });
         assert.ok(res.ok() || res.status() === 429, `${path}: ${res.status()}`);
-        return res.ok(); // so many documents are read at a time, and no more
+        return res.ok(); // the server limits concurrent uploads
       },
       `${path} is taken`,
       120_000,
     );
 
-  it("of conversations finds and opens them: 2,000 in the list", async () => {
+  it("finds and opens conversations: 2,000 in the list", async () => {
     await make(2_000, (i) => post("/api/conversations", { title: `Conversation ${String(i).padStart(4, "0")} about topic ${i % 7}` }));
     await page.reload();
     const list = page.getByRole("navigation", { name: "Chats" });
@@ -118,7 +117,7 @@ describe("a person with very much", () => {
     await rows.first().waitFor();
     assert.ok((await rows.count()) <= 200, "not all at once");
 
-    // To the very end, page by page as it comes into view.
+    // Scrolls to the end; each page loads when it comes into view.
     const oldest = (await (await page.request.get("/api/conversations?limit=1&q=0000")).json()).items[0].title;
     const end = rows.filter({ hasText: oldest });
     await list.hover();
@@ -137,13 +136,13 @@ describe("a person with very much", () => {
     await page.getByRole("heading", { name: /^Conversation 0777/ }).waitFor();
     await search.press("Escape");
 
-    // Something new is at the top, and what is typed meanwhile is not held up.
+    // A new entry is at the top, and typing is not delayed.
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);
     await list.getByRole("link", { name: /^Conversation 0777/ }).first().waitFor();
   });
 
-  it("of documents finds, reads and mentions them: 500 in the library", async () => {
+  it("finds, reads and mentions documents: 500 in the library", async () => {
     await make(500, (i) => post("/api/documents", { title: `Report ${String(i).padStart(3, "0")}`, text: `# Report\n\nThe number of this report is ${i}.\n` }));
     await page.reload();
     await openDocuments(page);

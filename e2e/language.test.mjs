@@ -16,7 +16,7 @@ const ask = async (text) => {
   await page.getByRole("button", { name: "Senden", exact: true }).click();
 };
 
-/** What the page itself says, seen or heard: everything but messages and the names of documents and chats. */
+/** The page's own texts, visible or for screen readers, without messages and names. */
 const ownWords = () =>
   page.evaluate(() => {
     const foreign = "article p, article h2, article h3, article li, article td, [dir=auto], .composer-text .mention, [data-announcer], title, script, style, noscript";

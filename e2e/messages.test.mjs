@@ -1,6 +1,5 @@
-// A person's own messages: what was mentioned in them stays a mention, they are
-// edited with all that the composer can say, the version that is shown outlives a
-// reload, and one that was taken back says so.
+// User messages: mentions stay mentions, editing supports everything that the
+// composer does, the chosen version survives a reload, and a withdrawn message says so.
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, phone, send as sendTyped, shot } from "./browser.mjs";
@@ -9,7 +8,7 @@ import { addDocument, assertSoon, history, interrupted, many, progress, stop, wr
 
 const NOTES = "Lighthouse notes";
 const TIDES = "Tide tables of the harbour";
-// What the notes answer: a question about anything else would bring one back.
+// A question that the notes answer; another one would make Palaver ask.
 const WHEN = "When does the lighthouse keeper wind the clock?";
 const WHAT = "What does the lighthouse keeper wind every evening?";
 const WHO = "Who winds the clock of the lighthouse at seven?";
@@ -20,7 +19,7 @@ let tides;
 
 useSlowModel(["The clock ", "is wound ", "at seven."], 5);
 
-/** The page of a new person who has two documents. */
+/** Opens the page for a new user with two documents. */
 const open = async (look = desktop) => {
   await arrive(look);
   await page.goto("/");
@@ -49,7 +48,7 @@ const send = async () => {
   await answer(page, 1);
 };
 
-/** Opens the editor on the message that has these words, by its button. */
+/** Opens the editor of the message with these words. */
 const edit = async (words) => {
   const mine = yours(page).filter({ hasText: words });
   await mine.hover();
@@ -57,7 +56,7 @@ const edit = async (words) => {
   await box().and(page.locator(":focus")).waitFor();
 };
 
-/** What the server has of a person's newest message, once it says this. */
+/** Waits until the server's newest user message has this text, and returns it. */
 const kept = async (content) => {
   let found;
   await assertSoon(async () => {
@@ -101,7 +100,7 @@ describe("a message", () => {
     await text.getByText("This document was deleted.").waitFor();
   });
 
-  it("stays plain text when the document that some client sent with it says something else", async () => {
+  it("stays plain text when its TipTap document has another text", async () => {
     const id = crypto.randomUUID();
     const text = (words) => ({ type: "text", text: words });
     const post = (words, content) =>
@@ -117,7 +116,7 @@ describe("a message", () => {
     assert.equal(await pills(yours(page)).textContent(), "<img src=x>");
   });
 
-  it("is edited with all that it says, and what it mentions is changed by keyboard", async () => {
+  it("is edited with its mentions, which can be changed by keyboard", async () => {
     await send();
     await edit("in short");
     await many(box().locator(".mention"), 2);
@@ -169,7 +168,7 @@ describe("a message", () => {
     await box().waitFor();
   });
 
-  it("stays as it is when Esc gives the editing up; before that Esc closes the list", async () => {
+  it("is unchanged when Esc cancels the editing; the first Esc closes the list", async () => {
     await send();
     await edit("in short");
     await page.keyboard.type(" and @");
@@ -203,7 +202,7 @@ describe("a message", () => {
     await many(versions(), 0);
   });
 
-  it("keeps its picture when it is edited, until that is taken out", async () => {
+  it("keeps its picture when it is edited, until the picture is removed", async () => {
     await page.locator("form[aria-label=Message] input[type=file]").setInputFiles({ name: "plan.png", mimeType: "image/png", buffer: PNG });
     await page.getByRole("img", { name: "plan.png" }).waitFor();
     await ask(page, WHEN);
@@ -225,7 +224,7 @@ describe("a message", () => {
     assert.equal((await kept(`${WHEN} Tell me.`)).metadata.attachments, undefined);
   });
 
-  it("shows the chosen version after a reload, and goes on from it", async () => {
+  it("shows the chosen version after a reload, and continues it", async () => {
     await ask(page, WHEN);
     await answer(page, 1);
     await edit("When does");
@@ -255,7 +254,7 @@ describe("a message", () => {
     await yours(page).getByText(WHAT).waitFor();
   });
 
-  it("that was taken back while it waited says so, and one that was stopped says that", async () => {
+  it("that was withdrawn from the queue says so, and a stopped one too", async () => {
     model.hold = 1;
     await ask(page, WHEN);
     await writing(page).getByText("The clock").waitFor();
@@ -289,7 +288,7 @@ describe("a message", () => {
 });
 
 for (const [name, look] of Object.entries({ light: desktop, dark })) {
-  it(`axe finds nothing wrong with pills and the editing of a message, ${name}`, async () => {
+  it(`axe finds no violations in pills and the editing of a message, ${name}`, async () => {
     await open(look);
     await send();
     const check = async (state) => assert.deepEqual(await axe(page), [], state);

@@ -1,6 +1,5 @@
-// What a reviewer of the page found and nobody may lose again: the focus stays
-// with who types, screen readers hear what is new and nothing else, nothing
-// jumps or leaves the page by itself, and it does without storage.
+// Regressions that a review found: focus while typing, announcements of screen
+// readers, layout shifts, dropped files, and browsers without storage.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, expectRefusal, openDocuments, phone, sendButton, shot } from "./browser.mjs";
@@ -24,7 +23,7 @@ async function remove(title) {
   await row(title).hover();
   await row(title).getByRole("button", { name: /^Options for/ }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
-  await page.getByText("was deleted").hover(); // a notice does not go from under the pointer
+  await page.getByText("was deleted").hover(); // a notice stays while the pointer is over it
 }
 
 /** What the page posts to the conversation from now on. */
@@ -34,8 +33,8 @@ function posts() {
   return bodies;
 }
 
-describe("a question that comes while somebody types", () => {
-  it("takes no key for an approval", async () => {
+describe("a question that arrives while the user types", () => {
+  it("takes no key press as an approval", async () => {
     await startWithTools(page, "Hello");
     await answers(page).or(assist(page)).first().waitFor();
     let arrive;
@@ -62,7 +61,7 @@ describe("a question that comes while somebody types", () => {
     assert.equal(await composer(page).textContent(), "and then");
   });
 
-  it("has nothing decided about several calls before somebody has", async () => {
+  it("preselects no decision about several calls", async () => {
     await startWithTools(page, "draw a cat and draw a dog");
     const asked = assist(page).getByRole("group", { name: "generate_image" });
     await many(asked, 2);
@@ -78,7 +77,7 @@ describe("a question that comes while somebody types", () => {
     await assist(page).waitFor({ state: "detached" });
   });
 
-  it("keeps the page when a file is dropped on it", async () => {
+  it("does not leave the page when a file is dropped on it", async () => {
     await page.goto("/");
     await ask(page, "Summarize and audit the remote work policy");
     await choice("Check against rules").waitFor();
@@ -98,7 +97,7 @@ describe("a question that comes while somebody types", () => {
 });
 
 describe("a screen reader", () => {
-  it("hears an answer when it has come, and not when an old conversation is opened", async () => {
+  it("announces an answer when it is complete, and not when an old conversation is opened", async () => {
     await page.addInitScript(() => {
       window.heard = [];
       new MutationObserver(() => {
@@ -109,18 +108,18 @@ describe("a screen reader", () => {
     const heard = () => page.evaluate(() => window.heard);
     await page.goto("/");
     await ask(page, QUESTION);
-    await assertSoon(async () => (await heard()).length === 1, "the answer is said");
+    await assertSoon(async () => (await heard()).length === 1, "the answer is announced");
     assert.match((await heard())[0], /^Palaver: .*three days per week/s);
     await page.reload();
     await answer(page, 1);
     await ask(page, SECOND);
     await answer(page, 2);
-    await assertSoon(async () => (await heard()).length > 0, "the second answer is said");
+    await assertSoon(async () => (await heard()).length > 0, "the second answer is announced");
     assert.equal((await heard()).length, 1);
     assert.match((await heard())[0], /^Palaver: .*customer data/is);
   });
 
-  it("hears that one is too fast, but not each second how long to wait", async () => {
+  it("announces a rate limit once, not each second of the wait", async () => {
     await page.goto("/");
     expectRefusal(faults, 429);
     await page.route("**/api/ui/chat", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "600" }, json: { error: { code: "rate_limited", message: "Too many messages." } } }));
@@ -130,7 +129,7 @@ describe("a screen reader", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("is told of a refused file within a list that is one", async () => {
+  it("finds a rejected file in a list element", async () => {
     await page.goto("/");
     expectRefusal(faults, 415);
     await page.locator("form input[type=file]").setInputFiles(ODD);
@@ -141,7 +140,7 @@ describe("a screen reader", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("finds one heading of the page, wherever it is", async () => {
+  it("finds one main heading on every page", async () => {
     const first = page.getByRole("heading", { level: 1 });
     await page.goto("/");
     await many(first, 1);
@@ -152,7 +151,7 @@ describe("a screen reader", () => {
   });
 });
 
-describe("who goes through the page by keyboard", () => {
+describe("a keyboard user", () => {
   it("sees that the conversation has the focus", async () => {
     await page.goto("/");
     await ask(page, QUESTION);
@@ -164,8 +163,8 @@ describe("who goes through the page by keyboard", () => {
   });
 });
 
-describe("what was deleted and taken back", () => {
-  it("is in the list again, and nobody is taken away from where they have gone since", async () => {
+describe("a deletion that was undone", () => {
+  it("is in the list again, and does not navigate away from the current page", async () => {
     await page.goto("/");
     await ask(page, QUESTION);
     await answer(page, 1);
@@ -187,7 +186,7 @@ describe("what was deleted and taken back", () => {
 });
 
 describe("on a phone", () => {
-  it("a field has letters that iOS does not zoom to, and a notice leaves Send free", async () => {
+  it("fields have a font size that iOS does not zoom to, and a notice does not cover Send", async () => {
     await arrive(phone);
     await page.goto("/");
     await ask(page, QUESTION);
@@ -204,11 +203,11 @@ describe("on a phone", () => {
     await shot(page, "80-phone-notice");
     const notice = await undo.boundingBox();
     const send = await sendButton(page).boundingBox();
-    assert.ok(notice.y + notice.height < send.y, "the notice stands above");
+    assert.ok(notice.y + notice.height < send.y, "the notice is above");
   });
 });
 
-describe("where the browser keeps nothing", () => {
+describe("a browser without storage", () => {
   it("the page works, and forgets", async () => {
     await page.addInitScript(() => {
       for (const name of ["localStorage", "sessionStorage"])

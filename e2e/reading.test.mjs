@@ -1,6 +1,5 @@
-// Reading a conversation: nothing moves what is read but the reader, a part that
-// cannot be fetched takes nothing else with it, words stand in their own
-// direction, and what can be done is within reach on a phone.
+// Reading a conversation: stable scroll position, chunks that fail to load, text
+// direction, tables, citations, and phones.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, desktop, mention, phone, shot } from "./browser.mjs";
@@ -14,10 +13,10 @@ const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 useStack();
 leaveNoFaults();
 
-/** What the browser and the page themselves note of a request that the test has made fail is no fault. */
+/** Removes the faults of requests that the test made fail. */
 const provoked = (words) => faults.splice(0, faults.length, ...faults.filter((f) => !words.test(f)));
 
-describe("a part that cannot be fetched", () => {
+describe("a chunk that fails to load", () => {
   const failed = () => page.getByText("This part of the page couldn't be shown.");
   const withhold = (name) => page.route(`**/${name}-*.js`, (route) => route.abort());
   const stillHere = async () => {
@@ -61,7 +60,7 @@ describe("a part that cannot be fetched", () => {
     await stillHere();
   });
 
-  it("for formatted words leaves them bare", async () => {
+  it("for Markdown leaves the text unformatted", async () => {
     await withhold("Markdown");
     await pretend([told(1, "Look"), said(1, "These are **bold** words.")]);
     await (await answer(page, 1)).getByText("These are **bold** words.").waitFor();
@@ -69,7 +68,7 @@ describe("a part that cannot be fetched", () => {
   });
 });
 
-/** A thread as the server would give it, atOnce messages at a time, on any of its versions: lists of messages by the id of their end, the newest first. */
+/** Mocks a thread with several versions, atOnce messages per page. versions maps the id of each end to its messages, newest version first. */
 async function pretend(versions, branches = {}, atOnce = 40) {
   if (Array.isArray(versions)) versions = { "": versions };
   const newest = Object.values(versions)[0];
@@ -85,7 +84,7 @@ async function pretend(versions, branches = {}, atOnce = 40) {
   await page.route(`**/api/chat/history/${id}?*`, (route) =>
     route.fulfill({ json: { thread_id: id, messages: [{ turn_id: newest.at(-1).metadata.turn_id }], pending_interrupt: null, active_turn: null, branches } }),
   );
-  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // never answered: nothing happens elsewhere
+  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // never answered: no events from other tabs
   await page.route(`**/api/conversations/${id}`, (route) => route.fulfill({ json: { id, title: "Pretended", created_at: new Date().toISOString() } }));
   await page.goto(`/chat/${id}`);
 }
@@ -98,7 +97,7 @@ const exchanges = (name, from, to, words = 1) => {
   return out;
 };
 
-describe("a reader who has gone up", () => {
+describe("a reader who has scrolled up", () => {
   const LINES = Array.from({ length: 20 }, (_, i) => `Line ${i}.\n\n`);
   const TOP = 40;
   const slow = useSecondStack(LINES, 2);
@@ -106,7 +105,7 @@ describe("a reader who has gone up", () => {
   const top = () => conversation(page).evaluate((el) => el.scrollTop);
   const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
 
-  it("stays there when a message that waited begins and when one is sent elsewhere; one's own is shown", async () => {
+  it("stays there when a queued message begins or another tab sends one; an own message is shown", async () => {
     await arrive(desktop, slow.stack.url);
     await page.goto("/");
     await startWithTools(page, "First");
@@ -188,7 +187,7 @@ describe("a version that is picked", () => {
     await shot(page, "67-picked");
   });
 
-  it("leaves no message being edited that was not shown meanwhile", async () => {
+  it("closes the editor of a message that is not shown any more", async () => {
     const mine = yours(page).filter({ hasText: "Question b 1?" });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit message" }).click();
@@ -228,8 +227,8 @@ describe("a message of pictures alone", () => {
   });
 });
 
-describe("words that run from right to left", () => {
-  it("stand so, with their lists, quotes and tables; code does not", async () => {
+describe("right-to-left text", () => {
+  it("has this direction in lists, quotes and tables, but not in code", async () => {
     await arrive();
     const written = ["فقرة أولى.", "- بند\n- بند آخر", "> اقتباس", "> A quote", "| عمود | آخر |\n| --- | --- |\n| قيمة | أخرى |", "`code()` ثم كلمات", "```\nx = 1 // تعليق\n```", "English words."].join("\n\n");
     const source = { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "عنوان", providerMetadata: { palaver: { n: 1, quote: "اقتباس", doc_id: "d" } } };
@@ -272,7 +271,7 @@ describe("an answer", () => {
   const table = (n) => answers(page).locator(".table-scroll").nth(n);
   const room = (locator) => locator.evaluate((el) => [el.clientWidth, el.scrollWidth]);
 
-  it("shows wide tables whole where they fit, else that they go on; small ones stay small", async () => {
+  it("shows wide tables whole if they fit, else a scroll hint; small tables stay small", async () => {
     await arrive();
     await pretend([told(1, "Compare"), said(1, [WIDE, SMALL, SENTENCES].join("\n\n"))]);
     await table(2).waitFor();
@@ -291,7 +290,7 @@ describe("an answer", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("has boxes to tick in place of bullets, and says the language of code", async () => {
+  it("has check boxes instead of bullets, and shows the language of code", async () => {
     await arrive();
     await pretend([told(1, "Steps?"), said(1, "- [x] sign\n- [ ] pay\n\n```sql\nselect 1\n```\n\n```\nbare\n```")]);
     const item = answers(page).getByRole("listitem").filter({ hasText: "sign" });
@@ -304,12 +303,12 @@ describe("an answer", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("is said to screen readers in the words that are shown", async () => {
+  it("is announced to screen readers with the visible words", async () => {
     await arrive();
     await page.goto("/");
     await ask(page, QUESTION);
     const heard = page.locator("[data-announcer]");
-    await assertSoon(async () => (await heard.textContent()) !== "", "the answer is said");
+    await assertSoon(async () => (await heard.textContent()) !== "", "the answer is announced");
     assert.match(await heard.textContent(), /^Palaver: According to Remote Work/);
     assert.doesNotMatch(await heard.textContent(), /[*[\]\u2060\u00a0]/);
   });
@@ -346,7 +345,7 @@ describe("a citation", () => {
     assert.match(await got.textContent(), /of 2021\u00a01\. Rent rose by eighteen percent2, as agreed\./);
   });
 
-  it("can be hit by a finger that is a little off", async () => {
+  it("has a touch target larger than its number", async () => {
     await arrive(phone);
     await pretend([told(1, "Rent?"), said(1, "It rose [1][2].", [quoted(1), quoted(2)])]);
     const first = answers(page).locator("[data-citation='1']");
@@ -359,7 +358,7 @@ describe("a citation", () => {
     for (const n of [1, 2]) for (const dy of [-8, 0, 8]) assert.equal(await hit(n, 0, dy), `${n}`, `${dy} px off ${n}`);
   });
 
-  it("that is opened stays where it was pressed, and where it was when its panel is closed", async () => {
+  it("stays in place when it is opened and when its panel is closed", async () => {
     await arrive();
     const words = "Some words that fill more than a line in any width that a conversation has on a screen, and a few more for good measure. ".repeat(3);
     const paragraphs = Array.from({ length: 30 }, (_, i) => `Paragraph ${i}. ${words}${i === 15 ? "[1]" : ""}`).join("\n\n");
@@ -394,7 +393,7 @@ describe("the end of a conversation", () => {
   const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
   const atEnd = (what) => assertSoon(async () => (await left()) <= 1, `it is at its end ${what}`);
 
-  it("stays in view when a question comes, a draft grows or the window shrinks; who has gone up stays there", async () => {
+  it("stays in view when a question comes, a draft grows or the window shrinks, unless the reader has scrolled up", async () => {
     await arrive();
     await page.setViewportSize({ width: 1280, height: 500 });
     await page.goto("/");
@@ -426,7 +425,7 @@ describe("the end of a conversation", () => {
 });
 
 describe("a tool call of a turn that was stopped", () => {
-  it("says that it was not run, or not finished, and alarms nobody", async () => {
+  it("says that it was not run, or not finished, without an alert", async () => {
     await arrive();
     await page.goto("/");
     await startWithTools(page, "draw a cat in a hat");
@@ -434,7 +433,7 @@ describe("a tool call of a turn that was stopped", () => {
     await card.getByText("Waiting for approval").waitFor();
     await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
     await card.getByText("Not approved").waitFor();
-    await assertSoon(async () => (await history(page)).active_turn === null, "the turn is over");
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
     await page.reload();
     await card.getByText("Not approved").waitFor();
     await shot(page, "75-not-run");
@@ -449,7 +448,7 @@ describe("a tool call of a turn that was stopped", () => {
 describe("on a phone", () => {
   const slow = useSecondStack(["Well, ", "then."], 5);
 
-  it("a waiting message that was not sent can be sent again and taken back", async () => {
+  it("a queued message that was not sent can be retried and withdrawn", async () => {
     await arrive(phone, slow.stack.url);
     await page.goto("/");
     await startWithTools(page, "First");
@@ -475,7 +474,7 @@ describe("on a phone", () => {
     await answer(page, 3);
   });
 
-  it("code can be copied, which a mouse would have to point at first", async () => {
+  it("code can be copied without hovering", async () => {
     await arrive(phone);
     await pretend([told(1, "Code?"), said(1, "```\nx = 1\n```")]);
     const copy = page.getByRole("button", { name: "Copy code" });

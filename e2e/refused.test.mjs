@@ -1,5 +1,5 @@
-// What the server refuses is not lost: its words go back to where they were
-// written, with a reason that helps.
+// A message that the server rejects is not lost: its text goes back to where it was
+// written, with a helpful reason.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, ask, assist, composer, expectRefusal, mention, shot } from "./browser.mjs";
@@ -20,14 +20,14 @@ const dismiss = () => page.getByRole("button", { name: "Dismiss", exact: true })
 const change = () => page.getByText("Edit message", { exact: true });
 const mentioned = () => composer(page).locator(".mention");
 
-/** The next message or answer is refused. */
+/** Rejects the next message or answer. */
 async function refuseNext(error, status = 400) {
   expectRefusal(faults, status);
   await page.route("**/api/ui/chat", (route) => route.fulfill({ status, json: { error } }), { times: 1 });
 }
 
-/** Writes what mentions a document that is deleted before it is sent. */
-async function askOfWhatIsGone() {
+/** Writes a message with a mention of a document that is deleted before sending. */
+async function askAboutDeletedDocument() {
   const id = await addDocument(page, NOTES, "The keeper winds the clock at seven.");
   await composer(page).pressSequentially("What is in ");
   await mention(page, NOTES);
@@ -37,11 +37,11 @@ async function askOfWhatIsGone() {
   await problem("A document you mentioned no longer exists.").waitFor();
 }
 
-describe("what is dismissed", () => {
-  it("is a message again that is being written, with what it mentions", async () => {
+describe("a dismissed error", () => {
+  it("returns the message to the composer, with its mentions", async () => {
     await ask(page, QUESTION);
     await answer(page, 1);
-    await askOfWhatIsGone();
+    await askAboutDeletedDocument();
     await shot(page, "67-refused");
     await change().click();
     await mentioned().getByText(NOTES).waitFor();
@@ -49,8 +49,8 @@ describe("what is dismissed", () => {
     await composer(page).and(page.locator(":focus")).waitFor();
   });
 
-  it("is on the welcome page again when it was to begin a conversation", async () => {
-    await askOfWhatIsGone();
+  it("returns a first message to the welcome page", async () => {
+    await askAboutDeletedDocument();
     await dismiss().click();
     await page.waitForURL((url) => url.pathname === "/");
     await mentioned().getByText(NOTES).waitFor();
@@ -59,7 +59,7 @@ describe("what is dismissed", () => {
     await many(yours(page), 0);
   });
 
-  it("goes before what has been written since", async () => {
+  it("puts the message before text written since", async () => {
     await ask(page, QUESTION);
     await answer(page, 1);
     await refuseNext({ code: "validation_failed", message: "This cannot be used." });
@@ -72,8 +72,8 @@ describe("what is dismissed", () => {
   });
 });
 
-describe("another answer that is refused", () => {
-  it("leaves its message and its notice, however often others are watched for", async () => {
+describe("a regenerate that is rejected", () => {
+  it("keeps its message and its notice, however often the page polls", async () => {
     for (const n of [1, 2]) {
       await ask(page, QUESTION);
       await answer(page, n);
@@ -81,7 +81,7 @@ describe("another answer that is refused", () => {
     await refuseNext({ code: "rate_limited", message: "That was too fast." }, 429);
     await page.getByRole("button", { name: "Regenerate" }).last().click();
     await problem("Too many requests.").waitFor();
-    // A page that took its own request for something that had happened elsewhere read all anew, without end.
+    // The page once took its own request for an event of another tab and reloaded in an endless loop.
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
     await page.evaluate(async () => {
@@ -95,10 +95,10 @@ describe("another answer that is refused", () => {
   });
 });
 
-describe("an answer to a question that does not fit", () => {
+describe("an invalid answer to a question", () => {
   const misfit = { code: "invalid_resume_value", message: "The answer does not fit the question.", details: [{ field: "resume_value", problem: "must be shorter" }] };
 
-  it("is still in the composer when it was words", async () => {
+  it("stays in the composer if it was text", async () => {
     await ask(page, "Audit this email: we work from home every day");
     await assist(page).waitFor();
     await refuseNext(misfit);
@@ -110,7 +110,7 @@ describe("an answer to a question that does not fit", () => {
     await assertSoon(async () => (await history(page)).pending_interrupt?.interrupt_id !== interrupt_id, "the question is answered");
   });
 
-  it("still has the arguments that a tool was to get", async () => {
+  it("keeps the edited arguments of a tool", async () => {
     await startWithTools(page, "draw a cat in a hat");
     const args = assist(page).getByRole("textbox", { name: "Details" });
     await args.fill('{"prompt":"a walrus on ice"}');

@@ -1,5 +1,5 @@
-// A reload in every state that a conversation can be in: what stood on the page
-// stands there again, once, and can be gone on with.
+// A reload in every state of a conversation: the page shows the same content once,
+// and the conversation can continue.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, composer, expectRefusal, sendButton, shot } from "./browser.mjs";
@@ -13,7 +13,7 @@ const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR
 leaveNoFaults();
 
 const texts = (of) => of.allTextContents();
-const free = () => assertSoon(async () => (await history(page)).active_turn === null, "no turn is open");
+const free = () => assertSoon(async () => (await history(page)).active_turn === null, "no turn runs");
 
 describe("a reload while Palaver asks", () => {
   useStack();
@@ -23,7 +23,7 @@ describe("a reload while Palaver asks", () => {
     await page.goto("/");
   });
 
-  /** What to say, and how each question is answered. */
+  /** The message for each type of question, and its answer. */
   const questions = {
     action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Check against rules", exact: true }).click() },
     doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
@@ -33,7 +33,7 @@ describe("a reload while Palaver asks", () => {
   };
 
   for (const [type, { say, go, typed = false, tools = false }] of Object.entries(questions)) {
-    it(`${type}: the same question stands, and is answered or cancelled as before`, async () => {
+    it(`${type}: the same question is shown, and can be answered or cancelled`, async () => {
       const open = async () => {
         if (tools) await startWithTools(page, say);
         else await ask(page, say);
@@ -47,7 +47,7 @@ describe("a reload while Palaver asks", () => {
       await assist(page).waitFor();
       assert.deepEqual([await texts(assist(page).getByRole("alert")), await texts(buttons)], stood);
       await many(yours(page), 1);
-      await many(answers(page), 1); // what it did so far
+      await many(answers(page), 1); // the progress so far
       assert.equal(await composer(page).getAttribute("aria-disabled"), typed ? null : "true");
       const asked = (await history(page)).pending_interrupt.interrupt_id;
       await go(assist(page));
@@ -69,7 +69,7 @@ describe("a reload while Palaver asks", () => {
 
 describe("a reload of a conversation", () => {
   const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and that is all."];
-  const HELD = 8; // words that stand while the model is held
+  const HELD = 8; // words that are shown while the model is held
 
   useSlowModel(PIECES, 10, () => ({ LLM_RETRY_BUDGET: "1s" }));
 
@@ -88,7 +88,7 @@ describe("a reload of a conversation", () => {
   const whole = async (n) => (await answer(page, n)).getByText("and that is all.").waitFor();
   const failed = () => conversation(page).getByText("Something went wrong. Try again.", { exact: true });
 
-  /** How a state is come to, what is to be seen of it before and after the reload, and how it is gone on with. */
+  /** How to reach each state, what it shows before and after the reload, and how to continue. */
   const states = {
     "while an answer is written": {
       enter: begin,
@@ -210,7 +210,7 @@ describe("a reload of a conversation", () => {
     });
   }
 
-  it("with a file on its way into the first message: the words stand, and can be sent", async () => {
+  it("during an upload for the first message: the text stays, and can be sent", async () => {
     await page.route("**/api/attachments", () => {}); // never arrives
     await composer(page).pressSequentially(QUESTION.slice(0, 20));
     await page.locator("form input[type=file]").setInputFiles({ name: "station.png", mimeType: "image/png", buffer: PNG });

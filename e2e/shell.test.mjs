@@ -1,6 +1,6 @@
-// Everything round the conversation: how one begins, the composer, the list of
-// conversations, the documents, and that all of it works by keyboard, on a
-// phone, in the dark and for a screen reader.
+// Everything around the conversation: the welcome page, the composer, the list of
+// conversations and the documents; by keyboard, on a phone, in dark mode and with a
+// screen reader.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
@@ -12,24 +12,24 @@ const KB = 1000;
 
 useStack();
 
-/** Each test is a new person, whose page has had no fault in the end. */
+/** Each test has a new user and fails if the page had faults. */
 const eachANewPerson = (look) => {
   beforeEach(() => arrive(look));
   leaveNoFaults();
 };
 
-/** Asks until it is so; the test's own limit ends it. */
+/** Polls until the condition holds; the test's timeout ends it. */
 async function until(so) {
   while (!(await so())) await page.evaluate(() => new Promise(requestAnimationFrame));
 }
 
-/** Waits for an answer, or for a question back. */
+/** Waits for an answer or a question. */
 const replied = (p) => answers(p).or(assist(p)).filter({ visible: true }).first().waitFor();
 
 const yours = () => page.getByRole("article", { name: "You" });
 const LONG = "Minutes_of_the_extraordinary_general_meeting_of_shareholders_in_the_large_hall_with_all_appendices";
 
-/** Where it ends, once nothing moves any more. */
+/** The bounding box when animations have ended. */
 async function box(locator) {
   await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => Number.isFinite(a.effect.getComputedTiming().endTime)).map((a) => a.finished.catch(() => {}))));
   const { x, y, width, height } = await locator.boundingBox();
@@ -41,7 +41,7 @@ const notice = () => page.getByRole("region", { name: /^Notifications/ }).getByR
 const conversations = () => page.getByRole("navigation", { name: "Chats" });
 const row = (title) => conversations().getByRole("listitem").filter({ hasText: title });
 
-/** A notice goes by itself, but not from under the pointer. */
+/** A notice closes by itself, but not while the pointer is over it. */
 const hold = (words) => page.getByText(words).hover();
 
 async function fromMenu(title, item) {
@@ -50,7 +50,7 @@ async function fromMenu(title, item) {
   await page.getByRole("menuitem", { name: item }).click();
 }
 
-/** The bodies that the page posts to an address, from now on. */
+/** Collects the bodies that the page posts to a path. */
 function posts(path) {
   const bodies = [];
   page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === path && bodies.push(r.postDataJSON()));
@@ -98,7 +98,7 @@ describe("the welcome page", () => {
     assert.equal(sent[0].tiptap_json.type, "doc");
   });
 
-  it("/chat/:id sends the pending message and its picture again when it is loaded before anybody has taken them, and not a second time", async () => {
+  it("/chat/:id sends the pending message and its picture again when the server has not accepted them, and not a second time", async () => {
     await page.route("**/api/ui/chat", () => {}); // it never arrives
     await page.goto("/");
     await page.locator("form input[type=file]").setInputFiles({ name: "station.png", mimeType: "image/png", buffer: PNG });
@@ -117,7 +117,7 @@ describe("the welcome page", () => {
     assert.equal(await yours().getByRole("img").count(), 1);
   });
 
-  it("lets a person choose who answers: the documents, or the assistant with its tools", async () => {
+  it("lets the user choose the agent: documents or assistant", async () => {
     await page.goto("/");
     const sent = posts("/api/ui/chat");
     await page.getByRole("button", { name: "Mode: Document answers" }).click();
@@ -129,7 +129,7 @@ describe("the welcome page", () => {
     assert.equal(await page.getByRole("button", { name: /^Mode:/ }).count(), 0, "it is kept for the thread");
   });
 
-  it("offers ways to begin with the documents that are there", async () => {
+  it("offers suggestions for the existing documents", async () => {
     await page.goto("/");
     await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: /^Compare/ }).click();
     assert.equal(await composer(page).locator(".mention").count(), 3);
@@ -141,7 +141,7 @@ describe("the welcome page", () => {
     assert.equal(sent[0].tagged_doc_ids.length, 2);
   });
 
-  it("keeps its heading where it is when there is more to begin with, and when the message grows", async () => {
+  it("keeps the position of its heading when there are more suggestions and when the message grows", async () => {
     await page.goto("/");
     const ways = page.getByRole("list", { name: "Suggestions" });
     await ways.getByRole("button", { name: /^Compare/ }).waitFor();
@@ -212,7 +212,7 @@ describe("the composer", () => {
     assert.equal(sent.length, 1);
   });
 
-  it("sends all that was typed, also when Enter follows before it is drawn", async () => {
+  it("sends everything that was typed, even when Enter follows before it is rendered", async () => {
     await page.goto("/");
     const sent = posts("/api/ui/chat");
     await composer(page).click();
@@ -258,7 +258,7 @@ describe("the composer", () => {
     assert.match(await yours().textContent(), /Summarize Supplier Contract with Brightwater in short/);
   });
 
-  it("says that there are more documents than it lists, until the words find few enough", async () => {
+  it("says that there are more documents than it lists, until the search is narrow enough", async () => {
     await page.goto("/");
     for (const n of [1, 2]) await addDocument(page, `Minutes ${n}`, "The meeting was short.");
     await composer(page).pressSequentially("@");
@@ -279,7 +279,7 @@ describe("the composer", () => {
     await shot(page, "shell-14-long-text");
   });
 
-  it("takes a file that was refused off the page when the message is sent", async () => {
+  it("removes a rejected file when the message is sent", async () => {
     await page.goto("/");
     await ask(page, "What about liquidity?");
     await replied(page);
@@ -291,7 +291,7 @@ describe("the composer", () => {
     await refused.waitFor({ state: "detached" });
   });
 
-  it("takes an address for an address, and Enter sends when the list has nothing", async () => {
+  it("does not treat an e-mail address as a mention, and Enter sends when the list is empty", async () => {
     await page.goto("/");
     await composer(page).pressSequentially("write to me@example.org about @nobody there");
     assert.equal(await page.getByRole("option").count(), 0);
@@ -299,7 +299,7 @@ describe("the composer", () => {
     await page.waitForURL(/\/chat\//);
   });
 
-  it("keeps its draft over a reload, one for each thread", async () => {
+  it("keeps a draft for each thread after a reload", async () => {
     await page.goto("/");
     await composer(page).pressSequentially("half a ");
     await mention(page, "Supplier Contract with Brightwater");
@@ -322,7 +322,7 @@ describe("the composer", () => {
     await composer(page).getByText("a later thought").waitFor();
   });
 
-  it("takes files that are pasted or dropped, shows how far they have come, and says what is wrong with one", async () => {
+  it("accepts pasted and dropped files, shows their progress, and reports an invalid one", async () => {
     await page.goto("/");
     const give = (how, files) =>
       page.evaluate(
@@ -466,7 +466,7 @@ describe("the list of conversations", () => {
     assert.equal(await page.title(), "Palaver");
   });
 
-  it("deletes one, which can be taken back, and else is gone", async () => {
+  it("deletes one, with undo", async () => {
     const url = await begin("What about liquidity?");
     await fromMenu("liquidity", "Delete");
     await hold("was deleted");
@@ -489,7 +489,7 @@ describe("the list of conversations", () => {
     await page.getByText("Your chats will appear here.").waitFor();
   });
 
-  it("deletes one also when the page is left before the time is up", async () => {
+  it("deletes one even when the page is closed before the undo time ends", async () => {
     await begin("What about liquidity?");
     await fromMenu("liquidity", "Delete");
     await row("liquidity").waitFor({ state: "detached" });
@@ -499,7 +499,7 @@ describe("the list of conversations", () => {
     await page.getByText("Your chats will appear here.").waitFor();
   });
 
-  it("says that it cannot be read, and tries again", async () => {
+  it("says that it failed to load, and retries", async () => {
     expectRefusal(faults, 500);
     await page.route("**/api/conversations?*", (route) => route.fulfill({ status: 500, json: { error: { code: "internal", message: "Something went wrong." } } }));
     await page.goto("/");
@@ -515,7 +515,7 @@ describe("the documents panel", () => {
 
   const note = (n) => ({ name: `Note ${n}.md`, mimeType: "text/markdown", buffer: Buffer.from(`# Note ${n}\n\nThe number of this note is ${n}.\n`) });
 
-  it("takes several at once, reads them, shows their text, and deletes them", async () => {
+  it("uploads several at once, shows their text, and deletes them", async () => {
     await page.goto("/");
     await openDocuments(page);
     await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles([1, 2, 3, 4].map(note));
@@ -543,7 +543,7 @@ describe("the documents panel", () => {
     assert.equal(await documents(page).filter({ hasText: "Note 2" }).count(), 0);
   });
 
-  it("says what cannot be read, and what is being read", async () => {
+  it("shows failed and processing documents", async () => {
     await page.goto("/");
     await openDocuments(page);
     expectRefusal(faults, 415);
@@ -620,7 +620,7 @@ describe("the documents panel", () => {
     await page.getByRole("region", { name: "Text of Note 7" }).waitFor();
   });
 
-  it("shows a hostile title and a hostile text as what they are", async () => {
+  it("shows a hostile title and a hostile text as plain text", async () => {
     await page.goto("/");
     const evil = `<img src=x onerror="window.bad=1"><script>window.bad=1</script>`;
     const made = await page.request.post("/api/documents", { data: { title: evil, text: `${evil} stands here.` } });
@@ -639,7 +639,7 @@ describe("the documents panel", () => {
   });
 });
 
-describe("a window that is not wide", () => {
+describe("a narrow window", () => {
   eachANewPerson({ ...desktop, viewport: { width: 1024, height: 800 } });
 
   it("has the documents over the conversation, not beside it", async () => {
@@ -654,10 +654,10 @@ describe("a window that is not wide", () => {
   });
 });
 
-describe("a part that cannot be fetched", () => {
+describe("a chunk that fails to load", () => {
   eachANewPerson();
 
-  it("says so in its place, and the rest goes on", async () => {
+  it("shows an error in its place, and the rest works", async () => {
     await page.route("**/DocumentsPanel-*.js", (route) => route.abort());
     await page.goto("/");
     await page.getByRole("button", { name: /^Library/ }).click();
@@ -672,7 +672,7 @@ describe("a part that cannot be fetched", () => {
   });
 });
 
-describe("the look", () => {
+describe("the theme", () => {
   eachANewPerson();
 
   it("is light or dark as chosen, and stays so after a reload and in the other tab", async () => {
@@ -698,7 +698,7 @@ for (const [name, look] of Object.entries({ light: undefined, dark })) {
   describe(`axe, ${name}`, () => {
     eachANewPerson(look);
 
-    it("finds nothing wrong with the shell in any of its states", async () => {
+    it("finds no violations in any state of the shell", async () => {
       const check = async (state) => assert.deepEqual(await axe(page), [], state);
       await page.goto("/");
       await composer(page).pressSequentially("@");
@@ -746,7 +746,7 @@ describe("by keyboard alone", () => {
     assert.fail(`no way to ${role} ${name}`);
   };
 
-  it("a person asks, renames, deletes, takes it back, and opens and closes the documents", async () => {
+  it("a user can ask, rename, delete, undo, and open and close the documents", async () => {
     await page.goto("/");
     await page.waitForFunction(() => document.activeElement?.classList.contains("composer-text")); // the first page is for writing
     await page.keyboard.type("What about liquidity?");
@@ -852,7 +852,7 @@ describe("on a phone", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("a conversation has a way to a new one, and what is pressed is large enough for a finger", async () => {
+  it("a conversation has a link to a new one, and touch targets are large enough", async () => {
     const large = async (locator) => {
       for (const one of await locator.filter({ visible: true }).all()) {
         const { width, height } = await box(one);
@@ -886,7 +886,7 @@ describe("on a phone", () => {
     assert.equal(await page.getByRole("button", { name: "New chat" }).count(), 0);
   });
 
-  it("a notice covers neither the beginning of a drawer nor the message", async () => {
+  it("a notice covers neither the top of a drawer nor the message", async () => {
     await page.goto("/");
     for (const text of ["What about liquidity?", "What about outsourcing?"]) {
       if (new URL(page.url()).pathname !== "/") await page.getByRole("button", { name: "New chat" }).tap();
@@ -912,7 +912,7 @@ describe("on a phone", () => {
     await row("liquidity").waitFor();
   });
 
-  it("a set is made over the documents: they are dimmed, and a long title stays within", async () => {
+  it("the dialog of a set dims the documents, and a long title does not overflow", async () => {
     await page.goto("/");
     await addDocument(page, LONG, "The hall was full.");
     await page.reload();
@@ -935,7 +935,7 @@ describe("on a phone", () => {
 });
 
 describe("while a turn runs", () => {
-  // A sentence that goes on until somebody ends it.
+  // An answer that runs until it is stopped.
   const slow = useSecondStack(Array.from({ length: 10_000 }, (_, i) => `Word${i} `), 40);
 
   beforeEach(async () => {
@@ -949,7 +949,7 @@ describe("while a turn runs", () => {
 
   const interrupted = () => page.locator("span").filter({ hasText: /^(You stopped this answer|This answer was interrupted)$/ });
 
-  it("Esc stops it, but not while a list or a dialog is what Esc would close", async () => {
+  it("Esc stops it, unless it closes a list or a dialog", async () => {
     await composer(page).pressSequentially("@");
     await page.getByRole("listbox").waitFor();
     await composer(page).press("Escape");
@@ -965,7 +965,7 @@ describe("while a turn runs", () => {
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   });
 
-  it("Enter talks over it, Ctrl+Enter waits for its end, and writing is never forbidden", async () => {
+  it("Enter supersedes it, Ctrl+Enter queues behind it, and typing is always possible", async () => {
     const sent = posts("/api/ui/chat");
     await composer(page).pressSequentially("And outsourcing?");
     await shot(page, "shell-11-running");

@@ -1,13 +1,12 @@
-// An OpenAI-compatible model over real HTTP that says one sentence per step, so
-// that a turn lasts as long as a test needs. The passages it is given must hold
-// what it quotes.
+// An OpenAI-compatible model server that sends one piece per step, so that a turn
+// lasts as long as a test needs. The passages must contain its quotations.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
 const chunk = (delta, finish = null) => ({ id: "c1", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta, finish_reason: finish }] });
 const usage = { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 };
 
-/** Structured answers by the name of their schema. */
+/** Structured answers by schema name. */
 const structured = {
   intent_classification: { action: "inquire", confidence: "high", enable_web_search: false, multi_action_detected: false, actions: ["inquire"], reasoning: "a question" },
   document_resolution: { resolved_uuids: [], unresolved_names: [], inference_confidence: "high", has_implicit_refs: false, reasoning: "no document is named" },

@@ -1,5 +1,5 @@
-// The running product: the one-process binary on free ports, with a data folder
-// of its own; or, for tests that need no settings, the one at PALAVER_URL.
+// The running product: the one-process binary on free ports with its own data
+// folder, or, for tests without settings, the server at PALAVER_URL.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -25,7 +25,7 @@ export async function startStack(settings) {
   if (PALAVER_URL && !settings) return { url: PALAVER_URL.replace(/\/$/, ""), stop: async () => {} };
   const dir = await mkdtemp(path.join(tmpdir(), "palaver-e2e-"));
   const { PATH, HOME } = process.env;
-  // A port that stays the same over a restart, as an open page expects it to.
+  // The port must not change on a restart, because pages stay open.
   const env = { PATH, HOME, PORT: await freePort(), TEMPORAL_PORT: "0", TEMPORAL_UI_PORT: "0", PALAVER_DATA_DIR: path.join(dir, "data"), CHAT_RATE_LIMIT: "off", MAX_NEW_THREADS_PER_ADDRESS: "off", CHAT_MODEL_PROVIDER: "offline", ...settings };
   let running;
   const stack = {
@@ -33,7 +33,7 @@ export async function startStack(settings) {
     start: async () => {
       running = await start(dir, env);
     },
-    /** Ends the process as a crash would. */
+    /** Kills the process, like a crash. */
     kill: () => running.end("SIGKILL"),
     async stop() {
       await running.end("SIGINT");
@@ -50,7 +50,7 @@ export async function startStack(settings) {
 }
 
 async function start(cwd, env) {
-  const child = spawn(BINARY, [], { cwd, env, stdio: ["ignore", "pipe", "pipe"] }); // its own folder: no .env of the developer's
+  const child = spawn(BINARY, [], { cwd, env, stdio: ["ignore", "pipe", "pipe"] }); // its own folder, so that it does not read a developer's .env
   const exited = new Promise((resolve) => child.once("close", resolve));
   const end = async (signal) => {
     child.kill(signal);

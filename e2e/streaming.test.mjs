@@ -14,7 +14,7 @@ const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
 const QUESTION = "When does the lighthouse keeper wind the clock?";
 const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
 const STEP_MS = 30;
-const HELD = 8; // words that stand while the model is held
+const HELD = 8; // words that are shown while the model is held
 
 let front;
 
@@ -30,18 +30,18 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  front.mend();
+  front.restore();
   Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity, thinkMs: 0 });
   await leave();
 });
 
-/** Waits until the answer being written holds its n-th word. */
+/** Waits until the running answer has its n-th word. */
 const written = (n, on = page) => writing(on).getByText(`Word${n} `).waitFor();
 const whole = (text) => {
   for (let i = 0; i < 30; i++) assert.equal(text.split(`Word${i} `).length, 2, `Word${i} stands once in: ${text}`);
   assert.match(text, /at seven/);
 };
-/** Asks, and has the answer stop in the middle until it is let go on. */
+/** Asks, and holds the answer in the middle until it is released. */
 const begin = async () => {
   model.hold = HELD;
   await ask(page, QUESTION);
@@ -58,7 +58,7 @@ const finished = async () => {
 
 describe("a message and its answer", () => {
   it("the message is there at once, the statuses follow each other for at least 300 ms each, and the answer takes their place", async () => {
-    model.hold = HELD; // the end of the turn would clear the statuses that are still to be shown
+    model.hold = HELD; // the end of the turn would clear queued statuses
     await ask(page, QUESTION);
     await page.waitForURL(/\/chat\//);
     const mine = yours(page).getByText(QUESTION);
@@ -84,7 +84,7 @@ describe("a message and its answer", () => {
     assert.deepEqual(faults, []);
   });
 
-  it("the statuses say nothing any more while the answer is being written, and its place stays", async () => {
+  it("the statuses disappear while the answer streams, and the layout does not shift", async () => {
     await begin();
     await progress(page).getByText(/./).waitFor({ state: "detached" });
     await writing(page).getByText(`Word${HELD - 1} `).waitFor();
@@ -126,7 +126,7 @@ describe("a message and its answer", () => {
     await answer(page, 2);
   });
 
-  it("the status stands still for who wants less motion", async () => {
+  it("the status is static with reduced motion", async () => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     model.hold = 0;
     await ask(page, QUESTION);
@@ -147,19 +147,19 @@ describe("a message and its answer", () => {
     await answer(page, 1);
   });
 
-  it("with the server gone a message ends in plain words, and is sent once when it is back", async () => {
+  it("with the server down a message shows an error, and is sent once when it is back", async () => {
     await finished();
     front.cut();
     await ask(page, "And when do visitors come?");
     await progress(page).getByText(/Reconnecting/).waitFor();
     await shot(page, "32-server-gone");
-    front.mend();
+    front.restore();
     whole(await (await answer(page, 2)).textContent());
     const { messages } = await history(page);
     assert.equal(messages.filter((m) => m.role === "user").length, 2);
   });
 
-  it("leaving in the middle leaves no error behind, and the turn goes on", async () => {
+  it("leaving in the middle causes no error, and the turn continues", async () => {
     await begin();
     const url = page.url();
     await page.getByRole("button", { name: "New chat" }).or(page.getByRole("link", { name: "New chat" })).first().click();
@@ -197,7 +197,7 @@ describe("a person can", () => {
     await shot(page, "34-stopped");
   });
 
-  it("let a message wait for the end of the answer, also over a reload, and take one back", async () => {
+  it("queue a message behind the answer, also across a reload, and withdraw one", async () => {
     await begin();
     const waiting = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
     for (const text of ["And when do visitors come?", "Never mind this one"]) {
@@ -220,7 +220,7 @@ describe("a person can", () => {
     await many(waiting, 0);
   });
 
-  it("reload while it is written: the same answer goes on, and is there once", async () => {
+  it("reload while it is written: the same answer continues, and is shown once", async () => {
     await begin();
     await page.reload();
     await written(HELD - 1);
@@ -260,7 +260,7 @@ describe("nothing is lost when", () => {
     assert.match(await writing(page).textContent(), /Word0 Word1/, "what was there stays");
     await shot(page, "36-reconnecting");
     goOn();
-    front.mend();
+    front.restore();
     whole(await (await answer(page, 1)).textContent());
     await many(yours(page), 1);
   });
@@ -275,12 +275,12 @@ describe("nothing is lost when", () => {
     await page.clock.fastForward(31_000);
     await progress(page).getByText(/Reconnecting/).waitFor();
     goOn();
-    front.mend();
+    front.restore();
     await page.clock.fastForward(2_000);
     whole(await (await answer(page, 1)).textContent());
   });
 
-  it("the server crashes: the open page goes on to the whole answer, once", async () => {
+  it("the server crashes: the open page gets the whole answer once", async () => {
     await begin();
     await stack.kill();
     await progress(page).getByText(/Reconnecting/).waitFor();
@@ -297,7 +297,7 @@ describe("nothing is lost when", () => {
     await many(yours(page), 1);
   });
 
-  it("the model fails: plain words, and Try again gives another answer to the same message", async () => {
+  it("the model fails: the page shows an error, and Try again gives another answer to the same message", async () => {
     model.failing = true;
     await ask(page, QUESTION);
     await page.getByRole("alert").filter({ hasText: "The AI service" }).waitFor({ timeout: 60_000 });
@@ -309,7 +309,7 @@ describe("nothing is lost when", () => {
     await page.getByRole("group", { name: "Versions" }).getByText("2/2").waitFor();
   });
 
-  it("the history cannot be read: it says so, and reads it when asked again", async () => {
+  it("the history cannot be read: it says so, and a retry loads it", async () => {
     await finished();
     let broken = true;
     await page.route("**/api/ui/chat/*", (route) => (broken ? route.fulfill({ status: 500, json: { error: { code: "internal", message: "Something went wrong on our side." } } }) : route.continue()));
@@ -343,7 +343,7 @@ describe("nothing is lost when", () => {
 });
 
 describe("an answer of 20,000 tokens", () => {
-  /** In how many of so many frames somebody who points at the conversation points at nothing in it. */
+  /** The number of frames in which the pointer over the conversation hits no element of it. */
   const missed = (frames = 60) =>
     conversation(page).evaluate(async (box, frames) => {
       const { left, top, width, height } = box.getBoundingClientRect();
@@ -355,7 +355,7 @@ describe("an answer of 20,000 tokens", () => {
       return n;
     }, frames);
 
-  it("is followed to its end while the page stays at hand", async () => {
+  it("is followed to its end while the page stays responsive", async () => {
     const line = "Some **words** of a long answer with `code` in them, and more words that fill the line up.";
     const part = (i) => `## Part ${i}\n\n${line} ${line}\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`js\nconst part = ${i};\n\`\`\`\n\n`;
     model.pieces = [...Array.from({ length: 220 }, (_, i) => part(i)).join("").match(/[^]{1,200}/g), "and the clock is wound at seven [1]."];
@@ -370,7 +370,7 @@ describe("an answer of 20,000 tokens", () => {
     await writing(page).getByRole("heading", { name: "Part 40" }).waitFor({ timeout: 60_000 });
     await composer(page).pressSequentially("I can type");
     await composer(page).getByText("I can type").waitFor();
-    assert.equal(await missed(), 0, "what moves can be pressed");
+    assert.equal(await missed(), 0, "elements can be clicked while they move");
     const got = answers(page).first();
     await got.waitFor({ timeout: 120_000 });
     await got.getByText("at seven").waitFor();

@@ -1,5 +1,5 @@
-// What a file of tests has in common, which is a process of its own: its stack, its
-// browser, and the page that a test is about.
+// The shared setup of a test file, which runs in its own process: its stack, its
+// browser, and the page under test.
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { desktop, newPage, shot, startBrowser } from "./browser.mjs";
@@ -30,7 +30,7 @@ export function useStack(prepare) {
   });
 }
 
-/** As useStack, with a model that writes these pieces, so many ms apart. */
+/** Like useStack, with a model that sends these pieces, stepMs apart. */
 export function useSlowModel(pieces, stepMs, prepare) {
   useStack(async () => {
     model = await startSlowModel(pieces, stepMs);
@@ -39,7 +39,7 @@ export function useSlowModel(pieces, stepMs, prepare) {
   after(() => model?.stop());
 }
 
-/** Another stack beside the file's, with a slow model: it has stack and model as soon as the tests begin. */
+/** A second stack with a slow model; stack and model are set when the tests begin. */
 export function useSecondStack(pieces, stepMs) {
   const second = {};
   before(async () => {
@@ -53,19 +53,19 @@ export function useSecondStack(pieces, stepMs) {
   return second;
 }
 
-/** A new person, who has opened no page yet; the one before has gone. */
+/** Starts a new user without an open page and closes the previous one. */
 export async function arrive(look = desktop, url = stack.url) {
   await leave();
   ({ page, context, faults } = await newPage(browser, url, look));
 }
 
-/** The person of the page goes. */
+/** Closes the user's page. */
 export async function leave() {
   await context?.close();
   context = undefined;
 }
 
-/** No test leaves a fault on its page; of one that fails there is a picture. */
+/** Fails tests whose page had faults, and takes a screenshot of failed tests. */
 export function leaveNoFaults() {
   afterEach(async (t) => {
     if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);

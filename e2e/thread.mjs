@@ -1,24 +1,24 @@
-// What a person sees of a conversation, and what tests set it up with.
+// Locators of a conversation, and helpers that set it up.
 import assert from "node:assert/strict";
 
 export const yours = (page) => page.getByRole("article", { name: "You", exact: true });
 export const writing = (page) => page.getByRole("article", { name: "Palaver is writing" });
 export const conversation = (page) => page.getByRole("region", { name: "Conversation" });
 export const progress = (page) => page.getByRole("status", { name: "Progress" });
-/** The badge of an answer that is not complete. */
+/** The badge of an incomplete answer. */
 export const interrupted = (page) => page.locator("span").filter({ hasText: /^(You stopped this answer|This answer was interrupted)$/ });
 export const stop = (page) => page.getByRole("button", { name: "Stop", exact: true });
 
-/** Adds a document by the API, as the person of the page, and waits until it can be asked about. */
+/** Adds a document by the API as the page's user, and waits until it is ready. */
 export async function addDocument(page, title, text) {
   const made = await page.request.post("/api/documents", { data: { title, text } });
-  assert.ok(made.ok(), `document not taken: ${made.status()}`);
+  assert.ok(made.ok(), `document rejected: ${made.status()}`);
   const { id } = await made.json();
   await assertSoon(async () => (await (await page.request.get(`/api/documents/${id}`)).json()).status === "ready", `${title} is ready`);
   return id;
 }
 
-/** Waits for something that no element of the page shows. */
+/** Waits for a condition that no element of the page shows. */
 export async function assertSoon(holds, what, ms = 30_000) {
   const end = Date.now() + ms;
   while (!(await holds())) {
@@ -27,25 +27,25 @@ export async function assertSoon(holds, what, ms = 30_000) {
   }
 }
 
-/** Waits until there are n of something: a row that has just come is not there before it is measured. */
+/** Waits until the locator has n elements. A new row exists only after it was measured. */
 export const many = (locator, n) => assertSoon(async () => (await locator.count()) === n, `${n} of ${locator}`);
 
-/** The conversation of the address bar as the server has it. */
+/** The server's history of the conversation in the address bar. */
 export async function history(page) {
   const id = page.url().split("/").at(-1);
   return (await page.request.get(`/api/chat/history/${id}`)).json();
 }
 
-/** Begins a conversation with the agent that has tools, and opens it. */
+/** Starts a conversation with the assistant, and opens it. */
 export async function startWithTools(page, text) {
   const id = crypto.randomUUID();
-  // Its stream ends when the turn asks or is over.
+  // The stream ends with a question or the end of the turn.
   const sent = await page.request.post("/api/ui/chat", { data: { id, agent: "assistant", message: { id: "m1", role: "user", parts: [{ type: "text", text }] } } });
-  assert.ok(sent.ok(), `message not taken: ${sent.status()}`);
+  assert.ok(sent.ok(), `message rejected: ${sent.status()}`);
   await page.goto(`/chat/${id}`);
 }
 
-/** Notes from now on what the line of PalReasoning says and when, as [words, ms]. */
+/** Records the texts of the status line with their times, as [words, ms]. */
 export const watchProgress = (page) =>
   page.addInitScript(() => {
     window.progress = [];

@@ -1,5 +1,5 @@
-// Who types, by keys or on a touch screen: the focus is where they go on, nothing
-// that comes meanwhile takes it or the keys, and any language can be written.
+// Typing with a keyboard or on a touch screen: where the focus goes, that nothing
+// steals it, and input in any language.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
@@ -28,18 +28,18 @@ const more = (title) => row(title).getByRole("button", { name: /^Options for/ })
 const attach = (...files) => page.locator("form input[type=file]").setInputFiles(files);
 const submit = () => messageForm(page).getByRole("button", { name: /^(Send|Stop and send)$/ });
 
-/** Picks from the menu of a conversation, by keyboard. */
+/** Picks an item of a conversation's menu by keyboard. */
 async function fromMenu(title, item) {
   await more(title).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("menuitem", { name: item }).press("Enter");
 }
 
-/** Conversations that are begun by the API, the last one first in the list. */
+/** Starts conversations by the API; the last one is first in the list. */
 async function begin(...titles) {
   for (const text of titles) {
     const sent = await page.request.post("/api/ui/chat", { data: { id: crypto.randomUUID(), message: { id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text }] } } });
-    assert.ok(sent.ok(), `message not taken: ${sent.status()}`);
+    assert.ok(sent.ok(), `message rejected: ${sent.status()}`);
   }
   await page.reload();
   await row(titles[0]).waitFor();
@@ -47,7 +47,7 @@ async function begin(...titles) {
 
 const ABOUT = ["What about liquidity?", "What about outsourcing?", "What about remote work?", "What about capital?"];
 
-/** Holds what is posted to an address until the page may have its answer. */
+/** Delays the response to a POST until it is released. */
 async function holdBack(address) {
   let release;
   const released = new Promise((resolve) => (release = resolve));
@@ -61,7 +61,7 @@ async function holdBack(address) {
 describe("a notice", () => {
   beforeEach(() => open());
 
-  it("leaves the shortcuts alone, and so do four, of which each can be taken back", async () => {
+  it("does not block shortcuts, and neither do four, each with undo", async () => {
     await begin(...ABOUT);
     for (const title of ABOUT) {
       await fromMenu(title, "Delete");
@@ -93,7 +93,7 @@ describe("a notice", () => {
 describe("a document that has been uploaded", () => {
   beforeEach(() => open());
 
-  it("is mentioned at the end, and leaves the caret where somebody types", async () => {
+  it("is mentioned at the end, and does not move the caret", async () => {
     const arrive = await holdBack("**/api/documents");
     await attach(NOTES);
     await composer(page).pressSequentially("Summarize poly now");
@@ -104,7 +104,7 @@ describe("a document that has been uploaded", () => {
     assert.equal(await composer(page).textContent(), "Summarize policy now @Notes ");
   });
 
-  it("takes no focus from where somebody types", async () => {
+  it("does not steal the focus", async () => {
     const arrive = await holdBack("**/api/documents");
     await attach(NOTES);
     const search = page.getByRole("searchbox", { name: "Search chats" });
@@ -120,7 +120,7 @@ describe("a document that has been uploaded", () => {
 describe("the focus", () => {
   beforeEach(() => open());
 
-  it("goes to the message when it has been sent by the button, and when a file has been taken out", async () => {
+  it("goes to the composer after sending with the button and after removing a file", async () => {
     expectRefusal(faults, 415);
     await attach({ name: "plan.png", mimeType: "image/png", buffer: PNG }, ODD);
     await page.getByRole("img", { name: "plan.png" }).waitFor();
@@ -141,7 +141,7 @@ describe("the focus", () => {
     assert.equal(await composer(page).textContent(), "And");
   });
 
-  it("goes back to the conversation that was renamed, or not, but not from where somebody has gone since", async () => {
+  it("returns to the conversation after renaming or cancelling, unless the focus has moved", async () => {
     await begin(ABOUT[0]);
     const title = page.getByRole("textbox", { name: "Title" });
     await fromMenu(ABOUT[0], "Rename");
@@ -161,7 +161,7 @@ describe("the focus", () => {
     await focused(composer(page));
   });
 
-  it("goes to the next row when one is deleted, to the one before when it was the last, and then to what is above", async () => {
+  it("goes to the next row after a deletion, to the previous one after the last, and then above the list", async () => {
     await begin(ABOUT[0], ABOUT[1], ABOUT[2]); // the last stands first
     await fromMenu(ABOUT[1], "Delete");
     await focused(more(ABOUT[0]));
@@ -171,7 +171,7 @@ describe("the focus", () => {
     await focused(page.getByRole("button", { name: "New chat" }));
   });
 
-  it("goes to the message when the conversation that is open is deleted", async () => {
+  it("goes to the composer when the open conversation is deleted", async () => {
     await ask(page, ABOUT[0]);
     await answer(page, 1);
     await fromMenu(ABOUT[0], "Delete");
@@ -179,7 +179,7 @@ describe("the focus", () => {
     await focused(composer(page));
   });
 
-  it("stays in the list when a document, a set or a refused upload goes", async () => {
+  it("stays in the list when a document, a set or a rejected upload is removed", async () => {
     const ids = [await addDocument(page, "Tides", "High water is at noon."), await addDocument(page, "Lights", "The light is lit at seven.")];
     await page.request.post("/api/document-sets", { data: { name: "Harbour", doc_ids: ids } });
     await page.reload();
@@ -200,7 +200,7 @@ describe("the focus", () => {
     await focused(page.getByRole("button", { name: /^Add documents/ }));
   });
 
-  it("goes to the question, where a question closes the message", async () => {
+  it("goes to the question if it disables the composer", async () => {
     await ask(page, BOTH);
     await focused(assist(page));
     const search = page.getByRole("searchbox", { name: "Search chats" });
@@ -237,7 +237,7 @@ describe("on a touch screen", () => {
     await many(composer(page).and(page.locator(":focus")), 0);
   });
 
-  it("so it does in a message that is edited", async () => {
+  it("Enter also breaks the line in an edited message", async () => {
     await ask(page, ABOUT[0]);
     await answer(page, 1);
     await page.getByRole("button", { name: "Edit message" }).tap();
@@ -257,7 +257,7 @@ it("with keys, Enter sends and says so", async () => {
 });
 
 describe("a screen reader", () => {
-  it("hears once that a message is too long, and once that it is not any more", async () => {
+  it("announces once that a message is too long, and once that it is within the limit", async () => {
     await open();
     await page.evaluate(() => {
       window.heard = [];
@@ -280,8 +280,8 @@ describe("a screen reader", () => {
   });
 });
 
-describe("words that are written from right to left", () => {
-  it("stand so in the message, the titles and the text of a document, and English beside them does not", async () => {
+describe("right-to-left text", () => {
+  it("has this direction in the message, the titles and the text of a document, next to English text", async () => {
     await open();
     const direction = (locator) => locator.evaluate((el) => getComputedStyle(el).direction);
     await addDocument(page, HEBREW, `${HEBREW}.`);
@@ -320,7 +320,7 @@ describe("while an answer is written", () => {
     await writing(page).getByText("The clock").waitFor();
   });
 
-  it("Esc stops it under a notice, but not the Esc that closes one", async () => {
+  it("Esc stops it under a notice, but an Esc that closes a notice does not", async () => {
     for (const title of ["Tides", "Lights"]) {
       await upload(page, `${title}.md`, `# ${title}\n\nAt seven.\n`);
       await ready(page, title);
@@ -363,7 +363,7 @@ describe("while an answer is written", () => {
     await form.waitFor({ state: "detached" });
   });
 
-  it("the focus goes to the message when it is stopped by the button", async () => {
+  it("the focus goes to the composer when it is stopped with the button", async () => {
     await stop(page).focus();
     await page.keyboard.press("Enter");
     await focused(composer(page));

@@ -1,9 +1,9 @@
-// A web search like Tavily's over real HTTP.
+// A web search server like Tavily's.
 import { createServer } from "node:http";
 
-/** Finds the same pages, [{title, url, content}], whatever is asked. */
+/** Returns the same pages, [{title, url, content}], for every query. */
 export async function startWebSearch(results) {
-  /** What was searched for. */
+  /** The queries so far. */
   const queries = [];
   const server = createServer(async (req, res) => {
     let raw = "";

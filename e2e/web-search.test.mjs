@@ -1,5 +1,5 @@
-// Answers from the web: asked for when the documents hold little, or with a
-// mention, and cited by pages that open beside the conversation's own tab.
+// Answers from the web: after a question when the documents have little, or with a
+// mention; citations open in a new tab.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { answer, ask, assist, composer, mention, shot } from "./browser.mjs";
@@ -58,7 +58,7 @@ describe("a web search", () => {
     const here = page.url();
     const [tab] = await Promise.all([context.waitForEvent("page"), chip.click()]);
     await tab.waitForURL(PAGES[0].url);
-    assert.equal(await tab.evaluate(() => window.opener), null, "the page knows nothing of the tab that opened it");
+    assert.equal(await tab.evaluate(() => window.opener), null, "the page has no reference to the tab that opened it");
     assert.equal(page.url(), here);
     await tab.close();
 
@@ -68,7 +68,7 @@ describe("a web search", () => {
     assert.ok(messages.at(-1).metadata.citations.some((c) => c.source === "web" && c.url === PAGES[0].url));
   });
 
-  it("is wished for with a mention", async () => {
+  it("is requested with a mention", async () => {
     const sent = [];
     page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === "/api/ui/chat" && sent.push(r.postDataJSON()));
     await mention(page, "Web search");

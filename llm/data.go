@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ours are the tags that give a prompt its shape.
-var ours = regexp.MustCompile(`(?i)<(\s*/?\s*(?:passage|text_under_audit|question|tool_result)\b)`)
+// promptTags matches the tags that structure a prompt.
+var promptTags = regexp.MustCompile(`(?i)<(\s*/?\s*(?:passage|text_under_audit|question|tool_result)\b)`)
 
-// Data keeps text that a document, a tool or a person wrote from opening or
-// closing our tags; all else stays verbatim, so that what a model quotes is
-// what stands in the source.
-func Data(text string) string { return ours.ReplaceAllString(text, "&lt;$1") }
+// Data escapes prompt tags in text that a document, a tool or a person wrote, so
+// that the text cannot open or close them. The rest stays verbatim, so that
+// quotations match the source.
+func Data(text string) string { return promptTags.ReplaceAllString(text, "&lt;$1") }
 
-// Attribute is ` name="value"` of a tag of ours, "" without a value.
+// Attribute formats the attribute ` name="value"` of a prompt tag; "" without a value.
 func Attribute(name, value string) string {
 	if value = strings.Join(strings.Fields(value), " "); value == "" {
 		return ""
@@ -23,7 +23,7 @@ func Attribute(name, value string) string {
 	return fmt.Sprintf(` %s="%s"`, name, html.EscapeString(value))
 }
 
-// Block is the passage as prompts show it.
+// Block formats the passage for a prompt.
 func (p Passage) Block() string {
 	return fmt.Sprintf("<passage id=\"%d\"%s%s%s>\n%s\n</passage>\n", p.N,
 		Attribute("title", p.Title), Attribute("section", p.Heading), Attribute("url", p.URL), Data(p.Text))

@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func FuzzDataKeepsTheShapeOfAPrompt(f *testing.F) {
+func FuzzTextCannotAddPromptTags(f *testing.F) {
 	f.Add("</passage>", "t\"><x")
 	f.Add("<<passage </ PaSsAgE\n>", "")
 	f.Add("</tool_result>", "<question>")
 	f.Fuzz(func(t *testing.T, text, title string) {
 		block := Passage{N: 1, Title: title, Text: text}.Block()
-		require.Len(t, ours.FindAllString(block, -1), 2, "our own two tags")
+		require.Len(t, promptTags.FindAllString(block, -1), 2, "only the opening and the closing tag")
 	})
 }

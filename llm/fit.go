@@ -5,20 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// How far a text is shortened before whole messages go, in characters.
+// Texts are shortened to these lengths, in characters, before messages are removed.
 const (
 	shortResult = 1600 // of a tool
 	shortText   = 4000 // of an earlier message
-	// Arguments longer than this, in bytes, go when nothing else is left.
+	// Longer arguments, in bytes, are replaced when nothing else can be shortened.
 	shortArguments = 400
 )
 
-// Fit makes a prompt no longer than tokens, as EstimatePrompt counts. System
-// messages, the last message of the person and what stands last in the prompt
-// stay; of the rest the oldest go first, at first shortened, then whole. A tool
-// call goes with its results or stays with them. When even what must stay is too
-// long, its longest texts are shortened until it fits or nothing is left to take
-// away. The given messages stay as they are; the result is Paired.
+// Fit shortens a prompt to at most tokens, as EstimatePrompt counts. It keeps
+// system messages, the last user message and the last message of the prompt. Of
+// the rest it shortens the oldest messages first, then removes them. A tool call
+// and its results are kept or removed together. When the messages that must stay
+// are still too long, their longest texts are shortened as far as possible. Fit
+// does not change its input; the result is Paired.
 func Fit(messages []Message, tokens int) []Message {
 	out := Paired(messages)
 	if EstimatePrompt(out) <= tokens {
@@ -29,7 +29,7 @@ func Fit(messages []Message, tokens int) []Message {
 		last--
 	}
 	over := func() bool { return EstimatePrompt(out) > tokens }
-	for i := 0; i < len(out) && over(); i++ { // old results first: they are the longest and the least missed
+	for i := 0; i < len(out) && over(); i++ { // old tool results first: they are the longest and matter least
 		if out[i].Role == ToolRole && !latest(out, i) {
 			out[i].Text = shorten(out[i].Text, shortResult)
 		}
@@ -42,8 +42,8 @@ func Fit(messages []Message, tokens int) []Message {
 	for i := 0; i < len(out) && over(); {
 		if i < last && out[i].Role != System {
 			n := len(unit(out, i))
-			// A conversation that begins with an answer to nothing confuses models, and
-			// some providers refuse it.
+			// A prompt must not begin with an answer: it confuses models, and some
+			// providers refuse it.
 			for i+n < last && out[i+n].Role != User && out[i+n].Role != System {
 				n += len(unit(out, i+n))
 			}
@@ -53,7 +53,7 @@ func Fit(messages []Message, tokens int) []Message {
 		}
 		i++
 	}
-	for i := last + 1; i < len(out) && over(); { // calls of this very turn
+	for i := last + 1; i < len(out) && over(); { // tool calls of the current turn
 		n := len(unit(out, i))
 		if i+n == len(out) {
 			break
@@ -76,7 +76,7 @@ func Fit(messages []Message, tokens int) []Message {
 	return out
 }
 
-// latest reports whether message i belongs to the last exchange with tools.
+// latest reports whether message i is one of the tool results at the end.
 func latest(messages []Message, i int) bool {
 	for _, m := range messages[i:] {
 		if m.Role != ToolRole {
@@ -86,7 +86,7 @@ func latest(messages []Message, i int) bool {
 	return true
 }
 
-// unit is message i with the results of its calls.
+// unit returns message i with the results of its calls.
 func unit(messages []Message, i int) []Message {
 	return messages[i : i+1+len(messages[i].Calls)]
 }
@@ -107,7 +107,7 @@ func shortenLongest(messages []Message) bool {
 	return true
 }
 
-// shorten keeps the beginning of a text, to n characters at most, and says so.
+// shorten cuts a text to n characters and marks it as shortened.
 func shorten(text string, n int) string {
 	const mark = "\n[… shortened]"
 	r := []rune(text)

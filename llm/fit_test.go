@@ -39,20 +39,20 @@ func TestPairedGivesEveryCallOneResult(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 			if again := Paired(got); !reflect.DeepEqual(again, got) {
-				t.Errorf("a second time changes it: %+v", again)
+				t.Errorf("Paired is not idempotent: %+v", again)
 			}
 		})
 	}
 }
 
-func TestAPromptThatFitsIsLeftAlone(t *testing.T) {
+func TestFitLeavesAFittingPromptUnchanged(t *testing.T) {
 	in := []Message{say(System, "s"), say(User, "u"), calling("a"), result("a", "1")}
 	if got := Fit(in, 1000); !reflect.DeepEqual(got, in) {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestFitTakesTheOldestFirst(t *testing.T) {
+func TestFitRemovesTheOldestMessagesFirst(t *testing.T) {
 	long := strings.Repeat("word ", 400) // 500 tokens
 	in := []Message{say(System, "rules"),
 		say(User, "first "+long), calling("a"), result("a", long), say(Assistant, "answer one"),
@@ -75,12 +75,12 @@ func TestFitTakesTheOldestFirst(t *testing.T) {
 		}
 		for _, s := range c.has {
 			if !strings.Contains(text, s) {
-				t.Errorf("%d tokens: %q is gone", c.tokens, s)
+				t.Errorf("%d tokens: %q is missing", c.tokens, s)
 			}
 		}
 		for _, s := range c.hasno {
 			if strings.Contains(text, s) {
-				t.Errorf("%d tokens: %q is still there", c.tokens, s)
+				t.Errorf("%d tokens: %q was not removed", c.tokens, s)
 			}
 		}
 		if fmt.Sprint(in) != before {
@@ -124,17 +124,17 @@ func TestFitKeepsPromptsWellFormed(t *testing.T) {
 		if got[0].Role != System || got[1].Role != User || !strings.Contains(fmt.Sprint(got), lastUser) {
 			t.Fatalf("round %d: %+v", round, got)
 		}
-		if EstimatePrompt(got) > max(budget, 600) { // a turn's last exchange stays, if ever so short
+		if EstimatePrompt(got) > max(budget, 600) { // the last exchange of a turn stays, shortened
 			t.Fatalf("round %d: %d tokens, budget %d", round, EstimatePrompt(got), budget)
 		}
 	}
 }
 
-func TestFitEndsWhenNothingIsLeftToTakeAway(t *testing.T) {
+func TestFitTerminatesWhenNothingCanBeRemoved(t *testing.T) {
 	for _, in := range [][]Message{nil, {say(System, "s")}, {say(Assistant, "a"), say(Assistant, "b")},
 		{say(User, strings.Repeat("x", 5000)), {Role: Assistant, Calls: []ToolCall{{ID: "a", Arguments: strings.Repeat("y", 9000)}}}}} {
 		if got := Fit(in, 0); EstimatePrompt(got) > 300 {
-			t.Errorf("%d tokens are left", EstimatePrompt(got))
+			t.Errorf("%d tokens remain", EstimatePrompt(got))
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package llm is the one interface to language models: streaming, structured
+// Package llm is the interface to language models: streaming, structured
 // output, tools and usage, over any OpenAI-compatible endpoint or the offline
-// engine. It never retries on its own: retries belong to Temporal.
+// engine. It never retries: Temporal does.
 package llm
 
 import (
@@ -25,7 +25,7 @@ const (
 	TaskAssistant Task = "assistant"
 )
 
-// TaskFor is the task that answers for an action.
+// TaskFor returns the task that carries out an action.
 func TaskFor(a chat.Action) Task { return Task(a) }
 
 // Strong reports whether the task goes to the strong model: compare and audit do.
@@ -45,58 +45,58 @@ const (
 type Message struct {
 	Role   Role
 	Text   string
-	Images []Image    // user messages; a model that takes none is told that they were there
+	Images []Image    // user messages; for a model without vision the text says how many there are
 	Calls  []ToolCall // assistant messages; each is answered by a tool message that follows
 	CallID string     // tool messages: the call whose result Text is
 }
 
-// Image is a picture put before the model.
+// Image is a picture in a prompt.
 type Image struct {
 	MIME string
 	Data []byte
 }
 
-// Tool is what a model is told about a tool it may call.
+// Tool describes a tool that a model may call.
 type Tool struct {
 	Name        string // letters, digits, _ and -, at most 64
 	Description string
 	Schema      json.RawMessage // JSON schema of the arguments, an object
 }
 
-// ToolCall is a model's wish to run a tool. In a Reply the id is the provider's
-// and means nothing to us, and the name may be one that was not offered, though
-// always of a tool name's form. Arguments is what the model wrote, JSON or not:
-// those of a call that was cut off, or that were too long, never are.
+// ToolCall is a model's request to run a tool. In a Reply the id is the
+// provider's, and the name is a valid tool name that may not have been offered.
+// Arguments is what the model wrote; it may be invalid JSON, and always is when
+// the call was cut off or the arguments were too long.
 type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string
 }
 
-// Limits of a reply. Calls beyond the first MaxCalls are left out: a model that
-// reads the results asks again.
+// Limits of a reply. Calls beyond the first MaxCalls are dropped: the model can
+// ask again when it has read the results.
 const (
 	MaxCalls         = 16
 	MaxCallArguments = chat.MaxArguments // bytes
 )
 
-// Reply is what a streamed call came to, its text apart.
+// Reply is the result of a streamed call without its text.
 type Reply struct {
 	Calls []ToolCall // in the model's order; none: the answer is complete
 	Usage chat.Usage
-	// NoTools: the model takes no tools, so it was asked without those offered.
-	// NoImages: the same of pictures; it was told that they were there.
+	// NoTools: the model does not support tools, so the request went without them.
+	// NoImages: the same for pictures; the text says how many there were.
 	NoTools, NoImages bool
 }
 
-// Used is a tool call that has its result, in Facts.
+// Used is a tool call with its result, in Facts.
 type Used struct {
 	Call    ToolCall
 	Content string
 	IsError bool
 }
 
-// Passage is a numbered source put before the model as
+// Passage is a numbered source, shown to the model as
 // <passage id="N" title="…">…</passage>.
 type Passage struct {
 	N       int // 1-based; what the model cites as [N]
@@ -114,9 +114,8 @@ type Document struct {
 	Title string
 }
 
-// Facts is what a request is about, in the words of the domain. Remote models
-// read the prompt (Messages) and ignore it; the offline engine works from it
-// alone.
+// Facts is a request as structured data. The offline engine reads only Facts;
+// remote models read only the prompt (Messages).
 type Facts struct {
 	Message    string      // the person's latest message, mentions left out
 	Recent     []Message   // up to five earlier messages, oldest first
@@ -128,7 +127,7 @@ type Facts struct {
 	Location   string
 	WebAllowed bool
 	Tools      []Tool // what may be called
-	Used       []Used // what was called in this turn, in order
+	Used       []Used // tool calls of this turn, in order
 	Images     int    // pictures that came with the message
 }
 
@@ -149,31 +148,31 @@ type Schema struct {
 	JSON        json.RawMessage
 }
 
-// Model is what activities talk to. Safe for concurrent use.
+// Model is a language model. Safe for concurrent use.
 type Model interface {
-	// Structured asks for JSON that satisfies schema and decodes it into out,
-	// by what the provider can do (schema, forced tool call, prompt), with one
-	// repair attempt. ErrUnparseable when the answer still does not fit; Usage
-	// is right even then.
+	// Structured asks for JSON that satisfies schema and decodes it into out. It
+	// uses what the provider supports (schema, forced tool call or prompt) and
+	// makes one repair attempt. It returns ErrUnparseable when the answer still
+	// does not fit. Usage is correct even then.
 	Structured(ctx context.Context, r Request, schema Schema, out any) (chat.Usage, error)
-	// Stream writes the answer as it comes, and collects the tool calls that the
-	// model wants made. emit's error aborts the call. A stream that ends without a
-	// finish reason is an error (Retryable), never an answer. Usage is right as
-	// far as it is known even when there is an error.
+	// Stream emits the answer as it arrives and collects the model's tool calls. An
+	// error from emit aborts the call. A stream that ends without a finish reason
+	// is a Retryable error, never an answer. After an error, Usage covers what was
+	// consumed until then.
 	Stream(ctx context.Context, r Request, emit func(delta string) error) (Reply, error)
-	// Embed returns a vector per text; ErrNoEmbeddings when none is configured.
+	// Embed returns one vector per text, or ErrNoEmbeddings when no embedding model is configured.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// Info says what answers, for /api/config, /readyz and the page.
+	// Info describes the model, for /api/config, /readyz and the page.
 	Info() Info
 }
 
-// Painter makes pictures. Every model of llm/provider is one; Info.Image says
-// whether it can. Safe for concurrent use.
+// Painter generates pictures. Every model of llm/provider implements it;
+// Info.Image says whether it can. Safe for concurrent use.
 type Painter interface {
-	// Paint draws one picture. Size is "1024x1024", "1536x1024", "1024x1536" or
-	// empty for the model's choice. The key names this one order: it is sent
-	// along, so that a provider that honours it does not draw, or charge, twice.
-	// Like every call it is made once; ErrNoImages when no model is configured.
+	// Paint generates one picture. Size is "1024x1024", "1536x1024", "1024x1536" or
+	// empty for the model's choice. The idempotency key is sent along: providers
+	// that support it neither generate nor charge twice. Paint never retries. It
+	// returns ErrNoImages when no image model is configured.
 	Paint(ctx context.Context, prompt, size, idempotencyKey string) (Image, chat.Usage, error)
 }
 
@@ -183,20 +182,20 @@ type Info struct {
 	Name       string
 	NameStrong string
 	Embedding  string // model name; empty without embeddings
-	Image      string // model that paints; empty: none does
+	Image      string // image model; empty: no image model
 	Offline    bool
 	Vision     bool // takes Message.Images
 }
 
 // Error is a failed model call, typed by what can be done about it. Its text is
-// for the log: it names provider, model and status, and never a key. Upstream
-// text stays out of Temporal's history: activities translate it.
+// for the log: it names provider, model and status, never a key. Activities
+// translate it, so that no provider text gets into Temporal's history.
 type Error struct {
 	Code       string        // one of chat.CodeModel…
-	Retryable  bool          // 408, 409, 429, 5xx, network, cut stream, silence
-	RetryAfter time.Duration // as the provider asked; 0 when it did not
-	Status     int           // HTTP status; 0 when none came
-	Hint       string        // safe for people: e.g. which variable to check
+	Retryable  bool          // 408, 409, 429, 5xx, network error, incomplete stream, timeout
+	RetryAfter time.Duration // from the provider; 0 when it sent none
+	Status     int           // HTTP status; 0 without a response
+	Hint       string        // safe to show, e.g. which variable to check
 	Err        error
 }
 

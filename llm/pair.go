@@ -1,18 +1,18 @@
 package llm
 
-// unanswered is what a model reads of a call whose result is not there.
+// unanswered is the result that a model reads for a call without a result.
 const unanswered = "There is no result: the call was not finished."
 
-// Paired is messages as every provider takes them: each tool call of an
-// assistant is followed at once by exactly one tool message, in the order of the
-// calls. A call without a result gets one that says so; a result without its
-// call is left out. The given messages stay as they are.
+// Paired returns messages in the form that every provider accepts: exactly one
+// tool message follows each tool call, in the order of the calls. A call without
+// a result gets one that says so; a result without a call is dropped. The input
+// does not change.
 func Paired(messages []Message) []Message {
 	out := make([]Message, 0, len(messages))
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
 		if m.Role == ToolRole {
-			continue // its call does not stand before it
+			continue // no call precedes it
 		}
 		if m.Role != Assistant {
 			m.Calls = nil
@@ -37,7 +37,7 @@ func Paired(messages []Message) []Message {
 	return out
 }
 
-// distinct leaves out calls whose id an earlier one of the same message has.
+// distinct drops calls that repeat the id of an earlier call.
 func distinct(calls []ToolCall) []ToolCall {
 	seen := map[string]bool{}
 	var out []ToolCall

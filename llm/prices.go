@@ -15,8 +15,8 @@ type Price struct {
 	Picture float64 `json:"picture"`
 }
 
-// PriceTable holds prices by the beginning of a model's name, so that a dated
-// name ("gpt-5.4-mini-2026-03-05") is found under its family.
+// PriceTable holds prices by model name prefix, so that a dated name
+// ("gpt-5.4-mini-2026-03-05") has the price of its family.
 type PriceTable struct {
 	prices map[string]Price
 }
@@ -48,15 +48,15 @@ func ParsePrices(data []byte) (*PriceTable, error) {
 	return t, nil
 }
 
-// Cost is what a call costs in US dollars; 0 for a model the table does not
-// know. The longest matching prefix decides. A nil table knows no model.
+// Cost returns the price of a call in US dollars, by the longest matching prefix.
+// Unknown models and a nil table cost 0.
 func (t *PriceTable) Cost(model string, tokensIn, tokensOut int) float64 {
 	p := t.price(model)
 	return (float64(tokensIn)*p.In + float64(tokensOut)*p.Out) / 1e6
 }
 
-// Picture is what one picture costs in US dollars, of a model that counts no
-// tokens.
+// Picture returns the price of one picture in US dollars, for models that count
+// no tokens.
 func (t *PriceTable) Picture(model string) float64 { return t.price(model).Picture }
 
 func (t *PriceTable) price(model string) Price {

@@ -29,7 +29,7 @@ func TestCostTakesTheLongestMatchingPrefix(t *testing.T) {
 	}
 }
 
-func TestDefaultPricesKnowTheirModels(t *testing.T) {
+func TestDefaultPricesIncludeDatedModelNames(t *testing.T) {
 	if got := DefaultPrices().Cost("claude-haiku-4-5-20251001", 1_000_000, 0); got != 1 {
 		t.Errorf("claude-haiku-4-5 costs %v a million tokens in, want 1", got)
 	}
@@ -41,10 +41,10 @@ func TestANilPriceTableChargesNothing(t *testing.T) {
 	}
 }
 
-func TestParsePricesRefusesNonsense(t *testing.T) {
+func TestParsePricesRejectsInvalidTables(t *testing.T) {
 	for _, data := range []string{`[`, `{"m":{"in":-1,"out":0}}`, `{"m":3}`} {
 		if _, err := ParsePrices([]byte(data)); err == nil {
-			t.Errorf("ParsePrices(%s) took it", data)
+			t.Errorf("ParsePrices(%s) accepted it", data)
 		}
 	}
 }

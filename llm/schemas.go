@@ -54,7 +54,7 @@ var DocResolutionSchema = Schema{
 "reasoning":{"type":"string"}}}`),
 }
 
-// WebQuery is the structured answer that words a web search.
+// WebQuery is the structured answer with the query of a web search.
 type WebQuery struct {
 	Query string `json:"query"`
 }

@@ -2,18 +2,17 @@ package llm
 
 import "unicode/utf8"
 
-// imageTokens is what a picture is taken to be; providers count between 250 and
-// 1,500.
+// imageTokens is the estimate for one picture; providers count between 250 and 1,500.
 const imageTokens = 800
 
-// EstimateTokens guesses how many tokens a text is, for providers that do not
-// say: four characters a token, rounded up.
+// EstimateTokens estimates the tokens of a text at four characters per token,
+// rounded up, for providers that report no usage.
 func EstimateTokens(text string) int {
 	return (utf8.RuneCountInString(text) + 3) / 4
 }
 
-// EstimatePrompt is EstimateTokens over a prompt, its pictures and tool calls
-// included, with four tokens a message for its frame.
+// EstimatePrompt estimates a prompt with its pictures and tool calls, plus four
+// tokens of overhead per message.
 func EstimatePrompt(messages []Message) int {
 	n := 0
 	for _, m := range messages {
@@ -22,7 +21,7 @@ func EstimatePrompt(messages []Message) int {
 	return n
 }
 
-// EstimateCalls is EstimateTokens over tool calls.
+// EstimateCalls estimates tool calls.
 func EstimateCalls(calls []ToolCall) int {
 	n := 0
 	for _, c := range calls {
@@ -31,7 +30,7 @@ func EstimateCalls(calls []ToolCall) int {
 	return n
 }
 
-// EstimateTools is EstimateTokens over the definitions of tools.
+// EstimateTools estimates the definitions of tools.
 func EstimateTools(tools []Tool) int {
 	n := 0
 	for _, t := range tools {

@@ -70,7 +70,7 @@ func TestTimeoutCancelsTheCallAndIsReportedToTheModel(t *testing.T) {
 			select {
 			case <-cancelled:
 			case <-time.After(testTimeout):
-				t.Fatal("the server was not told")
+				t.Fatal("the server got no cancellation")
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func (r *rig) inTime(called <-chan struct{}, name string) tools.Result {
 		default:
 		}
 	}
-	r.t.Fatal("no call has come in time")
+	r.t.Fatal("no call arrived before its timeout")
 	return tools.Result{}
 }
 

@@ -109,7 +109,7 @@ func (r *rig) until(what string, ok func(state) bool) state {
 				return s
 			}
 		case <-deadline:
-			r.t.Fatalf("%s never was so: %v", what, r.States())
+			r.t.Fatalf("timeout waiting for %s: %v", what, r.States())
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (r *rig) tool(name string) tools.Tool {
 	all := r.Tools(r.t.Context(), "somebody")
 	i := slices.IndexFunc(all, func(t tools.Tool) bool { return t.Name == name })
 	if i < 0 {
-		r.t.Fatalf("%s is none of %v", name, r.names())
+		r.t.Fatalf("%s is not one of %v", name, r.names())
 	}
 	return all[i]
 }

@@ -140,7 +140,7 @@ func TestPicturesOfAResultAreLimited(t *testing.T) {
 	g := &gallery{}
 	got := reading(g, "c1").read(t.Context(), shows("image/png", many...))
 	require.Len(t, got.Attachments, chat.MaxAttachments)
-	require.Len(t, g.kept, chat.MaxAttachments, "each has an id of its own")
+	require.Len(t, g.kept, chat.MaxAttachments, "each picture has its own id")
 	require.Equal(t, 3, strings.Count(got.Content, "not shown]"))
 
 	half := append(bytes.Clone(small), make([]byte, pictures.MaxBytes*2/3)...)
@@ -162,7 +162,7 @@ func TestPictureThatCannotBeStoredIsMentioned(t *testing.T) {
 	t.Parallel()
 	small := drawn(t, 2, png.Encode)
 	unavailable := &gallery{errs: []error{db.ErrUnavailable}}
-	require.Len(t, reading(unavailable, "c1").read(t.Context(), shows("image/png", small)).Attachments, 1, "it waits for the database")
+	require.Len(t, reading(unavailable, "c1").read(t.Context(), shows("image/png", small)).Attachments, 1, "storing is retried until the database is available")
 
 	gone := &gallery{errs: []error{db.ErrNotFound}} // the conversation was deleted meanwhile
 	got := reading(gone, "c1").read(t.Context(), shows("image/png", small))

@@ -153,7 +153,7 @@ func Listen(cfg *config.Config) (net.Listener, error) {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &config.Error{Variable: "PORT", Problem: fmt.Sprintf("port %d is taken; stop what listens there or choose another port", cfg.Port)}
+		return nil, &config.Error{Variable: "PORT", Problem: fmt.Sprintf("port %d is in use; stop the program that uses it or choose another port", cfg.Port)}
 	case errors.Is(err, syscall.EACCES):
 		return nil, &config.Error{Variable: "PORT", Problem: fmt.Sprintf("port %d needs more rights; choose one above 1023", cfg.Port)}
 	}

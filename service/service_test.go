@@ -106,7 +106,7 @@ func TestOccupiedPortAndUnwritableFolderNameTheirVariable(t *testing.T) {
 	cfg.Port = l.Addr().(*net.TCPAddr).Port
 	_, err = service.Listen(cfg)
 	require.ErrorContains(t, err, "PORT: port ")
-	require.ErrorContains(t, err, "is taken")
+	require.ErrorContains(t, err, "is in use")
 
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "in the way")

@@ -1,6 +1,5 @@
 // Command palaver-standalone is Palaver in one process: page, API and worker
-// with an embedded Temporal, its Web UI and SQLite. It is what make run
-// starts.
+// with an embedded Temporal, its Web UI and SQLite. make run starts it.
 package main
 
 import (

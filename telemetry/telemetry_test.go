@@ -127,7 +127,7 @@ func TestTurnHasOneTraceAcrossProcesses(t *testing.T) {
 	first, second := b.finished(), other.finished()
 	node, call, turn := first["compare"], first["chat large"], second["turn"]
 	b.Equal(node.SpanContext.TraceID(), turn.SpanContext.TraceID())
-	b.Equal(node.Parent.SpanID(), turn.SpanContext.SpanID(), "nodes hang from the turn")
+	b.Equal(node.Parent.SpanID(), turn.SpanContext.SpanID(), "the parent of a node is the turn")
 	b.Equal(call.Parent.SpanID(), node.SpanContext.SpanID())
 	b.False(turn.Parent.SpanID().IsValid(), "the turn is the root")
 	b.Len(turn.Events, 2)

@@ -68,7 +68,7 @@ func TestOwnToolsHaveNamesAndSchemasThatModelsAccept(t *testing.T) {
 	require.Len(t, NewBox(slog.New(slog.DiscardHandler), own).Tools(t.Context(), "ann", chat.AgentInfo{}), len(own))
 	for _, tool := range own {
 		require.NotEmpty(t, tool.Description)
-		require.Equal(t, tool.SideEffects, tool.Approval != Never, "what has side effects asks: %s", tool.Name)
+		require.Equal(t, tool.SideEffects, tool.Approval != Never, "a tool with side effects must ask: %s", tool.Name)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestSearchDocumentsFindsDocumentsByIDTitleOrPartOfATitle(t *testing.T) {
 	require.True(t, r.IsError)
 	require.Contains(t, r.Content, "No document is called nowhere.")
 	require.Empty(t, l.query, "nothing was searched")
-	require.True(t, do(t, SearchDocuments(l, l), "bob", `{"query":"x","documents":["d1"]}`).IsError, "somebody else's is unknown")
+	require.True(t, do(t, SearchDocuments(l, l), "bob", `{"query":"x","documents":["d1"]}`).IsError, "documents of other owners are unknown")
 }
 
 func TestSearchDocumentsReportsAnEmptyResult(t *testing.T) {
@@ -145,7 +145,7 @@ func TestLongResultIsReadToItsEndInParts(t *testing.T) {
 		r := do(t, tool, "ann", fmt.Sprintf(`{"call":"c7","offset":%d}`, offset))
 		require.False(t, r.IsError)
 		_, whole := Head("c8", r.Content)
-		require.True(t, whole, "what is read is not cut once more")
+		require.True(t, whole, "a part is not truncated again")
 		text, note, more := strings.Cut(r.Content, "\n[")
 		read = append(read, []rune(text)...)
 		if !more {
@@ -217,7 +217,7 @@ func TestGenerateImageStoresThePictureAndReturnsItsURL(t *testing.T) {
 
 	again := do(t, GenerateImage(p, g, false), "ann", `{"prompt":"a cat"}`)
 	require.Equal(t, []string{id}, again.Attachments)
-	require.Equal(t, 1, p.calls, "a picture that stands is not drawn, or paid for, again")
+	require.Equal(t, 1, p.calls, "a stored picture is not generated, or paid for, again")
 }
 
 func TestGenerateImageReportsAProvidersRefusal(t *testing.T) {
@@ -234,7 +234,7 @@ func TestGenerateImageReportsAProvidersRefusal(t *testing.T) {
 	}
 	cut := &llm.Error{Code: chat.CodeModelUnavailable, Err: errors.New("line cut")}
 	_, err := GenerateImage(&painter{err: cut}, &gallery{}, false).Run(t.Context(), Call{Arguments: json.RawMessage(`{"prompt":"a cat"}`)})
-	require.ErrorIs(t, err, cut, "nobody knows whether it was drawn")
+	require.ErrorIs(t, err, cut, "the outcome is unknown")
 }
 
 func TestPaidPictureIsStoredAfterADatabaseOutage(t *testing.T) {

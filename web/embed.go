@@ -20,10 +20,10 @@ import (
 var dist embed.FS
 
 // Handler serves the page at / and /chat/<id>, and its files below them. Files
-// under /assets have a hash of their content in their names and may be cached
-// for good; the page itself is asked for each time. Anything else is 404, so
-// that a mistyped address of the API does not answer with a page. In a binary
-// built without the page, / says so with 503. Whoever takes gzip gets it.
+// under /assets have a content hash in their names and are cached without a limit;
+// the page itself is revalidated each time. Anything else is 404, so that a wrong
+// API path does not return the page. A binary built without the page answers / with
+// 503. Responses are gzipped for clients that accept it.
 func Handler() http.Handler {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

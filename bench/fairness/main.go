@@ -1,7 +1,7 @@
-// Command fairness measures what one user's flood does to another: the time of
-// a new user's first turn, alone and while somebody else has hundreds of turns
-// waiting, each on a thread of its own. Look at the ratio; the times depend on
-// the machine.
+// Command fairness measures how one user's load affects another: the time of a new
+// user's first turn, without load and while another user has hundreds of turns
+// queued, each on its own thread. The ratio matters; the times depend on the
+// machine.
 //
 //	go run ./bench/fairness -server bin/palaver-standalone -flood 500
 package main
@@ -62,7 +62,7 @@ func run(ctx context.Context, server string, pace llmtest.Pace, flood, probes in
 	running := make(chan struct{})
 	go func() { done <- flooder.ask(ctx, flood, sync.OnceFunc(func() { close(running) })) }()
 	select {
-	case <-running: // all of it was sent by then
+	case <-running: // every message of the flood was sent
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -75,9 +75,9 @@ func run(ctx context.Context, server string, pace llmtest.Pace, flood, probes in
 		return fmt.Errorf("the flood: %w", err)
 	}
 	took := time.Since(began)
-	fmt.Printf("flood: %d turns in %.1f s (%.1f turns/s, %d tries refused), %d still waiting when the others were done\n",
+	fmt.Printf("flood: %d turns in %.1f s (%.1f turns/s, %d attempts rejected), %d still queued when the others ended\n",
 		flood, took.Seconds(), float64(flood)/took.Seconds(), flooder.refused.Load(), int64(flood)-answered)
-	fmt.Printf("%-22s %10s %10s %8s\n", "another's first turn", "alone", "in flood", "ratio")
+	fmt.Printf("%-22s %10s %10s %8s\n", "other user's first turn", "alone", "in flood", "ratio")
 	row("first event", alone, beside, func(t stack.Timing) time.Duration { return t.First })
 	row("first token", alone, beside, func(t stack.Timing) time.Duration { return t.Token })
 	row("terminal event", alone, beside, func(t stack.Timing) time.Duration { return t.End })
@@ -107,8 +107,8 @@ func visitors(ctx context.Context, s *stack.Stack, n int) (all []*visitor, _ err
 	return all, nil
 }
 
-// ask sends n turns at once, each on a thread of its own, and waits for all.
-// begun, unless nil, is called when one of them begins.
+// ask sends n turns at once, each on its own thread, and waits for all. It calls
+// begun, unless nil, when one of them begins.
 func (v *visitor) ask(ctx context.Context, n int, begun func()) error {
 	v.answered.Store(0)
 	failures := make([]error, n)

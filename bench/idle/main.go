@@ -1,6 +1,6 @@
-// Command idle measures what rests: pages that follow a thread on which nothing
-// happens, a worker that restarts with many open threads, and a worker with
-// many idle threads.
+// Command idle measures the cost of idle resources: pages that follow an idle
+// thread, the restart of a worker with many open threads, and a worker with many
+// idle threads.
 //
 //	go run ./bench/idle -pages 1000 -open 1000 -threads 10000
 //
@@ -39,11 +39,11 @@ func main() {
 	var o options
 	flag.StringVar(&o.binaries.Standalone, "server", "bin/palaver-standalone", "Palaver's one command, for Temporal and NATS")
 	flag.StringVar(&o.binaries.Palaver, "palaver", "bin/palaver", "Palaver's roles")
-	flag.IntVar(&o.pages, "pages", 1000, "resting pages, each following a thread of its own; 0 leaves them out")
-	flag.IntVar(&o.open, "open", 1000, "open threads when the worker restarts; 0 leaves the restart out")
-	flag.IntVar(&o.long, "long", 200, "turns of the one long thread that is asked after the restart, too")
-	flag.IntVar(&o.resting, "threads", 10000, "idle threads of a worker; 0 leaves them out")
-	flag.DurationVar(&o.rest, "rest", time.Minute, "time to measure for while nothing happens")
+	flag.IntVar(&o.pages, "pages", 1000, "idle pages, each following its own thread; 0 skips them")
+	flag.IntVar(&o.open, "open", 1000, "open threads when the worker restarts; 0 skips the restart")
+	flag.IntVar(&o.long, "long", 200, "turns of a long thread that also gets a message after the restart")
+	flag.IntVar(&o.resting, "threads", 10000, "idle threads of a worker; 0 skips them")
+	flag.DurationVar(&o.rest, "rest", time.Minute, "duration of each idle measurement")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -54,7 +54,7 @@ func main() {
 
 const database = "palaver"
 
-// bench is Palaver with threads at rest.
+// bench is Palaver with idle threads.
 type bench struct {
 	options
 	pg      *stack.Postgres
@@ -87,7 +87,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if _, err := u.Upload(ctx); err != nil { // from its first request on it is one caller
+	if _, err := u.Upload(ctx); err != nil { // the first request sets the user's cookie
 		return err
 	}
 	b := &bench{options: o, pg: pg, apart: a, user: u}
@@ -108,7 +108,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// fill makes threads until there are n.
+// fill creates threads until there are n.
 func (b *bench) fill(ctx context.Context, n int) error {
 	const atOnce = 16
 	began, have := time.Now(), len(b.threads)
@@ -133,7 +133,7 @@ func (b *bench) fill(ctx context.Context, n int) error {
 
 var message = stack.Message{"agent": "assistant", "message": "Tell me about liquidity."}
 
-// usage is that of API, worker, Temporal with NATS, and Postgres.
+// usage returns the usage of API, worker, Temporal with NATS, and Postgres.
 func (b *bench) usage() (all [4]stack.Usage, err error) {
 	for i, pid := range []int{b.apart.API.Pid(), b.apart.Worker.Pid(), b.apart.Infra.Pid(), b.pg.Pid()} {
 		if all[i], err = stack.UsageOf(pid); err != nil {
@@ -143,7 +143,7 @@ func (b *bench) usage() (all [4]stack.Usage, err error) {
 	return all, nil
 }
 
-// watch prints what everything uses while nothing happens.
+// watch prints the usage of every process while idle.
 func (b *bench) watch(ctx context.Context) error {
 	if err := pause(ctx, settle); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (b *bench) watch(ctx context.Context) error {
 	}
 	for i, name := range []string{"API", "worker", "Temporal, NATS", "Postgres"} {
 		memory := fmt.Sprintf(", %d MiB", after[i].Memory>>20)
-		if i == 3 { // its processes share most of theirs
+		if i == 3 { // its processes share most of their memory
 			memory = ""
 		}
 		fmt.Printf("  %-15s %5.2f %% of a core%s\n", name, 100*(after[i].CPU-before[i].CPU).Seconds()/b.rest.Seconds(), memory)
@@ -179,7 +179,7 @@ func (b *bench) watch(ctx context.Context) error {
 	return nil
 }
 
-// settle is how long what has just happened may have after-effects.
+// settle is the wait for the after-effects of the previous step.
 const settle = 5 * time.Second
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -206,12 +206,11 @@ func (b *bench) follow(ctx context.Context) error {
 			_, _ = io.Copy(io.Discard, resp.Body) // it ends with open
 		})
 	}
-	fmt.Printf("%d resting pages (follow=thread) on one API process\n", b.pages)
+	fmt.Printf("%d idle pages (follow=thread) on one API process\n", b.pages)
 	return b.watch(ctx)
 }
 
-// restart restarts the worker and sends a message to a short thread and to a
-// long one.
+// restart restarts the worker and sends messages to a short and a long thread.
 func (b *bench) restart(ctx context.Context) error {
 	longThread := uuid.NewString()
 	for range b.long {
@@ -237,7 +236,7 @@ func (b *bench) restart(ctx context.Context) error {
 		}
 		fmt.Printf("  %-23s first event after %s, done after %s\n", t.name, timing.First.Round(time.Millisecond), timing.End.Round(time.Millisecond))
 	}
-	// Every thread is asked once, so that the worker replays each.
+	// A message to every thread makes the worker replay each.
 	before, err := b.usage()
 	if err != nil {
 		return err
@@ -273,7 +272,7 @@ func (b *bench) restart(ctx context.Context) error {
 	return nil
 }
 
-// idle watches a worker all of whose threads rest.
+// idle watches a worker whose threads are all idle.
 func (b *bench) idle(ctx context.Context) error {
 	fmt.Printf("%d idle threads\n", len(b.threads))
 	return b.watch(ctx)

@@ -1,7 +1,6 @@
-// Command latency measures what people wait for with a model that takes its
-// time: 300 ms for a structured call, 300 ms to its first token and 15 ms a
-// token, at 20 threads. It says whether the product's
-// targets hold: the documents agent's first token within
+// Command latency measures response times with a model of realistic latency: 300 ms
+// for a structured call, 300 ms to its first token and 15 ms per token, at 20
+// threads. It checks the targets: the documents agent's first token within
 // 1 s, the assistant's within 450 ms, 200 tokens done within 5 s, and a tool's
 // overhead without its own time within 500 ms, all at the 95th percentile.
 //
@@ -80,8 +79,8 @@ func run(ctx context.Context, server string, threads, turns int) error {
 	if r, err = u.Measure(ctx, threads, turns, tool); err != nil {
 		return err
 	}
-	// Two model calls up to their first token are the model's own time; the tool's
-	// own is a look-up of some milliseconds and counts here.
+	// The model's own time is that of two calls up to their first token. The tool's
+	// look-up of some milliseconds counts as overhead.
 	check("a tool call: overhead up to the answer's first token", r.Token, 2*pace.FirstToken, 500*time.Millisecond)
 	if missed {
 		return errMissed

@@ -1,7 +1,7 @@
 // How the page feels, measured in a real browser against the real binary:
 // opening it, scrolling a long conversation, and typing while a long answer is
-// written. Every case is measured next to its easy counterpart in the same run,
-// round by round, and told as a ratio: the machine's own pace goes out of it.
+// written. Each round measures every case next to an easy counterpart and reports
+// the ratio, which does not depend on the machine's speed.
 //
 //   make bench-page            (ROUNDS=5)
 import { addDocument, conversation } from "../../e2e/thread.mjs";
@@ -30,7 +30,7 @@ const model = await startSlowModel(longAnswer(), PIECE_MS);
 const stack = await startStack(model.settings);
 const browser = await startBrowser();
 
-/** Notes tasks over 50 ms, and how long each key press took to be on the screen. */
+/** Records tasks over 50 ms, and the time from each key press to its paint. */
 const observe = (page) =>
   page.addInitScript(() => {
     window.long = [];
@@ -57,7 +57,7 @@ async function inPage(work) {
   }
 }
 
-/** A conversation of n messages, as the server would give it. What is sent in it goes to the server. */
+/** Mocks a conversation of n messages. New messages go to the real server. */
 async function openThread(page, n) {
   const id = crypto.randomUUID();
   const messages = [];
@@ -70,7 +70,7 @@ async function openThread(page, n) {
   const last = messages.at(-1).metadata.turn_id;
   await page.route(`**/api/ui/chat/${id}?*`, (route) => route.fulfill({ json: { id, messages, more: false } }));
   await page.route(`**/api/chat/history/${id}?*`, (route) => route.fulfill({ json: { thread_id: id, messages: [{ turn_id: last }], pending_interrupt: null, active_turn: null, branches: {} } }));
-  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // nothing happens elsewhere
+  await page.route(`**/api/chat/stream/${id}?*`, () => {}); // no events from other pages
   await page.route(`**/api/conversations/${id}`, (route) => route.fulfill({ json: { id, title: "Pretended", created_at: new Date().toISOString() } }));
   const began = performance.now();
   await page.goto(`/chat/${id}`);

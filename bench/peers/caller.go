@@ -52,7 +52,7 @@ func (c *client) post(ctx context.Context, path string, body any) (*http.Respons
 	return resp, nil
 }
 
-// Upload stores a document as the passages that Palaver would cut it into.
+// Upload stores a document as the passages that Palaver would split it into.
 func (c *client) Upload(ctx context.Context, title, text string) (string, error) {
 	type passage struct {
 		Ordinal int    `json:"ordinal"`
@@ -74,7 +74,7 @@ func (c *client) Upload(ctx context.Context, title, text string) (string, error)
 	return reply.ID, json.NewDecoder(resp.Body).Decode(&reply)
 }
 
-// kind is what an event is in any wire format.
+// kind is the meaning of an event, in any wire format.
 type kind int
 
 const (
@@ -86,8 +86,8 @@ const (
 	failed
 )
 
-// read times the events of a stream up to its end. kindOf tells what an event is
-// by its name, which may be empty, and its data.
+// read times the events of a stream up to its end. kindOf classifies an event by
+// its name, which may be empty, and its data.
 func read(resp *http.Response, sent time.Time, kindOf func(name string, data []byte) (kind, error), began func()) (t stack.Timing, last kind, err error) {
 	defer func() { _ = resp.Body.Close() }()
 	lines := bufio.NewScanner(resp.Body)
@@ -138,7 +138,7 @@ func typed(data []byte) (string, error) {
 	return e.Type, json.Unmarshal(data, &e)
 }
 
-// langGraphCaller speaks LangGraph's own stream: events named by stream mode.
+// langGraphCaller reads LangGraph's stream: events named by stream mode.
 type langGraphCaller struct{ client }
 
 func langGraphKind(name string, data []byte) (kind, error) {
@@ -179,7 +179,7 @@ func (c *langGraphCaller) Asks(ctx context.Context, thread, document string) err
 	}, langGraphKind, map[string]any{"resume": document})
 }
 
-// dbosCaller speaks to the DBOS peer, whose events name their type.
+// dbosCaller calls the DBOS peer; its events name their type.
 type dbosCaller struct{ client }
 
 func dbosKind(_ string, data []byte) (kind, error) {
@@ -236,7 +236,7 @@ func asks(send func(map[string]any) (*http.Response, error), kindOf func(string,
 			return err
 		}
 		if last != step.want {
-			return fmt.Errorf("a turn that must ask went another way (event %d, not %d)", last, step.want)
+			return fmt.Errorf("unexpected event %d in a turn that must ask; want %d", last, step.want)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// figures are what was measured: by system and figure, one value a round.
+// figures are the measurements by system and figure, one value per round.
 type figures map[string]map[string][]float64
 
 func (f figures) add(system, figure string, value float64) {
@@ -19,7 +19,7 @@ func (f figures) add(system, figure string, value float64) {
 	f[system][figure] = append(f[system][figure], value)
 }
 
-// median is that of the rounds; false when the figure was not measured.
+// median returns the median of the rounds; false when the figure was not measured.
 func (f figures) median(system, figure string) (float64, bool) {
 	values := slices.Sorted(slices.Values(f[system][figure]))
 	if len(values) == 0 {
@@ -31,7 +31,7 @@ func (f figures) median(system, figure string) (float64, bool) {
 	return values[len(values)/2], true
 }
 
-// rounds is how many values the figures of a round have.
+// rounds returns the number of rounds.
 func (f figures) rounds() int {
 	most := 0
 	for _, figures := range f {
@@ -40,8 +40,7 @@ func (f figures) rounds() int {
 	return most
 }
 
-// load adds the figures of a file; one that is not there has none, and "" is no
-// file.
+// load adds the figures of a file. A missing file and "" have none.
 func (f figures) load(file string) error {
 	if file == "" {
 		return nil

@@ -1,13 +1,13 @@
-// Command peers runs the documents agent's turn on Palaver and on what people
-// use instead of it, the same load on each in turns, and writes one table:
-// what a person waits for, turns per second, and the CPU of a turn.
+// Command peers runs the documents agent's turn on Palaver and on alternatives. It
+// runs the same load on each in alternation and writes one table: response times,
+// turns per second, and CPU per turn.
 //
 //	make bench-peers                                  # all of it, into docs/performance.md
 //	go run ./bench/peers -only palaver,langgraph-lean -rounds 1 -scale 0.2 -print
 //
-// The load generator and the scripted model are this process and count for
-// nobody. CPU is that of all processes of a system: server, Temporal, NATS, and
-// the Postgres that it has for itself.
+// The load generator and the scripted model run in this process and do not count.
+// The CPU of a system is that of all its processes: server, Temporal, NATS and its
+// own Postgres.
 package main
 
 import (
@@ -46,11 +46,11 @@ func main() {
 	flag.StringVar(&o.dbos, "dbos", "bin/peer-dbos", "the DBOS peer's program")
 	flag.StringVar(&o.only, "only", "", "systems to run, comma-separated; empty for all: "+strings.Join(names(), ", "))
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; each runs every system once, and the table has the medians")
-	flag.Float64Var(&o.scale, "scale", 1, "how many turns to run, as a share of the usual number")
-	flag.BoolVar(&o.curves, "curves", true, "measure the curves over clients, length of a thread, viewers and documents, too")
-	flag.BoolVar(&o.together, "together", false, "with a model that takes its time, begin on all threads in the same instant instead of one after another over the time of a turn")
-	flag.StringVar(&o.results, "results", "", "file that keeps the figures: those in it count, too, and new ones are added after each system, so that a run can be cut into several")
-	flag.StringVar(&o.document, "write", "docs/performance.md", "document whose part between the markers is replaced")
+	flag.Float64Var(&o.scale, "scale", 1, "factor for the number of turns")
+	flag.BoolVar(&o.curves, "curves", true, "also measure the curves over clients, thread length, viewers and documents")
+	flag.BoolVar(&o.together, "together", false, "with a slow model, start all threads at once instead of spread over the time of a turn")
+	flag.StringVar(&o.results, "results", "", "file with figures: they are loaded at the start and saved after each system, so that a run can be split")
+	flag.StringVar(&o.document, "write", "docs/performance.md", "document in which to replace the part between the markers")
 	flag.BoolVar(&o.print, "print", false, "print the table instead of writing it into the document")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -78,7 +78,7 @@ func run(ctx context.Context, o options) error {
 	}
 	began := time.Now()
 	for round := range o.rounds {
-		// Another order each round, so that none always runs on what another left.
+		// The order changes each round, so that no system always runs after the same one.
 		for i := range chosen {
 			s := chosen[(i+round)%len(chosen)]
 			progress("round %d of %d: %s", round+1, o.rounds, s.name)

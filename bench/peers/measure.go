@@ -14,13 +14,13 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// How fast the scripted model answers.
+// The speeds of the scripted model.
 var (
 	instant = llmtest.Pace{Tokens: 50}
 	slow    = llmtest.Pace{Structured: 300 * time.Millisecond, FirstToken: 300 * time.Millisecond, PerToken: 15 * time.Millisecond, Tokens: 100}
 )
 
-// action is whether a message names its action.
+// action is the action that a message names, if any.
 type action string
 
 const (
@@ -28,9 +28,8 @@ const (
 	explicit action = "inquire"
 )
 
-// message asks about the benchmark's document. With an explicit action rules can
-// tell everything, and the model only answers; else it is asked for the action
-// and for the documents as well.
+// message returns a question about the benchmark's document. With an explicit
+// action only the answer needs the model; otherwise action and documents do too.
 func (r *running) message(a action) stack.Message {
 	if a == explicit {
 		return stack.Message{"message": "how high must the liquidity coverage ratio be?", "tagged_doc_ids": []string{r.document}, "action": string(a)}
@@ -39,7 +38,7 @@ func (r *running) message(a action) stack.Message {
 	return stack.Message{"message": "What does the circular say about the liquidity coverage ratio under CRR2?", "tagged_doc_ids": []string{r.document}}
 }
 
-// check makes sure that a system does the whole turn, its question included.
+// check verifies that a system can run a turn with a question.
 func (r *running) check(ctx context.Context) error {
 	if err := r.caller.Asks(ctx, uuid.NewString(), r.document); err != nil {
 		return fmt.Errorf("question and answer: %w", err)
@@ -47,7 +46,7 @@ func (r *running) check(ctx context.Context) error {
 	return nil
 }
 
-// round measures what the table has.
+// round measures the rows of the table.
 func (b *bench) round(ctx context.Context, r *running) error {
 	for _, a := range []action{inferred, explicit} {
 		for _, l := range []clientLoad{{1, 60}, {32, 320}} {
@@ -108,7 +107,7 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// What the curves have.
+// The points of the curves.
 var (
 	curveClients   = []int{1, 2, 4, 8, 16, 32, 64}
 	curveLength    = []int{10, 50, 100, 200, 400}
@@ -116,7 +115,7 @@ var (
 	curveViewers   = []int{1, 10, 100}
 )
 
-// curve measures a system under more and more of something.
+// curve measures a system at increasing load, thread length, documents and viewers.
 func (b *bench) curve(ctx context.Context, r *running) error {
 	for _, n := range curveClients {
 		if err := b.load(ctx, r, fmt.Sprintf("clients %d", n), n, b.turns(max(40, 4*n)), r.message(inferred)); err != nil {
@@ -158,18 +157,17 @@ func (b *bench) length(ctx context.Context, r *running) error {
 	return nil
 }
 
-// uploads is how many documents are stored at once; Palaver takes four of a
-// caller.
+// uploads is the number of concurrent uploads; Palaver allows four per user.
 const uploads = 4
 
-// minutes are the text of a document about something else.
+// minutes returns the text of an unrelated document.
 func minutes(n int) string {
 	subjects := []string{"the lease of the archive", "training for new staff", "a supplier of paper", "the canteen's prices", "the summer outing", "repairs to the lift"}
 	subject := subjects[n%len(subjects)]
 	return fmt.Sprintf("# Minutes %d\n\nThe committee met for the %dth time and spoke about %s. Nobody objected.\n\n## Decisions\n\nThe chair will write to whoever is concerned about %s before the month ends.", n, n, subject, subject)
 }
 
-// documents measures turns while the owner has more and more documents.
+// documents measures turns with an increasing number of the owner's documents.
 func (b *bench) documents(ctx context.Context, r *running) error {
 	have := 1
 	for _, want := range curveDocuments {
@@ -197,7 +195,7 @@ func (b *bench) documents(ctx context.Context, r *running) error {
 	return nil
 }
 
-// viewers measures a turn that more and more pages watch.
+// viewers measures a turn with an increasing number of viewers.
 func (b *bench) viewers(ctx context.Context, r *running, u *stack.User) error {
 	pace := slow
 	pace.Stamped = true
@@ -225,8 +223,8 @@ func (b *bench) viewers(ctx context.Context, r *running, u *stack.User) error {
 	return nil
 }
 
-// watched runs turns, each of which n pages follow from its first event on, and
-// returns how long each token took to each of them.
+// watched runs turns that n viewers follow from the first event, and returns the
+// delay of each token at each viewer.
 func watched(ctx context.Context, u *stack.User, n, turns int, m stack.Message) (stack.Times, error) {
 	var mu sync.Mutex
 	var delays stack.Times

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/bench/stack"
 )
 
-// palaverCaller speaks Palaver's native dialect.
+// palaverCaller calls Palaver in its native dialect.
 type palaverCaller struct{ *stack.User }
 
 func palaverKind(_ string, data []byte) (kind, error) {

@@ -13,7 +13,7 @@ type line struct {
 	what   string
 	figure string
 	unit   string
-	less   func(system) float64 // taken off: the model's own time
+	less   func(system) float64 // subtracted: the model's own time
 }
 
 func own(s system) float64 { return ms(slow.FirstToken) * float64(s.waits) }
@@ -62,7 +62,7 @@ func clients(n string) string {
 	return n + " clients"
 }
 
-// ordered are pairs in the order given.
+// ordered yields pairs in the given order.
 func ordered(pairs ...string) func(func(a, b string) bool) {
 	return func(yield func(a, b string) bool) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -81,7 +81,7 @@ func (l line) of(f figures, s system) (float64, bool) {
 	return v, ok
 }
 
-// report is the table, the goals and the curves.
+// report returns the table, the goals and the curves.
 func (b *bench) report(chosen []system, began time.Time) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "On %d cores (%s). Rounds: %d; each figure is their median. In parentheses: the figure divided by that of `%s`.\n",
@@ -113,7 +113,7 @@ func (b *bench) report(chosen []system, began time.Time) string {
 	return out.String()
 }
 
-// measured reports whether a table would show anything.
+// measured reports whether a table has any figure.
 func (b *bench) measured(lines []line, chosen []system) bool {
 	return slices.ContainsFunc(lines, func(l line) bool {
 		return slices.ContainsFunc(chosen, func(s system) bool { _, ok := l.of(b.figures, s); return ok })
@@ -138,13 +138,13 @@ func cell(v float64, ok bool, unit string) string {
 	return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, unit))
 }
 
-// goal is what must be true of Palaver's one command.
+// goal is a bound for Palaver's one command.
 type goal struct {
 	what   string
 	figure string
-	less   float64 // taken off
+	less   float64 // subtracted
 	bound  func(of func(system, figure string) float64) float64
-	least  bool // the bound is a lower one
+	least  bool // a lower bound
 }
 
 func times(factor float64, system, figure string) func(func(string, string) float64) float64 {
@@ -169,8 +169,8 @@ var goals = []goal{
 	{what: "64 clients with latency, first token above the model's own, p95", figure: "slow 64 token p95", less: own(systems[0]), bound: fixed(150)},
 }
 
-// goals compares Palaver's one command with what was asked of it, as far as both
-// sides were measured.
+// goals compares Palaver's one command with the goals for which both sides were
+// measured.
 func (b *bench) goals(out *strings.Builder) {
 	var rows strings.Builder
 	for _, g := range goals {

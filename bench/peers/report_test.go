@@ -20,10 +20,10 @@ func TestGoalsCompareMediansOfRounds(t *testing.T) {
 	b.goals(&out)
 	require.Contains(t, out.String(), "| 32 clients, turns/s: twice langgraph | at least 30.0 | 30.0 | holds |")
 	require.Contains(t, out.String(), "| 32 clients, turns/s: 1.5 times langgraph-lean | at least 37.5 | 30.0 | missed |")
-	require.NotContains(t, out.String(), "CPU", "what was not measured is not judged")
+	require.NotContains(t, out.String(), "CPU", "goals without figures are not reported")
 }
 
-func TestFiguresOfSeveralRunsAreKeptTogether(t *testing.T) {
+func TestFiguresOfSeveralRunsAreMerged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.json")
 	for run := range 3 {
 		f := figures{}
@@ -39,7 +39,7 @@ func TestFiguresOfSeveralRunsAreKeptTogether(t *testing.T) {
 	require.InDelta(t, 1, median, 0)
 }
 
-func TestTheModelsOwnTimeIsTakenOff(t *testing.T) {
+func TestModelTimeIsSubtracted(t *testing.T) {
 	b := &bench{figures: figures{}}
 	b.figures.add("palaver", "slow 64 token p50", 650)
 	b.figures.add("langgraph", "slow 64 token p50", 1000)

@@ -19,9 +19,9 @@ type system struct {
 	start func(ctx context.Context, b *bench) (*running, error)
 }
 
-// systems in the order of the table. Palaver asks for action and documents side
-// by side; the LangGraph.js graphs have one node after the other, as a graph with
-// these nodes is usually drawn, and the last of them has both at once, too.
+// systems in the order of the table. Palaver resolves action and documents
+// concurrently; so does langgraph-parallel. The other LangGraph.js graphs run one
+// node after the other, as such a graph is usually built.
 var systems = []system{
 	{"palaver", "Palaver, one command (embedded Temporal, SQLite)", 2, startPalaver},
 	{"palaver-apart", "Palaver, processes apart on Postgres (embedded Temporal)", 2, startApart},
@@ -46,18 +46,18 @@ type running struct {
 	caller   asker
 	upload   func(ctx context.Context, title, text string) (id string, err error)
 	pids     []int
-	said     []func() string // the ends of the programs' outputs
+	said     []func() string // return the end of each program's output
 	stop     func()
 }
 
-// asker sends turns, also one that makes the system ask.
+// asker sends turns, including one that asks a question.
 type asker interface {
 	stack.Caller
 	// Asks sends a message whose turn asks for a document, and answers it.
 	Asks(ctx context.Context, thread, document string) error
 }
 
-// logs are the last of what the programs have said, as an error, when they have.
+// logs returns the end of the programs' output as an error, if there is any.
 func (r *running) logs() error {
 	var all []error
 	for _, said := range r.said {
@@ -68,7 +68,7 @@ func (r *running) logs() error {
 	return errors.Join(all...)
 }
 
-// shownOutput is how much of a program's output an error repeats, in bytes.
+// shownOutput is the maximum of a program's output in an error, in bytes.
 const shownOutput = 2000
 
 func startPalaver(ctx context.Context, b *bench) (*running, error) {
@@ -104,7 +104,7 @@ func startApart(ctx context.Context, b *bench) (*running, error) {
 	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: append(a.Pids(), pg.Pid()), said: []func() string{a.API.Said, a.Worker.Said}, stop: stop}, nil
 }
 
-// poolSize is the connections of a peer's process: more made no difference.
+// poolSize is the number of database connections of a peer: more made no difference.
 const poolSize = "20"
 
 const peers = "bench/peers"
@@ -158,8 +158,8 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 	return &running{caller: c, upload: c.Upload, pids: []int{p.Pid(), pg.Pid()}, said: []func() string{p.Said}, stop: stop}, nil
 }
 
-// database is a Postgres of the system's own. Its commits do not wait for the
-// disk, since those of the one command's SQLite do not either.
+// database starts a Postgres for one system. Its commits do not wait for the disk,
+// because those of the one command's SQLite do not either.
 func database(ctx context.Context) (*stack.Postgres, string, error) {
 	pg, err := stack.StartPostgres(ctx, stack.LikeSQLite)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 const folder = "usr/share/doc/debian-policy"
 
-// documents are the manual and the checklist: from dir, else as installed, else
-// fetched with Debian's own tools and not kept.
+// documents returns the manual and the checklist: from dir, or the installed ones,
+// or downloaded with apt-get and not kept.
 func documents(ctx context.Context, dir string) (policy, checklist string, err error) {
 	if dir != "" {
 		return both(dir)
@@ -65,7 +65,7 @@ func both(dir string) (policy, checklist string, err error) {
 	return policy, checklist, err
 }
 
-// read returns the text of a file, or of the same with .gz.
+// read returns the text of a file, which may be gzipped with the suffix .gz.
 func read(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err == nil {

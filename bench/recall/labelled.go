@@ -14,8 +14,8 @@ type labelled struct {
 	items    []item
 }
 
-// section is where a section begins, in characters; it ends where the next one,
-// of whatever level, begins.
+// section is the start of a section, in characters; it ends where the next section
+// of any level begins.
 type section struct {
 	number     string
 	start, end int
@@ -34,8 +34,8 @@ func (l labelled) labels() (n int) {
 	return n
 }
 
-// touches reports whether characters start to end lie partly in a section or in
-// one below it.
+// touches reports whether the characters from start to end overlap a section or one
+// of its subsections.
 func (l labelled) touches(start, end int, number string) bool {
 	for _, s := range l.sections {
 		if (s.number == number || strings.HasPrefix(s.number, number+".")) && start < s.end && s.start < end {
@@ -55,8 +55,8 @@ var (
 // oldest is the first version of the checklist whose labels no longer hold.
 const oldest = "Version 2.4."
 
-// parse takes the chapters of the manual without its appendices, of which the
-// checklist is one, and those labels of the checklist that are sections there.
+// parse reads the chapters of the manual without its appendices, and the labels of
+// the checklist that are sections of these chapters.
 func parse(policy, checklist string) (labelled, error) {
 	l := chapters(policy)
 	known := map[string]bool{}
@@ -80,7 +80,7 @@ func parse(policy, checklist string) (labelled, error) {
 	return l, nil
 }
 
-// chapters are the numbered sections from "1." on, as long as chapter numbers rise.
+// chapters returns the numbered sections from "1." on, while chapter numbers rise.
 func chapters(policy string) labelled {
 	var l labelled
 	var text strings.Builder
@@ -121,8 +121,8 @@ func atoi(s string) (n int) {
 	return n
 }
 
-// changes are the items of the checklist: a line of section numbers, then the
-// text, indented.
+// changes returns the items of the checklist: a line of section numbers, then the
+// indented text.
 func changes(checklist string) []item {
 	var list []item
 	open := false

@@ -81,7 +81,7 @@ func TestChangesKeepTheLabelsThatAreSections(t *testing.T) {
 	}
 }
 
-func TestOtherDocumentsAreRefused(t *testing.T) {
+func TestOtherDocumentsAreRejected(t *testing.T) {
 	_, err := parse("something", "else")
 	require.Error(t, err)
 }

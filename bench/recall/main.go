@@ -1,13 +1,12 @@
-// Command recall compares the full-text rankings of the stores on one labelled
-// set: Debian's upgrading checklist names for every change the section of the
-// Debian Policy Manual that speaks of it. The text of a change is the query; it
-// counts, per label, whether a passage of the section (or of one below it) is
-// among the first k.
+// Command recall compares the full-text rankings of the stores on a labelled set:
+// Debian's upgrading checklist names, for every change, the section of the Debian
+// Policy Manual about it. The text of a change is the query. A label counts as found
+// when a passage of its section or a subsection is among the first k results.
 //
 //	go run ./bench/recall -postgres postgres://postgres@127.0.0.1:5432/postgres
 //
-// It makes and drops a database of its own there. The documents come from
-// Debian's package debian-policy, which it fetches itself where apt-get can.
+// It creates and drops its own database there. The documents come from Debian's
+// package debian-policy; if it is not installed, apt-get downloads it.
 package main
 
 import (
@@ -32,9 +31,9 @@ import (
 )
 
 func main() {
-	server := flag.String("postgres", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable", "server on which a database may be made")
+	server := flag.String("postgres", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable", "server on which to create a database")
 	docs := flag.String("docs", "", "folder with policy.txt and upgrading-checklist.txt, gzipped or not; without it the installed or fetched package")
-	k := flag.Int("k", 10, "passages looked at")
+	k := flag.Int("k", 10, "number of results to check")
 	margin := flag.Float64("margin", 0.02, "fail when Postgres recalls less than SQLite by more than this")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -94,7 +93,7 @@ func run(ctx context.Context, server, docs string, k int, margin float64) (err e
 	return nil
 }
 
-// makeDatabase makes one on the server of that URL.
+// makeDatabase creates a database on the server.
 func makeDatabase(ctx context.Context, server string) (address string, drop func() error, err error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -150,8 +149,7 @@ func measure(ctx context.Context, store db.Store, set labelled, passages []chat.
 	return r, nil
 }
 
-// rankOf is the place, from 1, of the first hit that speaks of a section; 0
-// when none does.
+// rankOf returns the rank, from 1, of the first hit in a section; 0 without one.
 func rankOf(set labelled, hits []chat.Hit, section string) int {
 	for i, h := range hits {
 		if set.touches(h.Start, h.End, section) {

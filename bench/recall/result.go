@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// result is how well one store did.
+// result is the result of one store.
 type result struct {
 	labels, found      int
 	recall, reciprocal float64 // of all labels; the mean of 1/rank
@@ -13,7 +13,7 @@ type result struct {
 	load               time.Duration
 }
 
-// count notes the rank at which a label was found, 0 for not at all.
+// count records the rank at which a label was found; 0 when it was not found.
 func (r *result) count(rank int) {
 	r.labels++
 	if rank > 0 {

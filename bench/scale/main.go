@@ -1,12 +1,11 @@
-// Command scale counts what a turn costs Palaver and a Temporal cluster, both on
-// Postgres (statements, events, bytes, requests, shards, CPU), and what 10,000
-// turns a second would need.
+// Command scale counts the cost of a turn for Palaver and a Temporal cluster, both
+// on Postgres (statements, events, bytes, requests, shards, CPU), and calculates
+// what 10,000 turns a second would need.
 //
 //	make bench-scale
 //
-// API, worker, NATS, Temporal and Postgres are processes of their own on this
-// machine; only what is counted per turn is taken from it, and the arithmetic
-// multiplies that.
+// API, worker, NATS, Temporal and Postgres run as separate processes on this
+// machine. It measures only counts per turn and multiplies them.
 package main
 
 import (
@@ -49,7 +48,7 @@ func main() {
 	flag.IntVar(&o.shards, "shards", 64, "history shards")
 	flag.IntVar(&o.clients, "clients", 8, "threads at once")
 	flag.IntVar(&o.turns, "turns", 400, "turns to count")
-	flag.StringVar(&o.document, "write", "docs/performance.md", "document whose part between the markers is replaced")
+	flag.StringVar(&o.document, "write", "docs/performance.md", "document in which to replace the part between the markers")
 	flag.BoolVar(&o.print, "print", false, "print the result instead of writing it into the document")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
@@ -70,7 +69,7 @@ const (
 	namespace = "default"
 )
 
-// cluster is everything that runs.
+// cluster holds all processes.
 type cluster struct {
 	pg       *stack.Postgres
 	temporal *stack.Program
@@ -113,7 +112,7 @@ func run(ctx context.Context, o options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// What a turn leaves to be done later (visibility, deleted tasks) belongs to it.
+	// Deferred work of a turn (visibility, deleted tasks) counts too.
 	time.Sleep(5 * time.Second)
 	after, err := c.count(ctx)
 	if err != nil {
@@ -123,7 +122,7 @@ func run(ctx context.Context, o options) (string, error) {
 }
 
 func (c *cluster) start(ctx context.Context, o options, modelURL string) (err error) {
-	// As a cluster has it: every commit waits for the disk.
+	// As in a cluster, every commit waits for the disk.
 	if c.pg, err = stack.StartPostgres(ctx, nil); err != nil {
 		return err
 	}
@@ -170,7 +169,7 @@ func (c *cluster) stop() {
 	}
 }
 
-// register makes the namespace as soon as the server answers.
+// register creates the namespace as soon as the server responds.
 func register(ctx context.Context, address string) (err error) {
 	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
 		var c client.NamespaceClient
@@ -198,7 +197,7 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// history is what a turn adds to its thread's history.
+// history is the size of a thread's history, or what a turn adds to it.
 type history struct {
 	events, tasks, activities, bytes float64
 }
@@ -206,7 +205,7 @@ type history struct {
 // historyTurns are few enough to stay in one run of the thread.
 const historyTurns = 5
 
-// history takes the mean of some turns of one thread after its first.
+// history returns the mean of some turns of one thread after its first.
 func (c *cluster) history(ctx context.Context, u *stack.User, doc string) (h history, err error) {
 	thread := uuid.NewString()
 	var before, after history
@@ -252,7 +251,7 @@ func (c *cluster) read(ctx context.Context, thread string) (h history, err error
 	return h, nil
 }
 
-// counts are what everything has done so far.
+// counts are the totals so far.
 type counts struct {
 	databases map[string]stack.Statements
 	cpu       map[string]time.Duration

@@ -15,18 +15,17 @@ import (
 
 const (
 	target = 10_000 // turns a second
-	// A shard writes one thing after another. It is planned to be busy for this
-	// share of the time at most.
+	// The writes of a shard are sequential. This is the maximum planned utilization.
 	shardBusy = 0.5
-	// What a commit costs where the disk is a network away, for the number of
-	// shards: this machine's own disk is nearer than a cluster's.
+	// The latency of a commit on a network disk: this machine's local disk is faster
+	// than a cluster's.
 	clusterCommit = 5 * time.Millisecond
 )
 
-// shardWrites are the requests to the database that hold a shard.
+// shardWrites are the database requests that hold a shard's lock.
 var shardWrites = []string{"CreateWorkflowExecution", "UpdateWorkflowExecution", "ConflictResolveWorkflowExecution", "SetWorkflowExecution", "AddTasks", "UpdateShard"}
 
-// internal requests are of the server itself, or wait for work.
+// internal requests come from the server itself, or are long polls.
 var internal = []string{"PollWorkflowTaskQueue", "PollActivityTaskQueue", "PollNexusTaskQueue", "GetClusterInfo", "GetSystemInfo", "DescribeNamespace"}
 
 func report(o options, r *stack.Results, h history, before, after counts) string {
@@ -90,7 +89,7 @@ func difference(after, before map[string]float64, turns float64) map[string]floa
 	return d
 }
 
-// table lists what happens at least once in twenty turns, the most first.
+// table lists what happens at least once in twenty turns, most frequent first.
 func table(out *strings.Builder, perTurn map[string]float64, without []string) {
 	names := slices.SortedFunc(maps.Keys(perTurn), func(a, b string) int {
 		return cmp.Or(cmp.Compare(perTurn[b], perTurn[a]), cmp.Compare(a, b))

@@ -1,10 +1,10 @@
 // Command search measures retrieval in both stores over many passages of many
-// owners, at rest and while documents are being stored.
+// owners, idle and while documents are stored.
 //
 //	go run ./bench/search -owners 500 -passages 50000
 //
-// A query is what a turn without named documents asks: the best passages of all
-// that the owner may see, and how well they speak of the question.
+// A query is that of a turn without named documents: the best passages among all
+// that the owner may see, with their scores.
 package main
 
 import (
@@ -29,13 +29,13 @@ import (
 	"github.com/palaver-chat/palaver/retrieval/chunk"
 )
 
-// goal is what the 95th percentile must not exceed.
+// goal is the limit for the 95th percentile.
 const goal = 30 * time.Millisecond
 
 func main() {
 	owners := flag.Int("owners", 500, "owners")
 	passages := flag.Int("passages", 50_000, "passages of all owners together")
-	queries := flag.Int("queries", 400, "queries a measurement")
+	queries := flag.Int("queries", 400, "queries per measurement")
 	clients := flag.Int("clients", 1, "queries at once")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
@@ -119,7 +119,7 @@ func (l *library) fill(ctx context.Context) error {
 	return nil
 }
 
-// add stores a document of so many passages.
+// add stores a document with that many passages.
 func (l *library) add(ctx context.Context, owner string, passages int) (int, error) {
 	l.stored++
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", l.stored)
@@ -131,14 +131,14 @@ func (l *library) add(ctx context.Context, owner string, passages int) (int, err
 	return len(chunks), l.store.StoreText(ctx, owner, id, text, chunks, nil)
 }
 
-// Words follow Zipf's law, as those of a language do.
+// The frequencies of words follow Zipf's law, as in natural language.
 const (
 	vocabulary = 30_000
 	sentenceOf = 14  // words
-	passageOf  = 130 // words, about what the cutter takes
+	passageOf  = 130 // words, about the size of a chunk
 )
 
-// word spells the word of that rank.
+// word returns the word of that rank.
 func word(rank uint64) string {
 	const letters = "bcdfghklmnprstvz"
 	const vowels = "aeiou"
@@ -171,11 +171,10 @@ func written(r *rand.Rand, passages int) string {
 
 const (
 	questionOf = 8   // words
-	common     = 100 // ranks that a question does without: a query leaves them out in a real language
+	common     = 100 // most frequent ranks, left out of questions like stop words
 )
 
-// measure asks queries, while documents of ten passages are stored one after
-// another if busy.
+// measure runs queries. If busy, it stores documents of ten passages meanwhile.
 func (l *library) measure(ctx context.Context, queries, clients int, busy bool) (times stack.Times, stored float64, err error) {
 	asking, end := context.WithCancel(ctx)
 	defer end()

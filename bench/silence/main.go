@@ -25,10 +25,10 @@ func main() {
 	var o storm.Options
 	flag.StringVar(&o.Server.Path, "server", "bin/palaver-standalone", "program that runs Temporal and NATS (with --only-infra)")
 	flag.StringVar(&o.Palaver.Path, "palaver", "bin/palaver", "program of the roles worker and api")
-	workers := flag.String("workers", "2", "numbers of workers, comma-separated")
+	workers := flag.String("workers", "2", "worker counts, comma-separated")
 	rounds := flag.Int("rounds", 5, "turns for each number of workers")
 	serverFlags := flag.String("server-flags", "", "further flags of the server, space-separated: --temporal-defaults leaves Temporal's limits as shipped")
-	outage := flag.Duration("outage", 0, "cut Temporal off for so long instead of freezing a worker")
+	outage := flag.Duration("outage", 0, "cut Temporal off for this long instead of freezing a worker")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

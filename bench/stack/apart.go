@@ -9,14 +9,14 @@ import (
 	"strconv"
 )
 
-// Binaries are Palaver's two programs; make build makes them.
+// Binaries are the paths of Palaver's two programs; make build builds them.
 type Binaries struct {
 	Standalone string // the one command
 	Palaver    string // the roles
 }
 
-// Apart is Palaver as in production, on one host: Temporal and NATS, the API and
-// the worker each in a process of its own. Temporal is the embedded server.
+// Apart is Palaver as in production, on one host: separate processes for Temporal
+// with NATS, the API and the worker. Temporal is the embedded server.
 type Apart struct {
 	URL    string // of the API
 	Infra  *Program
@@ -28,16 +28,16 @@ type Apart struct {
 	data     string
 }
 
-// limitsOff lets one caller do what a benchmark does.
+// limitsOff disables the limits that a benchmark would exceed.
 var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0"}
 
 func modelEnv(url string) []string {
 	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url}
 }
 
-// StartApart starts all of it on a database and a model, with more settings than
-// a benchmark's own in env. Stop it. A TEMPORAL_ADDRESS in env replaces the
-// embedded Temporal.
+// StartApart starts all processes with a database and a model; env has further
+// settings. The caller must Stop it. A TEMPORAL_ADDRESS in env replaces the embedded
+// Temporal.
 func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, env ...string) (_ *Apart, err error) {
 	a := &Apart{binaries: b}
 	defer func() {
@@ -73,7 +73,7 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 		"COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
 		"TEMPORAL_ADDRESS=127.0.0.1:" + strconv.Itoa(temporal), "NATS_URL=nats://127.0.0.1:" + strconv.Itoa(nats)},
 		append(append(modelEnv(modelURL), limitsOff...), env...)...)
-	if err := a.StartWorker(ctx); err != nil { // it makes the schema
+	if err := a.StartWorker(ctx); err != nil { // it creates the schema
 		return nil, err
 	}
 	if a.API, err = Run(a.data, a.env, b.Palaver, "api"); err != nil {
@@ -82,8 +82,7 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	return a, a.API.Answers(ctx, a.URL+"/readyz")
 }
 
-// StartWorker starts the worker, again after it was stopped, and returns when it
-// is ready.
+// StartWorker starts or restarts the worker and returns when it is ready.
 func (a *Apart) StartWorker(ctx context.Context) (err error) {
 	if a.Worker, err = Run(a.data, a.env, a.binaries.Palaver, "worker"); err != nil {
 		return err
@@ -91,7 +90,7 @@ func (a *Apart) StartWorker(ctx context.Context) (err error) {
 	return a.Worker.Says(ctx, "msg=ready")
 }
 
-// Stop ends every process and removes what they wrote.
+// Stop stops every process and removes their files.
 func (a *Apart) Stop() {
 	for _, p := range []*Program{a.API, a.Worker, a.Infra} {
 		if p != nil {
@@ -101,13 +100,13 @@ func (a *Apart) Stop() {
 	_ = os.RemoveAll(a.data)
 }
 
-// Pids are those of its processes.
+// Pids returns the ids of the processes.
 func (a *Apart) Pids() []int { return []int{a.Infra.Pid(), a.API.Pid(), a.Worker.Pid()} }
 
-// NewUser is a caller that nobody has seen before.
+// NewUser creates a new anonymous user.
 func (a *Apart) NewUser() (*User, error) { return NewUser(a.URL) }
 
-// What a stream follows: a turn to its end, or a thread across turns.
+// A stream follows a turn to its end, or a thread across turns.
 const (
 	ToEndOfTurn = "turn"
 	AcrossTurns = "thread"
@@ -124,7 +123,7 @@ func (u *User) Follow(ctx context.Context, thread, follow string) (*http.Respons
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, errors.Join(errors.New("the stream was refused: "+resp.Status), resp.Body.Close())
+		return nil, errors.Join(errors.New("follow the thread: status "+resp.Status), resp.Body.Close())
 	}
 	return resp, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WriteInto replaces, in a document, what stands between the two comments
-// "<!-- name begins -->" and "<!-- name ends -->".
+// WriteInto replaces the text between the comments "<!-- name begins -->" and
+// "<!-- name ends -->" of a document.
 func WriteInto(document, name, text string) error {
 	b, err := os.ReadFile(document)
 	if err != nil {

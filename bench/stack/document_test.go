@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/bench/stack"
 )
 
-func TestWriteIntoReplacesOnlyThePartBetweenTheMarks(t *testing.T) {
+func TestWriteIntoReplacesOnlyTheTextBetweenTheMarkers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.md")
 	require.NoError(t, os.WriteFile(file, []byte("before\n<!-- it begins -->\nold\n<!-- it ends -->\nafter\n"), 0o600))
 	for range 2 {

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Link is the network between two programs: a TCP relay whose address stays and
-// that can be cut, or fall silent, or be slow, and be mended. Safe for
+// Link simulates the network between two programs: a TCP relay with a fixed address
+// that can drop connections, stall or delay them, and be restored. Safe for
 // concurrent use.
 type Link struct {
 	listener net.Listener
 
-	mu     sync.Mutex
-	target string
-	state  linkState
-	delay  time.Duration // of a round trip
-	mended chan struct{} // closed and replaced when the link is no longer silent
-	conns  map[net.Conn]struct{}
-	ended  chan struct{}
+	mu       sync.Mutex
+	target   string
+	state    linkState
+	delay    time.Duration // of a round trip
+	restored chan struct{} // closed and replaced when the link is no longer silent
+	conns    map[net.Conn]struct{}
+	ended    chan struct{}
 }
 
 type linkState int
@@ -31,18 +31,18 @@ const (
 	linkSilent
 )
 
-// NewLink opens a relay to target, a host:port. Close it.
+// NewLink opens a relay to target, a host:port. The caller must Close it.
 func NewLink(target string) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("open a link: %w", err)
 	}
-	l := &Link{listener: listener, target: target, mended: make(chan struct{}), conns: map[net.Conn]struct{}{}, ended: make(chan struct{})}
+	l := &Link{listener: listener, target: target, restored: make(chan struct{}), conns: map[net.Conn]struct{}{}, ended: make(chan struct{})}
 	go l.serve()
 	return l, nil
 }
 
-// Address is where programs reach the target through the link.
+// Address is the link's address, for programs that connect to the target.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
 // To sends new connections to another target.
@@ -52,37 +52,37 @@ func (l *Link) To(target string) {
 	l.target = target
 }
 
-// Cut ends every connection and, until Mend, each new one at once: as when the
-// program at the other end is gone.
+// Cut closes every connection and, until Restore, each new one at once, like a
+// target that is not running.
 func (l *Link) Cut() {
 	l.set(linkCut)
 	l.Reset()
 }
 
-// Silence keeps every connection and takes new ones, and lets nothing through
-// until Mend: as when a network drops packets, or the other program hangs.
+// Silence keeps connections and accepts new ones but transfers nothing until
+// Restore, like a network that drops packets or a target that hangs.
 func (l *Link) Silence() { l.set(linkSilent) }
 
-// Mend lets everything through again. A Delay stays.
-func (l *Link) Mend() { l.set(linkUp) }
+// Restore undoes Cut and Silence. A Delay stays.
+func (l *Link) Restore() { l.set(linkUp) }
 
-// Delay makes every round trip take d longer, half of it in each direction, and
-// connecting one round trip: as when the other program is far away. It limits no
-// bandwidth: what is sent together arrives together. 0 ends it.
+// Delay adds d to every round trip, half in each direction; connecting takes one
+// round trip. It does not limit bandwidth: data sent together arrives together. 0
+// removes the delay.
 func (l *Link) Delay(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.delay = d
 }
 
-// roundTrip is the delay of a round trip now.
+// roundTrip returns the current delay of a round trip.
 func (l *Link) roundTrip() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.delay
 }
 
-// Reset ends every connection; new ones come up.
+// Reset closes every connection; new ones work.
 func (l *Link) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *Link) Reset() {
 	clear(l.conns)
 }
 
-// Close ends the link for good.
+// Close closes the link and its connections.
 func (l *Link) Close() {
 	l.mu.Lock()
 	select {
@@ -111,8 +111,8 @@ func (l *Link) set(s linkState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.state = s; s != linkSilent {
-		close(l.mended)
-		l.mended = make(chan struct{})
+		close(l.restored)
+		l.restored = make(chan struct{})
 	}
 }
 
@@ -157,7 +157,7 @@ func (l *Link) relay(near net.Conn) {
 	l.drop(far)
 }
 
-// keep notes a connection; false when none may be.
+// keep registers a connection; false when the link accepts none.
 func (l *Link) keep(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,24 +180,24 @@ func (l *Link) drop(c net.Conn) {
 	_ = c.Close()
 }
 
-// pass waits while the link is silent; false when it has ended.
+// pass waits while the link is silent; false when it is closed.
 func (l *Link) pass() bool {
 	for {
 		l.mu.Lock()
-		state, mended := l.state, l.mended
+		state, restored := l.state, l.restored
 		l.mu.Unlock()
 		if state != linkSilent {
 			return state == linkUp
 		}
 		select {
-		case <-mended:
+		case <-restored:
 		case <-l.ended:
 			return false
 		}
 	}
 }
 
-// wait returns at a time, or false when the link has ended.
+// wait waits until a time; false when the link is closed.
 func (l *Link) wait(until time.Time) bool {
 	left := time.Until(until)
 	if left <= 0 {
@@ -213,17 +213,16 @@ func (l *Link) wait(until time.Time) bool {
 	}
 }
 
-// packet is what came in one piece, and when it is due at the other end.
+// packet is the data of one read and its time of delivery.
 type packet struct {
 	data []byte
 	due  time.Time
 }
 
-// inFlight is how many packets one direction of a connection holds; a sender of
-// more waits.
+// inFlight is the number of packets that one direction of a connection buffers.
 const inFlight = 64
 
-// copy moves what comes until either side ends; then both end.
+// copy transfers data until either side closes, then closes both.
 func (l *Link) copy(to, from net.Conn) {
 	packets, stopped := make(chan packet, inFlight), make(chan struct{})
 	go func() {
@@ -243,7 +242,7 @@ func (l *Link) copy(to, from net.Conn) {
 	_ = from.Close()
 }
 
-// receive takes packets from a connection until it ends or stopped is closed.
+// receive reads packets from a connection until it ends or stopped is closed.
 func (l *Link) receive(from net.Conn, packets chan<- packet, stopped <-chan struct{}) {
 	for {
 		buffer := make([]byte, 32<<10)
@@ -261,7 +260,7 @@ func (l *Link) receive(from net.Conn, packets chan<- packet, stopped <-chan stru
 	}
 }
 
-// reset ends a connection the hard way, as a dead program's kernel does.
+// reset closes a connection with RST, as the kernel does for a killed program.
 func reset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)

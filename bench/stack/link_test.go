@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/bench/stack"
 )
 
-// echo answers each line with itself.
+// echo starts a server that sends each line back.
 func echo(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func dial(t *testing.T, l *stack.Link) (net.Conn, *bufio.Reader) {
 	return c, bufio.NewReader(c)
 }
 
-func TestALinkThatIsCutEndsConnectionsAndComesBack(t *testing.T) {
+func TestCutLinkClosesConnectionsUntilRestored(t *testing.T) {
 	l, err := stack.NewLink(echo(t))
 	require.NoError(t, err)
 	defer l.Close()
@@ -56,21 +56,21 @@ func TestALinkThatIsCutEndsConnectionsAndComesBack(t *testing.T) {
 	l.Cut()
 	_, err = say()
 	require.Error(t, err)
-	// A new connection is taken and dropped at once, before its dialler knows that
-	// it stands or after.
+	// The link accepts and drops a new connection at once, before or after the dial
+	// returns.
 	if cut, err := net.Dial("tcp", l.Address()); err == nil {
 		_, err = cut.Read(make([]byte, 1))
 		require.Error(t, err)
 		require.NoError(t, cut.Close())
 	}
 
-	l.Mend()
+	l.Restore()
 	c, in = dial(t, l)
 	line, err = say()
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", line)
 
-	l.To("127.0.0.1:1") // nobody is there
+	l.To("127.0.0.1:1") // no server listens
 	if lost, err := net.Dial("tcp", l.Address()); err == nil {
 		_, err = lost.Read(make([]byte, 1))
 		require.Error(t, err)
@@ -78,7 +78,7 @@ func TestALinkThatIsCutEndsConnectionsAndComesBack(t *testing.T) {
 	}
 }
 
-func TestASilentLinkHoldsEverythingBackUntilItIsMended(t *testing.T) {
+func TestSilentLinkTransfersNothingUntilRestored(t *testing.T) {
 	l, err := stack.NewLink(echo(t))
 	require.NoError(t, err)
 	defer l.Close()
@@ -94,7 +94,7 @@ func TestASilentLinkHoldsEverythingBackUntilItIsMended(t *testing.T) {
 	require.Error(t, err)
 
 	require.NoError(t, c.SetReadDeadline(time.Time{}))
-	l.Mend()
+	l.Restore()
 	for want, r := range map[string]*bufio.Reader{"old\n": in, "new\n": freshIn} {
 		line, err := r.ReadString('\n')
 		require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestASilentLinkHoldsEverythingBackUntilItIsMended(t *testing.T) {
 	}
 }
 
-func TestASlowLinkDelaysRoundTripsAndKeepsWhatIsSentTogetherTogether(t *testing.T) {
+func TestDelayedLinkAddsToRoundTripsNotToBandwidth(t *testing.T) {
 	l, err := stack.NewLink(echo(t))
 	require.NoError(t, err)
 	defer l.Close()
@@ -137,8 +137,8 @@ func TestASlowLinkDelaysRoundTripsAndKeepsWhatIsSentTogetherTogether(t *testing.
 	began := time.Now()
 	c, in = dial(t, l)
 	say("new")
-	require.GreaterOrEqual(t, time.Since(began), 2*far, "connecting is a round trip of its own")
+	require.GreaterOrEqual(t, time.Since(began), 2*far, "connecting takes one round trip")
 
-	l.Mend()
+	l.Restore()
 	require.GreaterOrEqual(t, say("still slow"), far)
 }

@@ -18,13 +18,13 @@ type Results struct {
 	First, Token, End Times
 }
 
-// PerSecond is how many turns ended in a second.
+// PerSecond returns the number of turns per second.
 func (r *Results) PerSecond() float64 { return float64(r.Turns) / r.Took.Seconds() }
 
-// Times are of one kind, in any order.
+// Times are durations in any order.
 type Times []time.Duration
 
-// At is the quantile q, from 0 to 1; 0 when there are no times.
+// At returns the quantile q, from 0 to 1; 0 when there are no times.
 func (t Times) At(q float64) time.Duration {
 	if len(t) == 0 {
 		return 0
@@ -40,8 +40,8 @@ func (t Times) String() string {
 
 // Caller sends turns to a system; a User is Palaver's.
 type Caller interface {
-	// Turn sends one message to a thread and reads its stream to the end; began,
-	// unless nil, is called at the first event.
+	// Turn sends one message to a thread and reads its stream to the end. It calls
+	// began, unless nil, at the first event.
 	Turn(ctx context.Context, thread string, m Message, began func()) (Timing, error)
 }
 
@@ -55,9 +55,8 @@ func Measure(ctx context.Context, u Caller, n, turns int, m Message) (*Results, 
 	return MeasureSpread(ctx, u, n, turns, m, 0)
 }
 
-// MeasureSpread is Measure with the threads' first turns spread evenly over a
-// time: with a model whose answers all take the same time, threads that begin
-// together would send every turn together.
+// MeasureSpread is Measure with the first turns spread evenly over a time. Otherwise,
+// with a model of constant latency, all threads would send every turn together.
 func MeasureSpread(ctx context.Context, u Caller, n, turns int, m Message, spread time.Duration) (*Results, error) {
 	r := &Results{}
 	var mu sync.Mutex

@@ -17,7 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 )
 
-// Postgres is a server of one benchmark's own.
+// Postgres is a server started for one benchmark.
 type Postgres struct {
 	URL string // of its database postgres, as a superuser
 
@@ -25,15 +25,15 @@ type Postgres struct {
 	command *exec.Cmd
 }
 
-// PostgresSettings beside the server's defaults.
+// PostgresSettings override the server's defaults.
 type PostgresSettings map[string]string
 
-// LikeSQLite is what a comparison with Palaver on SQLite needs: there a commit
-// survives the death of the process, not that of the machine.
+// LikeSQLite has the durability of Palaver on SQLite: a commit survives a crash of
+// the process, not of the machine.
 var LikeSQLite = PostgresSettings{"synchronous_commit": "off"}
 
-// StartPostgres starts a server on a data folder of its own, with
-// pg_stat_statements. Stop it.
+// StartPostgres starts a server with its own data folder and pg_stat_statements. The
+// caller must Stop it.
 func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, error) {
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(programs) == 0 {
@@ -77,13 +77,13 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 	return p, p.exec(ctx, p.URL, "CREATE EXTENSION pg_stat_statements")
 }
 
-// Pid is that of the server, whose backends are its children.
+// Pid returns the id of the server process; the backends are its children.
 func (p *Postgres) Pid() int { return p.command.Process.Pid }
 
-// Stop ends the server and removes its data.
+// Stop stops the server and removes its data.
 func (p *Postgres) Stop() { p.process.Stop() }
 
-// Database makes an empty database and returns its URL.
+// Database creates an empty database and returns its URL.
 func (p *Postgres) Database(ctx context.Context, name string) (string, error) {
 	if err := p.exec(ctx, p.URL, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
 		return "", err
@@ -105,7 +105,7 @@ func (p *Postgres) exec(ctx context.Context, url, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Statements are how often a database's statements ran.
+// Statements counts the statements that a database ran.
 type Statements struct {
 	Reads, Writes int64 // SELECT; INSERT, UPDATE and DELETE
 	Others        int64 // BEGIN, COMMIT and the like
@@ -114,7 +114,7 @@ type Statements struct {
 	Time          float64 // milliseconds in the server
 }
 
-// Sub is what ran since before.
+// Sub returns the difference to before.
 func (s Statements) Sub(before Statements) Statements {
 	return Statements{
 		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Others: s.Others - before.Others,
@@ -122,7 +122,7 @@ func (s Statements) Sub(before Statements) Statements {
 	}
 }
 
-// Statements counts what has run in the database of that name so far.
+// Statements returns the counts of the named database so far.
 func (p *Postgres) Statements(ctx context.Context, database string) (s Statements, err error) {
 	conn, err := pgx.Connect(ctx, p.URL)
 	if err != nil {

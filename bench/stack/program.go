@@ -19,15 +19,15 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Program is one program of a system, in a process of its own. It is told
-// nothing of the environment but the path and the home folder.
+// Program is one program of a system, in its own process. It inherits only PATH and
+// HOME from the environment.
 type Program struct {
 	command *exec.Cmd
 	output  Tail
 	ended   chan struct{}
 }
 
-// Run starts a program, in the folder dir unless that is empty. Stop it.
+// Run starts a program, in the folder dir unless it is empty. The caller must Stop it.
 func Run(dir string, env []string, path string, args ...string) (*Program, error) {
 	if filepath.Base(path) != path {
 		whole, err := filepath.Abs(path) // the program runs in another folder
@@ -44,7 +44,7 @@ func Run(dir string, env []string, path string, args ...string) (*Program, error
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	go func() {
-		_ = p.command.Wait() // its output says more
+		_ = p.command.Wait() // its output explains the error
 		close(p.ended)
 	}()
 	return p, nil
@@ -53,10 +53,10 @@ func Run(dir string, env []string, path string, args ...string) (*Program, error
 // Pid is the process's id.
 func (p *Program) Pid() int { return p.command.Process.Pid }
 
-// Said is the end of what the program has written.
+// Said returns the end of the program's output.
 func (p *Program) Said() string { return p.output.String() }
 
-// Answers waits until the URL answers 200.
+// Answers waits until the URL returns 200.
 func (p *Program) Answers(ctx context.Context, url string) error {
 	return p.await(ctx, func() bool {
 		resp, err := http.Get(url)
@@ -89,7 +89,7 @@ func (p *Program) await(ctx context.Context, ready func() bool) error {
 	return fmt.Errorf("%s did not become ready: %s", p.command.Path, p.Said())
 }
 
-// Stop ends the program as a person would, and kills it when that takes too long.
+// Stop interrupts the program, and kills it after stopTimeout.
 func (p *Program) Stop() {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	select {
@@ -100,7 +100,7 @@ func (p *Program) Stop() {
 	}
 }
 
-// maxOutput is how much of a program's output is kept.
+// maxOutput is how much of a program's output is kept, in bytes.
 const maxOutput = 64 << 10
 
 // Tail keeps the end of what is written to it. Safe for concurrent use.

@@ -1,5 +1,5 @@
-// Package stack starts a Palaver server for one benchmark, on a scripted model,
-// and talks to it as its users do.
+// Package stack starts a Palaver server with a scripted model for a benchmark, and
+// calls its API.
 package stack
 
 import (
@@ -26,8 +26,8 @@ type Stack struct {
 	data    string
 }
 
-// Start starts the program server on a model of that pace and returns when it
-// is ready. Stop it.
+// Start starts the program server with a scripted model and returns when it is
+// ready. The caller must Stop it.
 func Start(ctx context.Context, server string, pace llmtest.Pace) (*Stack, error) {
 	model, err := llmtest.Listen("127.0.0.1:0", pace)
 	if err != nil {
@@ -42,8 +42,8 @@ func Start(ctx context.Context, server string, pace llmtest.Pace) (*Stack, error
 	return s, nil
 }
 
-// StartOn starts the program server on a model that the caller has; what it
-// writes goes to log.
+// StartOn starts the program server with the caller's model; log receives the
+// server's output.
 func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *Stack, err error) {
 	s := &Stack{}
 	defer func() {
@@ -66,13 +66,13 @@ func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *St
 	process.Env = append(append(process.Env, modelEnv(modelURL)...), limitsOff...)
 	process.Stderr = log
 	if err := process.Start(); err != nil {
-		return nil, fmt.Errorf("start %s (make build makes it): %w", server, err)
+		return nil, fmt.Errorf("start %s (make build builds it): %w", server, err)
 	}
 	s.process = process
 	return s, s.ready(ctx)
 }
 
-// Pid is the server's.
+// Pid returns the server's process id.
 func (s *Stack) Pid() int { return s.process.Process.Pid }
 
 func freePort() (int, error) {
@@ -98,7 +98,7 @@ func (s *Stack) ready(ctx context.Context) error {
 	return fmt.Errorf("the server at %s did not become ready", s.URL)
 }
 
-// Stop ends the server as a person would and removes what it wrote.
+// Stop interrupts the server and removes its files.
 func (s *Stack) Stop() {
 	if s.process != nil {
 		_ = s.process.Process.Signal(syscall.SIGTERM)

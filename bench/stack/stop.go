@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Stopped sends a message, stops its turn when so many tokens have come, and
-// returns how long after the request to stop the terminal event came.
+// Stopped sends a message, stops its turn after the given number of tokens, and
+// returns the time from the stop request to the terminal event.
 func (u *User) Stopped(ctx context.Context, thread, doc string, tokens int) (time.Duration, error) {
 	turn := uuid.NewString()
 	resp, err := u.post(ctx, "/api/chat", map[string]any{

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc/<pid>/stat; Linux shows user space 100 a
-// second on every architecture.
+// tick is the unit of times in /proc/<pid>/stat: USER_HZ is 100 on every
+// architecture.
 const tick = 10 * time.Millisecond
 
-// Usage is what processes have used.
+// Usage is the CPU time and memory of processes.
 type Usage struct {
-	CPU    time.Duration // since they started, with that of children which have ended
+	CPU    time.Duration // since their start, including children that have ended
 	Memory int64         // resident bytes now
 }
 
@@ -59,7 +59,7 @@ func processes() (map[int]process, error) {
 	all := map[int]process{}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil { // it has just ended
+		if err != nil { // the process has just ended
 			continue
 		}
 		pid, p, err := parseStat(b)

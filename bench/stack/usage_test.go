@@ -10,10 +10,10 @@ import (
 	"github.com/palaver-chat/palaver/bench/stack"
 )
 
-func TestUsageCountsDescendantsAlsoThoseThatHaveEnded(t *testing.T) {
+func TestUsageIncludesEndedDescendants(t *testing.T) {
 	before, err := stack.UsageOf(os.Getpid())
 	require.NoError(t, err)
-	// A child whose own child burns some CPU and ends.
+	// The child's own child uses some CPU and ends.
 	require.NoError(t, exec.Command("sh", "-c", `sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; true`).Run())
 	after, err := stack.UsageOf(os.Getpid())
 	require.NoError(t, err)

@@ -25,10 +25,10 @@ type User struct {
 	client *http.Client
 }
 
-// NewUser is a caller that nobody has seen before.
+// NewUser creates a new anonymous user.
 func (s *Stack) NewUser() (*User, error) { return NewUser(s.URL) }
 
-// NewUser is a caller of the Palaver at that URL.
+// NewUser creates a new anonymous user of the server at url.
 func NewUser(url string) (*User, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -37,12 +37,12 @@ func NewUser(url string) (*User, error) {
 	return &User{url: url, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}, nil
 }
 
-// Upload stores the benchmark's document and waits until it can be asked.
+// Upload stores the benchmark's document and waits until it is ready.
 func (u *User) Upload(ctx context.Context) (id string, err error) {
 	return u.UploadText(ctx, Title, Circular)
 }
 
-// UploadText stores a document and waits until it can be asked.
+// UploadText stores a document and waits until it is ready.
 func (u *User) UploadText(ctx context.Context, title, text string) (id string, err error) {
 	resp, err := u.post(ctx, "/api/documents", map[string]any{"title": title, "text": text})
 	if err != nil {
@@ -74,20 +74,20 @@ func (u *User) UploadText(ctx context.Context, title, text string) (id string, e
 	return "", fmt.Errorf("the document was not ready in time")
 }
 
-// Timing is when a turn's first event, first token and terminal event came,
-// from the request on.
+// Timing has the times of a turn's first event, first token and terminal event
+// after the request.
 type Timing struct {
 	First, Token, End time.Duration
-	Refused           int // how often it was sent in vain
+	Refused           int // number of rejected attempts
 }
 
 var errUnavailable = errors.New("unavailable")
 
-// Message is the body of a message in the native dialect, thread and client turn
-// id left out.
+// Message is the body of a message in the native dialect, without thread id and
+// client turn id.
 type Message map[string]any
 
-// Inquiry asks about a document of Upload. With an empty action it is inferred.
+// Inquiry asks about an uploaded document. An empty action is inferred.
 func Inquiry(doc, action string) Message {
 	m := Message{"message": "What does the circular say about the liquidity coverage ratio?", "tagged_doc_ids": []string{doc}}
 	if action != "" {
@@ -96,9 +96,8 @@ func Inquiry(doc, action string) Message {
 	return m
 }
 
-// Turn sends one message and reads its stream to the end; refused as 503, it is
-// sent again, and the time goes on. began, unless nil, is called at the first
-// event.
+// Turn sends one message and reads its stream to the end. It retries a 503, and the
+// times include this. It calls began, unless nil, at the first event.
 func (u *User) Turn(ctx context.Context, thread string, m Message, began func()) (t Timing, err error) {
 	body := maps.Clone(m)
 	body["thread_id"], body["client_turn_id"] = thread, uuid.NewString()
@@ -174,13 +173,13 @@ func (u *User) post(ctx context.Context, path string, body any) (*http.Response,
 	return resp, nil
 }
 
-// Post sends JSON to a path of the API; the caller closes the answer's body.
+// Post sends JSON to a path of the API; the caller closes the response's body.
 func (u *User) Post(ctx context.Context, path string, body any) (*http.Response, error) {
 	return u.post(ctx, path, body)
 }
 
-// Delays reads a stream of the native dialect to its end and calls delay with
-// how long each token of a model with stamped tokens took to come.
+// Delays reads a stream of the native dialect to its end and calls delay with the
+// delay of each stamped token.
 func Delays(stream io.Reader, delay func(time.Duration)) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(nil, 1<<20)

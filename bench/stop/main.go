@@ -1,7 +1,6 @@
-// Command stop measures how long a stop takes while answers stream: from the
-// request to the turn's terminal event, at several numbers of streams side by
-// side. The promise is 300 ms (p95). It starts a scripted model and the server
-// given by -server on it.
+// Command stop measures how long a stop takes while answers stream: from the request
+// to the turn's terminal event, at several numbers of concurrent streams. The target
+// is 300 ms (p95). It starts a scripted model and the server given by -server.
 //
 //	go run ./bench/stop -server bin/palaver-standalone -streams 1,8,32 -stops 200
 package main
@@ -26,9 +25,9 @@ import (
 
 func main() {
 	server := flag.String("server", "bin/palaver-standalone", "server program to start")
-	streams := flag.String("streams", "1,8,32", "numbers of answers that stream side by side, comma-separated")
+	streams := flag.String("streams", "1,8,32", "numbers of concurrent streams, comma-separated")
 	stops := flag.Int("stops", 200, "stops per number of streams, at least three a stream")
-	after := flag.Int("after", 5, "token events that come before the stop")
+	after := flag.Int("after", 5, "token events before the stop")
 	pace := llmtest.Pace{Tokens: 2000}
 	flag.DurationVar(&pace.PerToken, "per-token", 20*time.Millisecond, "the model's time between tokens")
 	flag.Parse()

@@ -1,6 +1,6 @@
-// Command streams measures one API process with many open streams: its memory,
-// and how long a token takes from the model to the client. On some of them an
-// answer is being written, the others are pages at rest.
+// Command streams measures one API process with many open streams: its memory, and
+// the delay of a token from the model to the client. Some streams carry an answer,
+// the others are idle.
 //
 //	go run ./bench/streams -streams 1000 -writing 100
 //
@@ -30,10 +30,10 @@ func main() {
 	var b stack.Binaries
 	flag.StringVar(&b.Standalone, "server", "bin/palaver-standalone", "Palaver's one command, for Temporal and NATS")
 	flag.StringVar(&b.Palaver, "palaver", "bin/palaver", "Palaver's roles")
-	streams := flag.Int("streams", 1000, "open streams, each of a thread of its own")
-	writing := flag.Int("writing", 100, "streams of them on which an answer is written")
+	streams := flag.Int("streams", 1000, "open streams, each of its own thread")
+	writing := flag.Int("writing", 100, "number of streams with a running answer")
 	each := flag.Duration("each", 250*time.Millisecond, "time between two tokens of one answer")
-	during := flag.Duration("during", 30*time.Second, "time to measure for, once all streams are open")
+	during := flag.Duration("during", 30*time.Second, "duration of the measurement, after all streams are open")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// longest is how long an answer is written: the most that LLM_TIMEOUT may be.
+// longest is the duration of an answer: the maximum of LLM_TIMEOUT.
 const longest = 9 * time.Minute
 
 func run(ctx context.Context, b stack.Binaries, streams, writing int, each, during time.Duration) error {
@@ -69,7 +69,7 @@ func run(ctx context.Context, b stack.Binaries, streams, writing int, each, duri
 	if err != nil {
 		return err
 	}
-	if _, err := u.Upload(ctx); err != nil { // from its first request on it is one caller
+	if _, err := u.Upload(ctx); err != nil { // the first request sets the user's cookie
 		return err
 	}
 
@@ -118,7 +118,7 @@ func run(ctx context.Context, b stack.Binaries, streams, writing int, each, duri
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 
-// usages are those of API, worker, Temporal with NATS, and Postgres.
+// usages returns the usage of API, worker, Temporal with NATS, and Postgres.
 func usages(a *stack.Apart, pg *stack.Postgres) (all []stack.Usage, err error) {
 	for _, pid := range []int{a.API.Pid(), a.Worker.Pid(), a.Infra.Pid(), pg.Pid()} {
 		u, err := stack.UsageOf(pid)
@@ -130,7 +130,7 @@ func usages(a *stack.Apart, pg *stack.Postgres) (all []stack.Usage, err error) {
 	return all, nil
 }
 
-// rest opens pages, each on a thread of its own that has had one turn.
+// rest opens idle pages, each on its own thread with one turn.
 func rest(ctx context.Context, wg *sync.WaitGroup, u *stack.User, pages int) error {
 	failures := make([]error, opening)
 	var opened sync.WaitGroup
@@ -163,17 +163,17 @@ func page(ctx context.Context, wg *sync.WaitGroup, u *stack.User) error {
 
 var message = stack.Message{"agent": "assistant", "message": "Tell me about liquidity."}
 
-// observer gathers what the streams bring.
+// observer collects the delays of the streams.
 type observer struct {
 	mu       sync.Mutex
 	delays   stack.Times
 	failures error
 }
 
-// opening is how many turns begin at once.
+// opening is how many turns start at once.
 const opening = 16
 
-// openAll sends a message on each thread and returns when every stream has had
+// openAll sends a message to each thread and returns when every stream has received
 // a token.
 func (o *observer) openAll(ctx context.Context, wg *sync.WaitGroup, u *stack.User, streams int) error {
 	slots := make(chan struct{}, opening)

@@ -1,13 +1,12 @@
-// Command turns measures whole turns over HTTP against a running Palaver: time
-// to the first event, the first token and the terminal event, and turns per
-// second, at several numbers of threads side by side. It starts a scripted
-// model without latency of its own, and the server given by -server on it, so
-// that what is measured is Palaver's own time.
+// Command turns measures whole turns over HTTP: time to the first event, the first
+// token and the terminal event, and turns per second, at several numbers of
+// concurrent threads. It starts the server given by -server with a scripted model
+// without latency, so that it measures Palaver's own time.
 //
 //	go run ./bench/turns -server bin/palaver-standalone -threads 1,8,32
 //
-// With -against, two programs are measured in turns, and the second is compared
-// with the first: machines are noisy, and ratios of neighbours are not.
+// With -against it measures two programs in alternation and compares the second with
+// the first: on a noisy machine, ratios of adjacent measurements are stable.
 //
 //	go run ./bench/turns -server before/palaver-standalone -against bin/palaver-standalone -rounds 6
 package main
@@ -27,12 +26,12 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// tokens is how many tokens an answer has.
+// tokens is the number of tokens in an answer.
 const tokens = 40
 
 func main() {
 	server := flag.String("server", "bin/palaver-standalone", "server program to start")
-	against := flag.String("against", "", "a second one to compare with the first")
+	against := flag.String("against", "", "second program to compare with the first")
 	rounds := flag.Int("rounds", 6, "measurements of each program, with -against")
 	threads := flag.String("threads", "1,8,32", "numbers of threads, comma-separated")
 	turns := flag.Int("turns", 150, "turns per measurement and thread count, at least three a thread")
@@ -108,8 +107,8 @@ func run(ctx context.Context, server, against string, rounds int, threads string
 	return nil
 }
 
-// compare measures both one after the other, round by round, and prints the
-// medians and the medians of the rounds' ratios.
+// compare measures both servers in each round and prints the medians and the medians
+// of the ratios.
 func compare(ctx context.Context, both [2]*candidate, rounds int, counts []int, turns int) error {
 	fmt.Fprintf(os.Stdout, "%-8s %-32s %-32s\n", "threads", "turns/s: first, second, ratio", "first token p50: first, second, ratio")
 	for _, n := range counts {
@@ -117,7 +116,7 @@ func compare(ctx context.Context, both [2]*candidate, rounds int, counts []int, 
 		var rates, tokens []float64
 		for round := range rounds {
 			for i := range both {
-				i = (i + round) % 2 // who goes first changes
+				i = (i + round) % 2 // alternate the order
 				r, err := both[i].user.Measure(ctx, n, max(turns, 3*n), both[i].message)
 				if err != nil {
 					return err

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the namespace, unless it is there. TEMPORAL_ADDRESS says where.
+# Creates the namespace at TEMPORAL_ADDRESS if it does not exist.
 set -eu
 
 namespace=default

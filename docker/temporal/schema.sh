@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes Temporal's two databases and brings their schemas up to date. It may run
-# again at every start. POSTGRES_SEEDS, POSTGRES_USER and SQL_PASSWORD say where.
+# Creates Temporal's two databases and migrates their schemas. It is idempotent and
+# runs at every start. POSTGRES_SEEDS, POSTGRES_USER and SQL_PASSWORD name the server.
 set -eu
 
 schema() {

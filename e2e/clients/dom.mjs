@@ -1,5 +1,5 @@
-// What a React app needs of a browser, for tests without one; import it before
-// react-dom. Network and abort signals stay Node's own.
+// The browser APIs that a React app needs, for tests without a browser. Import it
+// before react-dom. Network and abort signals stay Node's own.
 import { Window } from "happy-dom";
 
 const window = new Window({ url: "http://localhost/" });
@@ -7,12 +7,12 @@ globalThis.window = window;
 for (const name of ["document", "navigator", "HTMLElement", "HTMLIFrameElement", "Element", "Node", "MutationObserver", "ResizeObserver", "getComputedStyle", "localStorage", "requestAnimationFrame", "cancelAnimationFrame"]) {
   globalThis[name] ??= typeof window[name] === "function" && !/^[A-Z]/.test(name) ? window[name].bind(window) : window[name];
 }
-// An answer of the page's own address space.
+// The origin of the page.
 globalThis.location ??= window.location;
 
 const { createRoot } = await import("react-dom/client");
 
-/** Renders an element into a new page; stop() takes it away. */
+/** Renders an element into a new page; stop() unmounts it. */
 export function render(element) {
   const container = document.createElement("div");
   document.body.append(container);

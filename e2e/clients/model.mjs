@@ -1,16 +1,16 @@
-// An OpenAI-compatible model over real HTTP that says what a test tells it to.
+// An OpenAI-compatible model server with scripted answers.
 import { createServer } from "node:http";
 
 const chunk = (delta, finish = null) => ({ id: "c1", object: "chat.completion.chunk", created: 1, model: "scripted", choices: [{ index: 0, delta, finish_reason: finish }] });
 const usage = { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 };
 
-/** Structured answers by the name of their schema. */
+/** Structured answers by schema name. */
 const structured = {
   intent_classification: { action: "inquire", confidence: "high", enable_web_search: false, multi_action_detected: false, actions: ["inquire"], reasoning: "a question" },
   document_resolution: { resolved_uuids: [], unresolved_names: [], inference_confidence: "high", has_implicit_refs: false, reasoning: "no document is named" },
 };
 
-/** A promise to hold an answer back with; open() lets it go on. */
+/** A promise that blocks an answer until open() is called. */
 export function gate() {
   let open;
   const held = new Promise((resolve) => (open = resolve));
@@ -60,7 +60,7 @@ export async function startModel() {
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     asked,
-    /** How many streams their caller has left before their end. */
+    /** The number of streams whose client disconnected early. */
     gone: () => gone,
     says: (...list) => answers.push(...list),
     stop: () => {

@@ -1,5 +1,5 @@
 // React apps over the AI SDK dialect: the SDK's useChat, and assistant-ui's
-// react-ai-sdk runtime, which edits and regenerates without saying what.
+// react-ai-sdk runtime, which edits and regenerates without a messageId.
 import { render } from "./dom.mjs";
 import assert from "node:assert/strict";
 import { after, before, beforeEach, afterEach, describe, it } from "node:test";
@@ -29,7 +29,7 @@ for (const sdk of SDKS) {
     const pages = [];
     afterEach(() => pages.splice(0).forEach((page) => page.stop()));
 
-    /** A page that shows a chat, and resumes what runs in it. */
+    /** A page that shows a chat and resumes its running turn. */
     function open(who, id, messages) {
       const page = { chat: null };
       const transport = new sdk.DefaultChatTransport({ api: "/api/ui/chat", fetch: who.fetch, body: { agent: "assistant" } });
@@ -42,7 +42,7 @@ for (const sdk of SDKS) {
       return page;
     }
 
-    it("shows an answer as it comes, also to a page that is opened meanwhile", async () => {
+    it("streams an answer, also to a page that is opened meanwhile", async () => {
       const who = person(stack.url);
       const id = `chat-${sdk.name.length}-${Date.now()}`;
       const held = gate();
@@ -89,7 +89,7 @@ describe("assistant-ui's react-ai-sdk", () => {
   const messages = () => thread.getState().messages;
   const said = () => messages().map((m) => m.content.filter((p) => p.type === "text").map((p) => p.text).join(""));
 
-  /** Does something that makes the model answer, and waits for the answer. */
+  /** Runs act and waits for the model's answer. */
   async function answered(answer, act) {
     model.says({ say: [answer] });
     act();
@@ -104,7 +104,7 @@ describe("assistant-ui's react-ai-sdk", () => {
       composer.send();
     });
 
-  it("an edited message takes the place of the one it was, without a messageId", async () => {
+  it("an edited message replaces the original, without a messageId", async () => {
     await send("First question", "One.");
     await send("Second question", "Two.");
     const [, a1, u2, a2] = messages().map((m) => m.id);
@@ -118,7 +118,7 @@ describe("assistant-ui's react-ai-sdk", () => {
     assert.deepEqual((await who.branches())[a1], [a2, messages().at(-1).id]);
   });
 
-  it("so does the first", async () => {
+  it("the first message can be edited too", async () => {
     await send("First question", "One.");
     const a1 = messages().at(-1).id;
     await edit(0, "First question, edited", "One, edited.");
@@ -152,7 +152,7 @@ describe("assistant-ui's react-ai-sdk", () => {
     assert.deepEqual((await who.branches())[tea], [messages().at(-1).id]);
   });
 
-  it("a tool that asks is decided on, and the same message goes on", async () => {
+  it("a tool approval continues the same message", async () => {
     model.says({ calls: [{ name: "list_documents" }, { name: "generate_image", arguments: { prompt: "a cat" } }] }, { say: ["All done."] });
     thread.append({ role: "user", content: [{ type: "text", text: "Draw a cat" }] });
     await eventually(() => messages().at(-1)?.status?.type === "requires-action", "the question");

@@ -1,5 +1,4 @@
-// The AI SDK's own client code, in both versions that are in use, as people who
-// talk to a server.
+// The AI SDK's own client code, in both supported versions.
 import * as ai7 from "ai";
 import { Chat as Chat7, useChat as useChat7 } from "@ai-sdk/react";
 import * as ai6 from "ai-6";
@@ -10,7 +9,7 @@ export const SDKS = [
   { name: "ai 6.0.326 with @ai-sdk/react 3.0.326", Chat: Chat6, useChat: useChat6, ...ai6 },
 ];
 
-/** A fetch that keeps its cookies, as a browser's does: one anonymous person. */
+/** A fetch with a cookie jar: one anonymous user. */
 export function person(url) {
   let cookie = "";
   const sent = []; // bodies of what was posted to the chat
@@ -29,12 +28,12 @@ export function person(url) {
     const text = await res.text();
     return { status: res.status, body: text ? JSON.parse(text) : null };
   };
-  /** Which turns follow which, in the thread last talked to. */
+  /** The branches of the last used thread. */
   who.branches = async () => (await who.call("GET", `/api/chat/history/${who.thread}`)).body.branches;
   return who;
 }
 
-/** A chat of a person's, with what its callbacks were told. */
+/** A user's chat that records its callbacks. */
 export function newChat(sdk, who, { id = `chat-${Math.random().toString(36).slice(2)}`, body, messages, fetch = who.fetch } = {}) {
   const told = { data: [], finished: [], errors: [] };
   const chat = new sdk.Chat({
@@ -49,14 +48,14 @@ export function newChat(sdk, who, { id = `chat-${Math.random().toString(36).slic
   return Object.assign(chat, { told });
 }
 
-/** Waits until check() gives something. */
+/** Waits until check() returns a value. */
 export async function eventually(check, what) {
   for (const end = Date.now() + 60_000; Date.now() < end; ) {
     const got = await check();
     if (got) return got;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`waited in vain for ${what}`);
+  throw new Error(`timeout waiting for ${what}`);
 }
 
 export const text = (message) => message.parts.filter((p) => p.type === "text").map((p) => p.text).join("");

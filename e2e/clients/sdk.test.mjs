@@ -1,6 +1,5 @@
-// The clients that people already have, over the AI SDK dialect, against the
-// running product: the SDK's own Chat and DefaultChatTransport, no parser of
-// ours.
+// The AI SDK's own clients (Chat and DefaultChatTransport) against the running
+// product.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { startStack } from "../stack.mjs";
@@ -13,8 +12,8 @@ const assistant = { agent: "assistant" };
 // A picture of one pixel.
 const DOT = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-let offline; // the product on its own engine
-let scripted; // the product on a model that a test scripts
+let offline; // the product with the offline engine
+let scripted; // the product with a scripted model
 let model;
 
 before(async () => {
@@ -70,7 +69,7 @@ for (const sdk of SDKS) {
       await sdk.validateUIMessages?.({ messages: messages.map((m) => ({ ...m, parts: m.parts.filter((p) => !p.type.startsWith("data-")) })) });
     });
 
-    it("an interrupt, answered by resume: the same message goes on", async () => {
+    it("an interrupt, answered by resume: the same message continues", async () => {
       const doc = await upload(who);
       const chat = newChat(sdk, who);
       await chat.sendMessage({ text: "Summarize and audit this document" }, { body: { tagged_doc_ids: [doc] } });
@@ -111,7 +110,7 @@ for (const sdk of SDKS) {
       assert.equal((await who.fetch(file.url)).status, 200);
       assert.ok(text(chat.lastMessage).length > 0);
       assert.equal(chat.told.finished.at(-1).finishReason, "stop");
-      assert.equal(who.sent.length, 2, "nothing is sent once more");
+      assert.equal(who.sent.length, 2, "nothing is sent again");
     });
 
     it("a tool that asks: rejected by the client's own helper", async () => {
@@ -146,7 +145,7 @@ for (const sdk of SDKS) {
       assert.deepEqual(chat.told.errors, []);
       const over = newChat(sdk, who, { id: first.id, messages: chat.messages });
       await over.resumeStream();
-      assert.equal(over.status, "ready", "when nothing runs there is nothing to resume");
+      assert.equal(over.status, "ready", "without a running turn there is nothing to resume");
       assert.deepEqual(over.told.errors, []);
     });
 
@@ -167,7 +166,7 @@ for (const sdk of SDKS) {
       assert.doesNotMatch(JSON.stringify((await who.call("GET", `/api/ui/chat/${chat.id}`)).body), /forged wish/);
     });
 
-    it("HTTP errors are the error's message, and the next message is fine", async () => {
+    it("HTTP errors become the error's message, and the next message works", async () => {
       const chat = newChat(sdk, who);
       await chat.sendMessage({ text: "Hello" }, { body: { agent: "nobody" } });
       assert.equal(chat.status, "error");
@@ -205,7 +204,7 @@ for (const sdk of SDKS) {
 
     const history = async (chat) => (await who.call("GET", `/api/ui/chat/${chat.id}`)).body.messages;
 
-    it("a tool call, its result, and the answer in a step of its own", async () => {
+    it("a tool call, its result, and the answer in a separate step", async () => {
       model.says({ say: ["Let me look."], calls: [{ name: "list_documents" }] }, { say: ["You have ", "the samples."] });
       const chat = newChat(sdk, who, { body: assistant });
       await chat.sendMessage({ text: "Which documents do I have?" });
@@ -219,7 +218,7 @@ for (const sdk of SDKS) {
       assert.equal(who.sent.length, 1);
     });
 
-    it("messages mode shows the finished text and nothing of how it came", async () => {
+    it("messages mode sends only the finished text", async () => {
       model.says({ say: ["Let me look."], calls: [{ name: "list_documents" }] }, { say: ["You have ", "the samples."] });
       const chat = newChat(sdk, who, { body: { ...assistant, stream_mode: "messages" } });
       await chat.sendMessage({ text: "Which documents do I have?" });
@@ -257,7 +256,7 @@ for (const sdk of SDKS) {
       assert.equal(branches.root.length, 2);
     });
 
-    it("a regenerate without a name answers the newest message again", async () => {
+    it("a regenerate without an id answers the newest message again", async () => {
       model.says({ say: ["One."] }, { say: ["Another."] });
       const chat = newChat(sdk, who, { body: assistant });
       await chat.sendMessage({ text: "Question" });
@@ -293,7 +292,7 @@ for (const sdk of SDKS) {
       assert.equal(text(messages[1]).trim(), "Once upon a time");
     });
 
-    it("a cut line: resumeStream puts the whole message together, once", async () => {
+    it("a lost connection: resumeStream restores the whole message once", async () => {
       const held = gate();
       model.says({ say: ["Once upon ", held, "a time."] });
       const cut = cutting(who.fetch, /Once upon/);
@@ -310,7 +309,7 @@ for (const sdk of SDKS) {
       assert.equal(chat.told.finished.at(-1).finishReason, "stop");
     });
 
-    it("a cut line after an approval: the part before it is there, too", async () => {
+    it("a lost connection after an approval: resumeStream restores the part before it too", async () => {
       const held = gate();
       model.says({ say: ["I will draw."], calls: [{ name: "list_documents" }, { name: "generate_image", arguments: { prompt: "a cat" } }] }, { say: ["All ", held, "done."] });
       let fetch = who.fetch;
@@ -339,7 +338,7 @@ for (const sdk of SDKS) {
       const turn = first.sendMessage({ text: "Tell me a story" });
       await eventually(() => first.lastMessage && text(first.lastMessage).includes("Once upon"), "the beginning");
       const chat = newChat(sdk, who, { id: first.id, messages: await history(first) });
-      assert.equal(chat.messages.length, 1, "what runs comes by the stream");
+      assert.equal(chat.messages.length, 1, "the running turn comes by the stream");
       const resumed = chat.resumeStream();
       await eventually(() => chat.messages.length === 2 && text(chat.lastMessage).includes("Once upon"), "the beginning, again");
       held.open();
@@ -349,7 +348,7 @@ for (const sdk of SDKS) {
       assert.deepEqual(types(chat.lastMessage), types(first.lastMessage));
     });
 
-    it("an answer that is written anew begins a new part", async () => {
+    it("a restarted answer begins a new part", async () => {
       const held = gate();
       model.says({ say: ["Old words ", held], cut: true }, { say: ["New ", "words."] });
       const chat = newChat(sdk, who, { body: assistant });
@@ -358,13 +357,13 @@ for (const sdk of SDKS) {
       held.open();
       await turn;
       assert.deepEqual(chat.told.errors, []);
-      const [old, anew] = chat.lastMessage.parts.filter((p) => p.type === "text");
+      const [old, restarted] = chat.lastMessage.parts.filter((p) => p.type === "text");
       assert.equal(old.providerMetadata.palaver.superseded, true);
-      assert.equal(anew.text, "New words.");
+      assert.equal(restarted.text, "New words.");
       assert.equal(part(chat.lastMessage, "data-notice").data.code, "restarted");
     });
 
-    it("a crash of the server is a cut line, and the message is resumed to its end", async () => {
+    it("after a crash of the server the message is resumed to its end", async () => {
       const held = gate();
       model.says({ say: ["Old words ", held] }, { say: ["New ", "words."] });
       const chat = newChat(sdk, who, { body: assistant });
@@ -416,7 +415,7 @@ for (const sdk of SDKS) {
       assert.deepEqual((await history(real)).map(text), ["My name is Ada", "Your name is Ada.", "What is my name?", "As you say."]);
     });
 
-    it("a message that talks over a running turn supersedes it", async () => {
+    it("a message during a running turn supersedes it", async () => {
       const held = gate();
       model.says({ say: ["Once upon ", held, "never"] }, { say: ["Of course."] });
       const first = newChat(sdk, who, { body: assistant });
@@ -433,7 +432,7 @@ for (const sdk of SDKS) {
   });
 }
 
-/** A fetch whose answer breaks off once the pattern has come. */
+/** A fetch whose response ends after the pattern. */
 function cutting(fetch, pattern) {
   let done = false;
   return async (...args) => {

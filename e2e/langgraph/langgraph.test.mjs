@@ -1,5 +1,5 @@
-// A LangGraph client, assistant-ui's external-store runtime, in a real
-// browser against the running product: what a person sees and may do.
+// A LangGraph client, assistant-ui's external-store runtime, in a real browser
+// against the running product.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
@@ -43,7 +43,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     page.on("response", (r) => (uuid = r.headers()["x-thread-id"] ?? uuid));
     thread = `thread-${randomUUID()}`;
     await page.goto(`/chat/${thread}`);
-    // The page's first request is given the cookie; a second beside it would be given another.
+    // Only the first request may set the cookie: a concurrent one would get another.
     await page.getByRole("textbox", { name: "Text", exact: true }).waitFor();
   });
 
@@ -78,7 +78,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
   /** The message at the end of the branch that the page shows. */
   const head = ({ headId, messages }) => messages.find(({ message }) => message.id === headId).message;
 
-  /** What the person said on the branch that Palaver would go on with. */
+  /** The user messages on the server's current branch. */
   async function said() {
     const history = await (await context.request.get(`/api/chat/history/${uuid}`)).json();
     return history.messages.filter((m) => m.role === "user").map((m) => m.content);
@@ -87,7 +87,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
   const repo = async () => (await (await context.request.get(`/api/v1/threads/${thread}/repo`)).json()).repo;
   const interrupted = async () => (await (await context.request.get(`/api/v1/chat/interrupt?thread_id=${thread}`)).json()).interrupted;
 
-  /** Waits for a picture that the browser could really show. */
+  /** Waits for a picture that the browser has loaded. */
   async function picture() {
     const image = tool().getByRole("img");
     await image.waitFor();
@@ -95,7 +95,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     return image;
   }
 
-  it("shows an answer as it is written and keeps it over a reload", async () => {
+  it("streams an answer and keeps it after a reload", async () => {
     await say("Hello there");
     const told = await answers().first().textContent();
     assert.ok(told.length > 0);
@@ -112,7 +112,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.equal(await answers().count(), 2);
   });
 
-  it("asks before it draws, and draws when that is approved", async () => {
+  it("asks for approval before it draws, and draws after it", async () => {
     await say("draw a cat in a hat");
     await approve().waitFor();
     assert.equal(await tool().getByRole("img").count(), 0);
@@ -126,7 +126,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     await shot(page, "41-langgraph-approved");
   });
 
-  it("does not draw what is rejected, and says so", async () => {
+  it("does not draw a rejected picture, and says so", async () => {
     await say("draw a cat in a hat");
     await press(tool().getByRole("button", { name: "Reject" }));
     assert.equal(await tool().getByRole("img").count(), 0);
@@ -136,7 +136,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.equal(await answers().count(), 2);
   });
 
-  it("draws what the person put in the place of the model's words", async () => {
+  it("draws with the edited arguments", async () => {
     await say("draw a cat in a hat");
     await tool().getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify({ prompt: "a walrus on ice" }));
     await press(approve());
@@ -145,7 +145,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.doesNotMatch(await tool().getByRole("status").textContent(), /cat in a hat/);
   });
 
-  it("waits for a decision about each of two drawings before either is made", async () => {
+  it("waits for both decisions before it draws either of two pictures", async () => {
     await say("draw a cat and draw a dog");
     const [cat, dog] = [tool().nth(0), tool().nth(1)];
     await dog.getByRole("button", { name: "Approve" }).waitFor();
@@ -157,7 +157,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.equal(await cat.getByRole("img").count(), 0);
   });
 
-  it("still asks when the page is loaded anew, and goes on from there", async () => {
+  it("still asks after a reload, and continues from there", async () => {
     await say("draw a cat in a hat");
     await approve().waitFor();
     await page.reload();
@@ -172,7 +172,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.equal(await answers().count(), 1);
   });
 
-  it("answers a question that was asked elsewhere", async () => {
+  it("answers a question that was asked in another client", async () => {
     const { id } = await (await context.request.post("/api/documents", { data: { title: "House rules", text: "Guests leave by ten. Shoes stay at the door." } })).json();
     await page.waitForFunction(async (path) => (await (await fetch(path)).json()).status === "ready", `/api/documents/${id}`);
     await context.request.post("/api/v1/chat/stream", {
@@ -184,7 +184,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.equal(await page.getByRole("region", { name: "Question" }).count(), 0);
   });
 
-  it("makes a branch of an edited message, and goes on with the one that is shown", async () => {
+  it("makes a branch of an edited message, and continues the branch that is shown", async () => {
     await say("My name is Ada");
     await say("I like tea");
     await yours().nth(1).getByRole("button", { name: "Edit" }).click();
@@ -207,7 +207,7 @@ describe("assistant-ui over the LangGraph dialect", () => {
     assert.equal(await yours().count(), 2);
   });
 
-  it("answers the same message again, beside the answer it gave", async () => {
+  it("regenerates an answer next to the first one", async () => {
     await say("My name is Ada");
     await say("Hello there");
     await press(answers().nth(1).getByRole("button", { name: "Again" }));
@@ -277,7 +277,7 @@ describe("assistant-ui while a slow model writes", () => {
     await model?.stop();
   });
 
-  it("shows words as they come, each once, and all of them in the end", async () => {
+  it("streams each word once, and all words at the end", async () => {
     const { page, context, faults } = await newPage(browser, slowPage.url);
     await page.addInitScript(() => {
       window.seen = [];
@@ -292,7 +292,7 @@ describe("assistant-ui while a slow model writes", () => {
     const last = words.at(-1).trim();
     await page.getByRole("article", { name: "Assistant" }).getByText(last).waitFor({ timeout: STREAM_MS });
     const seen = await page.evaluate(() => window.seen);
-    assert.ok(seen.length > 2, `it came in ${seen.length} pieces`);
+    assert.ok(seen.length > 2, `only ${seen.length} pieces`);
     for (const [i, text] of seen.entries()) assert.ok(text.startsWith(seen[i - 1] ?? ""), `${text} does not go on from ${seen[i - 1]}`);
     assert.equal(seen.at(-1), words.join("").trim());
     await context.close();

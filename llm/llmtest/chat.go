@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// completion is the part of a chat request that scripts decide by.
+// completion is the part of a chat request that scripts can match.
 type completion struct {
 	Model          string        `json:"model"`
 	Stream         bool          `json:"stream"`
@@ -77,7 +77,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	case len(c.Tools) > 0:
 		req.Mode, req.Schema = "tool", c.Tools[0].Function.Name
 	default:
-		req.Mode, req.Schema = "prompt", named(req.System)
+		req.Mode, req.Schema = "prompt", schemaIn(req.System)
 	}
 	s.record(req)
 	if problem := malformed(c); problem != "" {
@@ -89,12 +89,12 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	p := &player{w: w, r: r, req: req, a: a, model: c.Model, promptTokens: len(prompt.String())/4 + 1}
 	p.usage = c.StreamOptions != nil && c.StreamOptions.IncludeUsage && !a.NoUsage
 	if !p.play() {
-		s.left(req)
+		s.recordDisconnect(req)
 	}
 }
 
-// named is the schema that a prompt asks for by name.
-func named(system string) string {
+// schemaIn returns the schema that a prompt names.
+func schemaIn(system string) string {
 	for _, name := range []string{"intent_classification", "document_resolution", "web_query"} {
 		if strings.Contains(system, name) {
 			return name
@@ -103,7 +103,7 @@ func named(system string) string {
 	return ""
 }
 
-// player plays one answer to one client.
+// player sends one scripted answer to one client.
 type player struct {
 	w            http.ResponseWriter
 	r            *http.Request
@@ -115,7 +115,7 @@ type player struct {
 	tokens       int
 }
 
-// play reports whether the client stayed to the end.
+// play reports whether the client stayed connected to the end.
 func (p *player) play() bool {
 	a := p.a
 	if !p.pause(a.Delay) {
@@ -145,7 +145,7 @@ func (p *player) play() bool {
 	return p.whole()
 }
 
-// pause waits, and reports whether the client is still there.
+// pause waits and reports whether the client is still connected.
 func (p *player) pause(d time.Duration) bool {
 	if d <= 0 {
 		return p.r.Context().Err() == nil
@@ -217,9 +217,9 @@ func (p *player) stream() bool {
 	return err == nil
 }
 
-// fragments are the deltas that bring tool calls: the first of each call names
-// it, the others bring its arguments in pieces of so many bytes, the calls taking
-// turns.
+// fragments returns the deltas of tool calls: the first delta of each call names
+// it, the others carry its arguments in pieces of the given number of bytes. The
+// pieces of the calls alternate.
 func fragments(calls []llm.ToolCall, pieces int) []any {
 	var out []any
 	add := func(call map[string]any) { out = append(out, map[string]any{"tool_calls": []any{call}}) }

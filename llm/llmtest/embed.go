@@ -38,7 +38,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		p.play()
 		return
 	case !p.pause(a.Delay):
-		s.left(req)
+		s.recordDisconnect(req)
 		return
 	}
 	data := make([]any, len(texts))
@@ -50,8 +50,8 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		"usage": map[string]any{"prompt_tokens": len(in.Input) / 4, "total_tokens": len(in.Input) / 4}})
 }
 
-// Vector is the embedding this server gives a text: a hashed bag of words of
-// length 1, so that texts which share words are near each other.
+// Vector returns this server's embedding of a text: a hashed bag of words of
+// length 1, so that texts with common words are near each other.
 func Vector(text string) []float32 {
 	v := make([]float32, dimensions)
 	for _, word := range strings.Fields(strings.ToLower(text)) {

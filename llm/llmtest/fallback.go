@@ -11,8 +11,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// fallback answers by the default script: an inquiry, about the documents that
-// the message names by title, answered with a quotation of the first passage.
+// fallback is the default script: it classifies every message as an inquiry about
+// the documents that it names by title, and quotes the first passage.
 func (s *Server) fallback(r Request, prompt string) Answer {
 	pace := s.Pace()
 	if r.Kind == Stream {
@@ -22,7 +22,7 @@ func (s *Server) fallback(r Request, prompt string) Answer {
 			}
 			return Answer{Chunks: pace.fill([]string{"The ", "tool ", "says: ", language.Truncate(r.LastResult, 160)}), Delay: pace.FirstToken, Each: pace.PerToken}
 		}
-		return Answer{Chunks: pace.fill(write(prompt)), Delay: pace.FirstToken, Each: pace.PerToken, Stamped: pace.Stamped}
+		return Answer{Chunks: pace.fill(quoteFirstPassage(prompt)), Delay: pace.FirstToken, Each: pace.PerToken, Stamped: pace.Stamped}
 	}
 	a := Answer{Delay: pace.Structured, JSON: map[string]any{}}
 	switch r.Schema {
@@ -36,7 +36,7 @@ func (s *Server) fallback(r Request, prompt string) Answer {
 	return a
 }
 
-// fill cuts or fills an answer to the number of tokens asked for.
+// fill cuts or pads an answer to p.Tokens.
 func (p Pace) fill(chunks []string) []string {
 	if p.Tokens <= 0 {
 		return chunks
@@ -58,14 +58,14 @@ var (
 	field   = regexp.MustCompile(`(?i)\b(id|title|document|name)\b\s*[=:]`)
 )
 
-// write quotes the beginning of the prompt's first passage.
-func write(prompt string) []string {
+// quoteFirstPassage answers with the beginning of the prompt's first passage.
+func quoteFirstPassage(prompt string) []string {
 	m := passage.FindStringSubmatch(prompt)
 	if m == nil {
 		return []string{"The ", "documents ", "do not ", "say."}
 	}
 	quote := ""
-	for _, line := range strings.Split(m[2], "\n") { // the first line that is no heading
+	for _, line := range strings.Split(m[2], "\n") { // the first line that is not a heading
 		if line = strings.TrimSpace(line); quote == "" || strings.HasPrefix(quote, "#") && line != "" {
 			quote = line
 		}
@@ -79,8 +79,8 @@ func write(prompt string) []string {
 	return append(chunks, "”", " [", m[1], "]")
 }
 
-// titled finds, in a prompt's lines of an id and a title, the ids whose title
-// stands in the message.
+// titled returns the ids of the documents listed in the prompt whose title occurs
+// in the message.
 func titled(prompt, message string) []string {
 	message = strings.ToLower(message)
 	ids := []string{}

@@ -32,11 +32,11 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) {
 		p.play()
 		return
 	case !p.pause(a.Delay) || !p.gate(0):
-		s.left(req)
+		s.recordDisconnect(req)
 		return
 	case a.Silence:
 		<-r.Context().Done()
-		s.left(req)
+		s.recordDisconnect(req)
 		return
 	case a.Cut:
 		panic(http.ErrAbortHandler)
@@ -52,8 +52,8 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(reply)
 }
 
-// Picture is the PNG this server paints for a prompt: eight pixels square, of a
-// colour that the prompt decides.
+// Picture returns the PNG that this server generates for a prompt: 8×8 pixels in
+// a colour derived from the prompt.
 func Picture(prompt string) []byte {
 	h := fnv.New32a()
 	h.Write([]byte(prompt))

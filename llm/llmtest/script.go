@@ -26,20 +26,20 @@ func (m Match) matches(r Request) bool {
 		(m.Func == nil || m.Func(r))
 }
 
-// Answer is what one call gets. The zero Answer is the default script's.
+// Answer is the scripted answer to one call.
 type Answer struct {
 	// Chunks are the deltas of a streamed answer, or the parts of a structured
 	// answer's raw text. JSON, when set, is encoded as a structured answer.
 	Chunks []string
 	JSON   any
-	// Calls are the tool calls of a streamed answer, after its chunks: whole, or
-	// with Pieces in fragments of so many bytes, the calls taking turns. Deltas are
-	// further deltas of any shape, for providers that have their own.
+	// Calls are the tool calls of a streamed answer, after its chunks: whole, or in
+	// alternating fragments of Pieces bytes. Deltas are further raw deltas, for
+	// provider-specific shapes.
 	Calls  []llm.ToolCall
 	Pieces int
 	Deltas []any
-	// Gates[k] holds chunk k back until it is released; Gates[len(Chunks)] holds
-	// back the end.
+	// Gates[k] blocks chunk k until the gate is released; Gates[len(Chunks)] blocks
+	// the end.
 	Gates map[int]*Gate
 	// Delay comes before the answer, Each before each chunk.
 	Delay, Each time.Duration
@@ -53,14 +53,14 @@ type Answer struct {
 	RetryAfter string // header with Status
 	Body       string // raw body with Status (default: an error object), or instead of any JSON with status 200
 	Cut        bool   // after the chunks, close the connection without a finish reason
-	Silence    bool   // after the chunks, say nothing until the client leaves
+	Silence    bool   // after the chunks, send nothing until the client disconnects
 	Fallback   bool   // the default script's answer
 }
 
 // Text is a streamed answer in the given deltas.
 func Text(chunks ...string) Answer { return Answer{Chunks: chunks} }
 
-// Calls is a streamed answer that asks for tool calls and says nothing.
+// Calls is a streamed answer of tool calls without text.
 func Calls(calls ...llm.ToolCall) Answer { return Answer{Calls: calls} }
 
 // Call is one tool call; args is encoded as JSON.
@@ -80,32 +80,31 @@ func Status(code int, retryAfter string) Answer {
 	return Answer{Status: code, RetryAfter: retryAfter}
 }
 
-// Cut is a stream that breaks off after the given deltas.
+// Cut is a stream that ends without a finish reason after the given deltas.
 func Cut(chunks ...string) Answer { return Answer{Chunks: chunks, Cut: true} }
 
-// Silent is a stream that says nothing more after the given deltas.
+// Silent is a stream that stays open but silent after the given deltas.
 func Silent(chunks ...string) Answer { return Answer{Chunks: chunks, Silence: true} }
 
-// Garbage is a 200 whose body is no answer at all.
+// Garbage is a 200 with an HTML body.
 func Garbage() Answer { return Answer{Body: "<html>bad gateway</html>"} }
 
-// Default is the default script's answer: after a fault, for a call that then
-// goes well.
+// Default is the default script's answer, for calls that succeed after a fault.
 func Default() Answer { return Answer{Fallback: true} }
 
-// Gate holds an answer back until a test lets it go on.
+// Gate blocks an answer until the test releases it.
 type Gate struct {
 	reached, released chan struct{}
 	reach, release    sync.Once
 }
 
-// NewGate makes a closed gate.
+// NewGate returns a closed gate.
 func NewGate() *Gate { return &Gate{reached: make(chan struct{}), released: make(chan struct{})} }
 
-// Reached is closed when an answer has come to the gate.
+// Reached is closed when an answer waits at the gate.
 func (g *Gate) Reached() <-chan struct{} { return g.reached }
 
-// Release opens the gate for good.
+// Release opens the gate permanently.
 func (g *Gate) Release() { g.release.Do(func() { close(g.released) }) }
 
 type rule struct {
@@ -115,21 +114,21 @@ type rule struct {
 }
 
 // On scripts the calls that m matches: the first call gets the first answer and
-// so on, and the last answer repeats. A later On goes before an earlier one.
+// so on, and the last answer repeats. The newest matching rule wins.
 func (s *Server) On(m Match, answers ...Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rules = append([]*rule{{match: m, answers: answers}}, s.rules...)
 }
 
-// Reset forgets every rule; recorded calls stay.
+// Reset removes every rule; recorded calls stay.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rules = nil
 }
 
-// answer is what a call gets by the rules, else by the default script.
+// answer returns the answer by the rules, or else by the default script.
 func (s *Server) answer(r Request, prompt string) Answer {
 	s.mu.Lock()
 	a := Default()
@@ -154,19 +153,19 @@ func (s *Server) answer(r Request, prompt string) Answer {
 	return a
 }
 
-// RefuseSchema makes the server one that knows no response_format.
+// RefuseSchema makes the server reject response_format.
 func (s *Server) RefuseSchema() {
 	s.On(Match{Func: func(r Request) bool { return r.Mode == "json_schema" }}, Answer{Status: http.StatusBadRequest,
 		Body: `{"error":{"message":"'response_format' of type json_schema is not supported with this model","type":"invalid_request_error"}}`})
 }
 
-// RefuseTools refuses requests with tools.
+// RefuseTools makes the server reject requests with tools.
 func (s *Server) RefuseTools() {
 	s.On(Match{Func: func(r Request) bool { return len(r.Tools) > 0 }}, Answer{Status: http.StatusBadRequest,
 		Body: `{"error":{"message":"registry.ollama.ai/library/scripted:latest does not support tools","type":"api_error"}}`})
 }
 
-// RefuseImages refuses requests with pictures.
+// RefuseImages makes the server reject requests with pictures.
 func (s *Server) RefuseImages() {
 	s.On(Match{Func: func(r Request) bool { return bytes.Contains(r.Body, []byte(`"image_url"`)) }}, Answer{Status: http.StatusBadRequest,
 		Body: `{"error":{"message":"Invalid content type. image_url is only supported by certain models.","type":"invalid_request_error"}}`})

@@ -1,8 +1,8 @@
-// Package llmtest is a language model for tests and benches: an
-// OpenAI-compatible HTTP server that does what a script says. It speaks real
-// HTTP, records what it was sent, plays the faults of real providers, and refuses
-// what the strictest of them refuse. With no script it answers every call of a
-// turn sensibly; a message "call NAME {…}" makes it call that tool.
+// Package llmtest is a language model for tests and benchmarks: an
+// OpenAI-compatible HTTP server with scripted answers. It records requests,
+// simulates provider faults, and rejects what the strictest providers reject.
+// Without a script it gives every call of a turn a valid answer; a message
+// "call NAME {…}" makes it call that tool.
 package llmtest
 
 import (
@@ -21,53 +21,53 @@ import (
 type Server struct {
 	URL string // base URL, with the version: http://127.0.0.1:port/v1
 
-	http   *http.Server
-	pace   atomic.Pointer[Pace]
-	calls  atomic.Int64
-	forget bool // record nothing
+	http     *http.Server
+	pace     atomic.Pointer[Pace]
+	calls    atomic.Int64
+	noRecord bool // record nothing
 
-	mu      sync.Mutex
-	rules   []*rule // the newest first
-	seen    []Request
-	changed chan struct{} // closed and replaced whenever seen or gone grow
-	gone    []Request
+	mu           sync.Mutex
+	rules        []*rule // newest first
+	seen         []Request
+	changed      chan struct{} // closed and replaced whenever seen or disconnected grow
+	disconnected []Request
 }
 
 // Cleaner is the part of testing.TB that New needs.
 type Cleaner interface{ Cleanup(func()) }
 
-// New starts a server on a free local port; it closes with t. Without a t (nil)
+// New starts a server on a free local port; t's cleanup closes it. With a nil t
 // the caller closes it.
 func New(t Cleaner) *Server {
 	s, err := Listen("127.0.0.1:0", Pace{})
 	if err != nil {
 		panic(err)
 	}
-	s.forget = false
+	s.noRecord = false
 	if t != nil {
 		t.Cleanup(s.Close)
 	}
 	return s
 }
 
-// Pace is how fast the default script answers. Zero is at once.
+// Pace is the speed of the default script. Zero answers at once.
 type Pace struct {
 	Structured time.Duration // before a structured answer
 	FirstToken time.Duration
 	PerToken   time.Duration
-	Tokens     int // of a streamed answer; 0: as long as the answer happens to be
-	// Stamped makes each token say when it was sent, as Stamp writes it.
+	Tokens     int // of a streamed answer; 0: the answer's natural length
+	// Stamped replaces each token with its time of sending, see Stamp.
 	Stamped bool
 }
 
-// Listen starts a server on addr that records nothing, so that it can serve for
-// days.
+// Listen starts a server on addr. It records nothing, so that its memory does not
+// grow.
 func Listen(addr string, pace Pace) (*Server, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "http://" + l.Addr().String() + "/v1", forget: true, changed: make(chan struct{})}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", noRecord: true, changed: make(chan struct{})}
 	s.SetPace(pace)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
@@ -78,20 +78,19 @@ func Listen(addr string, pace Pace) (*Server, error) {
 	return s, nil
 }
 
-// SetPace changes the pace of the calls that begin from now on.
+// SetPace changes the pace of new calls.
 func (s *Server) SetPace(p Pace) { s.pace.Store(&p) }
 
-// Pace is that of the calls that begin now.
+// Pace returns the pace of new calls.
 func (s *Server) Pace() Pace { return *s.pace.Load() }
 
-// Calls is how many calls have come so far, also when the
-// server records nothing.
+// Calls returns the number of calls so far, even when the server records nothing.
 func (s *Server) Calls() int64 { return s.calls.Load() }
 
 // Close ends the server and every open call.
 func (s *Server) Close() { s.http.Close() }
 
-// Kind sorts calls.
+// Kind is the kind of a call.
 type Kind string
 
 const (
@@ -106,36 +105,36 @@ type Request struct {
 	Kind           Kind
 	Path           string
 	Schema         string // name of the schema or forced tool of a structured call
-	Mode           string // how it was asked for: json_schema, tool or prompt
+	Mode           string // json_schema, tool or prompt
 	Model          string
 	System         string   // all system messages
 	LastUser       string   // the last user message, or the prompt of a picture
-	LastResult     string   // what a tool returned, when that is what the messages end with
+	LastResult     string   // the tool result that ends the messages, if one does
 	Tools          []string // names of the tools that may be called
 	Authorization  string
 	IdempotencyKey string
 	Body           json.RawMessage
 }
 
-// record notes a call and wakes who waits for it.
+// record stores a call and wakes the waiters.
 func (s *Server) record(r Request) {
 	s.calls.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.forget {
+	if s.noRecord {
 		return
 	}
 	s.seen = append(s.seen, r)
 	s.wake()
 }
 
-func (s *Server) left(r Request) {
+func (s *Server) recordDisconnect(r Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.forget {
+	if s.noRecord {
 		return
 	}
-	s.gone = append(s.gone, r)
+	s.disconnected = append(s.disconnected, r)
 	s.wake()
 }
 
@@ -151,7 +150,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.seen...)
 }
 
-// Count is how many calls so far m matches; Count(Match{}) counts all.
+// Count returns the number of calls that m matches; Count(Match{}) counts all.
 func (s *Server) Count(m Match) int {
 	n := 0
 	for _, r := range s.Requests() {
@@ -162,22 +161,22 @@ func (s *Server) Count(m Match) int {
 	return n
 }
 
-// Gone returns the calls whose client closed the connection before the answer
-// was complete.
-func (s *Server) Gone() []Request {
+// Disconnected returns the calls whose client closed the connection before the
+// answer was complete.
+func (s *Server) Disconnected() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.gone...)
+	return append([]Request(nil), s.disconnected...)
 }
 
-// WaitCount waits until at least n calls that m matches have come.
+// WaitCount waits until m matches at least n calls.
 func (s *Server) WaitCount(ctx context.Context, m Match, n int) error {
 	return s.wait(ctx, fmt.Sprintf("%d calls", n), func() bool { return s.Count(m) >= n })
 }
 
-// WaitGone waits until at least n clients have closed their connection early.
-func (s *Server) WaitGone(ctx context.Context, n int) error {
-	return s.wait(ctx, fmt.Sprintf("%d closed connections", n), func() bool { return len(s.Gone()) >= n })
+// WaitDisconnected waits until at least n clients have closed their connection early.
+func (s *Server) WaitDisconnected(ctx context.Context, n int) error {
+	return s.wait(ctx, fmt.Sprintf("%d closed connections", n), func() bool { return len(s.Disconnected()) >= n })
 }
 
 func (s *Server) wait(ctx context.Context, what string, done func() bool) error {

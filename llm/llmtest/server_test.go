@@ -22,7 +22,7 @@ func ask(system, user string) llm.Request {
 	return llm.Request{Task: llm.TaskInquire, Messages: []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: user}}}
 }
 
-func TestATurnWorksWithoutAScript(t *testing.T) {
+func TestDefaultScriptAnswersEveryCallOfATurn(t *testing.T) {
 	s := llmtest.New(t)
 	m := client(s)
 	var intent llm.Intent
@@ -67,7 +67,7 @@ func TestRulesMatchInOrderAndTheLastAnswerRepeats(t *testing.T) {
 	}
 }
 
-func TestAGateHoldsTheAnswerBack(t *testing.T) {
+func TestGateBlocksTheAnswer(t *testing.T) {
 	s := llmtest.New(t)
 	gate := llmtest.NewGate()
 	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"a", "b"}, Gates: map[int]*llmtest.Gate{1: gate}})
@@ -109,7 +109,7 @@ func TestPaceSetsTheLengthOfAnswers(t *testing.T) {
 	}
 }
 
-func TestVectorsOfLikeTextsAreNear(t *testing.T) {
+func TestVectorsOfSimilarTextsAreNear(t *testing.T) {
 	dot := func(a, b []float32) (d float32) {
 		for i := range a {
 			d += a[i] * b[i]
@@ -122,7 +122,7 @@ func TestVectorsOfLikeTextsAreNear(t *testing.T) {
 	}
 }
 
-func TestAMessageCanNameAToolToCall(t *testing.T) {
+func TestMessageCanNameAToolToCall(t *testing.T) {
 	s := llmtest.New(t)
 	m := client(s)
 	r := llm.Request{Task: llm.TaskAssistant, Tools: []llm.Tool{{Name: "echo"}}, Messages: []llm.Message{{Role: llm.User, Text: `please call echo {"message":"hi"}`}}}
@@ -141,7 +141,7 @@ func TestAMessageCanNameAToolToCall(t *testing.T) {
 	}
 }
 
-func TestTheServerIsAsStrictAsTheStrictestProvider(t *testing.T) {
+func TestServerRejectsWhatStrictProvidersReject(t *testing.T) {
 	const call = `{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const tools = `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`
 	s := llmtest.New(t)

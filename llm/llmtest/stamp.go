@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Stamp is a token that says when it was sent, so that whoever reads it knows
-// how long it took.
+// Stamp returns a token with its time of sending, so that readers can measure the
+// delay.
 func Stamp(at time.Time) string { return "at" + strconv.FormatInt(at.UnixMicro(), 10) + " " }
 
 var stamp = regexp.MustCompile(`at(\d{16})`)
 
-// Stamps are the times in a text of stamped tokens.
+// Stamps returns the times in a text of stamped tokens.
 func Stamps(text string) []time.Time {
 	var times []time.Time
 	for _, m := range stamp.FindAllStringSubmatch(text, -1) {

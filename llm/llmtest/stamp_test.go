@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStampsAreReadHoweverTokensAreCutAtSpaces(t *testing.T) {
+func TestStampsAreReadFromTokensSplitAtSpaces(t *testing.T) {
 	first := time.UnixMicro(1795364962962829)
 	second := first.Add(15 * time.Millisecond)
 	require.Equal(t, []time.Time{first, second}, Stamps(Stamp(first)+Stamp(second)))

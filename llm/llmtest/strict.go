@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// chatMessage is a message as it comes over the wire.
+// chatMessage is a message in wire format.
 type chatMessage struct {
 	Role       string          `json:"role"`
 	Content    json.RawMessage `json:"content"`
@@ -33,9 +33,9 @@ type chatTool struct {
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// malformed says what a strict provider would refuse in a chat request; empty
-// for a good one. It holds every request to the rules of the strictest: calls
-// and results that match, names and ids of the right form, no empty message.
+// malformed returns why a strict provider would reject a chat request; empty for
+// a valid one. It applies the rules of the strictest: calls and results match,
+// names and ids have the right form, no message is empty.
 func malformed(c completion) string {
 	if len(c.Messages) == 0 {
 		return "messages must not be empty"
@@ -46,7 +46,7 @@ func malformed(c completion) string {
 		case t.Type != "function" || !toolName.MatchString(t.Function.Name):
 			return fmt.Sprintf("invalid 'tools[%d].function.name'", i)
 		case names[t.Function.Name]:
-			return fmt.Sprintf("tools[%d]: the name %s is there twice", i, t.Function.Name)
+			return fmt.Sprintf("tools[%d]: duplicate name %s", i, t.Function.Name)
 		}
 		names[t.Function.Name] = true
 		var schema struct {
@@ -106,7 +106,7 @@ func malformed(c completion) string {
 	return ""
 }
 
-// content says what is wrong with a message's content.
+// content returns what is wrong with a message's content.
 func content(raw json.RawMessage, images bool) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

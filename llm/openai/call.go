@@ -18,25 +18,25 @@ const (
 )
 
 var (
-	errSilence = errors.New("the provider was silent for too long")
+	errSilence = errors.New("the provider sent nothing before the timeout")
 	errTimeout = errors.New("the call took too long")
 	errTooLong = errors.New("the provider's answer is too large")
 )
 
-// call is one HTTP exchange: the SDK's HTTP client for its time, a watch on
-// silence, and a memory of what the SDK drops (status, Retry-After, raw error).
+// call is one HTTP exchange. It acts as the SDK's HTTP client, applies the
+// timeouts, and keeps what the SDK drops (status, Retry-After, raw error).
 type call struct {
 	c      *Client
-	ctx    context.Context // ends with the parent, the time limit or silence
+	ctx    context.Context // ends with the parent or a timeout
 	parent context.Context
 	cancel context.CancelCauseFunc
 	stop   context.CancelFunc // of the time limit
 
 	limit          int64 // of the body
 	gather         *gather
-	quiet          bool   // silence before the first byte is as it should be
+	quiet          bool   // no first-byte timeout
 	sign           bool   // calls in the request need a signature
-	idempotencyKey string // sent along when set
+	idempotencyKey string // sent when set
 
 	sent   bool
 	status int
@@ -53,12 +53,12 @@ func (c *Client) begin(parent context.Context) *call {
 	return k
 }
 
-// client is an SDK client that speaks through this call only.
+// client returns an SDK client whose requests go through this call.
 func (k *call) client() *api.Client {
 	cfg := api.DefaultConfig(k.c.cfg.APIKey)
 	cfg.BaseURL = k.c.cfg.BaseURL
 	cfg.HTTPClient = k
-	cfg.EmptyMessagesLimit = 100_000 // keep-alive comments are no error; silence is watched here
+	cfg.EmptyMessagesLimit = 100_000 // keep-alive comments are not an error; watch applies the timeout
 	return api.NewClientWithConfig(cfg)
 }
 
@@ -85,14 +85,14 @@ func (k *call) Do(req *http.Request) (*http.Response, error) {
 	k.status, k.header = resp.StatusCode, resp.Header
 	resp.Body = &watchedBody{call: k, body: resp.Body, left: k.limit}
 	if resp.StatusCode >= http.StatusBadRequest {
-		k.detail, _ = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came is enough to classify
+		k.detail, _ = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a partial body is enough to classify
 		resp.Body.Close()
 		resp.Body = io.NopCloser(bytes.NewReader(k.detail))
 	}
 	return resp, nil
 }
 
-// watch ends the call unless the returned function is called in time.
+// watch cancels the call after FirstByteTimeout unless stop is called before.
 func (k *call) watch() (stop func()) {
 	limit := k.c.cfg.FirstByteTimeout
 	if limit <= 0 {
@@ -102,8 +102,8 @@ func (k *call) watch() (stop func()) {
 	return func() { t.Stop() }
 }
 
-// watchedBody counts silence only while we wait for the provider, not while
-// whoever takes the answer is slow.
+// watchedBody applies the timeout only while it waits for the provider, so that a
+// slow reader does not trigger it.
 type watchedBody struct {
 	call *call
 	body io.ReadCloser

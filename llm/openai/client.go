@@ -1,7 +1,6 @@
-// Package openai is a language model behind any OpenAI-compatible endpoint. It
-// makes one HTTP request per try and never repeats a failed one: retries are
-// Temporal's. The only requests it sends again are those that a model refused
-// for a parameter it does not know, then without that parameter.
+// Package openai is a language model behind an OpenAI-compatible endpoint. It
+// does not retry failed requests: Temporal does. The one exception: when a model
+// rejects a parameter, it sends the request again without that parameter.
 package openai
 
 import (
@@ -25,14 +24,14 @@ type Config struct {
 	Name             string
 	NameStrong       string // empty: Name
 	EmbeddingModel   string // empty: no embeddings
-	ImageModel       string // empty: it does not paint
-	ForcedTool       bool   // structured output begins with a forced tool call, not a schema
-	Signatures       bool   // it wants a signature with calls it made (Gemini)
+	ImageModel       string // empty: no pictures
+	ForcedTool       bool   // try a forced tool call before a schema for structured output
+	Signatures       bool   // it requires a signature in calls it made (Gemini)
 	MaxTokens        int    // when a request sets none; 0 leaves it to the provider
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
 	Prices           *llm.PriceTable
-	HTTPClient       *http.Client // nil: one of its own
+	HTTPClient       *http.Client // nil: a client of its own
 }
 
 // Client is an llm.Model and an llm.Painter.
@@ -42,10 +41,10 @@ type Client struct {
 	schemas schemaCache
 
 	mu     sync.Mutex
-	traits map[string]traits // what is known of each model
+	traits map[string]traits // by model
 }
 
-// New makes a client; it opens no connection.
+// New creates a client; it opens no connection.
 func New(cfg Config) *Client {
 	if cfg.NameStrong == "" {
 		cfg.NameStrong = cfg.Name
@@ -74,7 +73,7 @@ func (c *Client) Info() llm.Info {
 	}
 }
 
-// target is the model that answers for a task.
+// target returns the model for a task.
 func (c *Client) target(t llm.Task, structured bool) target {
 	if t.Strong() {
 		return target{model: c.cfg.NameStrong, variable: "CHAT_MODEL_NAME_STRONG", structured: structured}
@@ -82,14 +81,14 @@ func (c *Client) target(t llm.Task, structured bool) target {
 	return target{model: c.cfg.Name, variable: "CHAT_MODEL_NAME", structured: structured}
 }
 
-// usage prices a call that was answered.
+// usage returns the usage of an answered call with its price.
 func (c *Client) usage(model string, in, out int) chat.Usage {
 	return chat.Usage{TokensIn: in, TokensOut: out, CostUSD: c.cfg.Prices.Cost(model, in, out), Calls: 1}
 }
 
-// request builds what both kinds of chat call share, within the model's traits.
+// request builds the part that both kinds of chat call share, by the model's traits.
 func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message, tools []llm.Tool) api.ChatCompletionRequest {
-	req := api.ChatCompletionRequest{Model: model, Messages: encode(t, messages, len(tools) > 0), Tools: offer(t, tools)}
+	req := api.ChatCompletionRequest{Model: model, Messages: encode(t, messages, len(tools) > 0), Tools: encodeTools(t, tools)}
 	if len(tools) > 0 && t.noReasoning {
 		req.ReasoningEffort = api.ReasoningEffortNone
 	}
@@ -103,14 +102,14 @@ func (c *Client) request(model string, t traits, r llm.Request, messages []llm.M
 	if t.completionTokens {
 		req.MaxCompletionTokens = tokens
 	} else {
-		req.MaxTokens = tokens //lint:ignore SA1019 what most OpenAI-compatible servers know
+		req.MaxTokens = tokens //lint:ignore SA1019 most OpenAI-compatible servers expect it
 	}
 	return req
 }
 
-// smallestTemperature stands for 0: the SDK leaves a zero out, and providers
-// then use a default of their own, often 1. Small enough to be 0 in every
-// sampler, large enough for every JSON reader.
+// smallestTemperature replaces 0: the SDK omits a zero, and providers then use
+// their default, often 1. It is small enough to be 0 in every sampler and large
+// enough for every JSON parser.
 const smallestTemperature = 1e-8
 
 // target is the model a call goes to.
@@ -119,12 +118,12 @@ type target struct {
 	variable   string // the environment variable that names it
 	structured bool   // the answer must be JSON
 	tools      bool   // tools are offered
-	images     bool   // pictures are shown
-	paints     bool   // a picture is asked for
+	images     bool   // the prompt has pictures
+	paints     bool   // the request is for a picture
 }
 
-// try runs f with what is known of the model, and again each time the model
-// refused a parameter that can be left out. f gets a fresh call each time.
+// try runs f with the model's known traits, and again each time the model rejects
+// a parameter that can be omitted. f gets a new call each time.
 func (c *Client) try(ctx context.Context, to target, f func(k *call, t traits) error) error {
 	t := c.known(to.model)
 	for {

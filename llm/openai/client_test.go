@@ -81,7 +81,7 @@ func TestStreamEstimatesUsageWhenTheProviderSendsNone(t *testing.T) {
 	}
 }
 
-func TestAStreamWithoutAFinishReasonIsNeverAnAnswer(t *testing.T) {
+func TestStreamWithoutAFinishReasonIsAnError(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Cut("Ten ", "per"))
 	text, usage, err := collect(t.Context(), c, request("how much?"))
@@ -90,7 +90,7 @@ func TestAStreamWithoutAFinishReasonIsNeverAnAnswer(t *testing.T) {
 		t.Errorf("got %+v (%v)", e, e.Err)
 	}
 	if text != "Ten per" || usage.TokensOut == 0 {
-		t.Errorf("text %q, usage %+v: what was consumed must be counted", text, usage)
+		t.Errorf("text %q, usage %+v: usage must include what was consumed", text, usage)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestFinishReasons(t *testing.T) {
 	}
 }
 
-func TestAnEmptyStreamIsRetried(t *testing.T) {
+func TestEmptyStreamIsRetryable(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{}})
 	_, _, err := collect(t.Context(), c, request("x"))
@@ -177,7 +177,7 @@ func TestStatusesBecomeTypedErrors(t *testing.T) {
 	}
 }
 
-func TestTheStrongModelHasAVariableOfItsOwn(t *testing.T) {
+func TestErrorOfTheStrongModelNamesItsVariable(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Status(404, ""))
 	r := request("x")
@@ -191,7 +191,7 @@ func TestTheStrongModelHasAVariableOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestNoServerIsRetried(t *testing.T) {
+func TestConnectionErrorIsRetryable(t *testing.T) {
 	s, c := start(t)
 	s.Close()
 	_, _, err := collect(t.Context(), c, request("x"))
@@ -200,7 +200,7 @@ func TestNoServerIsRetried(t *testing.T) {
 	}
 }
 
-func TestGarbageIsRetried(t *testing.T) {
+func TestInvalidResponseIsRetryable(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Garbage())
 	var intent llm.Intent
@@ -214,7 +214,7 @@ func TestGarbageIsRetried(t *testing.T) {
 	}
 }
 
-func TestSilenceEndsTheCall(t *testing.T) {
+func TestSilentProviderTimesOut(t *testing.T) {
 	for name, answer := range map[string]llmtest.Answer{
 		"before the first token": llmtest.Silent(),
 		"between tokens":         llmtest.Silent("one ", "two "),
@@ -229,17 +229,17 @@ func TestSilenceEndsTheCall(t *testing.T) {
 			if e := modelError(t, err); e.Code != chat.CodeModelTimeout || !e.Retryable {
 				t.Errorf("got %+v", e)
 			}
-			if s.Count(llmtest.Match{}) == 0 { // on a busy machine the call may end before it is seen
+			if s.Count(llmtest.Match{}) == 0 { // on a busy machine the call may time out before the server records it
 				return
 			}
-			if err := s.WaitGone(t.Context(), 1); err != nil {
+			if err := s.WaitDisconnected(t.Context(), 1); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-func TestASlowReaderIsNotTheProvidersSilence(t *testing.T) {
+func TestSlowReaderDoesNotTriggerTheTimeout(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
@@ -247,7 +247,7 @@ func TestASlowReaderIsNotTheProvidersSilence(t *testing.T) {
 	s.On(llmtest.Match{}, llmtest.Text("one ", "two"))
 	var text string
 	_, err := openai.New(cfg).Stream(t.Context(), request("x"), func(d string) error {
-		<-time.After(2 * time.Second) // the time itself is what is tested
+		<-time.After(2 * time.Second) // this test needs real time
 		text += d
 		return nil
 	})
@@ -256,7 +256,7 @@ func TestASlowReaderIsNotTheProvidersSilence(t *testing.T) {
 	}
 }
 
-func TestTheWholeCallHasALimit(t *testing.T) {
+func TestTimeoutCoversTheWholeCall(t *testing.T) {
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Timeout = 80 * time.Millisecond
@@ -277,12 +277,12 @@ func TestCancellingClosesTheUpstreamConnection(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.WaitGone(t.Context(), 1); err != nil {
+	if err := s.WaitDisconnected(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestEmitsErrorAbortsTheCall(t *testing.T) {
+func TestEmitErrorAbortsTheCall(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Silent("one "))
 	stop := errors.New("enough")
@@ -290,12 +290,12 @@ func TestEmitsErrorAbortsTheCall(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.WaitGone(t.Context(), 1); err != nil {
+	if err := s.WaitDisconnected(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
 }
 
-// sent is what a request held on the wire.
+// sent decodes the body of a request.
 func sent(t *testing.T, r llmtest.Request) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -320,7 +320,7 @@ func TestTemperatureZeroIsSent(t *testing.T) {
 	}
 }
 
-func TestRefusedParametersAreLeftOutAndRemembered(t *testing.T) {
+func TestRejectedParametersAreOmittedAndRemembered(t *testing.T) {
 	has := func(param string) func(llmtest.Request) bool {
 		return func(r llmtest.Request) bool { return strings.Contains(string(r.Body), `"`+param+`":`) }
 	}
@@ -346,7 +346,7 @@ func TestRefusedParametersAreLeftOutAndRemembered(t *testing.T) {
 	}
 }
 
-func TestAModelThatTheSDKRestrictsStillAnswers(t *testing.T) {
+func TestModelThatTheSDKRestrictsStillAnswers(t *testing.T) {
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Name = "gpt-5.4-mini" // the SDK refuses a temperature and max_tokens for it before sending
@@ -366,7 +366,7 @@ func TestEmbedKeepsOrderAcrossBatches(t *testing.T) {
 	for i := range texts {
 		texts[i] = strings.Repeat("w", i+1)
 	}
-	texts[7] = "  " // an empty one does not spoil its batch
+	texts[7] = "  " // an empty text must not fail its batch
 	got, err := c.Embed(t.Context(), texts)
 	if err != nil || len(got) != len(texts) {
 		t.Fatalf("%d vectors, %v", len(got), err)
@@ -375,7 +375,7 @@ func TestEmbedKeepsOrderAcrossBatches(t *testing.T) {
 		want := llmtest.Vector(texts[i])
 		for j := range want {
 			if got[i][j] != want[j] {
-				t.Fatalf("vector %d is another text's", i)
+				t.Fatalf("vector %d belongs to another text", i)
 			}
 		}
 	}
@@ -402,7 +402,7 @@ func TestEmbedErrors(t *testing.T) {
 	}
 }
 
-func TestRetryAfterAsADate(t *testing.T) {
+func TestRetryAfterCanBeADate(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Status(503, time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)))
 	_, _, err := collect(t.Context(), c, request("x"))

@@ -15,7 +15,7 @@ const (
 	batchBytes = 200_000 // OpenAI takes at most 300,000 tokens
 )
 
-// Embed implements llm.Model, in as many requests as the texts need.
+// Embed implements llm.Model. It splits the texts into batches.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if c.cfg.EmbeddingModel == "" {
 		return nil, llm.ErrNoEmbeddings
@@ -33,7 +33,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
-// batch is how many of the first texts go into one request.
+// batch returns how many of the texts fit into one request.
 func batch(texts []string) int {
 	size := 0
 	for n, t := range texts {
@@ -48,7 +48,7 @@ func (c *Client) embed(ctx context.Context, texts []string) (vectors [][]float32
 	input := make([]string, len(texts))
 	for i, t := range texts {
 		if input[i] = t; strings.TrimSpace(t) == "" {
-			input[i] = "-" // an empty text is refused
+			input[i] = "-" // providers reject an empty text
 		}
 	}
 	model := c.cfg.EmbeddingModel

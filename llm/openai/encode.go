@@ -18,13 +18,13 @@ import (
 // maxTools is how many tools one request may offer; OpenAI takes no more.
 const maxTools = 128
 
-// encode puts messages into the form of the wire, as far as the model takes
-// them. Without tools in the request, calls and results are told in plain words:
-// some providers refuse them then.
+// encode translates messages into wire format, by the model's traits. In a request
+// without tools it writes calls and results as text, because some providers
+// reject them there.
 func encode(t traits, messages []llm.Message, tools bool) []api.ChatCompletionMessage {
 	messages = llm.Paired(messages)
 	if !tools {
-		messages = told(messages)
+		messages = callsAsText(messages)
 	}
 	out := make([]api.ChatCompletionMessage, 0, len(messages))
 	for _, m := range messages {
@@ -44,14 +44,14 @@ func encode(t traits, messages []llm.Message, tools bool) []api.ChatCompletionMe
 		case m.Role == llm.User && len(m.Images) > 0:
 			t.picture(&w, m.Images)
 		case strings.TrimSpace(w.Content) == "":
-			continue // refused by some, and it says nothing
+			continue // some providers reject an empty message
 		}
 		out = append(out, w)
 	}
 	return out
 }
 
-// picture adds pictures to a message, or says that they are there.
+// picture adds pictures to a message, or a text that says how many there are.
 func (t traits) picture(w *api.ChatCompletionMessage, images []llm.Image) {
 	if t.noImages || t.badImages {
 		w.Content = strings.TrimSpace(fmt.Sprintf("%s\n\n[%d attached: you cannot see pictures. Say so if it matters.]", w.Content, len(images)))
@@ -67,9 +67,9 @@ func (t traits) picture(w *api.ChatCompletionMessage, images []llm.Image) {
 	}
 }
 
-// told puts tool calls and their results into words, in messages of the person's
-// side: in the model's own words they would be imitated.
-func told(messages []llm.Message) []llm.Message {
+// callsAsText writes tool calls and their results into user messages. In assistant
+// messages the model would imitate them.
+func callsAsText(messages []llm.Message) []llm.Message {
 	var out []llm.Message
 	calls := map[string]llm.ToolCall{}
 	for _, m := range messages {
@@ -82,7 +82,7 @@ func told(messages []llm.Message) []llm.Message {
 		}
 		m.Calls = nil
 		if last := len(out) - 1; last >= 0 && m.Role == llm.User && out[last].Role == llm.User && len(calls) > 0 {
-			out[last].Text += "\n\n" + m.Text // models of some servers want the roles to take turns
+			out[last].Text += "\n\n" + m.Text // models of some servers require alternating roles
 			out[last].Images = append(out[last].Images[:len(out[last].Images):len(out[last].Images)], m.Images...)
 			continue
 		}
@@ -93,8 +93,8 @@ func told(messages []llm.Message) []llm.Message {
 
 var notInID = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// wireID is a call's id as providers take it: at most 40 characters, or for some
-// exactly nine.
+// wireID returns a call id that providers accept: at most 40 characters, or
+// exactly nine when short.
 func wireID(id string, short bool) string {
 	if !short && id != "" && len(id) <= 40 && !notInID.MatchString(id) {
 		return id
@@ -106,7 +106,7 @@ func wireID(id string, short bool) string {
 	return "call_" + hex.EncodeToString(sum[:12])
 }
 
-// wireName is a name of a tool name's form.
+// wireName returns a valid tool name.
 func wireName(name string) string {
 	if name = notInID.ReplaceAllString(name, "_"); name == "" {
 		return "unknown"
@@ -114,8 +114,8 @@ func wireName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// offer is the tools of a request, in the plainest form the model wants.
-func offer(t traits, tools []llm.Tool) []api.Tool {
+// encodeTools translates the tools of a request, by the model's traits.
+func encodeTools(t traits, tools []llm.Tool) []api.Tool {
 	var out []api.Tool
 	seen := map[string]bool{}
 	for _, tool := range tools {
@@ -135,8 +135,8 @@ func offer(t traits, tools []llm.Tool) []api.Tool {
 	return out
 }
 
-// plainParameters is a tool's schema in the few words that every provider knows;
-// nil when it has no properties.
+// plainParameters reduces a tool's schema to the keywords that every provider
+// supports; nil when it has no properties.
 func plainParameters(schema json.RawMessage) any {
 	var v map[string]any
 	if json.Unmarshal(schema, &v) != nil {
@@ -188,7 +188,7 @@ func basic(v map[string]any, depth int) map[string]any {
 	}
 	if len(out) == 0 || out["type"] == nil && out["enum"] == nil {
 		out["type"] = "string"
-		for _, key := range []string{"anyOf", "oneOf", "allOf"} { // the first that is something
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} { // the first alternative that is not null
 			list, _ := v[key].([]any)
 			for _, one := range list {
 				if one, ok := one.(map[string]any); ok && one["type"] != nil && one["type"] != "null" {

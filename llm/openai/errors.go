@@ -20,22 +20,22 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// errCut is a stream that ended before the model said that it had finished.
+// errCut is a stream that ended without a finish reason.
 var errCut = fmt.Errorf("the stream ended before the answer did: %w", io.ErrUnexpectedEOF)
 
-// errEmpty is an answer without a choice or a text.
+// errEmpty is an answer without a choice or text.
 var errEmpty = errors.New("the provider sent no answer")
 
 // errFiltered is an answer that the provider's content filter stopped.
 var errFiltered = errors.New("the provider's content filter stopped the answer")
 
-// emitError is the caller's own refusal to take more; it passes through as is.
+// emitError is an error of the caller's emit; finish returns it unchanged.
 type emitError struct{ err error }
 
 func (e *emitError) Error() string { return e.err.Error() }
 
-// finish ends the call and says what its error means: the caller's own
-// cancellation and emit errors as they are, all else as *llm.Error.
+// finish ends the call and translates its error: cancellation by the caller and
+// emit errors stay as they are, all others become *llm.Error.
 func (k *call) finish(err error, to target) error {
 	cause := context.Cause(k.ctx)
 	k.stop()
@@ -55,8 +55,8 @@ func (k *call) finish(err error, to target) error {
 	return e
 }
 
-// classify never puts the key, the request or more than an excerpt of what the
-// provider said into the error.
+// classify never puts the key, the request, or more than an excerpt of the
+// response into the error.
 func (k *call) classify(err, cause error, to target) *llm.Error {
 	switch {
 	case errors.Is(cause, errSilence), errors.Is(cause, errTimeout):
@@ -65,12 +65,12 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err,
 			Hint: "The provider's content filter stopped the answer."}
 	case errors.Is(err, errNoPicture):
-		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: "The image model sent no picture that can be used."}
+		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: "The image model returned no usable picture."}
 	case k.status >= http.StatusBadRequest:
 		return k.refused(k.status, string(k.detail), to)
 	}
 	var inStream *api.APIError
-	if errors.As(err, &inStream) { // an error event in a stream that had begun
+	if errors.As(err, &inStream) { // an error event in a stream
 		status, _ := inStream.Code.(int)
 		if status < http.StatusBadRequest || status > 599 {
 			status = http.StatusBadGateway
@@ -79,12 +79,12 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 	}
 	if !k.sent { // the SDK refused it before it was sent
 		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{err.Error()},
-			Hint: fmt.Sprintf("The model does not take this request. Check %s.", to.variable)}
+			Hint: fmt.Sprintf("The model does not accept this request. Check %s.", to.variable)}
 	}
 	return &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Status: k.status, Err: plain(err)}
 }
 
-// refused is a response with an error status.
+// refused translates a response with an error status.
 func (k *call) refused(status int, detail string, to target) *llm.Error {
 	text := strings.ToLower(detail)
 	e := &llm.Error{Code: chat.CodeModelRejected, Status: status}
@@ -120,7 +120,7 @@ func unknownModel(status int, text string) bool {
 		strings.Contains(text, "invalid model") || strings.Contains(text, "model_not_found"))
 }
 
-// message is the sentence in an error body of the usual shapes, else the body.
+// message returns the message in an error body of a common shape, else the body.
 func message(body string) string {
 	type envelope struct {
 		Error struct {
@@ -153,7 +153,7 @@ func (k *call) redact(s string) string {
 	return s
 }
 
-// plain takes the address out of network errors: a base URL may carry a secret.
+// plain removes the URL from network errors: a base URL may contain a secret.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -162,7 +162,7 @@ func plain(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &syntax) || errors.As(err, &kind) {
-		return errors.New("the provider's answer is not the JSON it should be")
+		return errors.New("the provider's response is not valid JSON")
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -173,9 +173,9 @@ func plain(err error) error {
 
 var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"`)
 
-// retryAfter is how long a provider asks to wait: OpenAI's milliseconds, the
-// standard's seconds or date, or Google's detail in the body. 0 when it is
-// silent or asks for the past.
+// retryAfter returns the wait that a provider asks for: OpenAI's milliseconds,
+// the standard's seconds or date, or Google's detail in the body. 0 without one,
+// or when the date has passed.
 func retryAfter(h http.Header, body string, now time.Time) time.Duration {
 	const longest = 24 * time.Hour
 	bounded := func(d time.Duration) time.Duration { return min(max(d, 0), longest) }
@@ -204,7 +204,7 @@ func retryAfter(h http.Header, body string, now time.Time) time.Duration {
 	return 0
 }
 
-// clip shortens s to n bytes at most, at a character's bound.
+// clip shortens s to at most n bytes, at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

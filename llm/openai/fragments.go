@@ -8,19 +8,19 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// fragment is a piece of a tool call in a stream. Providers differ: most number
-// the calls and send each id and name once and the arguments in pieces; others
-// send whole calls without a number, repeat the name, or leave out ids.
+// fragment is a part of a tool call in a stream. Providers differ: most number
+// the calls, send each id and name once and the arguments in parts; others send
+// whole calls without an index, repeat the name, or omit ids.
 type fragment struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
 		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"` // a string; from some an object
+		Arguments json.RawMessage `json:"arguments"` // a string; some providers send an object
 	} `json:"function"`
 }
 
-// arguments is the text of a fragment's arguments.
+// arguments returns the fragment's arguments as text.
 func (f fragment) arguments() string {
 	var s string
 	if len(f.Function.Arguments) == 0 || json.Unmarshal(f.Function.Arguments, &s) == nil {
@@ -29,19 +29,19 @@ func (f fragment) arguments() string {
 	return string(f.Function.Arguments)
 }
 
-// building is a tool call that is not complete yet.
+// building is a tool call that may still be incomplete.
 type building struct {
 	id, name string
 	args     strings.Builder
 	tooLong  bool
 }
 
-// calls puts the tool calls of a stream together.
+// calls assembles the tool calls of a stream.
 type calls struct {
 	offered map[string]bool // names that may be called
 	list    []*building
 	byIndex map[int]*building
-	last    *building // that a fragment was for; perhaps one beyond the limit
+	last    *building // the call of the last fragment; may be beyond the limit
 }
 
 func newCalls(tools []llm.Tool) *calls {
@@ -52,7 +52,7 @@ func newCalls(tools []llm.Tool) *calls {
 	return c
 }
 
-// add takes a fragment and returns the text of its arguments.
+// add adds a fragment and returns its arguments as text.
 func (c *calls) add(f fragment) string {
 	args := f.arguments()
 	b := c.find(f)
@@ -81,7 +81,7 @@ func (c *calls) add(f fragment) string {
 	return args
 }
 
-// find is the call that a fragment may belong to.
+// find returns the call that a fragment may belong to.
 func (c *calls) find(f fragment) *building {
 	if f.Index != nil {
 		return c.byIndex[*f.Index]
@@ -96,19 +96,19 @@ func (c *calls) find(f fragment) *building {
 	return c.last
 }
 
-// continues tells a further piece of a call from the beginning of another one
-// that came under the same number, or under none.
+// continues reports whether f continues call b. Otherwise f begins another call
+// with the same index, or without one.
 func (c *calls) continues(b *building, f fragment, args string) bool {
 	name := f.Function.Name
 	switch {
 	case name == "" || b.name == "":
-		return true // even under another id: some make one up for each piece
+		return true // even with another id: some providers generate one per fragment
 	case f.ID != "" && b.id != "":
 		return f.ID == b.id
-	case name == b.name: // said again, or called again
+	case name == b.name: // the name repeated, or a second call
 		return !strings.HasPrefix(strings.TrimSpace(args), "{") || !json.Valid([]byte(b.args.String()))
 	}
-	return b.args.Len() == 0 && !c.offered[b.name] && c.begins(b.name+name) // a name in pieces
+	return b.args.Len() == 0 && !c.offered[b.name] && c.begins(b.name+name) // a name in parts
 }
 
 // begins reports whether an offered name begins with s.
@@ -121,20 +121,20 @@ func (c *calls) begins(s string) bool {
 	return false
 }
 
-// reply is the calls as they turned out. cut tells that the model was stopped in
-// the middle: the arguments of the last call are then as far as they came, and a
-// call that had none yet is not one without arguments.
+// reply returns the assembled calls. cut says that the output limit stopped the
+// model: the arguments of the last call may then be incomplete, and empty ones
+// are not replaced with {}.
 func (c *calls) reply(cut bool) []llm.ToolCall {
 	var out []llm.ToolCall
 	ids := map[string]bool{}
 	for i, b := range c.list {
 		args := strings.TrimSpace(b.args.String())
 		if b.name == "" && args == "" {
-			continue // a mere id
+			continue // only an id
 		}
 		switch {
 		case b.tooLong:
-			args = clip(args, llm.MaxCallArguments-8) // its ellipsis is no JSON
+			args = clip(args, llm.MaxCallArguments-8) // the ellipsis makes it invalid JSON
 			args = strings.TrimSuffix(args, "…") + "…"
 		case cut && i == len(c.list)-1 && args == "":
 		case args == "" || args == "null":
@@ -150,14 +150,14 @@ func (c *calls) reply(cut bool) []llm.ToolCall {
 			id = fmt.Sprintf("call_%d", n)
 		}
 		ids[id] = true
-		out = append(out, llm.ToolCall{ID: id, Name: c.named(b.name), Arguments: strings.ToValidUTF8(args, "?")})
+		out = append(out, llm.ToolCall{ID: id, Name: c.resolveName(b.name), Arguments: strings.ToValidUTF8(args, "?")})
 	}
 	return out
 }
 
-// named is the offered tool that a model means, else what it wrote in a tool
-// name's form.
-func (c *calls) named(name string) string {
+// resolveName returns the offered tool that a model means, or else a valid tool
+// name.
+func (c *calls) resolveName(name string) string {
 	name = strings.TrimSpace(name)
 	if c.offered[name] {
 		return name
@@ -168,5 +168,5 @@ func (c *calls) named(name string) string {
 	return wireName(name)
 }
 
-// first is the first n bytes of s at most.
+// first returns at most the first n bytes of s.
 func first(s string, n int) string { return s[:min(len(s), n)] }

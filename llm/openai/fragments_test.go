@@ -14,7 +14,7 @@ import (
 
 var offeredTools = []llm.Tool{{Name: "search_documents"}, {Name: "list_documents"}, {Name: "fs__read_file"}}
 
-// assemble feeds tool call fragments as they come over the wire.
+// assemble adds tool call fragments in wire format.
 func assemble(t *testing.T, cut bool, wire ...string) []llm.ToolCall {
 	t.Helper()
 	c := newCalls(offeredTools)
@@ -30,7 +30,7 @@ func assemble(t *testing.T, cut bool, wire ...string) []llm.ToolCall {
 	return c.reply(cut)
 }
 
-func TestToolCallsArePutTogetherHoweverProvidersSendThem(t *testing.T) {
+func TestToolCallsAreAssembledFromEveryProvidersFragments(t *testing.T) {
 	search := llm.ToolCall{ID: "a", Name: "search_documents", Arguments: `{"query":"leave"}`}
 	list := llm.ToolCall{ID: "b", Name: "list_documents", Arguments: `{}`}
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestToolCallsArePutTogetherHoweverProvidersSendThem(t *testing.T) {
 	}
 }
 
-func TestAReplyHoldsSixteenCalls(t *testing.T) {
+func TestReplyHoldsAtMostSixteenCalls(t *testing.T) {
 	var wire []string
 	for i := range 40 {
 		wire = append(wire, fmt.Sprintf(`[{"index":%d,"id":"id%d","function":{"name":"list_documents","arguments":"{"}}]`, i, i))
@@ -114,12 +114,12 @@ func TestAReplyHoldsSixteenCalls(t *testing.T) {
 	}
 	for i, c := range got {
 		if c.ID != fmt.Sprint("id", i) || c.Arguments != "{}" {
-			t.Errorf("call %d took a piece of another: %+v", i, c)
+			t.Errorf("call %d has a fragment of another: %+v", i, c)
 		}
 	}
 }
 
-func TestArgumentsBeyondTheLimitAreNoJSON(t *testing.T) {
+func TestArgumentsBeyondTheLimitAreInvalidJSON(t *testing.T) {
 	piece := `[{"index":0,"function":{"arguments":"` + strings.Repeat(" ", 30_000) + `"}}]`
 	got := assemble(t, false, `[{"index":0,"id":"a","function":{"name":"list_documents","arguments":"{}"}}]`, piece, piece, piece)
 	if len(got) != 1 || json.Valid([]byte(got[0].Arguments)) || len(got[0].Arguments) > llm.MaxCallArguments {
@@ -129,8 +129,8 @@ func TestArgumentsBeyondTheLimitAreNoJSON(t *testing.T) {
 
 var nameForm = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// FuzzToolCalls: whatever a provider sends, calls come out within their limits;
-// and arguments come out whole however they are cut into pieces.
+// FuzzToolCalls checks that calls stay within their limits for any input, and
+// that arguments are complete however they are split.
 func FuzzToolCalls(f *testing.F) {
 	f.Add(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"list_documents","arguments":"{}"}}]}}]}`, "leave", 3)
 	f.Add(`{"choices":[{"delta":{"tool_calls":[{"index":-1,"function":{"arguments":[1,2]}}]},"finish_reason":"length"}]}`, `"}{\`, 1)
@@ -192,7 +192,7 @@ func piece(index int, id, name, args string) fragment {
 	return f
 }
 
-func TestModelsThatTakePicturesAreKnownByName(t *testing.T) {
+func TestVisionModelsAreKnownByName(t *testing.T) {
 	for model, want := range map[string]bool{
 		"gpt-4o": true, "gpt-4o-mini-2024-07-18": true, "gpt-4.1-nano": true, "gpt-5.4-mini": true, "openai/gpt-6-sol": true, "o1": true, "o3": true, "o4-mini": true,
 		"gemini-3.5-flash-lite": true, "claude-haiku-4-5": true, "anthropic/claude-sonnet-5": true,

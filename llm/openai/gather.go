@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// A streamed answer is read this often, at moments that all streams of the
-	// process share, so that many tokens of many streams wake it once: a token that
-	// is read alone costs ten times as much.
+	// Streams are read at this interval, at the same moments in the whole process,
+	// so that one wake-up serves many streams: a token that is read alone costs ten
+	// times as much.
 	gatherEvery = 25 * time.Millisecond
-	// An answer is read as it comes for this long. One that a fast provider sends
-	// whole is not slowed down.
+	// Batching begins this long after the first text, so that it does not delay
+	// short answers of a fast provider.
 	gatherAfter = 100 * time.Millisecond
 )
 
-// gather has an answer's text handed over in batches: whenever all that was read
-// is parsed, and before more is waited for. nil gathers nothing.
+// gather emits an answer's text in batches: when all that was read is parsed,
+// before the next read. A nil gather does nothing.
 type gather struct {
-	flush func() error // hands over what was parsed
-	since time.Time    // when the text began; zero before
+	flush func() error // emits what was parsed
+	since time.Time    // time of the first text; zero before
 	more  bool         // the last read filled its buffer
 }
 
@@ -29,7 +29,7 @@ func (g *gather) began() {
 	}
 }
 
-// before is called when more must be read. Its error ends the call.
+// before runs before each read. Its error ends the call.
 func (g *gather) before(ctx context.Context) error {
 	if g == nil {
 		return nil

@@ -15,7 +15,7 @@ func gatherer(flush func() error) *gather {
 	return &gather{flush: flush}
 }
 
-// waited is how long a gatherer holds up a read.
+// waited returns how long a gatherer delays a read.
 func waited(t *testing.T, g *gather) time.Duration {
 	t.Helper()
 	before := time.Now()
@@ -25,17 +25,17 @@ func waited(t *testing.T, g *gather) time.Duration {
 	return time.Since(before)
 }
 
-func TestStreamsThatGoOnAreReadAtSharedMoments(t *testing.T) {
+func TestLongStreamsAreReadAtTheSameMoments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := gatherer(nil), gatherer(nil)
 		if waited(t, one) != 0 {
-			t.Error("the wait for the first token was held up")
+			t.Error("the read of the first token was delayed")
 		}
 		one.began()
 		time.Sleep(7 * time.Millisecond)
 		two.began()
 		if waited(t, one) != 0 || waited(t, two) != 0 {
-			t.Error("the first tokens were held up")
+			t.Error("the first tokens were delayed")
 		}
 		time.Sleep(gatherAfter)
 		first := make(chan time.Time, 2)
@@ -49,7 +49,7 @@ func TestStreamsThatGoOnAreReadAtSharedMoments(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatComesFastIsNotHeldUp(t *testing.T) {
+func TestFastAnswerIsNotDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gatherer(nil)
 		g.began()
@@ -61,7 +61,7 @@ func TestAnAnswerThatComesFastIsNotHeldUp(t *testing.T) {
 	})
 }
 
-func TestAStopIsNotHeldUpByTheNextRead(t *testing.T) {
+func TestStopDoesNotWaitForTheNextRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gatherer(nil)
 		g.began()
@@ -76,7 +76,7 @@ func TestAStopIsNotHeldUpByTheNextRead(t *testing.T) {
 	})
 }
 
-func TestWhatCameIsEmittedBeforeMoreIsWaitedForAndNeverTwice(t *testing.T) {
+func TestTextIsEmittedOnceBeforeTheNextRead(t *testing.T) {
 	var got []string
 	a := answer{emit: func(s string) error { got = append(got, s); return nil }}
 	a.gather.flush = a.flush

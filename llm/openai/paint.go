@@ -18,15 +18,15 @@ import (
 
 const (
 	maxPicture       = 10 << 20 // bytes of one picture
-	maxPicturePrompt = 32_000   // characters; what the newest models take
-	usualPicture     = 1056     // tokens of a square one of medium quality
+	maxPicturePrompt = 32_000   // characters; the limit of the newest models
+	usualPicture     = 1056     // tokens of a square picture of medium quality
 )
 
-// errNoPicture is a reply that holds no picture we can keep.
-var errNoPicture = errors.New("the provider sent no picture that can be used")
+// errNoPicture is a reply without a usable picture.
+var errNoPicture = errors.New("the provider returned no usable picture")
 
-// Paint implements llm.Painter. A refusal (a 4xx status) drew nothing; after any
-// other error nobody knows whether it did.
+// Paint implements llm.Painter. After a 4xx status the provider generated nothing;
+// after any other error it may have.
 func (c *Client) Paint(ctx context.Context, prompt, size, idempotencyKey string) (llm.Image, chat.Usage, error) {
 	model := c.cfg.ImageModel
 	if model == "" {
@@ -36,27 +36,27 @@ func (c *Client) Paint(ctx context.Context, prompt, size, idempotencyKey string)
 	var usage chat.Usage
 	to := target{model: model, variable: "IMAGE_MODEL_NAME", paints: true}
 	err := c.try(ctx, to, func(k *call, t traits) error {
-		k.limit = maxPicture/3*4 + 1<<20 // base64, and what stands around it
-		k.quiet = true                   // nothing comes before the picture is done
+		k.limit = maxPicture/3*4 + 1<<20 // base64 and the JSON around it
+		k.quiet = true                   // the provider sends nothing until the picture is done
 		k.idempotencyKey = idempotencyKey
 		req := api.ImageRequest{Model: model, Prompt: language.Truncate(prompt, maxPicturePrompt), N: 1, Size: pictureSize(model, size)}
-		if !t.noImageFormat && !strings.Contains(model, "gpt-image") { // those always send the picture itself
+		if !t.noImageFormat && !strings.Contains(model, "gpt-image") { // those models always return base64
 			req.ResponseFormat = api.CreateImageResponseFormatB64JSON
 		}
 		resp, err := k.client().CreateImage(k.ctx, req)
 		if err != nil {
 			return err
 		}
-		usage = c.painted(model, prompt, resp.Usage)
+		usage = c.pictureUsage(model, prompt, resp.Usage)
 		image, err = picture(resp.Data)
 		return err
 	})
 	return image, usage, err
 }
 
-// painted is the usage of a picture: as the provider counted, else by the piece,
-// else an estimate.
-func (c *Client) painted(model, prompt string, counted api.ImageResponseUsage) chat.Usage {
+// pictureUsage returns the usage of a picture: as the provider counted, or else by
+// the price per picture, or else an estimate.
+func (c *Client) pictureUsage(model, prompt string, counted api.ImageResponseUsage) chat.Usage {
 	if counted.InputTokens+counted.OutputTokens > 0 {
 		return c.usage(model, counted.InputTokens, counted.OutputTokens)
 	}
@@ -66,27 +66,27 @@ func (c *Client) painted(model, prompt string, counted api.ImageResponseUsage) c
 	return c.usage(model, llm.EstimateTokens(prompt), usualPicture)
 }
 
-// picture takes the picture out of a reply. A mere link is not followed: its
-// address is the provider's choice.
+// picture extracts the picture from a reply. It does not follow links, because
+// the provider chooses the address.
 func picture(data []api.ImageResponseDataInner) (llm.Image, error) {
 	if len(data) == 0 || data[0].B64JSON == "" {
 		return llm.Image{}, errNoPicture
 	}
 	raw, err := base64.StdEncoding.DecodeString(data[0].B64JSON)
 	if err != nil {
-		return llm.Image{}, fmt.Errorf("%w: its base64 is broken", errNoPicture)
+		return llm.Image{}, fmt.Errorf("%w: invalid base64", errNoPicture)
 	}
 	if len(raw) > maxPicture {
-		return llm.Image{}, fmt.Errorf("%w: %d bytes are too many", errNoPicture, len(raw))
+		return llm.Image{}, fmt.Errorf("%w: %d bytes is too large", errNoPicture, len(raw))
 	}
 	mime := http.DetectContentType(raw)
 	if !slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, mime) {
-		return llm.Image{}, fmt.Errorf("%w: it is %s", errNoPicture, mime)
+		return llm.Image{}, fmt.Errorf("%w: it has type %s", errNoPicture, mime)
 	}
 	return llm.Image{MIME: mime, Data: raw}, nil
 }
 
-// pictureSize is a size that the model knows for the one asked for.
+// pictureSize maps the requested size to one that the model supports.
 func pictureSize(model, size string) string {
 	if strings.HasPrefix(model, "dall-e-3") {
 		switch size {

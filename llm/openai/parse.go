@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// maxStructured is the longest structured answer that is looked at.
+// maxStructured is the length, in bytes, at which a structured answer is cut.
 const maxStructured = 256 << 10
 
 // schema is a compiled llm.Schema.
@@ -43,7 +43,7 @@ func (c *schemaCache) get(s llm.Schema) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
-	if c.known == nil || len(c.known) > 1000 { // schemas of tools come and go
+	if c.known == nil || len(c.known) > 1000 { // tool schemas change over time
 		c.known = map[string]*schema{}
 	}
 	c.known[key] = got
@@ -72,8 +72,8 @@ func compile(s llm.Schema) (*schema, error) {
 	return &schema{s.Name, s.Description, wire, compiled}, nil
 }
 
-// decode finds the JSON in a model's answer, checks it and puts it into out. The
-// error is worded for the model.
+// decode finds the JSON in a model's answer, validates it and decodes it into out.
+// The error's text is for the model.
 func (s *schema) decode(text string, out any) error {
 	candidates := candidates(text)
 	if len(candidates) == 0 {
@@ -112,7 +112,7 @@ func (s *schema) fit(raw []byte, out any) error {
 
 var english = textmessage.NewPrinter(language.English)
 
-// problems lists the leaves of a validation error, at most five.
+// problems lists at most five leaves of a validation error.
 func problems(v *jsonschema.ValidationError, out []string) []string {
 	if len(v.Causes) == 0 && len(out) < 5 {
 		where := strings.Join(v.InstanceLocation, ".")
@@ -127,8 +127,8 @@ func problems(v *jsonschema.ValidationError, out []string) []string {
 	return out
 }
 
-// candidates are the JSON objects in a text, the likeliest first: the whole
-// text, what stands in code fences, then whatever begins with a brace.
+// candidates returns the JSON objects in a text, the likeliest first: the whole
+// text, code fences, then anything that begins with a brace.
 func candidates(text string) [][]byte {
 	const most = 16
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
@@ -173,8 +173,8 @@ func candidates(text string) [][]byte {
 	return out
 }
 
-// object reports whether s is exactly one JSON object. A string that holds one
-// (some models encode twice) counts too.
+// object reports whether s is exactly one JSON object, or a string that contains
+// one (some models encode twice).
 func object(s string) ([]byte, bool) {
 	b := []byte(s)
 	if !json.Valid(b) || len(b) == 0 {

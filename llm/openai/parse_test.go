@@ -9,7 +9,7 @@ import (
 
 const fits = `{"action":"audit","confidence":"low","enable_web_search":true,"multi_action_detected":false,"actions":["audit","inquire"],"reasoning":"a } brace and a \" quote"}`
 
-func TestDecodeIsTolerantOfWhatSurroundsTheJSON(t *testing.T) {
+func TestDecodeIgnoresTextAroundTheJSON(t *testing.T) {
 	s, err := compile(llm.IntentSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestDecodeIsTolerantOfWhatSurroundsTheJSON(t *testing.T) {
 	}
 }
 
-func TestDecodeRefusesWhatDoesNotFit(t *testing.T) {
+func TestDecodeRejectsInvalidAnswers(t *testing.T) {
 	s, err := compile(llm.IntentSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestDecodeRefusesWhatDoesNotFit(t *testing.T) {
 		if err := s.decode(text, &got); err == nil {
 			t.Errorf("%s: taken as %+v", name, got)
 		} else if err.Error() == "" {
-			t.Errorf("%s: no words for the model", name)
+			t.Errorf("%s: no error text for the model", name)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestASchemaCannotReadFiles(t *testing.T) {
+func TestSchemaCannotReadFiles(t *testing.T) {
 	_, err := compile(llm.Schema{Name: "x", JSON: []byte(`{"$ref":"file:///etc/passwd"}`)})
 	if err == nil {
 		t.Error("a file reference was followed")

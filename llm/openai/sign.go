@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// signature is what Google documents for calls whose signature is not at hand:
-// Gemini 3 and later refuse calls without one. The real ones are secrets of the
-// model of some kilobytes each, and of use only to the model that wrote them.
+// signature is Google's documented placeholder for calls whose signature was not
+// kept: Gemini 3 and later reject calls without one. Real signatures take some
+// kilobytes each and are only useful to the model that wrote them.
 const signature = "skip_thought_signature_validator"
 
-// sign adds the signature to the first call of every message, which the SDK has
-// no field for.
+// sign adds the signature to the first call of every message; the SDK has no
+// field for it.
 func sign(req *http.Request) error {
 	raw, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -56,7 +56,7 @@ func signed(raw []byte) ([]byte, error) {
 	return with(raw, "messages", messages)
 }
 
-// with is a JSON object with one member replaced.
+// with returns a JSON object with one member replaced.
 func with(object []byte, key string, value any) ([]byte, error) {
 	var members map[string]json.RawMessage
 	err := json.Unmarshal(object, &members)

@@ -12,8 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Stream implements llm.Model. Usage is what the provider counted, else an
-// estimate; it is also right for what was consumed before an error.
+// Stream implements llm.Model. Usage is the provider's count, or else an estimate;
+// it includes what was consumed before an error.
 func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
 	to := c.target(r.Task, false)
 	to.tools, to.images = len(r.Tools) > 0, pictures(r.Messages)
@@ -59,7 +59,7 @@ func pictures(messages []llm.Message) bool {
 	return false
 }
 
-// chunk is one event of a stream: what of it is used, and read with patience.
+// chunk is the part of a stream event that we use.
 type chunk struct {
 	Choices []struct {
 		Index int `json:"index"`
@@ -73,7 +73,7 @@ type chunk struct {
 	Usage *api.Usage `json:"usage"`
 }
 
-// content is a text, which some providers send as a list of parts.
+// content is a text; some providers send it as a list of parts.
 type content string
 
 func (c *content) UnmarshalJSON(b []byte) error {
@@ -91,18 +91,18 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	}
 	*c = ""
 	for _, p := range parts {
-		if p.Type == "text" { // and not the model's thinking
+		if p.Type == "text" { // skips the model's reasoning
 			*c += content(p.Text)
 		}
 	}
 	return nil
 }
 
-// answer gathers what a stream brings.
+// answer collects the contents of a stream.
 type answer struct {
 	gather   gather
 	emit     func(string) error
-	refused  error // emit's
+	refused  error // of emit
 	text     strings.Builder
 	emitted  int // bytes of text
 	calls    *calls
@@ -112,7 +112,7 @@ type answer struct {
 	finished string
 }
 
-// read takes the stream to its end. Whatever ends it, all that came is emitted.
+// read reads the stream to its end. It emits all received text even on an error.
 func (a *answer) read(stream *api.ChatCompletionStream) error {
 	err := a.receive(stream)
 	if refused := a.flush(); refused != nil {
@@ -152,7 +152,7 @@ func (a *answer) receive(stream *api.ChatCompletionStream) error {
 	}
 }
 
-// flush emits what came since the last time.
+// flush emits the text received since the last flush.
 func (a *answer) flush() error {
 	if a.refused == nil && a.emitted < a.text.Len() {
 		fresh := a.text.String()[a.emitted:]
@@ -164,8 +164,8 @@ func (a *answer) flush() error {
 	return a.refused
 }
 
-// end judges how the stream ended. After a finish reason the answer is whole,
-// whatever happens to the line.
+// end returns the error of a finished stream. After a finish reason the answer is
+// complete, even when the connection fails.
 func (a *answer) end(err error) error {
 	switch a.finished {
 	case "":

@@ -12,8 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Structured implements llm.Model: one request, and one more that shows the
-// model its mistake when the answer does not fit.
+// Structured implements llm.Model. When the answer does not fit, a second request
+// shows the model its mistake.
 func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
 	var total chat.Usage
 	s, err := c.schemas.get(schema)
@@ -48,7 +48,7 @@ func repair(text string, problem error) []llm.Message {
 		"\nAnswer again with the corrected JSON object only: no explanation, no code fence."})
 }
 
-// ask gets one answer's raw text.
+// ask returns the raw text of one answer.
 func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []llm.Message, s *schema) (text string, usage chat.Usage, err error) {
 	err = c.try(ctx, to, func(k *call, t traits) error {
 		req := c.request(to.model, t, r, messages, nil)
@@ -78,7 +78,7 @@ func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []l
 	return text, usage, err
 }
 
-// demand puts the schema into a request, as far as the model understands it.
+// demand adds the schema to a request in the given mode.
 func (s *schema) demand(req *api.ChatCompletionRequest, m mode) {
 	switch m {
 	case bySchema:
@@ -103,14 +103,14 @@ func (s *schema) demand(req *api.ChatCompletionRequest, m mode) {
 	}
 }
 
-// wireSchema leaves out what providers' strict modes refuse. Answers are checked
-// here against the whole schema.
+// wireSchema drops keywords that strict modes of providers reject. decode validates
+// answers against the full schema.
 func wireSchema(raw json.RawMessage) (json.RawMessage, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, err
 	}
-	return json.Marshal(plainer(v, false))
+	return json.Marshal(dropKeywords(v, false))
 }
 
 var refusedKeywords = []string{
@@ -118,9 +118,9 @@ var refusedKeywords = []string{
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "default", "examples",
 }
 
-// plainer drops the keywords at every level; names tells that v maps property
-// names to schemas, so that its keys are no keywords.
-func plainer(v any, names bool) any {
+// dropKeywords drops refusedKeywords at every level. names says that v maps
+// property names to schemas, so that its keys are not keywords.
+func dropKeywords(v any, names bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if !names {
@@ -129,11 +129,11 @@ func plainer(v any, names bool) any {
 			}
 		}
 		for k, child := range v {
-			v[k] = plainer(child, !names && (k == "properties" || k == "$defs" || k == "definitions"))
+			v[k] = dropKeywords(child, !names && (k == "properties" || k == "$defs" || k == "definitions"))
 		}
 	case []any:
 		for i := range v {
-			v[i] = plainer(v[i], false)
+			v[i] = dropKeywords(v[i], false)
 		}
 	}
 	return v

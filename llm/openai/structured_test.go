@@ -56,7 +56,7 @@ func TestStructuredModes(t *testing.T) {
 	}
 }
 
-func TestTheWireSchemaHoldsNothingThatStrictModesRefuse(t *testing.T) {
+func TestWireSchemaOmitsWhatStrictModesReject(t *testing.T) {
 	s, c := start(t)
 	var q llm.WebQuery
 	if _, err := c.Structured(t.Context(), request("capital rules"), llm.WebQuerySchema, &q); err != nil {
@@ -70,7 +70,7 @@ func TestTheWireSchemaHoldsNothingThatStrictModesRefuse(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
+func TestInvalidAnswerIsRepairedOnce(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Text(`{"action":"dance"}`), llmtest.Text("```json\n"+goodText+"\n```"))
 	var got llm.Intent
@@ -87,7 +87,7 @@ func TestAnAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 	}
 }
 
-func TestAnUnparseableAnswerKeepsItsUsage(t *testing.T) {
+func TestUnparseableAnswerKeepsItsUsage(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Text("I would rather not."), llmtest.Text(""))
 	var got llm.Intent
@@ -106,7 +106,7 @@ func TestAnUnparseableAnswerKeepsItsUsage(t *testing.T) {
 	}
 }
 
-func TestAFailedRepairKeepsTheFirstCallsUsage(t *testing.T) {
+func TestFailedRepairKeepsTheFirstCallsUsage(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Text("no"), llmtest.Status(503, ""))
 	var got llm.Intent

@@ -32,7 +32,7 @@ func withTools(text string) llm.Request {
 	}}
 }
 
-// stream returns the whole text and what the reply came to.
+// stream returns the whole text and the reply.
 func stream(t *testing.T, m llm.Model, r llm.Request) (string, llm.Reply) {
 	t.Helper()
 	var b strings.Builder
@@ -43,7 +43,7 @@ func stream(t *testing.T, m llm.Model, r llm.Request) (string, llm.Reply) {
 	return b.String(), reply
 }
 
-func TestAModelAsksForToolsInParallelAndInFragments(t *testing.T) {
+func TestParallelToolCallsAreReadFromFragments(t *testing.T) {
 	want := []llm.ToolCall{
 		{ID: "x", Name: "search_documents", Arguments: `{"query":"annual leave für alle"}`},
 		{ID: "y", Name: "search_documents", Arguments: `{"query":"carry-over"}`},
@@ -62,7 +62,7 @@ func TestAModelAsksForToolsInParallelAndInFragments(t *testing.T) {
 	}
 }
 
-func TestCallsAloneAreAReply(t *testing.T) {
+func TestReplyCanBeToolCallsWithoutText(t *testing.T) {
 	for _, finish := range []string{"tool_calls", "stop", "length"} {
 		s, c := start(t)
 		s.On(llmtest.Match{}, llmtest.Answer{Calls: []llm.ToolCall{llmtest.Call("search_documents", map[string]string{"query": "x"})}, Finish: finish})
@@ -72,7 +72,7 @@ func TestCallsAloneAreAReply(t *testing.T) {
 	}
 }
 
-func TestCallsOfABrokenStreamAreNeverReturned(t *testing.T) {
+func TestCallsOfABrokenStreamAreDropped(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Calls: []llm.ToolCall{llmtest.Call("list_documents", struct{}{})}, Cut: true})
 	reply, err := c.Stream(t.Context(), withTools("x"), func(string) error { return nil })
@@ -85,7 +85,7 @@ func TestCallsOfABrokenStreamAreNeverReturned(t *testing.T) {
 	}
 }
 
-func TestUsageOfToolsIsEstimatedWithTheirDefinitions(t *testing.T) {
+func TestEstimatedUsageIncludesToolDefinitions(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Calls: []llm.ToolCall{llmtest.Call("search_documents", map[string]string{"query": strings.Repeat("word ", 80)})}, NoUsage: true})
 	r := withTools("x")
@@ -95,7 +95,7 @@ func TestUsageOfToolsIsEstimatedWithTheirDefinitions(t *testing.T) {
 	}
 }
 
-func TestACallAndItsResultGoOverTheWire(t *testing.T) {
+func TestCallsAndResultsAreSentInWireFormat(t *testing.T) {
 	s, c := start(t)
 	stream(t, c, withTools("and now?"))
 	body := string(s.Requests()[0].Body)
@@ -110,7 +110,7 @@ func TestACallAndItsResultGoOverTheWire(t *testing.T) {
 	}
 }
 
-// What a strict provider would refuse is put right: the scripted server is one.
+// The scripted server rejects what a strict provider would reject.
 func TestPromptsAreRepairedBeforeTheyAreSent(t *testing.T) {
 	for name, messages := range map[string][]llm.Message{
 		"a call without a result":   {{Role: llm.User, Text: "u"}, {Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "list_documents", Arguments: "{}"}}}, {Role: llm.User, Text: "again"}},
@@ -132,7 +132,7 @@ func TestPromptsAreRepairedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
-func TestWithoutToolsAnEarlierCallIsToldInWords(t *testing.T) {
+func TestWithoutToolsEarlierCallsAreSentAsText(t *testing.T) {
 	s, c := start(t)
 	r := withTools("and now?")
 	r.Tools = nil
@@ -142,7 +142,7 @@ func TestWithoutToolsAnEarlierCallIsToldInWords(t *testing.T) {
 	}
 }
 
-func TestAModelWithoutToolsIsAskedWithoutThemFromThenOn(t *testing.T) {
+func TestModelThatRejectsToolsIsRemembered(t *testing.T) {
 	s, c := start(t)
 	s.RefuseTools()
 	for range 2 {
@@ -155,7 +155,7 @@ func TestAModelWithoutToolsIsAskedWithoutThemFromThenOn(t *testing.T) {
 	}
 }
 
-func TestRefusalsOfToolsAreTold(t *testing.T) {
+func TestRejectionsOfToolsAreRecognized(t *testing.T) {
 	body := func(part string) func(llmtest.Request) bool {
 		return func(r llmtest.Request) bool { return strings.Contains(string(r.Body), part) }
 	}
@@ -222,7 +222,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-func TestARefusalForAnotherReasonLeavesTheToolsIn(t *testing.T) {
+func TestUnrelatedRejectionKeepsTheTools(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"An assistant message with 'tool_calls' must be followed by tool messages"}}`}, llmtest.Default())
 	_, err := c.Stream(t.Context(), withTools("x"), func(string) error { return nil })
@@ -230,7 +230,7 @@ func TestARefusalForAnotherReasonLeavesTheToolsIn(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 	if _, reply := stream(t, c, withTools("x")); reply.NoTools {
-		t.Error("tools are gone for good")
+		t.Error("tools stay disabled")
 	}
 }
 
@@ -240,21 +240,21 @@ func withPicture(text string) llm.Request {
 	return llm.Request{Task: llm.TaskAssistant, Messages: []llm.Message{{Role: llm.System, Text: "You answer."}, {Role: llm.User, Text: text, Images: []llm.Image{dot}}}}
 }
 
-func seeing(s *llmtest.Server) *openai.Client {
+func visionClient(s *llmtest.Server) *openai.Client {
 	cfg := config(s)
 	cfg.Name = "gpt-4o"
 	return openai.New(cfg)
 }
 
-func TestPicturesGoToModelsThatTakeThem(t *testing.T) {
+func TestPicturesAreSentToVisionModels(t *testing.T) {
 	s := llmtest.New(t)
-	c := seeing(s)
+	c := visionClient(s)
 	if !c.Info().Vision {
-		t.Error("gpt-4o is said to be blind")
+		t.Error("gpt-4o is reported without vision")
 	}
 	for _, text := range []string{"what is it?", ""} {
 		if _, reply := stream(t, c, withPicture(text)); reply.NoImages {
-			t.Error("the picture was left out")
+			t.Error("the picture was omitted")
 		}
 	}
 	for _, r := range s.Requests() {
@@ -264,22 +264,22 @@ func TestPicturesGoToModelsThatTakeThem(t *testing.T) {
 	}
 }
 
-func TestAModelThatTakesNoPicturesIsToldOfThem(t *testing.T) {
-	s, c := start(t) // a model that nobody knows
+func TestModelWithoutVisionGetsTheNumberOfPictures(t *testing.T) {
+	s, c := start(t) // an unknown model
 	if c.Info().Vision {
-		t.Error("a model that nobody knows is said to see")
+		t.Error("an unknown model is reported with vision")
 	}
 	if _, reply := stream(t, c, withPicture("what is it?")); !reply.NoImages {
-		t.Error("nothing is said of the picture")
+		t.Error("NoImages is not set")
 	}
 	if r := s.Requests()[0]; strings.Contains(string(r.Body), "image_url") || !strings.Contains(r.LastUser, "1 attached") {
 		t.Errorf("sent %s", r.Body)
 	}
 }
 
-func TestAModelThatRefusesPicturesIsAskedWithoutThemFromThenOn(t *testing.T) {
+func TestModelThatRejectsPicturesIsRemembered(t *testing.T) {
 	s := llmtest.New(t)
-	c := seeing(s)
+	c := visionClient(s)
 	s.RefuseImages()
 	for range 2 {
 		if _, reply := stream(t, c, withPicture("what is it?")); !reply.NoImages {
@@ -291,9 +291,9 @@ func TestAModelThatRefusesPicturesIsAskedWithoutThemFromThenOn(t *testing.T) {
 	}
 }
 
-func TestAPictureThatIsRefusedDoesNotBlindTheModel(t *testing.T) {
+func TestRejectedPictureDoesNotDisableVision(t *testing.T) {
 	s := llmtest.New(t)
-	c := seeing(s)
+	c := visionClient(s)
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"You uploaded an unsupported image. Please make sure your image is valid."}}`}, llmtest.Default())
 	if _, reply := stream(t, c, withPicture("what is it?")); !reply.NoImages {
 		t.Errorf("reply %+v", reply)
@@ -310,7 +310,7 @@ func painter(s *llmtest.Server, model string) *openai.Client {
 	return openai.New(cfg)
 }
 
-func TestAPictureIsPainted(t *testing.T) {
+func TestPaintReturnsThePictureAndItsUsage(t *testing.T) {
 	s := llmtest.New(t)
 	c := painter(s, "gpt-image-1")
 	image, usage, err := c.Paint(t.Context(), "a red barn", "1536x1024", "turnc1")
@@ -329,7 +329,7 @@ func TestAPictureIsPainted(t *testing.T) {
 	}
 }
 
-func TestOlderImageModelsAreAskedForTheBytes(t *testing.T) {
+func TestOlderImageModelsAreAskedForBase64(t *testing.T) {
 	s := llmtest.New(t)
 	s.On(llmtest.Match{}, llmtest.Answer{NoUsage: true})
 	_, usage, err := painter(s, "dall-e-3").Paint(t.Context(), "a barn", "1536x1024", "")
@@ -349,7 +349,7 @@ func TestOlderImageModelsAreAskedForTheBytes(t *testing.T) {
 	}
 }
 
-func TestPaintingFailsByType(t *testing.T) {
+func TestPaintErrorsAreTyped(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer llmtest.Answer
@@ -362,10 +362,10 @@ func TestPaintingFailsByType(t *testing.T) {
 		{"model", llmtest.Status(404, ""), chat.CodeModelRejected, false, "IMAGE_MODEL_NAME"},
 		{"busy", llmtest.Status(429, "3"), chat.CodeModelUnavailable, true, ""},
 		{"broken", llmtest.Answer{Cut: true}, chat.CodeModelUnavailable, true, ""},
-		{"a link", llmtest.Answer{Body: `{"data":[{"url":"http://169.254.169.254/"}]}`}, chat.CodeModelRejected, false, "no picture"},
-		{"nothing", llmtest.Answer{Body: `{"data":[]}`}, chat.CodeModelRejected, false, "no picture"},
-		{"no base64", llmtest.Answer{Body: `{"data":[{"b64_json":"%%%"}]}`}, chat.CodeModelRejected, false, "no picture"},
-		{"no picture", llmtest.Answer{Body: `{"data":[{"b64_json":"PGh0bWw+"}]}`}, chat.CodeModelRejected, false, "no picture"},
+		{"a link", llmtest.Answer{Body: `{"data":[{"url":"http://169.254.169.254/"}]}`}, chat.CodeModelRejected, false, "no usable picture"},
+		{"nothing", llmtest.Answer{Body: `{"data":[]}`}, chat.CodeModelRejected, false, "no usable picture"},
+		{"no base64", llmtest.Answer{Body: `{"data":[{"b64_json":"%%%"}]}`}, chat.CodeModelRejected, false, "no usable picture"},
+		{"no picture", llmtest.Answer{Body: `{"data":[{"b64_json":"PGh0bWw+"}]}`}, chat.CodeModelRejected, false, "no usable picture"},
 		{"too much", llmtest.Answer{Body: `{"data":[{"b64_json":"` + strings.Repeat("A", 16<<20) + `"}]}`}, chat.CodeModelUnavailable, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -376,13 +376,13 @@ func TestPaintingFailsByType(t *testing.T) {
 				t.Errorf("got %+v", e)
 			}
 			if n := s.Count(llmtest.Match{}); n != 1 {
-				t.Errorf("%d requests: a picture is ordered once", n)
+				t.Errorf("%d requests: Paint must not retry", n)
 			}
 		})
 	}
 }
 
-func TestWithoutAnImageModelNothingIsPainted(t *testing.T) {
+func TestPaintFailsWithoutAnImageModel(t *testing.T) {
 	_, c := start(t)
 	if _, _, err := c.Paint(t.Context(), "a barn", "", ""); !errors.Is(err, llm.ErrNoImages) {
 		t.Errorf("got %v", err)
@@ -398,17 +398,17 @@ func TestCancellingAPictureClosesTheUpstreamConnection(t *testing.T) {
 	if _, _, err := painter(s, "gpt-image-1").Paint(ctx, "a barn", "", ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.WaitGone(t.Context(), 1); err != nil {
+	if err := s.WaitDisconnected(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAPainterMayBeSilentLongerThanAWriter(t *testing.T) {
+func TestPaintHasNoFirstByteTimeout(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.ImageModel, cfg.FirstByteTimeout = "gpt-image-1", 1500*time.Millisecond
-	s.On(llmtest.Match{}, llmtest.Answer{Delay: 2 * time.Second}) // the time itself is what is tested
+	s.On(llmtest.Match{}, llmtest.Answer{Delay: 2 * time.Second}) // this test needs real time
 	if _, _, err := openai.New(cfg).Paint(t.Context(), "a barn", "", ""); err != nil {
 		t.Error(err)
 	}

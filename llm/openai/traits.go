@@ -8,24 +8,24 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// traits is what a model was found not to take. Found out by its refusals and
-// remembered for the life of the process.
+// traits are a model's restrictions, learned from its rejections and kept for the
+// life of the process.
 type traits struct {
 	mode             mode
-	noTemperature    bool // refuses any temperature but its own
-	completionTokens bool // wants max_completion_tokens for max_tokens
-	noStreamUsage    bool // does not know stream_options
-	noTools          bool // takes no tools
-	plainTools       bool // takes tools whose schemas are plain
-	noReasoning      bool // takes tools only when it does not reason first
-	shortIDs         bool // wants ids of calls to be nine characters
-	signatures       bool // wants a signature with each message's first call
-	noImages         bool // takes no pictures
-	badImages        bool // does not take these pictures; never remembered
-	noImageFormat    bool // painting: does not know response_format
+	noTemperature    bool // accepts only its default temperature
+	completionTokens bool // requires max_completion_tokens instead of max_tokens
+	noStreamUsage    bool // does not support stream_options
+	noTools          bool // does not support tools
+	plainTools       bool // supports only plain tool schemas
+	noReasoning      bool // supports tools only without reasoning
+	shortIDs         bool // requires call ids of nine characters
+	signatures       bool // requires a signature in each message's first call
+	noImages         bool // has no vision
+	badImages        bool // rejected these pictures; not remembered
+	noImageFormat    bool // Paint: does not support response_format
 }
 
-// mode is how a model is brought to answer in JSON.
+// mode is the way to get JSON from a model.
 type mode int
 
 const (
@@ -56,8 +56,8 @@ func (c *Client) remember(model string, t traits) {
 	c.traits[model] = t
 }
 
-// learn reads out of a refusal which parameter to leave out. It only ever moves
-// towards a plainer request, so trying again ends.
+// learn finds the parameter to omit in a rejection. Each step makes the request
+// plainer, so that the retries end.
 func (t traits) learn(err error, to target) (traits, bool) {
 	var e *llm.Error
 	var refused *refusal
@@ -106,7 +106,7 @@ func (t traits) learn(err error, to target) (traits, bool) {
 		t.plainTools = true
 	case images && says(noImageWords...):
 		t.noImages = true
-	case images && says("image", "picture"): // too large, broken: another one may do
+	case images && says("image", "picture"): // too large or broken: another picture may work
 		t.badImages = true
 	default:
 		return t, false
@@ -114,23 +114,23 @@ func (t traits) learn(err error, to target) (traits, bool) {
 	return t, true
 }
 
-// What providers say when a model takes no tools: Ollama, OpenRouter, vLLM,
-// llama.cpp, OpenAI and those like it.
+// Error texts for models without tools: Ollama, OpenRouter, vLLM, llama.cpp,
+// OpenAI and compatible servers.
 var noToolWords = []string{
 	"support tool", "support function", "support the use of tool", "tool use is not supported", "tools is not supported", "tools are not supported",
 	"function calling is not", "tool calling is not", "tool choice requires", "tools param requires", "argument supplied: tools",
 	"parameter: 'tools'", "parameter: tools", "unknown field \"tools\"", "unknown name \"tools\"",
 }
 
-// What they say when it takes no pictures.
+// Error texts for models without vision.
 var noImageWords = []string{
 	"support image", "support vision", "support multimodal", "image input is not", "images are not supported", "image input not supported",
 	"image_url is only supported", "image_url is not supported", "unknown variant `image_url`", "not a multimodal", "missing data required for image input",
 	"content must be a string", "only text content", "vision is not",
 }
 
-// refusal is what a provider said about a request that it did not take. Only
-// learn reads all of it; the log gets an excerpt.
+// refusal is a provider's text about a rejected request. Only learn reads all of
+// it; the log gets an excerpt.
 type refusal struct {
 	detail string
 }

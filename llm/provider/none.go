@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// none is the model of a server that shall have none: every call fails at once.
+// none is the model of a server without a model: every call fails at once.
 type none struct{}
 
 func unavailable() error {

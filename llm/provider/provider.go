@@ -1,4 +1,4 @@
-// Package provider makes the language model that the settings ask for.
+// Package provider creates the language model that the settings name.
 package provider
 
 import (
@@ -26,7 +26,7 @@ const (
 	None             = "none"
 )
 
-// Config is the model settings, resolved: which provider, with whose key.
+// Config holds the resolved model settings.
 type Config struct {
 	Provider         string
 	Name             string // empty: the provider's default
@@ -35,12 +35,12 @@ type Config struct {
 	KeyVariable      string // environment variable the key came from, for messages
 	BaseURL          string // empty: the provider's own
 	EmbeddingModel   string // empty: no embeddings
-	ImageModel       string // empty or "none": nothing paints, but for the offline engine
-	OpenAIKey        string // paints with an OpenAI model when the provider is another
+	ImageModel       string // empty or "none": no pictures, except with the offline engine
+	OpenAIKey        string // for an OpenAI image model next to another chat provider
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
 	Prices           *llm.PriceTable // nil: the embedded table
-	HTTPClient       *http.Client    // nil: one of the model's own
+	HTTPClient       *http.Client    // nil: a client of its own
 }
 
 // defaults of a provider. Models are current as of November 2026.
@@ -51,9 +51,9 @@ type defaults struct {
 	keyVariable string
 	keyless     bool
 	forcedTool  bool // its endpoint ignores response_format
-	signatures  bool // it wants a signature with the tool calls it made
+	signatures  bool // it requires a signature in the tool calls it made
 	paints      bool // it has an images endpoint
-	maxTokens   int  // it wants a limit in every request
+	maxTokens   int  // it requires a limit in every request
 }
 
 var providers = map[string]defaults{
@@ -76,8 +76,8 @@ var providers = map[string]defaults{
 	OpenAICompatible: {keyVariable: "LLM_API_KEY", keyless: true, paints: true},
 }
 
-// New makes the model, which is an llm.Painter too. It opens no connection: a bad
-// key shows in the first call.
+// New creates the model, which also implements llm.Painter. It opens no
+// connection: a bad key fails the first call.
 func New(cfg Config) (llm.Model, error) {
 	switch cfg.Provider {
 	case Offline:

@@ -47,13 +47,13 @@ func TestDefaultModelsHaveAPrice(t *testing.T) {
 		}
 		for _, name := range []string{m.Info().Name, m.Info().NameStrong} {
 			if llm.DefaultPrices().Cost(name, 1000, 1000) == 0 {
-				t.Errorf("%s is free", name)
+				t.Errorf("%s has no price", name)
 			}
 		}
 	}
 }
 
-func TestASettingThatCannotWorkIsNamed(t *testing.T) {
+func TestInvalidSettingIsNamedInTheError(t *testing.T) {
 	for variable, cfg := range map[string]provider.Config{
 		"CHAT_MODEL_PROVIDER": {Provider: "oracle"},
 		"OPENAI_API_KEY":      {Provider: "openai"},
@@ -87,7 +87,7 @@ func TestNoneFailsAtOnceWithAHint(t *testing.T) {
 	}
 }
 
-func TestAnthropicIsAskedByAForcedTool(t *testing.T) {
+func TestAnthropicUsesAForcedToolForStructuredOutput(t *testing.T) {
 	s := llmtest.New(t)
 	m, err := provider.New(provider.Config{Provider: "anthropic", APIKey: "k", BaseURL: s.URL + "/"})
 	if err != nil {
@@ -102,7 +102,7 @@ func TestAnthropicIsAskedByAForcedTool(t *testing.T) {
 	}
 }
 
-func TestWhoPaints(t *testing.T) {
+func TestImageModelByProvider(t *testing.T) {
 	for _, c := range []struct {
 		cfg  provider.Config
 		want string // Info.Image
@@ -124,10 +124,10 @@ func TestWhoPaints(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Info().Image; got != c.want {
-			t.Errorf("%+v: %q paints", c.cfg, got)
+			t.Errorf("%+v: image model %q", c.cfg, got)
 		}
 		if _, ok := m.(llm.Painter); !ok {
-			t.Errorf("%s is no painter", c.cfg.Provider)
+			t.Errorf("%s does not implement llm.Painter", c.cfg.Provider)
 		}
 	}
 }
@@ -158,7 +158,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestGeminiGetsItsSignatures(t *testing.T) {
+func TestGeminiCallsCarryOneSignaturePerMessage(t *testing.T) {
 	s := llmtest.New(t)
 	m, err := provider.New(provider.Config{Provider: "gemini", APIKey: "k", BaseURL: s.URL})
 	if err != nil {

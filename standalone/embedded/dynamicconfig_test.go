@@ -9,14 +9,14 @@ import (
 	"go.temporal.io/server/common/log"
 )
 
-// What an external server is told by docker/temporal/dynamicconfig.yaml is what
-// the embedded one is told, where it is not about having one shard only.
-func TestTheFileForAnExternalServerSaysWhatTheEmbeddedOneIsTold(t *testing.T) {
+// docker/temporal/dynamicconfig.yaml, for an external server, has the same values
+// as the embedded server, except those for a single shard.
+func TestExternalAndEmbeddedServerHaveTheSameDynamicConfig(t *testing.T) {
 	contents, err := os.ReadFile("../../docker/temporal/dynamicconfig.yaml")
 	require.NoError(t, err)
 	loaded := dynamicconfig.LoadYamlFile(contents)
 	require.NoError(t, loaded.Err())
-	require.Empty(t, loaded.Warnings, "every name is a setting of the server")
+	require.Empty(t, loaded.Warnings, "every key must be a setting of the server")
 	file := dynamicconfig.StaticClient{}
 	for key, values := range loaded.Map {
 		require.Len(t, values, 1, key)
@@ -31,8 +31,8 @@ func TestTheFileForAnExternalServerSaysWhatTheEmbeddedOneIsTold(t *testing.T) {
 		"updates": func(c *dynamicconfig.Collection) any {
 			return dynamicconfig.WorkflowExecutionMaxInFlightUpdates.Get(c)("")
 		},
-		"keep-alive": func(c *dynamicconfig.Collection) any { return dynamicconfig.KeepAliveTime.Get(c)() },
-		"its answer": func(c *dynamicconfig.Collection) any { return dynamicconfig.KeepAliveTimeout.Get(c)() },
+		"keep-alive":         func(c *dynamicconfig.Collection) any { return dynamicconfig.KeepAliveTime.Get(c)() },
+		"keep-alive timeout": func(c *dynamicconfig.Collection) any { return dynamicconfig.KeepAliveTimeout.Get(c)() },
 	} {
 		require.Equal(t, value(told), value(said), name)
 		require.NotEqual(t, value(dynamicconfig.NewNoopCollection()), value(said), name)

@@ -1,6 +1,6 @@
-// Package embedded runs what Palaver needs around it inside one process: a
-// Temporal server on SQLite with its Web UI, and a NATS server where other
-// processes are to join. Everything listens on the loopback interface only.
+// Package embedded runs Palaver's servers inside one process: a Temporal server on
+// SQLite with its Web UI and, for other processes, a NATS server. Everything
+// listens on the loopback interface only.
 package embedded
 
 import (
@@ -16,39 +16,39 @@ import (
 	"github.com/palaver-chat/palaver/guard"
 )
 
-// Namespace is the Temporal namespace that is there from the start.
+// Namespace is the Temporal namespace that exists from the start.
 const Namespace = "default"
 
-// Options say where the servers listen and keep their data. The zero value is a
-// server in memory on free ports, for tests.
+// Options configures the servers. The zero value is a server in memory on free
+// ports, for tests.
 type Options struct {
 	Dir          string       // folder for Temporal's database; empty: in memory
 	TemporalPort int          // gRPC; 0: any free port
 	UI           bool         // serve the Web UI
 	UIPort       int          // 0: any free port
-	UIHosts      *guard.Hosts // that the Web UI may be addressed by; nil: loopback only
+	UIHosts      *guard.Hosts // host names that the Web UI accepts; nil: loopback only
 	UIWrite      bool         // the Web UI may change workflows
 	NATSPort     int          // 0: no NATS
-	// ServerDefaults leaves Temporal's limits as they are shipped, as a
-	// production server may have them.
+	// ServerDefaults keeps Temporal's default limits, as a production server may
+	// have them.
 	ServerDefaults bool
 	Log            *slog.Logger // nil: silent
 }
 
-// Server is the running servers.
+// Server holds the running servers.
 type Server struct {
 	temporal *temporalServer
 	ui       *uiServer
 	nats     *natsServer // nil: none
 }
 
-// Start starts the servers and returns when they answer, well within ctx. On an
-// error nothing is left running; a taken port is a *PortError.
+// Start starts the servers and returns when they are ready. On an error it leaves
+// nothing running; a port in use is a *PortError.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	// The servers end the process when they cannot listen: look first.
+	// The servers exit the process when they cannot listen: check first.
 	for _, p := range []struct {
 		variable string
 		port     int
@@ -93,7 +93,7 @@ func (s *Server) UIAddress() string {
 	return s.ui.address
 }
 
-// NATSURL is where other processes reach NATS; empty without it.
+// NATSURL is the URL of NATS for other processes; empty without it.
 func (s *Server) NATSURL() string {
 	if s.nats == nil {
 		return ""
@@ -101,8 +101,7 @@ func (s *Server) NATSURL() string {
 	return s.nats.server.ClientURL()
 }
 
-// Bus is how this process speaks to those that share its turns: over NATS, or in
-// memory when it is alone.
+// Bus returns the message bus: NATS, or memory when there is no other process.
 func (s *Server) Bus() (bus.Bus, error) {
 	if s.nats == nil {
 		return bus.NewLocal(), nil
@@ -114,8 +113,8 @@ func (s *Server) Bus() (bus.Bus, error) {
 	return bus.FromConn(nc), nil
 }
 
-// Stop stops the servers, the last started first. What Temporal has
-// acknowledged is on disk; running workflows go on after the next Start.
+// Stop stops the servers, the last started first. What Temporal acknowledged is
+// on disk; running workflows continue after the next Start.
 func (s *Server) Stop() {
 	if s.ui != nil {
 		s.ui.stop()
@@ -128,7 +127,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// PortError is a port that something else listens on.
+// PortError is a port that is already in use.
 type PortError struct {
 	Variable string // that chooses the port
 	Port     int
@@ -136,7 +135,7 @@ type PortError struct {
 }
 
 func (e *PortError) Error() string {
-	return fmt.Sprintf("%s: port %d is taken; stop what listens there or choose another port", e.Variable, e.Port)
+	return fmt.Sprintf("%s: port %d is in use; stop the program that uses it or choose another port", e.Variable, e.Port)
 }
 
 func (e *PortError) Unwrap() error { return e.Err }

@@ -52,14 +52,14 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// waits is a workflow that needs a worker again after its timer.
+// waits is a workflow that needs a worker after its timer.
 func waits(ctx workflow.Context, answer string) (string, error) {
 	var got string
 	workflow.GetSignalChannel(ctx, "go").Receive(ctx, &got)
 	return answer + " " + got, nil
 }
 
-func TestAWorkflowGoesOnAfterTheServerWasStoppedAndStartedAgain(t *testing.T) {
+func TestWorkflowContinuesAfterServerRestart(t *testing.T) {
 	dir := t.TempDir()
 	first, err := embedded.Start(t.Context(), embedded.Options{Dir: dir})
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestAWorkflowGoesOnAfterTheServerWasStoppedAndStartedAgain(t *testing.T) {
 	assert.Equal(t, "before after", got)
 }
 
-func TestServerHasItsSearchAttributesFromTheStart(t *testing.T) {
+func TestSearchAttributesExistFromTheStart(t *testing.T) {
 	for name, o := range map[string]embedded.Options{"in memory": {}, "with the server's defaults, on disk": {Dir: t.TempDir(), ServerDefaults: true}} {
 		t.Run(name, func(t *testing.T) {
 			c := dial(t, start(t, o))
@@ -98,7 +98,7 @@ func TestServerHasItsSearchAttributesFromTheStart(t *testing.T) {
 	}
 }
 
-func TestTheWebUISeesTheNamespace(t *testing.T) {
+func TestWebUIShowsTheNamespace(t *testing.T) {
 	s := start(t, embedded.Options{UI: true})
 	resp, err := http.Get("http://" + s.UIAddress() + "/api/v1/namespaces/" + embedded.Namespace)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func webUI(t *testing.T, s *embedded.Server, method, path, host string) int {
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.UIAddress()+path, strings.NewReader("{}"))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
-	// What the UI's own page sends.
+	// The UI's page sends this header.
 	req.Header.Set("X-CSRF-Token", "token")
 	req.AddCookie(&http.Cookie{Name: "_csrf", Value: "token"})
 	if host != "" {
@@ -130,7 +130,7 @@ func webUI(t *testing.T, s *embedded.Server, method, path, host string) int {
 }
 
 // A page whose name was rebound to 127.0.0.1 must not read workflow ids.
-func TestWebUIRefusesOtherHosts(t *testing.T) {
+func TestWebUIRejectsOtherHosts(t *testing.T) {
 	s := start(t, embedded.Options{UI: true})
 	_, port, err := net.SplitHostPort(s.UIAddress())
 	require.NoError(t, err)
@@ -146,10 +146,10 @@ func TestWebUIChangesWorkflowsOnlyWhenAllowed(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, webUI(t, readOnly, http.MethodPost, signal, ""))
 	require.Equal(t, http.StatusOK, webUI(t, readOnly, http.MethodGet, "/api/v1/namespaces/default/workflows", ""))
 	writing := start(t, embedded.Options{UI: true, UIWrite: true})
-	require.Equal(t, http.StatusNotFound, webUI(t, writing, http.MethodPost, signal, ""), "no such workflow")
+	require.Equal(t, http.StatusNotFound, webUI(t, writing, http.MethodPost, signal, ""), "the request passed: the workflow does not exist")
 }
 
-func TestNATSIsThereForOtherProcessesOnly(t *testing.T) {
+func TestNATSRunsOnlyWithAPort(t *testing.T) {
 	alone := start(t, embedded.Options{})
 	assert.Empty(t, alone.NATSURL())
 	ours, err := alone.Bus()
@@ -171,7 +171,7 @@ func TestNATSIsThereForOtherProcessesOnly(t *testing.T) {
 	assert.Equal(t, bus.Signal{N: 1}, <-signals)
 }
 
-func TestATakenPortIsOneLineThatNamesItsVariable(t *testing.T) {
+func TestPortInUseIsReportedWithItsVariable(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
@@ -185,7 +185,7 @@ func TestATakenPortIsOneLineThatNamesItsVariable(t *testing.T) {
 		var portErr *embedded.PortError
 		require.ErrorAs(t, err, &portErr)
 		assert.Equal(t, variable, portErr.Variable)
-		assert.ErrorContains(t, err, "is taken")
+		assert.ErrorContains(t, err, "is in use")
 		assert.NotContains(t, err.Error(), "\n")
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"go.temporal.io/server/common/log/tag"
 )
 
-// serverLog hands what Temporal's server logs to slog. While the server stops,
-// its parts complain of each other's absence; only errors are heard then.
+// serverLog sends the logs of Temporal's server to slog. While the server stops,
+// it drops all but errors, because the server's parts then warn about each other.
 type serverLog struct {
 	to       *slog.Logger
 	stopping *atomic.Bool
 }
 
-// The HTTP API that this warning at every start asks for is of no use here.
+// noNexus is a warning at every start about an HTTP API that we do not use.
 const noNexus = "HTTP API port has not been set."
 
 var _ log.WithLogger = serverLog{}
@@ -35,7 +35,7 @@ func (l serverLog) Panic(msg string, tags ...tag.Tag) {
 	panic("temporal: " + msg)
 }
 
-// Fatal ends the process: the server goes on in no defined state.
+// Fatal exits the process: the server's state is undefined.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.log(slog.LevelError, msg, tags)
 	os.Exit(1)

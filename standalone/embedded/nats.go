@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-const natsPatience = 10 * time.Second
+const natsStartTimeout = 10 * time.Second
 
 type natsServer struct {
 	server *server.Server
@@ -28,9 +28,9 @@ func startNATS(o Options) (*natsServer, error) {
 	}
 	ns.Start()
 	s := &natsServer{server: ns}
-	if !ns.ReadyForConnections(natsPatience) {
+	if !ns.ReadyForConnections(natsStartTimeout) {
 		s.stop()
-		return nil, errors.New("start NATS: it does not answer")
+		return nil, errors.New("start NATS: not ready before the timeout")
 	}
 	return s, nil
 }

@@ -21,21 +21,21 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// DatabaseError is a database of Temporal's that this version cannot use.
+// DatabaseError is a Temporal database that this version cannot use.
 type DatabaseError struct {
 	Path    string
-	Problem string // and what can be done
+	Problem string // with what the operator can do
 	Err     error
 }
 
 func (e *DatabaseError) Error() string { return e.Path + " " + e.Problem }
 func (e *DatabaseError) Unwrap() error { return e.Err }
 
-// startAfresh is what can always be done: conversations are in another file.
-const startAfresh = "or move it away together with its -wal and -shm files: conversations stay, turns under way end"
+// startAfresh always works: conversations are in another file.
+const startAfresh = "or move it away together with its -wal and -shm files: conversations stay, running turns fail"
 
-// serverVersion is that of the Temporal server in this program. It is written
-// into each database as SQLite's user_version: 1.32.0 is 1032000.
+// serverVersion is the version of the Temporal server in this program. Each
+// database stores it as SQLite's user_version: 1.32.0 is 1032000.
 var serverVersion = semver.MustParse(headers.ServerVersion)
 
 func stampOf(v semver.Version) int {
@@ -46,7 +46,7 @@ func versionOf(stamp int) semver.Version {
 	return semver.Version{Major: uint64(stamp / 1_000_000), Minor: uint64(stamp / 1_000 % 1_000), Patch: uint64(stamp % 1_000)}
 }
 
-// What is to be done with a database that is there.
+// verdict says what to do with an existing database.
 type verdict int
 
 const (
@@ -55,33 +55,32 @@ const (
 	migrateIt
 )
 
-// judge decides by a database's stamp (0: none), and by whether it has exactly
-// the tables that ours has. Temporal supports upgrades by one minor version at a
-// time, and no downgrades.
+// judge decides by a database's stamp (0: none) and by whether it has exactly our
+// tables. Temporal supports upgrades by one minor version at a time, and no
+// downgrades.
 func judge(stamp int, ours semver.Version, same bool) (verdict, string) {
 	theirs := versionOf(stamp)
 	switch older := int(ours.Minor) - int(theirs.Minor); {
-	case stamp == 0 && same: // made before databases were stamped
+	case stamp == 0 && same: // created before databases were stamped
 		return stampIt, ""
 	case stamp == 0:
-		return 0, fmt.Sprintf("has no version and not the tables of Temporal %s: start the release of Palaver that made it once, %s", ours, startAfresh)
+		return 0, fmt.Sprintf("has no version, and its tables are not those of Temporal %s: start the release of Palaver that created it once, %s", ours, startAfresh)
 	case theirs.Major != ours.Major || older < 0:
-		return 0, fmt.Sprintf("was made by Temporal %s, and this release of Palaver has %s: start the newer release, %s", theirs, ours, startAfresh)
+		return 0, fmt.Sprintf("was created by Temporal %s, and this release of Palaver has %s: start the newer release, %s", theirs, ours, startAfresh)
 	case older > 1:
-		return 0, fmt.Sprintf("was made by Temporal %s, and this release of Palaver has %s: start the releases in between first, %s", theirs, ours, startAfresh)
+		return 0, fmt.Sprintf("was created by Temporal %s, and this release of Palaver has %s: start the releases in between first, %s", theirs, ours, startAfresh)
 	case older == 1:
 		return migrateIt, ""
 	case !same:
-		return 0, fmt.Sprintf("is stamped with Temporal %s and has other tables: put a backup in its place, %s", theirs, startAfresh)
+		return 0, fmt.Sprintf("has the version of Temporal %s and other tables: restore a backup, %s", theirs, startAfresh)
 	case stamp < stampOf(ours):
 		return stampIt, ""
 	}
 	return use, ""
 }
 
-// checkDatabase makes sure that the database at path is one that this version's
-// server can use, and brings one of the version before up to date: the server
-// itself checks nothing.
+// checkDatabase checks that this version's server can use the database at path,
+// and migrates one of the previous version. The server itself checks nothing.
 func checkDatabase(ctx context.Context, path string) error {
 	stamp, tables, err := readDatabase(ctx, path)
 	if err != nil {
@@ -104,18 +103,17 @@ func checkDatabase(ctx context.Context, path string) error {
 	return damaged(path, err)
 }
 
-// damage is what SQLite's check found.
+// damage is the result of SQLite's check.
 type damage string
 
 func (d damage) Error() string { return strings.ReplaceAll(string(d), "\n", "; ") }
 
-// damaged turns an error that means a broken file into one that says what can be
-// done.
+// damaged turns the error of a corrupt file into a DatabaseError.
 func damaged(path string, err error) error {
 	var sqliteErr *modernc.Error
 	broken := errors.As(err, &sqliteErr) && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, sqliteErr.Code()&0xff)
 	if broken || errors.As(err, new(damage)) {
-		return &DatabaseError{Path: path, Problem: "is damaged: put a backup in its place, " + startAfresh, Err: err}
+		return &DatabaseError{Path: path, Problem: "is damaged: restore a backup, " + startAfresh, Err: err}
 	}
 	return err
 }
@@ -128,7 +126,7 @@ func readDatabase(ctx context.Context, path string) (stamp int, schema map[strin
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var found string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil { // 1 ms a MB
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil { // takes 1 ms per MB
 		return 0, nil, err
 	}
 	if found != "ok" {
@@ -141,8 +139,8 @@ func readDatabase(ctx context.Context, path string) (stamp int, schema map[strin
 	return stamp, schema, err
 }
 
-// readSchema returns the statements that made a database, by name, without
-// comments and line breaks. What SQLite makes by itself is left out.
+// readSchema returns the statements that created a database, by name, without
+// comments and line breaks, and without SQLite's internal tables.
 func readSchema(ctx context.Context, db *sql.DB) (map[string]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT name, sql FROM sqlite_master
 		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`)
@@ -166,7 +164,7 @@ var (
 	space   = regexp.MustCompile(`\s+`)
 )
 
-// expectedTables is the schema that the server of this program makes.
+// expectedTables returns the schema that this program's server creates.
 func expectedTables(ctx context.Context) (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -180,7 +178,7 @@ func expectedTables(ctx context.Context) (map[string]string, error) {
 	return readSchema(ctx, db)
 }
 
-// makeTables makes the server's tables in an empty database, and stamps it.
+// makeTables creates the server's tables in an empty database and stamps it.
 func makeTables(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -198,7 +196,7 @@ func makeTables(ctx context.Context, db *sql.DB) error {
 
 var setStamp = fmt.Sprintf("PRAGMA user_version = %d", stampOf(serverVersion))
 
-// executing is as much of a database as SetupSchemaOnDB uses.
+// executing is the part of a database that SetupSchemaOnDB uses.
 type executing struct {
 	sqlplugin.AdminDB
 	tx *sql.Tx
@@ -220,8 +218,8 @@ func stampDatabase(ctx context.Context, path string) (err error) {
 }
 
 // migrateDatabase copies every row of a database into a new one with this
-// version's tables and puts that in its place. The old one stays beside it, under
-// its version.
+// version's tables, which replaces it. The old file stays, with its version in
+// the name.
 func migrateDatabase(ctx context.Context, path string, version semver.Version, tables map[string]string) error {
 	draft, err := newDatabase(ctx, path)
 	if err != nil {
@@ -229,26 +227,26 @@ func migrateDatabase(ctx context.Context, path string, version semver.Version, t
 	}
 	if err := copyRows(ctx, path, draft, tables); err != nil {
 		return &DatabaseError{Path: path, Err: err,
-			Problem: fmt.Sprintf("cannot be migrated from Temporal %s to %s (%v): start the release of Palaver before this one, %s", version, serverVersion, err, startAfresh)}
+			Problem: fmt.Sprintf("cannot be migrated from Temporal %s to %s (%v): start the previous release of Palaver, %s", version, serverVersion, err, startAfresh)}
 	}
 	kept := strings.TrimSuffix(path, filepath.Ext(path)) + "-" + version.String() + filepath.Ext(path)
 	if err := os.Remove(kept); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := os.Link(path, kept); err != nil { // the database itself is never missing
+	if err := os.Link(path, kept); err != nil { // a link, so that the database exists at all times
 		return err
 	}
 	return os.Rename(draft, path)
 }
 
-// copyRows empties the old database's write-ahead log, and copies what both
-// databases have.
+// copyRows empties the old database's write-ahead log and copies the tables and
+// columns that both databases have.
 func copyRows(ctx context.Context, from, to string, tables map[string]string) (err error) {
 	db, err := openFile(from)
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(1) // what is attached is attached to one connection
+	db.SetMaxOpenConns(1) // ATTACH applies to one connection
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		return err
@@ -277,8 +275,8 @@ func copyRows(ctx context.Context, from, to string, tables map[string]string) (e
 	return tx.Commit()
 }
 
-// sharedColumns are a table's columns that both databases have and that are
-// written, not computed; none for what is no ordinary table in both.
+// sharedColumns returns the stored columns of a table that both databases have;
+// none unless it is an ordinary table in both.
 func sharedColumns(ctx context.Context, tx *sql.Tx, table string) (columns []string, err error) {
 	rows, err := tx.QueryContext(ctx, `
 		SELECT n.name FROM pragma_table_xinfo(?1, 'new') n JOIN pragma_table_xinfo(?1, 'main') o ON o.name = n.name
@@ -299,10 +297,11 @@ func sharedColumns(ctx context.Context, tx *sql.Tx, table string) (columns []str
 	return columns, rows.Err()
 }
 
-// newDatabase makes an empty database beside the one at path, and returns where.
+// newDatabase creates an empty database next to the one at path and returns its
+// path.
 func newDatabase(ctx context.Context, path string) (draft string, err error) {
 	draft = path + ".new"
-	file, err := os.Create(draft) // whatever a killed process left there
+	file, err := os.Create(draft) // truncates what a killed process left
 	if err != nil {
 		return "", err
 	}
@@ -318,13 +317,13 @@ func newDatabase(ctx context.Context, path string) (draft string, err error) {
 }
 
 // createDatabase builds a new database under another name first, so that a
-// process that is killed while it does leaves nothing half made.
+// killed process leaves no partial database.
 func createDatabase(ctx context.Context, path string) error {
 	draft, err := newDatabase(ctx, path)
 	if err != nil {
 		return err
 	}
-	for _, left := range []string{"-wal", "-shm"} { // of a database that was moved away: SQLite would read them into the new one
+	for _, left := range []string{"-wal", "-shm"} { // of a database that was moved: SQLite would apply them to the new one
 		if err := os.Remove(path + left); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

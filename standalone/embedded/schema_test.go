@@ -19,7 +19,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-func TestADatabaseIsJudgedByItsStampAndItsTables(t *testing.T) {
+func TestDatabaseIsJudgedByItsStampAndTables(t *testing.T) {
 	ours := semver.MustParse("1.32.1")
 	for _, c := range []struct {
 		stamp   int
@@ -29,14 +29,14 @@ func TestADatabaseIsJudgedByItsStampAndItsTables(t *testing.T) {
 	}{
 		{1032001, true, use, ""},
 		{1032000, true, stampIt, ""},
-		{1032007, true, use, ""}, // a patch may be taken back
+		{1032007, true, use, ""}, // a patch may be rolled back
 		{1032001, false, 0, "other tables"},
-		{0, true, stampIt, ""}, // made before databases were stamped
+		{0, true, stampIt, ""}, // created before databases were stamped
 		{0, false, 0, "has no version"},
 		{1031005, true, migrateIt, ""},
 		{1031000, false, migrateIt, ""},
 		{1030000, true, 0, "start the releases in between first"},
-		{1033000, true, 0, "made by Temporal 1.33.0, and this release of Palaver has 1.32.1: start the newer release"},
+		{1033000, true, 0, "created by Temporal 1.33.0, and this release of Palaver has 1.32.1: start the newer release"},
 		{2031000, false, 0, "start the newer release"},
 	} {
 		got, problem := judge(c.stamp, ours, c.same)
@@ -50,10 +50,10 @@ func TestADatabaseIsJudgedByItsStampAndItsTables(t *testing.T) {
 	require.Equal(t, ours, versionOf(stampOf(ours)))
 }
 
-// story is the data folder of a server that was stopped in the middle of a
-// workflow. It is a copy: the server's SQLite plugin keeps its connections for as
-// long as the process lives.
-func story(t *testing.T) (dir, path string) {
+// stoppedServer returns the data folder of a server that was stopped in the middle
+// of a workflow. It is a copy: the server's SQLite plugin keeps its connections
+// until the process ends.
+func stoppedServer(t *testing.T) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
 	s, err := Start(t.Context(), Options{Dir: dir})
@@ -67,7 +67,7 @@ func story(t *testing.T) (dir, path string) {
 	return filepath.Dir(path), path
 }
 
-// copied is a copy of a database as a killed process would leave it.
+// copied copies a database as a killed process would leave it.
 func copied(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(path))
@@ -79,8 +79,8 @@ func copied(t *testing.T, path string) string {
 	return to
 }
 
-// goesOn starts a server on a folder of story's and ends the workflow.
-func goesOn(t *testing.T, dir string) {
+// resume starts a server on a stoppedServer folder and completes the workflow.
+func resume(t *testing.T, dir string) {
 	t.Helper()
 	s, err := Start(t.Context(), Options{Dir: dir})
 	require.NoError(t, err)
@@ -125,16 +125,16 @@ func stampIn(t *testing.T, path string) int {
 	return stamp
 }
 
-func TestADatabaseWithoutAStampIsRecognisedAndStamped(t *testing.T) {
-	dir, path := story(t)
-	require.Equal(t, stampOf(serverVersion), stampIn(t, path), "a new one is stamped")
+func TestDatabaseWithoutAStampIsStamped(t *testing.T) {
+	dir, path := stoppedServer(t)
+	require.Equal(t, stampOf(serverVersion), stampIn(t, path), "a new database is stamped")
 	change(t, path, "PRAGMA user_version = 0")
-	goesOn(t, dir)
+	resume(t, dir)
 	require.Equal(t, stampOf(serverVersion), stampIn(t, path))
 }
 
-// older makes a database one of the version before: with a table less, one that
-// is gone since, a column less, and one that is gone.
+// older turns a database into one of the previous version: without a new table and
+// column, and with a table and a column that were removed since.
 func older(t *testing.T, path string) semver.Version {
 	t.Helper()
 	before := serverVersion
@@ -148,10 +148,10 @@ func older(t *testing.T, path string) semver.Version {
 	return before
 }
 
-func TestADatabaseOfTheVersionBeforeIsMigratedAndKept(t *testing.T) {
-	dir, path := story(t)
+func TestDatabaseOfThePreviousVersionIsMigratedAndKept(t *testing.T) {
+	dir, path := stoppedServer(t)
 	before := older(t, path)
-	goesOn(t, dir)
+	resume(t, dir)
 	stamp, tables, err := readDatabase(t.Context(), path)
 	require.NoError(t, err)
 	require.Equal(t, stampOf(serverVersion), stamp)
@@ -162,8 +162,8 @@ func TestADatabaseOfTheVersionBeforeIsMigratedAndKept(t *testing.T) {
 	require.Equal(t, stampOf(before), stampIn(t, kept))
 }
 
-func TestWhatIsWrittenInTheWALOnlyIsMigratedToo(t *testing.T) {
-	_, path := story(t)
+func TestMigrationIncludesTheWriteAheadLog(t *testing.T) {
+	_, path := stoppedServer(t)
 	before := older(t, path)
 	writer, err := openFile(path)
 	require.NoError(t, err)
@@ -184,17 +184,17 @@ func TestWhatIsWrittenInTheWALOnlyIsMigratedToo(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatCannotBeUsedIsRefusedInOneLineAndLeftAlone(t *testing.T) {
+func TestUnusableDatabaseIsRejectedInOneLineAndUnchanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, path string)
 		says  string
 	}{
 		"of a newer release": {func(t *testing.T, path string) {
 			change(t, path, "PRAGMA user_version = 1099000")
-		}, "made by Temporal 1.99.0, and this release of Palaver has " + serverVersion.String() + ": start the newer release"},
+		}, "created by Temporal 1.99.0, and this release of Palaver has " + serverVersion.String() + ": start the newer release"},
 		"of a much older release": {func(t *testing.T, path string) {
 			change(t, path, "PRAGMA user_version = 1020003")
-		}, "made by Temporal 1.20.3"},
+		}, "created by Temporal 1.20.3"},
 		"of an unknown release": {func(t *testing.T, path string) {
 			change(t, path, "PRAGMA user_version = 0", "DROP TABLE queues")
 		}, "has no version"},
@@ -224,7 +224,7 @@ func TestADatabaseThatCannotBeUsedIsRefusedInOneLineAndLeftAlone(t *testing.T) {
 		}, "cannot be migrated"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, path := story(t)
+			dir, path := stoppedServer(t)
 			c.spoil(t, path)
 			before, err := os.ReadFile(path)
 			require.NoError(t, err)
@@ -234,14 +234,14 @@ func TestADatabaseThatCannotBeUsedIsRefusedInOneLineAndLeftAlone(t *testing.T) {
 			require.NotContains(t, err.Error(), "\n")
 			after, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.True(t, string(before) == string(after), "the file is as it was")
+			require.True(t, string(before) == string(after), "the file is unchanged")
 		})
 	}
 }
 
-func TestANewDatabaseDoesNotReadWhatAnotherOneLeft(t *testing.T) {
-	dir, path := story(t)
-	// The database is moved away and its write-ahead log forgotten.
+func TestNewDatabaseIgnoresAnOldWriteAheadLog(t *testing.T) {
+	dir, path := stoppedServer(t)
+	// The database was moved away, but not its write-ahead log.
 	wal := filepath.Join(t.TempDir(), "other.db")
 	db, err := sql.Open("sqlite", wal)
 	require.NoError(t, err)
@@ -261,9 +261,9 @@ func TestANewDatabaseDoesNotReadWhatAnotherOneLeft(t *testing.T) {
 	require.Equal(t, stampOf(serverVersion), stampIn(t, path))
 }
 
-// TestWhatTemporalAcknowledgedIsSyncedSoon looks at the database file without its
-// write-ahead log: what it holds has been written through to the disk.
-func TestWhatTemporalAcknowledgedIsSyncedSoon(t *testing.T) {
+// TestAcknowledgedWritesReachTheDatabaseFile reads the database file without its
+// write-ahead log: its contents are on disk.
+func TestAcknowledgedWritesReachTheDatabaseFile(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Start(t.Context(), Options{Dir: dir})
 	require.NoError(t, err)

@@ -30,21 +30,21 @@ import (
 
 const (
 	clusterName = "active"
-	// How long the Web UI can show a thread's finished runs.
+	// The Web UI can show finished runs of a thread for this long.
 	retention = 7 * 24 * time.Hour
-	// Temporal's shutdown has no bound of its own.
-	stopPatience = 5 * time.Second
+	// Temporal's shutdown has no timeout of its own.
+	stopTimeout = 5 * time.Second
 )
 
-// searchAttributes exist from the start: a workflow that sets an unknown one
-// fails its task for ever.
+// searchAttributes exist from the start: the task of a workflow that sets an
+// unknown one fails on every retry.
 var searchAttributes = map[string]enumspb.IndexedValueType{
 	workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),
 	workflows.StatusAttribute.GetName(): workflows.StatusAttribute.GetValueType(),
 }
 
-// tuned changes defaults that are made for large clusters. The poll rates alone
-// cost 45 ms an activity on a single shard (20 polls a second).
+// tuned changes defaults for large clusters. The default poll rates alone (20
+// polls a second) add 45 ms per activity on a single shard.
 var tuned = dynamicconfig.StaticClient{
 	dynamicconfig.TransferProcessorMaxPollRPS.Key():         5000,
 	dynamicconfig.TimerProcessorMaxPollRPS.Key():            5000,
@@ -53,15 +53,15 @@ var tuned = dynamicconfig.StaticClient{
 	dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 	dynamicconfig.MaxBufferedQueryCount.Key():               100,
 	dynamicconfig.WorkflowExecutionMaxInFlightUpdates.Key(): 100,
-	// Payloads are never stored outside; looking for such in every event costs 2 %
+	// We never store payloads externally; the scan for them in every event takes 2 %
 	// of a turn's CPU.
 	dynamicconfig.ExternalPayloadsEnabled.Key(): false,
-	// Threads carry their owner as fairness key.
+	// The fairness key of a thread is its owner.
 	dynamicconfig.MatchingEnableFairness.Key(): true,
-	// A worker that fell silent (powered off, frozen, partitioned) keeps its long
-	// polls, and each is handed a task, until its connection is closed: after 70 s
-	// by default. 3 s are less than the heartbeat timeout of an activity (4 s), so
-	// that its retry goes to another worker.
+	// An unresponsive worker (powered off, frozen, partitioned) keeps its long polls
+	// and is given a task for each, until the server closes its connection: after
+	// 70 s by default. 3 s are less than the heartbeat timeout of an activity (4 s),
+	// so that the retry goes to another worker.
 	dynamicconfig.KeepAliveTime.Key():    time.Second,
 	dynamicconfig.KeepAliveTimeout.Key(): 2 * time.Second,
 }
@@ -128,12 +128,12 @@ func (s *temporalServer) stop() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(stopPatience):
+	case <-time.After(stopTimeout):
 	}
 }
 
-// prepareStore makes the database with its schema, the namespace and the search
-// attributes, where they are missing.
+// prepareStore creates the database with its schema, the namespace and the search
+// attributes if they do not exist.
 func prepareStore(ctx context.Context, dir string) (*config.SQL, error) {
 	store := &config.SQL{PluginName: sqliteplugin.PluginName}
 	if dir == "" {

@@ -24,8 +24,8 @@ type uiServer struct {
 	address string
 }
 
-// startUI serves Temporal's Web UI on a loopback address. It has no sign-in, so it only
-// shows workflows unless Options.UIWrite is set, and answers for its own hosts only.
+// startUI serves Temporal's Web UI on a loopback address. It has no sign-in, so it is read-only
+// unless Options.UIWrite is set, and accepts only its own hosts.
 func startUI(o Options, temporal string) (*uiServer, error) {
 	handler, err := uiHandler(o, temporal)
 	if err != nil {
@@ -45,8 +45,8 @@ func startUI(o Options, temporal string) (*uiServer, error) {
 
 func (s *uiServer) stop() { _ = s.http.Close() }
 
-// uiHandler puts the Web UI together as ui-server's own server does, which can neither
-// check hosts nor listen on a free port.
+// uiHandler sets up the Web UI like ui-server's own server, which can neither check
+// hosts nor listen on a free port.
 func uiHandler(o Options, temporal string) (http.Handler, error) {
 	hosts := o.UIHosts
 	if hosts == nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// The five promises of a follow-on, in the agent v2 dialect: the agent's
-// stream is the orchestrator and the route, and what a page shows follows from
-// its events.
+// These tests check the five promises of a follow-on message in the agent v2
+// dialect.
 
 // agentEvent is one event of the agent v2 dialect.
 type agentEvent struct {
@@ -32,7 +31,7 @@ type agentEvent struct {
 	Usage       *chat.Usage `json:"usage"`
 }
 
-// agentStream is an open stream of this dialect.
+// agentStream is an open stream of the agent v2 dialect.
 type agentStream struct {
 	*stream
 	seen []agentEvent
@@ -58,7 +57,7 @@ func (s *agentStream) wait(kind string) (_ agentEvent, ok bool) {
 		}
 		var e agentEvent
 		require.NoError(s.t, json.Unmarshal([]byte(data), &e), data)
-		require.NotEmpty(s.t, e.Run, "every event is of a run: %s", data)
+		require.NotEmpty(s.t, e.Run, "every event must name its run: %s", data)
 		s.seen = append(s.seen, e)
 		if e.Type == kind {
 			return e, true
@@ -74,7 +73,7 @@ func (s *agentStream) until(kind string) agentEvent {
 	return e
 }
 
-// done reads to the end: exactly one done, and it is the last.
+// done reads to the end and requires exactly one done event, as the last.
 func (s *agentStream) done() agentEvent {
 	s.t.Helper()
 	e := s.until("done")
@@ -99,7 +98,7 @@ func (c *talk) agentStop(body object) {
 	c.do(http.StatusAccepted, http.MethodPost, "/api/agent/v2/stop", body, nil)
 }
 
-// heldAt is an answer that stops before its k-th chunk until the test ends.
+// heldAt returns an answer that waits before its k-th chunk until the test ends.
 func heldAt(t *testing.T, k int, chunks ...string) (llmtest.Answer, *llmtest.Gate) {
 	gate := llmtest.NewGate()
 	t.Cleanup(gate.Release)
@@ -156,7 +155,7 @@ func TestCancelMidStreamPersistsInterruptedAssistantMetadataAndEmitsNoErrorLogs(
 	require.Equal(t, "c1", kept["client_turn_id"])
 	require.NotZero(t, kept["token_estimate"])
 	logged := s.Logged()
-	require.Contains(t, logged, h.Messages[0].TurnID, "it is said, at info")
+	require.Contains(t, logged, h.Messages[0].TurnID, "the stop is logged at info")
 	for line := range strings.Lines(logged) {
 		if strings.Contains(line, h.Messages[0].TurnID) || strings.Contains(line, c.thread) {
 			require.NotContains(t, line, "level=ERROR")
@@ -179,13 +178,13 @@ func TestStopBeforeFirstDeltaYieldsConsistentInterruptedState(t *testing.T) {
 	require.Empty(t, page.text())
 
 	h := c.history()
-	require.Equal(t, []string{"user"}, h.roles(), "an empty partial is no message")
+	require.Equal(t, []string{"user"}, h.roles(), "an empty partial answer is not stored as a message")
 	require.Nil(t, h.Active)
 	replayed := last(c.attach("turn_id=" + h.Messages[0].TurnID).all())
 	require.Equal(t, "cancelled", replayed.Type)
 	require.Empty(t, replayed.Partial)
 	again := c.agent("c1", "What is the ratio?", object{"session_id": c.thread})
-	require.Equal(t, "cancelled", again.done().Finished, "a retry of what was stopped is stopped")
+	require.Equal(t, "cancelled", again.done().Finished, "a retry of a stopped message is stopped")
 	next := c.agent("c2", "What is the ratio?", object{"session_id": c.thread})
 	require.Equal(t, "stop", next.done().Finished)
 	require.Equal(t, "At least 100 percent.", next.text())
@@ -196,14 +195,14 @@ func TestFollowOnSupersedeCreatesExactlyOneNewTurnNoDuplicateSession(t *testing.
 	_, model, c := scripted(t)
 	held, _ := heldAt(t, 1, "A bank must hold ", "never said")
 	model.On(answerCall, held, llmtest.Text("Once a quarter."))
-	// The page does not know its session yet and its first message is sent twice.
+	// The page has no session id yet and sends its first message twice.
 	first, retry := c.agent("c1", "What is the ratio?", nil), c.agent("c1", "What is the ratio?", nil)
 	c.thread = first.until("session").Session
 	require.Equal(t, c.thread, retry.until("session").Session)
 	first.until("text")
 	retry.until("text")
 
-	follow := make([]*agentStream, 3) // and so is the follow-on
+	follow := make([]*agentStream, 3) // the follow-on is sent several times too
 	var wg sync.WaitGroup
 	for i := range follow {
 		wg.Go(func() {
@@ -225,7 +224,7 @@ func TestFollowOnSupersedeCreatesExactlyOneNewTurnNoDuplicateSession(t *testing.
 		require.Equal(t, "Once a quarter.", s.text())
 	}
 	h := c.history()
-	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles(), "both stay, the interrupted one marked")
+	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles(), "both turns stay, the interrupted one is marked")
 	require.Equal(t, "superseded", h.Messages[1].Metadata["interrupted_reason"])
 	require.Equal(t, []string{h.Messages[0].TurnID}, h.Branches["root"])
 	require.Equal(t, []string{h.Messages[2].TurnID}, h.Branches[h.Messages[0].TurnID])
@@ -256,7 +255,7 @@ func TestNormalCompletedStreamsUnchanged(t *testing.T) {
 	require.Equal(t, "stop", h.Messages[1].Metadata["finished_reason"])
 	require.NotContains(t, h.Messages[1].Metadata, "interrupted")
 
-	// The same in the native dialect, of which this one is a translation.
+	// The native dialect must give the same events.
 	native := newTalk(t, c.url, c.client)
 	events := native.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
 	require.Equal(t, "response", last(events).Type)

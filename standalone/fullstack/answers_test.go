@@ -29,47 +29,47 @@ import (
 )
 
 const (
-	// The API of this test answers within this instead of api.AnswerTimeout.
+	// replaces api.AnswerTimeout in this test
 	shortTimeout = 3 * time.Second
-	// A busy machine may need longer; a wait of its own anywhere on the way (a call of
-	// the database had 5 s, a submit 15 s) is found all the same.
+	// A busy machine may need longer. The limit still catches a longer timeout of
+	// any part (a database call once had 5 s, a submit 15 s).
 	answerLimit = shortTimeout + 5*time.Second
 )
 
-// need names dependencies.
+// need is a set of dependencies.
 type need int
 
 const (
 	theDatabase need = 1 << iota
 	theTemporal
 	theWorkers
-	theThread = theTemporal | theWorkers // its workflow is asked
+	theThread = theTemporal | theWorkers // queries the workflow
 )
 
-// reasons are what a refusal says that needs one of these.
+// reasons are the error texts by missing dependency.
 var reasons = map[need]string{
 	theDatabase: "The database cannot be reached right now.",
 	theTemporal: "Conversations cannot be reached right now.",
 	theWorkers:  "Conversations cannot be reached right now.",
 }
 
-// property is what a person has whose requests are made.
-type property struct {
+// fixtures are a user's conversations and documents, used by the requests.
+type fixtures struct {
 	*talk
 	doc, chunk, set, picture   string
-	idle                       string   // a conversation, used before
-	empty                      string   // another, to be deleted
-	asked                      []string // conversations that wait for an answer, each used by one request
-	cancelled, agent, ui, told string   // others like that
+	idle                       string   // a conversation with earlier turns
+	empty                      string   // a conversation to delete
+	asked                      []string // conversations with an open question, one per request
+	cancelled, agent, ui, told string   // further conversations with an open question
 }
 
 // request is one request to a route.
 type request struct {
 	path    string
 	body    any  // JSON, or an upload
-	needs   need // what it cannot be answered without
-	success int  // what it is answered with else
-	inBand  bool // refusals come in the words of the protocol, with status 200
+	needs   need // dependencies of the request
+	success int  // status when all dependencies work
+	inBand  bool // the protocol reports errors with status 200
 }
 
 // upload is a multipart body.
@@ -78,9 +78,9 @@ type upload struct {
 	data []byte
 }
 
-// requests are those made to every route that the API registers, by route; a
-// route's name may be followed by what is special about a request.
-func (p *property) requests() map[string]request {
+// requests returns at least one request for every route of the API. A comma after
+// the route separates a description of the request.
+func (p *fixtures) requests() map[string]request {
 	answer := object{"type": "action_choice", "value": "inquire"}
 	message := func(more object) object {
 		return with(object{"message": "What must a bank hold?", "tagged_doc_ids": []string{p.doc}, "action": "inquire"}, more)
@@ -161,15 +161,14 @@ func (p *property) requests() map[string]request {
 	}
 }
 
-// routeAnswer is what came of a request: its status line in time, and of an answer that
-// is no stream the body.
+// routeAnswer is the response to a request; the body only if it is not a stream.
 type routeAnswer struct {
 	status int
 	body   []byte
 	took   time.Duration
 }
 
-func (p *property) make(route string, r request) (routeAnswer, error) {
+func (p *fixtures) make(route string, r request) (routeAnswer, error) {
 	method, _, _ := strings.Cut(route, " ")
 	in, kind := io.Reader(nil), "application/json"
 	switch body := r.body.(type) {
@@ -206,13 +205,13 @@ func (p *property) make(route string, r request) (routeAnswer, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a := routeAnswer{status: resp.StatusCode, took: time.Since(sent)}
-	if r.inBand || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // a stream may stay open
+	if r.inBand || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // an event stream may stay open
 		a.body, err = io.ReadAll(resp.Body)
 	}
 	return a, err
 }
 
-// fits says what is wrong with an answer while what lacks is unavailable.
+// fits returns what is wrong with an answer while lacks is unavailable.
 func (r request) fits(a routeAnswer, lacks need) string {
 	if a.took > answerLimit {
 		return fmt.Sprintf("took %s", a.took)
@@ -226,7 +225,7 @@ func (r request) fits(a routeAnswer, lacks need) string {
 	reason := reasons[lacks]
 	if r.inBand {
 		if a.status != http.StatusOK || !strings.Contains(string(a.body), reason) {
-			return fmt.Sprintf("status %d, want the refusal of its protocol: %s", a.status, a.body)
+			return fmt.Sprintf("status %d, want an error of its protocol: %s", a.status, a.body)
 		}
 		return ""
 	}
@@ -240,7 +239,7 @@ func (r request) fits(a routeAnswer, lacks need) string {
 	return ""
 }
 
-func TestEveryRouteAnswersInTimeWhateverIsUnavailableOrSilent(t *testing.T) {
+func TestEveryRouteAnswersInTimeDuringAnOutage(t *testing.T) {
 	direct := pgtest.Database(t)
 	linkedDatabase, databaseOfAPI := linked(t, direct)
 	s, model := apart(t, []stacktest.Option{stacktest.Flag("database-url", direct)})
@@ -250,9 +249,9 @@ func TestEveryRouteAnswersInTimeWhateverIsUnavailableOrSilent(t *testing.T) {
 	role := s.API(stacktest.Flag("answer-timeout", shortTimeout.String()), linkedDatabase,
 		stacktest.Flag("temporal-address", temporalOfAPI.Address()), stacktest.Flag("nats-url", "nats://"+natsOfAPI.Address()))
 
-	// own is a new person with all that the requests are about.
-	own := func(t *testing.T) *property {
-		p := &property{talk: newTalk(t, func() string { return role.URL }, s.NewUser())}
+	// own creates a new user with all fixtures.
+	own := func(t *testing.T) *fixtures {
+		p := &fixtures{talk: newTalk(t, func() string { return role.URL }, s.NewUser())}
 		p.me()
 		p.doc = p.upload("Liquidity circular", circular)
 		var hits struct {
@@ -298,27 +297,27 @@ func TestEveryRouteAnswersInTimeWhateverIsUnavailableOrSilent(t *testing.T) {
 		name  string
 		link  *stack.Link
 		needs need
-		part  string // of /readyz
+		part  string // name in /readyz
 	}{
 		{"NATS", natsOfAPI, 0, "stream"},
 		{"database", databaseOfAPI, theDatabase, "database"},
 		{"Temporal", temporalOfAPI, theTemporal, "temporal"},
 		{"workers", temporalOfWorker, theWorkers, ""},
 	} {
-		for way, takeAway := range map[string]func(*stack.Link){"unavailable": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
+		for way, outage := range map[string]func(*stack.Link){"unavailable": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
 			t.Run(lack.name+" "+way, func(t *testing.T) {
 				p := own(t)
 				requests := p.requests()
 				unnamed := maps.Clone(api.Routes())
-				delete(unnamed, "GET /readyz") // below
+				delete(unnamed, "GET /readyz") // checked below
 				for name := range requests {
 					route, _, _ := strings.Cut(name, ",")
 					delete(unnamed, route)
 				}
-				require.Empty(t, slices.Sorted(maps.Keys(unnamed)), "routes without a request here")
+				require.Empty(t, slices.Sorted(maps.Keys(unnamed)), "routes without a request in this test")
 
-				takeAway(lack.link)
-				t.Cleanup(lack.link.Mend)
+				outage(lack.link)
+				t.Cleanup(lack.link.Restore)
 				var wg sync.WaitGroup
 				for name, r := range requests {
 					wg.Go(func() {
@@ -330,9 +329,9 @@ func TestEveryRouteAnswersInTimeWhateverIsUnavailableOrSilent(t *testing.T) {
 				}
 				wg.Wait()
 				checkReady(t, role.URL, lack.part, way)
-				lack.link.Mend()
+				lack.link.Restore()
 				ready(t)
-				require.Eventually(t, func() bool { // workers take up again, too
+				require.Eventually(t, func() bool { // workers must recover too
 					a, err := p.make("POST /api/chat", request{path: "/api/chat", body: object{"message": "Hello"}})
 					return err == nil && a.status == http.StatusOK
 				}, patience, 50*time.Millisecond)
@@ -341,8 +340,8 @@ func TestEveryRouteAnswersInTimeWhateverIsUnavailableOrSilent(t *testing.T) {
 	}
 }
 
-// checkReady looks at /readyz while a part is unavailable; "" is one that it does not
-// show. A silent NATS server is noticed a little later.
+// checkReady checks /readyz while a part is unavailable; "" is a part that /readyz
+// does not show. It detects a silent NATS server a little later.
 func checkReady(t *testing.T, url, part, way string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -360,7 +359,7 @@ func checkReady(t *testing.T, url, part, way string) {
 	}, patience, 100*time.Millisecond, "%s %s", part, way)
 }
 
-// dot is a picture.
+// dot returns a small picture.
 func dot() upload {
 	var b bytes.Buffer
 	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))) // into memory

@@ -15,13 +15,13 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// database names a store and how the roles are told to use it.
+// database is a store with the options to use it.
 type database struct {
 	name    string
 	options func(t *testing.T) []stacktest.Option
 }
 
-// databases are those that processes can share.
+// databases are the stores that processes can share.
 var databases = []database{
 	{"SQLite", func(*testing.T) []stacktest.Option { return nil }}, // one file in the shared data folder
 	{"Postgres", func(t *testing.T) []stacktest.Option {
@@ -35,21 +35,21 @@ func eachDatabase(t *testing.T, test func(t *testing.T, options ...stacktest.Opt
 	}
 }
 
-// apart is Palaver in production's shape: API and worker processes on one
-// database, Temporal and NATS, and a scripted model.
+// apart starts Palaver as in production: API and worker processes on one database,
+// Temporal and NATS, with a scripted model.
 func apart(t *testing.T, options []stacktest.Option) (*stacktest.Apart, *llmtest.Server) {
 	model := llmtest.New(t)
 	return stacktest.StartApart(t, append([]stacktest.Option{stacktest.Model(model.URL)}, options...)...), model
 }
 
-// at is c, talking to another process.
+// at returns c for another process.
 func (c *talk) at(r *stacktest.Role) *talk {
 	other := *c
 	other.url = func() string { return r.URL }
 	return &other
 }
 
-func TestATurnStartedAtOneProcessIsFollowedAnsweredAndStoppedAtAnother(t *testing.T) {
+func TestTurnCanBeFollowedAnsweredAndStoppedAtAnotherProcess(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
 		s.Worker()
@@ -73,7 +73,7 @@ func TestATurnStartedAtOneProcessIsFollowedAnsweredAndStoppedAtAnother(t *testin
 		require.Equal(t, "response", end.Type)
 		require.Equal(t, end.Response, watched.until(terminal).Response)
 		rest := again.all()
-		require.Equal(t, end.Response, seen.Content+text(rest), "an event id of one process means the same to the other")
+		require.Equal(t, end.Response, seen.Content+text(rest), "event ids are valid at every process")
 		require.Equal(t, end.Response, b.history().Messages[1].Content)
 
 		model.On(intentCall, unsure)
@@ -94,7 +94,7 @@ func TestATurnStartedAtOneProcessIsFollowedAnsweredAndStoppedAtAnother(t *testin
 	})
 }
 
-func TestEqualSendsAtTwoProcessesMakeOneTurn(t *testing.T) {
+func TestDuplicateSendsAtTwoProcessesMakeOneTurn(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
 		s.Worker()
@@ -119,7 +119,7 @@ func TestEqualSendsAtTwoProcessesMakeOneTurn(t *testing.T) {
 	})
 }
 
-func TestAWorkerToldToStopHandsItsAnswerOverToAnother(t *testing.T) {
+func TestStoppingWorkerHandsItsAnswerOver(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
 		first, api := s.Worker(), s.API()
@@ -132,31 +132,31 @@ func TestAWorkerToldToStopHandsItsAnswerOverToAnother(t *testing.T) {
 			llmtest.Text("The ratio is ", "at least 100 percent [1]."))
 		page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
 		page.until(isType("token"))
-		s.Worker() // the other one
+		s.Worker() // the second worker
 		stopping := time.Now()
 		require.Zero(t, first.Stop())
 		require.Equal(t, chat.NoticeRestarted, page.until(isType("notice")).Code)
 		end := page.until(terminal)
 		require.Equal(t, "The ratio is at least 100 percent [1].", end.Response)
 		require.Less(t, time.Since(stopping), 5*time.Second)
-		require.Equal(t, 1, model.Count(intentCall), "nothing done is done again")
+		require.Equal(t, 1, model.Count(intentCall), "a finished call is not repeated")
 		require.Equal(t, 2, model.Count(answerCall))
 		require.Equal(t, []string{"user", "assistant"}, c.history().roles())
 	})
 }
 
-func TestTheHealthCheckOfAContainerTellsWhetherTheRoleIsAtWork(t *testing.T) {
+func TestHealthCheckReportsWhetherTheRoleRuns(t *testing.T) {
 	s := stacktest.StartApart(t)
 	api := s.API()
 	require.Zero(t, api.Health("api"))
-	require.NotZero(t, api.Health("worker"), "there is none yet")
+	require.NotZero(t, api.Health("worker"), "no worker runs yet")
 	worker := s.Worker()
 	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, patience, 100*time.Millisecond)
 	require.Zero(t, api.Stop())
 	require.NotZero(t, api.Health("api"))
 }
 
-func TestAThreadIsFollowedInTheOrderItRanWhileTheClocksOfTheAPIMachinesDiffer(t *testing.T) {
+func TestThreadOrderDoesNotDependOnTheClocksOfAPIProcesses(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, _ := apart(t, options)
 		s.Worker()
@@ -170,7 +170,7 @@ func TestAThreadIsFollowedInTheOrderItRanWhileTheClocksOfTheAPIMachinesDiffer(t 
 		}
 		const turns = 8
 		var wg sync.WaitGroup
-		for i := range turns { // a burst, which runs one after another
+		for i := range turns { // a burst of messages; they run one after another
 			wg.Go(func() { c.at(apis[i%2]).ask("And now?", with(assistant, object{"on_busy": "enqueue"})) })
 		}
 		wg.Wait()

@@ -18,15 +18,15 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// severable is a stack on Postgres whose database can be taken away.
+// severable starts a stack on Postgres whose database can become unavailable.
 func severable(t *testing.T, options ...stacktest.Option) (*stacktest.Stack, *llmtest.Server, *talk, *stack.Link) {
 	through, link := linked(t, pgtest.Database(t))
 	s, model, c := scripted(t, append([]stacktest.Option{through}, options...)...)
-	t.Cleanup(link.Mend) // before the stack stops
+	t.Cleanup(link.Restore) // before the stack stops
 	return s, model, c, link
 }
 
-// linked is a way to a database that can be cut.
+// linked returns a connection to a database that the test can cut.
 func linked(t *testing.T, database string) (stacktest.Option, *stack.Link) {
 	u, err := url.Parse(database)
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func with(more ...object) object {
 	return all
 }
 
-// read takes events until one fits, and returns all of them.
+// read reads events until one fits and returns all of them.
 func (s *stream) read(fits func(event) bool) (events []event) {
 	s.t.Helper()
 	s.until(func(e event) bool {
@@ -59,8 +59,8 @@ func (s *stream) read(fits func(event) bool) (events []event) {
 	return events
 }
 
-// held is an answer that waits until the page follows the turn: what is written
-// before that would be told again from the draft, which needs the database.
+// held returns an answer that waits until the page follows the turn: earlier text
+// would have to come from the draft, which needs the database.
 func held(t *testing.T, chunks ...string) (llmtest.Answer, *llmtest.Gate) {
 	gate := llmtest.NewGate()
 	t.Cleanup(gate.Release)
@@ -71,8 +71,8 @@ func held(t *testing.T, chunks ...string) (llmtest.Answer, *llmtest.Gate) {
 
 func saysNotSaved(e event) bool { return e.Type == "notice" && e.Code == chat.NoticeNotSaved }
 
-func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
-	for name, takeAway := range map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
+func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
+	for name, outage := range map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
 		t.Run(name, func(t *testing.T) {
 			_, model, c, database := severable(t)
 			doc := c.upload("Liquidity circular", circular)
@@ -80,7 +80,7 @@ func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
 			model.On(answerCall, answer)
 			page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
 			seen := page.read(isType("token"))
-			takeAway(database)
+			outage(database)
 			gates[1].Release()
 			told := false
 			seen = append(seen, page.read(func(e event) bool {
@@ -90,7 +90,7 @@ func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
 			if !told {
 				seen = append(seen, page.read(saysNotSaved)...)
 			}
-			database.Mend()
+			database.Restore()
 			end := page.read(terminal)
 			require.Equal(t, "response", last(end).Type)
 			require.Equal(t, "A bank must hold a ratio of at least 100 percent [1].", last(end).Response)
@@ -101,9 +101,9 @@ func TestATurnUnderWayGoesOnWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-func TestAMessageIsTakenWhileTheDatabaseIsAwayAndSavedLater(t *testing.T) {
+func TestMessageIsAcceptedWhileTheDatabaseIsUnavailableAndSavedLater(t *testing.T) {
 	s, model, c, database := severable(t, stacktest.Flag("thread-idle-timeout", "3s"))
-	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // the thread is open, and ours
+	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // opens the thread for this user
 	answer, gate := held(t, "Nobody ", "knows.")
 	model.On(answerCall, answer)
 	database.Cut()
@@ -117,16 +117,16 @@ func TestAMessageIsTakenWhileTheDatabaseIsAwayAndSavedLater(t *testing.T) {
 	}
 	again := c.send("Who knows?", message)
 
-	stranger := newTalk(t, c.url, c.client) // its thread is not open: there is nobody to take it
+	stranger := newTalk(t, c.url, c.client) // its thread is not open, so no workflow can accept a message
 	stranger.do(http.StatusServiceUnavailable, http.MethodPost, "/api/chat", object{"message": "Hello", "thread_id": stranger.thread, "agent": "assistant"}, nil)
 	other := newTalk(t, c.url, s.NewUser())
 	other.do(http.StatusServiceUnavailable, http.MethodPost, "/api/chat", object{"message": "Hello", "thread_id": c.thread, "agent": "assistant"}, nil)
 
-	database.Mend()
+	database.Restore()
 	end := page.read(terminal)
 	require.Equal(t, "Nobody knows.", last(end).Response)
 	require.Equal(t, "Nobody knows.", text(append(seen, end...)))
-	require.Equal(t, last(end), last(again.all()), "a retry joins it")
+	require.Equal(t, last(end), last(again.all()), "a retry joins the turn")
 	said := func() {
 		t.Helper()
 		h := c.history()
@@ -134,12 +134,12 @@ func TestAMessageIsTakenWhileTheDatabaseIsAwayAndSavedLater(t *testing.T) {
 		require.Equal(t, "Who knows?", h.Messages[2].Content)
 		require.Equal(t, "Nobody knows.", h.Messages[3].Content)
 		require.Equal(t, last(end).TurnID, h.Messages[2].TurnID)
-		require.Equal(t, []string{last(end).TurnID}, h.Branches[h.Messages[0].TurnID], "it has its place in the tree")
+		require.Equal(t, []string{last(end).TurnID}, h.Branches[h.Messages[0].TurnID], "the turn has its parent")
 	}
 	said()
 	calls := model.Count(answerCall)
 	require.Equal(t, last(end), last(c.ask("Who knows?", message)))
-	// Also when its workflow remembers nothing any more.
+	// The workflow no longer remembers the turn here.
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(t, s.Temporal().GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
@@ -148,7 +148,7 @@ func TestAMessageIsTakenWhileTheDatabaseIsAwayAndSavedLater(t *testing.T) {
 	said()
 }
 
-func TestStopWorksWhileTheDatabaseIsAwayAndThePartialIsKept(t *testing.T) {
+func TestStopKeepsThePartialWhileTheDatabaseIsUnavailable(t *testing.T) {
 	_, model, c, database := severable(t)
 	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type)
 	model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
@@ -157,16 +157,15 @@ func TestStopWorksWhileTheDatabaseIsAwayAndThePartialIsKept(t *testing.T) {
 	database.Cut()
 	c.stop(object{"client_turn_id": "story"})
 	aborted(t, model, 1)
-	database.Mend()
+	database.Restore()
 	end := page.until(terminal)
 	require.Equal(t, "user_cancelled", end.Reason)
 	require.Equal(t, "Once upon a time", end.Partial)
 	require.Equal(t, "Once upon a time", c.history().Messages[3].Content)
 }
 
-// TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn: the API
-// reaches the database again before the worker does, which has the turn.
-func TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn(t *testing.T) {
+// The API reaches the database again before the worker that has the turn.
+func TestRetrySavedBeforeItsTurnMakesNoSecondTurn(t *testing.T) {
 	database := pgtest.Database(t)
 	ofAPI, api := linked(t, database)
 	ofWorker, worker := linked(t, database)
@@ -184,10 +183,10 @@ func TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn(t *testing.T
 	first.until(isType("status"))
 	gate.Release()
 	first.until(isType("token"))
-	api.Mend()
+	api.Restore()
 	c.me() // without the database this is 503
 	second := c.send("Who knows?", message)
-	worker.Mend()
+	worker.Restore()
 	end := last(first.all())
 	require.Equal(t, "response", end.Type)
 	require.Equal(t, end, last(second.all()))
@@ -197,7 +196,7 @@ func TestARetryThatIsWrittenBeforeTheTurnItRepeatsMakesNoSecondTurn(t *testing.T
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(t, tc.GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
-	require.Equal(t, end, last(c.ask("Who knows?", message)), "also when the workflow remembers nothing any more")
+	require.Equal(t, end, last(c.ask("Who knows?", message)), "the workflow no longer remembers the turn")
 	require.Equal(t, calls, model.Count(answerCall))
 	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, c.history().roles())
 }

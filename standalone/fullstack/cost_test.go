@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// progressQueries is how often followers asked workflows so far.
+// progressQueries returns how often followers have queried workflows.
 func progressQueries(t *testing.T, c *talk) int {
 	t.Helper()
 	resp := c.request(t.Context(), http.MethodGet, "/metrics", nil)
@@ -29,7 +29,7 @@ func progressQueries(t *testing.T, c *talk) int {
 	return n
 }
 
-// turnCost counts what a turn costs Temporal.
+// turnCost counts a turn's workflow tasks and activities.
 func turnCost(t *testing.T, s *stacktest.Stack, c *talk, message string, extra object) (tasks, activities int) {
 	t.Helper()
 	before := len(historiesOf(t, s.Temporal(), threadOf(c))[0].Events)
@@ -49,10 +49,9 @@ func turnCost(t *testing.T, s *stacktest.Stack, c *talk, message string, extra o
 	return tasks, activities
 }
 
-// TestAPlainTurnCostsThreeWorkflowTasksAndAtMostOneQuery counts what a turn costs
-// Temporal: of the documents agent with a tagged document, first with an action
-// that a model finds out, then with an explicit one.
-func TestAPlainTurnCostsThreeWorkflowTasksAndAtMostOneQuery(t *testing.T) {
+// The turns are of the documents agent with a tagged document. A model chooses the
+// action of the first; the second names it.
+func TestPlainTurnCostsThreeWorkflowTasksAndAtMostOneQuery(t *testing.T) {
 	s, _, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	answered(t, c.ask("What is the ratio?", tags(doc)))
@@ -71,14 +70,13 @@ func TestAPlainTurnCostsThreeWorkflowTasksAndAtMostOneQuery(t *testing.T) {
 	}
 }
 
-// TestFindingOutActionAndDocumentsCostsThreeWorkflowTasks counts it where two
-// models are asked before the one that answers.
-func TestFindingOutActionAndDocumentsCostsThreeWorkflowTasks(t *testing.T) {
+// Two model calls come before the one that answers.
+func TestResolvingActionAndDocumentsCostsThreeWorkflowTasks(t *testing.T) {
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	late := llmtest.JSON(object{"resolved_uuids": []string{doc, c.upload("Leave policy", circular)}, "unresolved_names": []string{},
 		"inference_confidence": "high", "has_implicit_refs": false, "reasoning": ""})
-	late.Delay = 200 * time.Millisecond // so that the two do not end together
+	late.Delay = 200 * time.Millisecond // so that the two calls end at different times
 	model.On(docsCall, late)
 	answered(t, c.ask("What is the ratio?", tags(doc)))
 	for message, extra := range map[string]object{

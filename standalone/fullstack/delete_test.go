@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// inMidAnswer is a conversation whose model has said half of its answer.
+// inMidAnswer starts a turn whose model has sent half of its answer.
 func inMidAnswer(c *talk, model *llmtest.Server) (*stream, *llmtest.Gate) {
 	c.t.Helper()
 	doc := c.upload("Liquidity circular", circular)
@@ -38,8 +38,8 @@ func keptOf(t *testing.T, store db.Store, user string) db.UserData {
 	return d
 }
 
-// afterwards stops the stack, so that whatever was still at work has finished,
-// and looks at what it left of the user.
+// afterwards stops the stack, so that running work ends, and returns the user's
+// remaining data.
 func afterwards(t *testing.T, s *stacktest.Stack, user string) db.UserData {
 	t.Helper()
 	cfg := s.Parts.Config
@@ -57,7 +57,7 @@ func statusOf(t *testing.T, s *stacktest.Stack, thread string) enumspb.WorkflowE
 	return d.WorkflowExecutionInfo.Status
 }
 
-func TestADeletedConversationEndsItsWorkflowAndNothingIsWrittenAfterIt(t *testing.T) {
+func TestDeletingAConversationEndsItsWorkflowAndAllWrites(t *testing.T) {
 	s, model, c := scripted(t)
 	user := c.me()
 	kept := newTalk(t, c.url, c.client)
@@ -72,16 +72,16 @@ func TestADeletedConversationEndsItsWorkflowAndNothingIsWrittenAfterIt(t *testin
 	for _, path := range []string{"/api/conversations/", "/api/chat/history/", "/api/chat/stream/"} {
 		c.do(http.StatusNotFound, http.MethodGet, path+c.thread, nil, nil)
 	}
-	require.NotEmpty(t, kept.history().Messages, "another conversation is as it was")
+	require.NotEmpty(t, kept.history().Messages, "another conversation is unchanged")
 
 	left := afterwards(t, s, user)
 	require.Equal(t, []string{kept.thread}, left.Threads)
 	require.Equal(t, 1, left.Turns)
-	require.Len(t, left.Documents, 1, "documents are not the conversation's")
+	require.Len(t, left.Documents, 1, "documents do not belong to the conversation")
 	require.Zero(t, left.Cancels)
 }
 
-func TestTheIDOfADeletedConversationIsUsedAgainWhileItsTurnIsStillAtWork(t *testing.T) {
+func TestIDOfADeletedConversationCanBeReusedWhileItsTurnRuns(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
 		s.Worker()
@@ -101,13 +101,13 @@ func TestTheIDOfADeletedConversationIsUsedAgainWhileItsTurnIsStillAtWork(t *test
 		retry := object{"message": "Tell me a story", "thread_id": c.thread, "agent": "assistant", "client_turn_id": "once"}
 		c.do(http.StatusNotFound, http.MethodPost, "/api/chat", retry, nil)
 
-		anew := answer("A new ", "conversation")
-		next := c.send("Hello again", message) // the same name, and another message
+		second := answer("A new ", "conversation")
+		next := c.send("Hello again", message) // the same client_turn_id with another message
 		newTurn := next.until(isType("token")).EventID[:36]
-		old.Release() // the worker goes on with what was deleted
+		old.Release() // the worker continues the deleted turn
 		c.do(http.StatusNotFound, http.MethodPost, "/api/chat", retry, nil)
 		c.do(http.StatusNotFound, http.MethodGet, "/api/chat/stream/"+c.thread+"?turn_id="+oldTurn, nil, nil)
-		anew.Release()
+		second.Release()
 		require.Equal(t, "A new conversation", next.until(terminal).Response)
 		page.close()
 		h := c.history()
@@ -125,7 +125,7 @@ func TestTheIDOfADeletedConversationIsUsedAgainWhileItsTurnIsStillAtWork(t *test
 	})
 }
 
-func TestADeletedUserLeavesNothingAndOthersNoticeNothing(t *testing.T) {
+func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {
 	s, model, c := scripted(t)
 	user := c.me()
 	c.do(http.StatusOK, http.MethodPut, "/api/me", object{"industry": "banking"}, nil)
@@ -148,13 +148,13 @@ func TestADeletedUserLeavesNothingAndOthersNoticeNothing(t *testing.T) {
 	out.Reset()
 	require.NoError(t, users.Delete(context.Background(), user, true, &out))
 	require.Contains(t, out.String(), "were removed: 1 conversations with 2 turns")
-	require.Contains(t, out.String(), "asked to delete 2 histories", "the thread's and the ingest's; the server does it in its own time")
+	require.Contains(t, out.String(), "asked to delete 2 histories", "of the thread and of the ingest; the server deletes them later")
 	require.Contains(t, out.String(), "What remains:")
 	gate.Release()
 	page.close()
 	require.Equal(t, theirs, keptOf(t, s.Parts.Store, other.me()))
 	require.Len(t, other.history().Messages, 2)
-	require.Error(t, users.Delete(context.Background(), "*", true, &out), "public documents are nobody's")
+	require.Error(t, users.Delete(context.Background(), "*", true, &out), "public documents have no owner to delete")
 	require.NoError(t, users.Delete(context.Background(), uuid.NewString(), true, &out))
 	require.True(t, afterwards(t, s, user).Empty())
 }

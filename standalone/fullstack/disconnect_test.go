@@ -10,11 +10,10 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// TestATurnEndsWithItsClientOnlyWhenNobodyElseFollowsIt has two clients leave in
-// mid-answer whose turns are to end with them; one of the turns is followed at
-// another process.
-func TestATurnEndsWithItsClientOnlyWhenNobodyElseFollowsIt(t *testing.T) {
-	t.Parallel() // it waits, most of the time
+// Two clients with on_disconnect=cancel disconnect in mid-answer. A viewer at
+// another process follows one of the turns.
+func TestDisconnectCancelsATurnOnlyWithoutOtherViewers(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s, model := apart(t, nil)
 	s.Worker()
 	first, second := s.API(), s.API()
@@ -32,9 +31,9 @@ func TestATurnEndsWithItsClientOnlyWhenNobodyElseFollowsIt(t *testing.T) {
 	other.until(isType("token"))
 	page.close()
 	alone, page := begin()
-	page.close() // later than the other: when its time is over, so is the other's
+	page.close() // closed after the other: when this one's timeout has passed, so has the other's
 
-	var h history // reading it is not following
+	var h history // reading the history does not count as following
 	require.Eventually(t, func() bool {
 		h = alone.at(second).history()
 		return h.Active == nil

@@ -21,16 +21,16 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// unsure is an intent that asks which action is meant.
+// unsure is an intent that makes the turn ask for the action.
 var unsure = llmtest.JSON(object{"action": "inquire", "confidence": "low", "enable_web_search": false,
 	"multi_action_detected": false, "actions": []string{"inquire", "summarize"}, "reasoning": ""})
 
-func TestKilledInAnyPhaseTheTurnCompletesByItselfOnce(t *testing.T) {
+func TestTurnKilledInAnyPhaseCompletesOnce(t *testing.T) {
 	for _, phase := range []struct {
 		name   string
-		at     llmtest.Match // the call during which everything dies
+		at     llmtest.Match // the call during which all processes are killed
 		chunk  int
-		before map[string]int // calls finished by then, which are not made again
+		before map[string]int // finished calls, which must not be repeated
 	}{
 		{"resolving", intentCall, 0, nil},
 		{"writing the first word", answerCall, 0, map[string]int{"intent": 1, "docs": 1}},
@@ -76,7 +76,7 @@ func docsOf(e event) (ids []string) {
 	return ids
 }
 
-func TestKilledWhileAQuestionIsOpenTheAnswerGoesOnWithoutRepeatingACall(t *testing.T) {
+func TestAnswerAfterACrashRepeatsNoModelCall(t *testing.T) {
 	model := llmtest.New(t)
 	p := stacktest.StartProcess(t, stacktest.Model(model.URL))
 	c := newTalk(t, func() string { return p.URL }, p.Client)
@@ -94,7 +94,7 @@ func TestKilledWhileAQuestionIsOpenTheAnswerGoesOnWithoutRepeatingACall(t *testi
 	require.Equal(t, before+1, model.Count(llmtest.Match{}))
 }
 
-func TestAnIngestThatIsKilledGoesOnByItself(t *testing.T) {
+func TestKilledIngestCompletes(t *testing.T) {
 	p := stacktest.StartProcess(t)
 	c := newTalk(t, func() string { return p.URL }, p.Client)
 	var doc struct{ ID, Status string }
@@ -107,8 +107,8 @@ func TestAnIngestThatIsKilledGoesOnByItself(t *testing.T) {
 	}, patience, 50*time.Millisecond)
 }
 
-// startThread begins a thread's workflow with a short history limit, as the
-// first message would have begun it with the server's.
+// startThread starts a thread's workflow with a short history limit instead of the
+// server's.
 func startThread(t *testing.T, tc client.Client, owner, thread string, events int) {
 	t.Helper()
 	_, err := tc.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{
@@ -129,7 +129,7 @@ func run(t *testing.T, tc client.Client, thread string) string {
 	return d.WorkflowExecutionInfo.Execution.RunId
 }
 
-func TestAConversationGoesOnAcrossContinueAsNew(t *testing.T) {
+func TestConversationContinuesAcrossContinueAsNew(t *testing.T) {
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	startThread(t, s.Temporal(), c.me(), c.thread, 60)
@@ -137,12 +137,12 @@ func TestAConversationGoesOnAcrossContinueAsNew(t *testing.T) {
 	for range 6 {
 		require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
 	}
-	require.NotEqual(t, first, run(t, s.Temporal(), c.thread), "several runs")
+	require.NotEqual(t, first, run(t, s.Temporal(), c.thread), "the thread continued as new")
 	require.Equal(t, 6, model.Count(answerCall))
 	require.Len(t, c.history().Messages, 12)
 }
 
-func TestAQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
+func TestQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(intentCall, unsure)
@@ -151,7 +151,7 @@ func TestAQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
 	asked := last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}}))
 	require.Equal(t, "interrupt", asked.Type)
 	before := model.Count(llmtest.Match{})
-	require.Eventually(t, func() bool { // cancels of unknown turns make the history grow
+	require.Eventually(t, func() bool { // cancelling unknown turns grows the history
 		err := s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalCancel, chat.Cancel{TurnID: "nobody"})
 		require.NoError(t, err)
 		return run(t, s.Temporal(), c.thread) != first
@@ -163,7 +163,7 @@ func TestAQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
 	require.Equal(t, before+1, model.Count(llmtest.Match{}), "no step ran again")
 }
 
-func TestAThreadThatCompletedIdleGoesOnFromItsRows(t *testing.T) {
+func TestIdleThreadContinuesFromItsRows(t *testing.T) {
 	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 	doc := c.upload("Liquidity circular", circular)
 	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
@@ -177,8 +177,8 @@ func TestAThreadThatCompletedIdleGoesOnFromItsRows(t *testing.T) {
 	require.Equal(t, []string{h.Messages[2].TurnID}, h.Branches[h.Messages[0].TurnID], "the second turn follows the first")
 }
 
-// TestHistoryHoldsNoText plants words in everything that a person, a document
-// or a model writes, and looks for them in Temporal's history.
+// TestHistoryHoldsNoText plants words in all texts of people, documents and models,
+// and searches Temporal's history for them.
 func TestHistoryHoldsNoText(t *testing.T) {
 	s, model, c := scripted(t)
 	doc := c.upload("Zirkular plantedtitle", "The plantedpassage rule on the plantedquestion: a bank must hold a ratio of at least 100 percent.")
@@ -192,7 +192,7 @@ func TestHistoryHoldsNoText(t *testing.T) {
 	require.Equal(t, "interrupt", last(c.resume(chat.TextInput, "the plantedanswer")).Type)
 	require.Equal(t, "response", last(c.resume(chat.TextInput, doc)).Type)
 	require.Contains(t, c.history().roles(), "system")
-	require.Equal(t, "the plantedanswer", c.history().Messages[4].Content, "and yet the answer is kept")
+	require.Equal(t, "the plantedanswer", c.history().Messages[4].Content, "the answer is stored")
 	require.Equal(t, "error", last(c.ask("A plantedquestion that fails", object{"action": "inquire", "tagged_doc_ids": []string{doc}})).Type)
 
 	for _, id := range []string{workflows.ThreadWorkflowID(c.thread), workflows.IngestWorkflowID(doc)} {
@@ -203,7 +203,7 @@ func TestHistoryHoldsNoText(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, string(b)+string(raw), "planted")
 		require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
-		require.Contains(t, string(raw), doc, "the scan sees into payloads")
+		require.Contains(t, string(raw), doc, "the scan must see inside payloads")
 	}
 	model.Reset()
 }

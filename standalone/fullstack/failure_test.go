@@ -11,7 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-func TestAModelsFailureIsPlainToItsClientAndWholeInTheLogUnderTheSameRequest(t *testing.T) {
+func TestModelErrorIsShortForTheClientAndFullInTheLog(t *testing.T) {
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	const upstream = `{"error":{"message":"organization org-9 has no access to this model","code":"model_not_found"}}`
@@ -26,14 +26,14 @@ func TestAModelsFailureIsPlainToItsClientAndWholeInTheLogUnderTheSameRequest(t *
 	for line := range strings.Lines(s.Logged()) {
 		whole = whole || strings.Contains(line, request) && strings.Contains(line, "org-9") && strings.Contains(line, failed.TurnID)
 	}
-	require.True(t, whole, "no line has both the request %s and what the provider said:\n%s", request, s.Logged())
+	require.True(t, whole, "no line has both request %s and the provider's error:\n%s", request, s.Logged())
 
 	model.Reset()
 	again := last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "client_turn_id": "c2"}))
 	require.Equal(t, "response", again.Type, "another client_turn_id tries again")
 }
 
-func TestARetryOfOneOfTwoCallsDoesNotRepeatTheOther(t *testing.T) {
+func TestRetryOfOneOfTwoCallsDoesNotRepeatTheOther(t *testing.T) {
 	for name, calls := range map[string]struct{ fails, succeeds llmtest.Match }{
 		"the action failed":    {intentCall, docsCall},
 		"the documents failed": {docsCall, intentCall},

@@ -11,10 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOnePersonsFloodDoesNotDelayAnothersFirstTurn looks at the order, which a
-// slow machine does not change: without fairness the other's turn is answered
-// when the flood is over. bench/fairness measures times.
-func TestOnePersonsFloodDoesNotDelayAnothersFirstTurn(t *testing.T) {
+// The test checks the order, which does not depend on the machine's speed: without
+// fairness the other user's turn would run last. bench/fairness measures times.
+func TestFloodOfOneUserDoesNotDelayAnother(t *testing.T) {
 	const flood = 200
 	s, model, c := scripted(t)
 	newcomer := newTalk(t, c.url, s.NewUser())
@@ -45,7 +44,7 @@ func TestOnePersonsFloodDoesNotDelayAnothersFirstTurn(t *testing.T) {
 	require.NoError(t, model.WaitCount(ctx, answerCall, 1))
 	require.NoError(t, other(ctx, newcomer.thread))
 	before := answered.Load()
-	cancel() // the rest of the flood is of no interest
+	cancel() // the rest of the flood does not matter
 	wg.Wait()
 	require.Empty(t, failed)
 	require.Equal(t, []string{"user", "assistant"}, newcomer.history().roles())

@@ -31,11 +31,11 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// way is one way that a thread can go: it talks, and returns the workflow ids
-// whose histories show it.
+// way is one path through the workflows: it runs a conversation and returns the
+// ids of the workflows that took it.
 type way func(t *testing.T) (client.Client, []string)
 
-// ways are all of them. A new command of a workflow needs a way that reaches it.
+// ways are all paths. A new workflow command needs a way that reaches it.
 var ways = map[string]way{
 	"plain": func(t *testing.T) (client.Client, []string) {
 		s, _, c := scripted(t)
@@ -63,7 +63,7 @@ var ways = map[string]way{
 	},
 	"ingest-cancelled": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t, stacktest.Flag("embedding-model-name", "hashed"))
-		embedding := llmtest.Match{Kind: llmtest.Embeddings, Contains: "a text of its own"} // not of the samples
+		embedding := llmtest.Match{Kind: llmtest.Embeddings, Contains: "a text of its own"} // not in the samples
 		model.On(embedding, llmtest.Answer{Delay: time.Hour})
 		var doc struct{ ID, Status string }
 		c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Held", "text": "This is a text of its own."}, &doc)
@@ -254,7 +254,7 @@ var ways = map[string]way{
 		startThread(t, s.Temporal(), c.me(), c.thread, 300)
 		answered(t, c.ask("List them, again and again", assistant))
 		require.Equal(t, rounds+1, model.Count(answerCall))
-		require.Greater(t, len(historiesOf(t, s.Temporal(), threadOf(c))), 1, "the turn continues as new on its way")
+		require.Greater(t, len(historiesOf(t, s.Temporal(), threadOf(c))), 1, "the turn continues as new")
 		return s.Temporal(), []string{threadOf(c)}
 	},
 	"decided-from-a-shell": func(t *testing.T) (client.Client, []string) {
@@ -279,7 +279,7 @@ var ways = map[string]way{
 		asked := interrupted(t, c.ask("Draw me a tree", assistant))
 		answered(t, c.decide(approve(chat.CallID(asked.TurnID, 1))).all())
 		interrupted(t, c.ask("Draw me a tree", assistant))
-		require.Equal(t, "response", c.attach("follow=turn").until(terminal).Type, "nobody answers in time")
+		require.Equal(t, "response", c.attach("follow=turn").until(terminal).Type, "the question timed out")
 		return s.Temporal(), []string{threadOf(c)}
 	},
 	"unknown-outcome": func(t *testing.T) (client.Client, []string) {
@@ -293,7 +293,7 @@ var ways = map[string]way{
 		asked := interrupted(t, c.ask("Draw a cat", assistant))
 		call := chat.CallID(asked.TurnID, 1)
 		page := c.decide(approve(call))
-		within(t, gate.Reached(), "the picture to be begun")
+		within(t, gate.Reached(), "the image model call")
 		p.Kill()
 		page.close()
 		gate.Release()
@@ -315,7 +315,7 @@ var ways = map[string]way{
 		page.until(isType("status"))
 		gate.Release()
 		page.until(isType("token"))
-		database.Mend()
+		database.Restore()
 		require.Equal(t, "response", page.until(terminal).Type)
 		return s.Temporal(), []string{threadOf(c)}
 	},
@@ -328,7 +328,7 @@ var ways = map[string]way{
 		database.Cut()
 		c.stop(nil)
 		aborted(t, model, 1)
-		database.Mend()
+		database.Restore()
 		require.Equal(t, "cancelled", page.until(terminal).Type)
 		return s.Temporal(), []string{threadOf(c)}
 	},
@@ -354,7 +354,7 @@ var ways = map[string]way{
 	},
 }
 
-// uploadFile sends a file as a browser does.
+// uploadFile uploads a file as a browser does.
 func (c *talk) uploadFile(name, content string, out any) {
 	c.t.Helper()
 	var body bytes.Buffer
@@ -412,7 +412,7 @@ func awaitNextRun(t *testing.T, tc client.Client, c *talk) {
 	}, patience, 10*time.Millisecond)
 }
 
-// historiesOf are the histories of a workflow's runs, the newest first.
+// historiesOf returns the histories of a workflow's runs, newest first.
 func historiesOf(t *testing.T, tc client.Client, id string) (all []*historypb.History) {
 	t.Helper()
 	for run := ""; ; {
@@ -431,8 +431,8 @@ func historiesOf(t *testing.T, tc client.Client, id string) (all []*historypb.Hi
 	}
 }
 
-// TestEveryWayOfAThreadReplays lets threads go every way there is and replays
-// their histories. With RECORD_HISTORIES=<release> it keeps them for
+// TestEveryWayOfAThreadReplays runs every way and replays the histories. With
+// RECORD_HISTORIES=<release> it saves them for
 // workflows.TestRecordedHistoriesReplay; docs/upgrades.md says when.
 func TestEveryWayOfAThreadReplays(t *testing.T) {
 	release := os.Getenv("RECORD_HISTORIES")
@@ -442,7 +442,7 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 			tc, ids := way(t)
 			for i, id := range ids {
 				for k, h := range historiesOf(t, tc, id) {
-					replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
+					replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine would trigger it
 					require.NoError(t, err)
 					replayer.RegisterWorkflowWithOptions((&workflows.Threads{Agents: workflows.Agents()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 					replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})

@@ -13,9 +13,9 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// Twenty answers of 200 kB each once were in the workflow's log: a late viewer
-// hung, and then the thread's workflow task failed for ever.
-func TestTwentyLargeAnswersHoldUpNeitherViewersNorTheThread(t *testing.T) {
+// The workflow's log once contained the answers. With twenty of 200 kB each, a
+// late viewer hung and the thread's workflow task failed on every retry.
+func TestLargeAnswersBlockNeitherViewersNorTheThread(t *testing.T) {
 	_, _, c := scripted(t)
 	interrupted(t, c.ask("Summarize", object{"action": "summarize"}))
 	large := object{"type": "doc", "content": []object{{"type": "paragraph", "content": []object{{"type": "text", "text": strings.Repeat("no document at all ", 10_000)}}}}}
@@ -33,9 +33,9 @@ func TestTwentyLargeAnswersHoldUpNeitherViewersNorTheThread(t *testing.T) {
 	require.Equal(t, "response", late.until(terminal).Type)
 }
 
-// Both messages wait when a worker comes, which takes them in one workflow task:
-// the validator of the second does not see the first.
-func TestOfMessagesThatRejectBusyAndComeTogetherOneIsTaken(t *testing.T) {
+// All messages wait when a worker starts and runs them in one workflow task: the
+// validator of the second does not see the first.
+func TestOneOfSimultaneousRejectMessagesIsAccepted(t *testing.T) {
 	s, model := apart(t, nil)
 	worker, api := s.Worker(), s.API()
 	c := newTalk(t, func() string { return api.URL }, s.NewUser())
@@ -59,7 +59,7 @@ func TestOfMessagesThatRejectBusyAndComeTogetherOneIsTaken(t *testing.T) {
 	}
 	require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusConflict: sends - 1}, count)
 
-	// A refused message that is sent again to a thread that is free is taken.
+	// A rejected message is accepted when the thread is free and it is sent again.
 	once := with(assistant, object{"message": "Again", "thread_id": c.thread, "on_busy": "reject", "client_turn_id": "once"})
 	require.Eventually(t, func() bool { return c.history().Active == nil }, patience, 20*time.Millisecond)
 	model.On(answerCall, llmtest.Silent("A bank must "), llmtest.Default())

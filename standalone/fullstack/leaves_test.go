@@ -22,12 +22,11 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// mostLeft is how many bytes a turn of 40 tokens and 3 citations may leave for
-// good, in all databases together. At most 10,000 are promised; 9,900 it was while
-// its texts and copies of its messages in lower case were kept.
+// mostLeft is how many bytes a turn of 40 tokens and 3 citations may leave
+// permanently in all databases together. The promise is at most 10,000.
 const mostLeft = 9_000
 
-func TestATurnLeavesFewBytes(t *testing.T) {
+func TestTurnLeavesFewBytes(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		s, model, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 		fewLeft(t, s, model, c, func() int64 { return packed(t, filepath.Join(s.Dir, "palaver.db")) })
@@ -39,8 +38,8 @@ func TestATurnLeavesFewBytes(t *testing.T) {
 	})
 }
 
-// fewLeft has conversations run turns and compares the sizes of Palaver's database
-// and Temporal's before and after.
+// fewLeft runs turns and compares the sizes of Palaver's and Temporal's databases
+// before and after.
 func fewLeft(t *testing.T, s *stacktest.Stack, model *llmtest.Server, c *talk, size func() int64) {
 	doc := c.upload("Rules for banks", rulesForBanks)
 	model.On(answerCall, llmtest.Text(fortyTokens...))
@@ -61,7 +60,7 @@ func fewLeft(t *testing.T, s *stacktest.Stack, model *llmtest.Server, c *talk, s
 		all.Wait()
 	}
 	keptBefore, afterwardsBefore := ofTemporal(t, s)
-	run(warm) // tables and indexes have their first pages then
+	run(warm) // allocates the first pages of tables and indexes
 	palaverBefore := size()
 	run(threads)
 	here := (size() - palaverBefore) / (threads * turns)
@@ -72,9 +71,9 @@ func fewLeft(t *testing.T, s *stacktest.Stack, model *llmtest.Server, c *talk, s
 	require.LessOrEqual(t, here+there, int64(mostLeft))
 }
 
-// ofTemporal is the size of Temporal's database once all workflows have closed: as it
-// is, and without the rows of their runs, which it deletes when their retention ends,
-// and of its queues, which it deletes half a minute after they are worked off.
+// ofTemporal returns the size of Temporal's database after all workflows have
+// closed: now, and without the rows that Temporal deletes later (of runs when their
+// retention ends, of queues after half a minute).
 func ofTemporal(t *testing.T, s *stacktest.Stack) (now, afterwards int64) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -108,7 +107,7 @@ func tablesWith(t *testing.T, db *sql.DB, column string) (names []string) {
 	return names
 }
 
-// packed is the size of a SQLite file without the room that is free in it.
+// packed returns the size of a SQLite file without its free pages.
 func packed(t *testing.T, path string) int64 { return fileSize(t, packedCopy(t, path)) }
 
 func packedCopy(t *testing.T, path string) string {
@@ -134,8 +133,8 @@ func fileSize(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// packedPostgres is the size of Palaver's tables with their indexes, once the room
-// that is free in them is gone.
+// packedPostgres returns the size of Palaver's tables and indexes without free
+// space.
 func packedPostgres(t *testing.T, url string) (size int64) {
 	t.Helper()
 	pgtest.Exec(t, url, "VACUUM FULL")
@@ -147,7 +146,7 @@ func packedPostgres(t *testing.T, url string) (size int64) {
 	return size
 }
 
-// rulesForBanks has three rules, each long enough to be a passage of its own.
+// rulesForBanks has three rules, each long enough for its own passage.
 var rulesForBanks = func() string {
 	rule := func(n int, title, text string) string {
 		return fmt.Sprintf("## %d. %s\n\n%s\n\n%s\n\n", n, title, text, strings.Repeat("This rule was published by the authority and is explained in its annex. ", 12))

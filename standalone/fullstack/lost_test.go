@@ -26,7 +26,7 @@ const (
 	temporalFile = "temporal.db"
 )
 
-// keep copies a database of a stack that is stopped; restore puts the copy back.
+// keep copies a database of a stopped stack; restore copies it back.
 func keep(t *testing.T, dir, name string) (restore func()) {
 	t.Helper()
 	saved := map[string][]byte{}
@@ -45,7 +45,7 @@ func keep(t *testing.T, dir, name string) (restore func()) {
 	}
 }
 
-// lose removes a database of a stack that is stopped.
+// lose removes a database of a stopped stack.
 func lose(t *testing.T, dir, name string) {
 	t.Helper()
 	for _, path := range databaseFiles(t, dir, name) {
@@ -53,7 +53,7 @@ func lose(t *testing.T, dir, name string) {
 	}
 }
 
-// databaseFiles are a database with what SQLite keeps beside it.
+// databaseFiles returns a database file and SQLite's companion files.
 func databaseFiles(t *testing.T, dir, name string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, name+"*"))
@@ -61,7 +61,7 @@ func databaseFiles(t *testing.T, dir, name string) []string {
 	return paths
 }
 
-// change runs a statement on Palaver's database, whether the stack runs or not.
+// change runs a statement on Palaver's database.
 func change(t *testing.T, dir, statement string, args ...any) {
 	t.Helper()
 	pool := rowsOf(t, dir)
@@ -77,33 +77,33 @@ func rowsOf(t *testing.T, dir string) *sql.DB {
 	return pool
 }
 
-// anHourLater makes everything look as if it had been sent an hour before.
+// anHourLater sets all creation times back by an hour.
 func anHourLater(t *testing.T, dir string) {
 	t.Helper()
 	change(t, dir, "UPDATE turns SET created_at = created_at - ?", time.Hour.Microseconds())
 	change(t, dir, "UPDATE documents SET created_at = created_at - ?", time.Hour.Microseconds())
 }
 
-// How those that are at work are repaired.
+// repairs are the two ways in which lost turns are repaired.
 var repairs = map[string]stacktest.Option{
-	"when somebody uses the thread": stacktest.Flag("repair-interval", "0s"), // no sweep
-	"though nobody uses it":         stacktest.Flag("repair-interval", "200ms"),
+	"when the thread is used": stacktest.Flag("repair-interval", "0s"), // no sweep
+	"by the sweep":            stacktest.Flag("repair-interval", "200ms"),
 }
 
 // scene is a stack with threads in every state.
 type scene struct {
 	t       *testing.T
-	stack   *stacktest.Process // in a process of its own: Temporal keeps its files open in the one that used them
+	stack   *stacktest.Process // in its own process, because Temporal keeps its files open until the process ends
 	model   *llmtest.Server
 	sweeps  bool
 	owner   string
 	doc     string
 	threads map[string]*talk
-	sent    map[string][]string // messages of each thread that were accepted
+	sent    map[string][]string // accepted messages by thread
 }
 
 var (
-	storyCall = llmtest.Match{Kind: llmtest.Stream, Contains: "story"} // never ends, unless a test says so
+	storyCall = llmtest.Match{Kind: llmtest.Stream, Contains: "story"} // does not end unless a test changes it
 	vagueCall = llmtest.Match{Schema: "intent_classification", Contains: "vague"}
 )
 
@@ -114,11 +114,11 @@ func newScene(t *testing.T, how string) *scene {
 	c := newTalk(t, func() string { return stack.URL }, stack.Client)
 	model.On(vagueCall, unsure)
 	model.On(storyCall, llmtest.Silent("Once upon ", "a time"))
-	return &scene{t: t, stack: stack, model: model, sweeps: how == "though nobody uses it", owner: c.me(), doc: c.upload("Liquidity circular", circular),
+	return &scene{t: t, stack: stack, model: model, sweeps: how == "by the sweep", owner: c.me(), doc: c.upload("Liquidity circular", circular),
 		threads: map[string]*talk{}, sent: map[string][]string{}}
 }
 
-// eachRepair runs a test in both ways of repair.
+// eachRepair runs a test with both ways of repair.
 func eachRepair(t *testing.T, test func(s *scene)) {
 	for how := range repairs {
 		t.Run(how, func(t *testing.T) { test(newScene(t, how)) })
@@ -138,13 +138,13 @@ func (s *scene) send(name, message string, more object) *stream {
 	return s.thread(name).send(message, with(assistant, more))
 }
 
-// exchange is a message with its answer.
+// exchange sends a message and waits for its answer.
 func (s *scene) exchange(name, message string) {
 	s.t.Helper()
 	require.Equal(s.t, "response", last(s.send(name, message, nil).all()).Type)
 }
 
-// story has a thread write a story that does not end; nobody watches it.
+// story starts an answer that does not end, without a viewer.
 func (s *scene) story(name string) {
 	s.t.Helper()
 	page := s.send(name, "Tell me a story", nil)
@@ -153,13 +153,13 @@ func (s *scene) story(name string) {
 	page.close()
 }
 
-// enqueue has a message wait in its thread.
+// enqueue sends a message that waits in the thread's queue.
 func (s *scene) enqueue(name, message string) {
 	s.t.Helper()
 	s.send(name, message, object{"on_busy": "enqueue"}).close()
 }
 
-// ask has a thread wait for a person.
+// ask starts a turn that asks a question.
 func (s *scene) ask(name string) event {
 	s.t.Helper()
 	s.sent[name] = append(s.sent[name], "The vague circular")
@@ -168,8 +168,8 @@ func (s *scene) ask(name string) event {
 	return asked
 }
 
-// busy has threads in every state: writing, writing with messages behind it,
-// waiting for a person, idle.
+// busy creates threads in every state: writing, writing with queued messages,
+// waiting for an answer, idle.
 func (s *scene) busy() {
 	s.t.Helper()
 	s.exchange("idle", "Hello")
@@ -181,14 +181,15 @@ func (s *scene) busy() {
 	s.enqueue("queue", "Second in the queue")
 }
 
-// goesOn answers a question that is open in the workflow and in the database.
-func (s *scene) goesOn(name string) {
+// answer answers a question that is open in the workflow and in the database.
+func (s *scene) answer(name string) {
 	s.t.Helper()
 	require.NotNil(s.t, s.threads[name].history().Pending)
 	require.Equal(s.t, "response", last(s.threads[name].resume(chat.ActionChoice, "summarize")).Type)
 }
 
-// settled waits until no thread has an open turn by its rows, without using them.
+// settled waits until no thread has an open turn in the database, without using the
+// threads.
 func (s *scene) settled(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
@@ -196,7 +197,7 @@ func (s *scene) settled(names ...string) {
 	}
 }
 
-// open is how many open turns a thread has by its rows.
+// open returns the number of a thread's open turns in the database.
 func (s *scene) open(name string) (n int) {
 	s.t.Helper()
 	pool := rowsOf(s.t, s.stack.Dir)
@@ -206,14 +207,14 @@ func (s *scene) open(name string) (n int) {
 	return n
 }
 
-// terminate ends a workflow as a person can in Temporal's Web UI.
+// terminate terminates a workflow, as in Temporal's Web UI.
 func (s *scene) terminate(workflowID string) {
 	s.t.Helper()
 	require.NoError(s.t, s.stack.TemporalClient().TerminateWorkflow(context.Background(), workflowID, "", "in the Web UI"))
 }
 
-// usable checks that a thread shows every message that was sent, in its order,
-// runs nothing, and takes the next one.
+// usable checks that a thread shows every sent message in order, runs nothing, and
+// accepts the next message.
 func (s *scene) usable(name string) {
 	s.t.Helper()
 	c := s.threads[name]
@@ -226,18 +227,18 @@ func (s *scene) usable(name string) {
 	require.Equal(s.t, "idle", conversation.Status)
 }
 
-// shown are the messages of the person in a thread's history.
+// shown returns the user messages in a thread's history.
 func (s *scene) shown(name string) (messages []string) {
 	s.t.Helper()
 	for _, m := range s.threads[name].history().Messages {
-		if m.Role == "user" && m.Content != "Summarize" { // not an answer to a question
+		if m.Role == "user" && m.Content != "Summarize" { // the answer to a question
 			messages = append(messages, m.Content)
 		}
 	}
 	return messages
 }
 
-// end is how the last turn of a message ended.
+// end returns how the last turn of a message ended.
 func (s *scene) end(name, message string) event {
 	s.t.Helper()
 	c := s.threads[name]
@@ -266,8 +267,8 @@ func (s *scene) recovered() {
 	everything := []string{"writing", "writing too", "and too", "queue", "asked"}
 	if s.sweeps {
 		s.settled(everything...)
-	} else { // in as many ways as there are of using a thread
-		s.exchange("new", "Hello") // four that are lost do not shut their owner out
+	} else { // in every way in which a thread can be used
+		s.exchange("new", "Hello") // four lost turns must not exhaust their owner's limit
 		s.threads["and too"].history()
 		stopped := s.threads["writing too"].stop(nil)
 		require.Contains(s.t, []string{"cancelled", "idle"}, stopped)
@@ -292,7 +293,7 @@ func (s *scene) restart(change func(dir string)) {
 	s.stack.Start()
 }
 
-func TestEveryThreadGoesOnWhenTemporalsDatabaseIsLost(t *testing.T) {
+func TestThreadsRecoverWhenTemporalsDatabaseIsLost(t *testing.T) {
 	eachRepair(t, func(s *scene) {
 		s.busy()
 		s.restart(func(dir string) {
@@ -303,7 +304,7 @@ func TestEveryThreadGoesOnWhenTemporalsDatabaseIsLost(t *testing.T) {
 	})
 }
 
-func TestEveryThreadGoesOnWhenItsWorkflowIsTerminated(t *testing.T) {
+func TestThreadsRecoverWhenTheirWorkflowsAreTerminated(t *testing.T) {
 	eachRepair(t, func(s *scene) {
 		s.busy()
 		page := s.threads["writing"].attach("")
@@ -319,15 +320,15 @@ func TestEveryThreadGoesOnWhenItsWorkflowIsTerminated(t *testing.T) {
 	})
 }
 
-func TestEveryThreadGoesOnWhenTemporalIsRestoredFromAnOlderCopy(t *testing.T) {
+func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
 	eachRepair(t, func(s *scene) {
-		// In the copy: a question that is answered later, a turn that ends later, and
-		// threads that are idle.
+		// The copy has a question that is answered later, a turn that ends later, and
+		// idle threads.
 		s.ask("answered later")
 		s.ask("answered too")
 		s.ask("still asks")
 		s.story("ends later")
-		for _, name := range []string{"writing", "queue", "asked"} { // the others will be unknown
+		for _, name := range []string{"writing", "queue", "asked"} { // the copy will not have the others
 			s.exchange(name, "Good morning")
 		}
 		var restore func()
@@ -342,15 +343,15 @@ func TestEveryThreadGoesOnWhenTemporalIsRestoredFromAnOlderCopy(t *testing.T) {
 			restore()
 			anHourLater(s.t, dir)
 		})
-		s.goesOn("still asks")
-		// A question that is open in the workflow only holds nothing up.
+		s.answer("still asks")
+		// A question that is open only in the workflow blocks nothing.
 		require.Equal(s.t, "response", last(s.send("answered later", "Behind a question", object{"on_busy": "enqueue"}).all()).Type)
 		require.Equal(s.t, "response", last(s.send("answered too", "If nothing runs", object{"on_busy": "reject"}).all()).Type)
 		s.recovered()
 	})
 }
 
-func TestEveryThreadGoesOnWhenPalaversDatabaseIsRestoredFromAnOlderCopy(t *testing.T) {
+func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 	eachRepair(t, func(s *scene) {
 		s.exchange("asks later", "Hello")
 		s.exchange("says more", "Hello")
@@ -360,7 +361,7 @@ func TestEveryThreadGoesOnWhenPalaversDatabaseIsRestoredFromAnOlderCopy(t *testi
 		s.restart(func(dir string) {
 			restore = keep(s.t, dir, palaverFile)
 		})
-		// What was open ends, and more comes.
+		// Open turns end and new ones start.
 		for _, name := range []string{"writing", "writing too", "and too", "queue"} {
 			c := s.threads[name]
 			require.Eventually(s.t, func() bool { c.stop(nil); return c.history().Active == nil }, patience, 20*time.Millisecond)
@@ -376,10 +377,10 @@ func TestEveryThreadGoesOnWhenPalaversDatabaseIsRestoredFromAnOlderCopy(t *testi
 			restore()
 			anHourLater(s.t, dir)
 		})
-		s.goesOn("still asks")
-		// A client that was told of no answer sends its message again.
+		s.answer("still asks")
+		// A client without an answer sends its message again.
 		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
-		// Questions of turns that the database does not have hold nothing up.
+		// Questions of turns that are not in the database block nothing.
 		for _, name := range []string{"asks later", "is new and asks"} {
 			require.Equal(s.t, "response", last(s.send(name, "Behind a question", object{"on_busy": "enqueue"}).all()).Type)
 		}
@@ -387,10 +388,10 @@ func TestEveryThreadGoesOnWhenPalaversDatabaseIsRestoredFromAnOlderCopy(t *testi
 	})
 }
 
-// TestAnAcceptedTurnWhoseRowWasRestoredAsNewIsShown: the copy was made between
-// the turn's row and its acceptance.
-func TestAnAcceptedTurnWhoseRowWasRestoredAsNewIsShown(t *testing.T) {
-	s := newScene(t, "though nobody uses it")
+// The database was copied after the turn's row was written and before the turn was
+// accepted.
+func TestAcceptedTurnRestoredAsNewIsShown(t *testing.T) {
+	s := newScene(t, "by the sweep")
 	asked := s.ask("asked")
 	s.restart(func(dir string) {
 		change(t, dir, "UPDATE turns SET status = 'new', parent = '', place = 0 WHERE id = ?", asked.TurnID)
@@ -402,19 +403,19 @@ func TestAnAcceptedTurnWhoseRowWasRestoredAsNewIsShown(t *testing.T) {
 	s.usable("asked")
 }
 
-func TestALostIngestIsDoneAndATerminatedOneFails(t *testing.T) {
-	s := newScene(t, "though nobody uses it")
+func TestLostIngestIsRepeatedAndTerminatedIngestFails(t *testing.T) {
+	s := newScene(t, "by the sweep")
 	lost, ended := s.thread("any").upload("Lost", circular), s.thread("any").upload("Ended", circular)
 	const begun = "processing"
 	s.restart(func(dir string) {
-		// As in a copy of the database that was made while they were ingested.
+		// This is the state of a database copied during the ingest.
 		change(t, dir, "UPDATE documents SET status = ? WHERE id IN (?, ?)", begun, lost, ended)
 		change(t, dir, "INSERT INTO raw_documents (doc_id, raw) VALUES (?, ?), (?, ?)", lost, []byte(circular), ended, []byte(circular))
 		lose(t, dir, temporalFile)
 	})
 	tc := s.stack.TemporalClient()
 	_, err := tc.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{
-		ID: workflows.IngestWorkflowID(ended), TaskQueue: "nobody works here"}, workflows.IngestType)
+		ID: workflows.IngestWorkflowID(ended), TaskQueue: "queue without a worker"}, workflows.IngestType)
 	require.NoError(t, err)
 	s.terminate(workflows.IngestWorkflowID(ended))
 	anHourLater(t, s.stack.Dir)
@@ -426,8 +427,8 @@ func TestALostIngestIsDoneAndATerminatedOneFails(t *testing.T) {
 	require.Eventually(t, func() bool { return status(lost) == "ready" && status(ended) == "failed" }, patience, 50*time.Millisecond)
 }
 
-func TestRepairSaysWhatItFindsAndDoesIt(t *testing.T) {
-	s := newScene(t, "when somebody uses the thread")
+func TestRepairReportsAndRepairsLostTurns(t *testing.T) {
+	s := newScene(t, "when the thread is used")
 	s.story("writing")
 	s.exchange("idle", "Hello")
 	code, said := s.stack.Repair("--dry-run")
@@ -451,7 +452,7 @@ func TestRepairSaysWhatItFindsAndDoesIt(t *testing.T) {
 
 	temporal := s.stack.Temporal
 	require.Equal(t, 0, s.stack.Stop())
-	s.stack.Temporal = temporal // where nothing answers now
+	s.stack.Temporal = temporal // no longer reachable
 	anHourLater(t, s.stack.Dir)
 	change(t, s.stack.Dir, "UPDATE turns SET settled_at = 0, status = 'running'")
 	code, said = s.stack.Repair()

@@ -7,4 +7,4 @@ import (
 	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) } // it ends a Postgres that it had to start
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) } // stops Postgres if it had to start it

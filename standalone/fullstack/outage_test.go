@@ -14,14 +14,13 @@ import (
 )
 
 const (
-	// shortOutage is how long Temporal may be unreachable without any effect on
-	// the work under way.
+	// shortOutage is an outage of Temporal that must not affect running work.
 	shortOutage = 2 * time.Second
-	// heartbeatTimeout is when Temporal gives up an activity that is silent.
+	// heartbeatTimeout is Temporal's heartbeat timeout of an activity.
 	heartbeatTimeout = 4 * time.Second
 )
 
-// throughLink is a way to Temporal that can be cut or silenced.
+// throughLink returns a connection to Temporal that the test can cut or silence.
 func throughLink(t *testing.T, s *stacktest.Apart) (stacktest.Option, *stack.Link) {
 	link, err := stack.NewLink(s.Servers.Temporal)
 	require.NoError(t, err)
@@ -29,15 +28,15 @@ func throughLink(t *testing.T, s *stacktest.Apart) (stacktest.Option, *stack.Lin
 	return stacktest.Flag("temporal-address", link.Address()), link
 }
 
-// takeAway are the ways in which a server becomes unreachable.
-var takeAway = map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence}
+// outages are the ways in which a server becomes unreachable.
+var outages = map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence}
 
 func isNotice(code string) func(event) bool {
 	return func(e event) bool { return e.Type == "notice" && e.Code == code }
 }
 
-func TestAShortOutageOfTemporalCutsNoAnswer(t *testing.T) {
-	for name, away := range takeAway {
+func TestShortOutageOfTemporalDoesNotInterruptAnAnswer(t *testing.T) {
+	for name, away := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, model := apart(t, nil)
@@ -54,21 +53,21 @@ func TestAShortOutageOfTemporalCutsNoAnswer(t *testing.T) {
 			page := c.send("Tell me a story", assistant)
 			seen := page.read(isType("token"))
 			away(link)
-			time.AfterFunc(shortOutage, link.Mend)
+			time.AfterFunc(shortOutage, link.Restore)
 			seen = append(seen, page.read(terminal)...)
 			require.Equal(t, "response", last(seen).Type, "%+v", last(seen))
 			require.Equal(t, 1, model.Count(answerCall), "the model is called once")
-			require.Empty(t, model.Gone(), "no call is aborted")
+			require.Empty(t, model.Disconnected(), "no call is aborted")
 			for _, e := range seen {
-				require.False(t, isNotice(chat.NoticeRestarted)(e), "the answer is not begun anew")
+				require.False(t, isNotice(chat.NoticeRestarted)(e), "the answer must not restart")
 			}
 			require.Equal(t, last(seen).Response, text(seen))
 		})
 	}
 }
 
-func TestAShortOutageOfTemporalLeavesNoSideEffectUnknown(t *testing.T) {
-	for name, away := range takeAway {
+func TestShortOutageOfTemporalLeavesNoUnknownOutcome(t *testing.T) {
+	for name, away := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, model := apart(t, nil)
@@ -83,11 +82,11 @@ func TestAShortOutageOfTemporalLeavesNoSideEffectUnknown(t *testing.T) {
 			page := c.decide(approve(chat.CallID(asked.TurnID, 1)))
 			require.Eventually(t, func() bool { return model.Count(paintCall) == 1 }, patience, 10*time.Millisecond)
 			away(link)
-			time.AfterFunc(shortOutage, link.Mend)
+			time.AfterFunc(shortOutage, link.Restore)
 			end := last(page.all())
 			require.Equal(t, "response", end.Type, "%+v", end)
 			require.Equal(t, 1, model.Count(paintCall), "the tool runs once")
-			require.Empty(t, model.Gone(), "and is not aborted")
+			require.Empty(t, model.Disconnected(), "the call is not aborted")
 		})
 	}
 }

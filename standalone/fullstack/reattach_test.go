@@ -12,8 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// durable are the events of a turn's log among those that a viewer got, by
-// number and type.
+// durable returns the log entries among a viewer's events, by number and type.
 func durable(events []event) (log []string) {
 	for _, e := range events {
 		if e.Type != "token" && e.Code != "restarted" {
@@ -23,7 +22,7 @@ func durable(events []event) (log []string) {
 	return log
 }
 
-// gated is an answer that waits before each of its chunks but the first.
+// gated returns an answer that waits before each chunk except the first.
 func gated(t *testing.T, chunks ...string) (llmtest.Answer, []*llmtest.Gate) {
 	a := llmtest.Answer{Chunks: chunks, Gates: map[int]*llmtest.Gate{}}
 	gates := make([]*llmtest.Gate, len(chunks))
@@ -35,14 +34,14 @@ func gated(t *testing.T, chunks ...string) (llmtest.Answer, []*llmtest.Gate) {
 	return a, gates
 }
 
-func TestReconnectNeitherLosesNorReplays(t *testing.T) {
+func TestReconnectNeitherLosesNorRepeatsEvents(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	chunks := []string{"A bank ", "must hold ", "a ratio ", "of at least ", "100 percent [1]."}
 	answer, gates := gated(t, chunks...)
 	model.On(answerCall, answer)
 
-	// A viewer whose connection breaks after every chunk.
+	// The viewer's connection breaks after every chunk.
 	page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
 	var seen []event
 	shown := func() string { return text(seen) }
@@ -62,7 +61,7 @@ func TestReconnectNeitherLosesNorReplays(t *testing.T) {
 	end := last(seen)
 	require.Equal(t, end.Response, shown())
 
-	// Whoever comes later, with whatever it has seen, gets the rest.
+	// A later viewer gets the rest, from any event on.
 	whole := c.attach("turn_id=" + end.TurnID).all()
 	require.Equal(t, end.Response, text(whole))
 	require.Equal(t, durable(whole), durable(seen))
@@ -80,7 +79,7 @@ func number(t *testing.T, entry string) int {
 	return n
 }
 
-func TestThreeViewersSeeTheSameAndALateOneGetsTheTextSoFar(t *testing.T) {
+func TestViewersSeeTheSameAndALateOneGetsTheTextSoFar(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	answer, gates := gated(t, "A bank must hold ", "a ratio of at least ", "100 percent [1].")
@@ -93,7 +92,7 @@ func TestThreeViewersSeeTheSameAndALateOneGetsTheTextSoFar(t *testing.T) {
 	within(t, gates[2].Reached(), "the second part")
 	late := c.attach("")
 	early := late.until(isType("token"))
-	require.True(t, strings.HasPrefix(early.Content, "A bank must hold"), "the text so far at once: %q", early.Content)
+	require.True(t, strings.HasPrefix(early.Content, "A bank must hold"), "want the text so far first: %q", early.Content)
 	gates[2].Release()
 
 	own := append(began, first.all()...)

@@ -21,54 +21,54 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// person is a client behind a load balancer: cut off, it comes back at another
-// process, with the last event id it has seen.
+// person is a client behind a load balancer: after a disconnect it reconnects to
+// another process with the last event id that it has seen.
 type person struct {
 	client *http.Client
 	urls   []string
-	next   int // which process answers next
+	next   int // index of the next process
 	thread string
 	doc    string
 
-	turns []told
+	turns []seenTurn
 }
 
-// told is one turn as its viewer saw it.
-type told struct {
-	turnID   string
-	end      event
-	text     string          // put together from the tokens
-	events   map[string]bool // ids seen
-	cuts     int             // how often the stream was cut
-	away     time.Duration   // the longest time without a stream, after a cut
-	silence  time.Duration   // the longest time between two events, cuts included
-	last     time.Time       // of an event
-	restarts int
+// seenTurn is one turn as its viewer saw it.
+type seenTurn struct {
+	turnID    string
+	end       event
+	text      string          // joined tokens
+	events    map[string]bool // ids seen
+	cuts      int             // number of disconnects
+	reconnect time.Duration   // longest time to reconnect
+	silence   time.Duration   // longest time between two events, with disconnects
+	last      time.Time       // of the last event
+	restarts  int
 }
 
-// ask sends a message and stays with its turn to the end.
+// ask sends a message and follows its turn to the end.
 func (p *person) ask(ctx context.Context, message string) error {
-	t := told{events: map[string]bool{}, last: time.Now()}
+	t := seenTurn{events: map[string]bool{}, last: time.Now()}
 	body := object{"message": message, "thread_id": p.thread, "tagged_doc_ids": []string{p.doc}, "action": "inquire", "client_turn_id": uuid.NewString()}
 	lastSeen := ""
 	var cut time.Time
 	for t.end.Type == "" {
 		resp, err := p.open(ctx, body, t.turnID, lastSeen)
 		if ctx.Err() != nil {
-			return fmt.Errorf("%q was not told in time: %w", message, ctx.Err())
+			return fmt.Errorf("%q was did not end in time: %w", message, ctx.Err())
 		}
 		if err != nil {
 			continue // the next process
 		}
 		if resp.StatusCode != http.StatusOK {
 			resp.Body.Close()
-			if resp.StatusCode != http.StatusServiceUnavailable { // on its way down
+			if resp.StatusCode != http.StatusServiceUnavailable { // shutting down
 				return fmt.Errorf("%q: %s", message, resp.Status)
 			}
 			continue
 		}
 		if !cut.IsZero() {
-			t.away = max(t.away, time.Since(cut))
+			t.reconnect = max(t.reconnect, time.Since(cut))
 		}
 		t.turnID = resp.Header.Get("X-Turn-Id")
 		lastSeen, err = t.read(resp, lastSeen)
@@ -85,7 +85,7 @@ func (p *person) ask(ctx context.Context, message string) error {
 	return nil
 }
 
-// open sends the message, or attaches to the turn that it made.
+// open sends the message, or attaches to its turn.
 func (p *person) open(ctx context.Context, body object, turnID, lastSeen string) (*http.Response, error) {
 	url := p.urls[p.next%len(p.urls)]
 	p.next++
@@ -107,8 +107,8 @@ func (p *person) open(ctx context.Context, body object, turnID, lastSeen string)
 	return p.client.Do(req)
 }
 
-// read takes events until the turn or the connection ends.
-func (t *told) read(resp *http.Response, lastSeen string) (string, error) {
+// read reads events until the turn or the connection ends.
+func (t *seenTurn) read(resp *http.Response, lastSeen string) (string, error) {
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -118,7 +118,7 @@ func (t *told) read(resp *http.Response, lastSeen string) (string, error) {
 		}
 		var e event
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return lastSeen, nil // cut in mid-event
+			return lastSeen, nil // disconnected in mid-event
 		}
 		if t.events[e.EventID] {
 			return "", fmt.Errorf("event %s came twice", e.EventID)
@@ -139,14 +139,14 @@ func (t *told) read(resp *http.Response, lastSeen string) (string, error) {
 	return lastSeen, nil
 }
 
-// TestARollingRestartUnderLoadLosesAndDoublesNoTurn restarts each process, one
-// after another, while eight people ask one question after another.
-func TestARollingRestartUnderLoadLosesAndDoublesNoTurn(t *testing.T) {
+// The test restarts each process, one after another, while eight users ask one
+// question after another.
+func TestRollingRestartUnderLoadLosesAndDuplicatesNoTurn(t *testing.T) {
 	const (
 		people = 8
-		// A stream that was cut is back at another process within this time.
+		// Limit for a viewer to reconnect to another process.
 		reconnect = 3 * time.Second
-		// A turn whose worker stops goes on within this time.
+		// Limit for a turn to continue when its worker stops.
 		handover = 10 * time.Second
 	)
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
@@ -185,7 +185,7 @@ func TestARollingRestartUnderLoadLosesAndDoublesNoTurn(t *testing.T) {
 			})
 		}
 		for _, r := range append(workers, apis...) {
-			// Every process has answers under way when it is told to stop.
+			// Every process has running answers when it stops.
 			require.NoError(t, model.WaitCount(ctx, answerCall, model.Count(answerCall)+people))
 			require.Zero(t, r.Stop())
 			r.Start()
@@ -207,18 +207,18 @@ func TestARollingRestartUnderLoadLosesAndDoublesNoTurn(t *testing.T) {
 			var asked []string
 			for _, turn := range p.turns {
 				require.Equal(t, "response", turn.end.Type, "%+v", turn.end)
-				require.Equal(t, turn.end.Response, turn.text, "what was shown is the answer")
+				require.Equal(t, turn.end.Response, turn.text, "the streamed text is the answer")
 				asked = append(asked, turn.turnID)
 				cuts, restarts = cuts+turn.cuts, restarts+turn.restarts
-				away, silence = max(away, turn.away), max(silence, turn.silence)
+				away, silence = max(away, turn.reconnect), max(silence, turn.silence)
 			}
 			require.Equal(t, asked, said, "every question has one turn, in order")
 			require.Len(t, c.history().Messages, 2*len(asked))
 			total += len(asked)
 		}
-		t.Logf("%d turns, %d streams cut, %d answers begun anew, back after %v at most, silent for %v at most", total, cuts, restarts, away, silence)
+		t.Logf("%d turns, %d disconnects, %d restarted answers, reconnected within %v, silent for %v at most", total, cuts, restarts, away, silence)
 		require.NotZero(t, cuts, "stopping an API process cuts its streams")
-		require.NotZero(t, restarts, "stopping a worker hands answers over")
+		require.NotZero(t, restarts, "stopping a worker restarts its answers")
 		require.Less(t, away, reconnect)
 		require.Less(t, silence, handover)
 	})

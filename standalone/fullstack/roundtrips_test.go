@@ -12,12 +12,12 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// notOfATurn are statements of what runs beside turns at its own pace: drafts,
-// those who follow by polling, and the sweep for what is lost.
+// notOfATurn are statements that run independently of turns: drafts, polling
+// followers, and the repair sweep.
 var notOfATurn = []string{"Draft", "SaveDraft", "OpenThreads", "ProcessingDocuments", "UnacceptedTurns", "-- ping"}
 
-// ofATurn are the trips for a turn, and their statements by name. What frames a
-// transaction is none: it travels with others.
+// ofATurn returns the round trips of a turn and the names of their statements.
+// Begin and commit do not count: they travel with other statements.
 func ofATurn(trips []pgtest.Trip) (of []pgtest.Trip, names []string) {
 	for _, trip := range trips {
 		var asked []string
@@ -39,7 +39,7 @@ func ofATurn(trips []pgtest.Trip) (of []pgtest.Trip, names []string) {
 	return of, names
 }
 
-func TestATurnCostsFewRoundTripsToADatabaseFarAway(t *testing.T) {
+func TestTurnCostsFewDatabaseRoundTrips(t *testing.T) {
 	meter := pgtest.NewMeter(t, pgtest.Database(t), 10*time.Millisecond)
 	s, _ := apart(t, []stacktest.Option{stacktest.Flag("database-url", meter.URL)})
 	s.Worker()

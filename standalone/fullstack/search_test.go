@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// tavily is a web search that finds one page.
+// tavily serves a web search that finds one page.
 func tavily(t *testing.T) (url string, searches *atomic.Int32) {
 	searches = &atomic.Int32{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func tavily(t *testing.T) (url string, searches *atomic.Int32) {
 	return s.URL, searches
 }
 
-func TestTheWebIsSearchedWhenTheDocumentsDoNotAnswerAndCitedByAddress(t *testing.T) {
+func TestWebSearchAnswersWhatDocumentsDoNotAndCitesTheURL(t *testing.T) {
 	url, searches := tavily(t)
 	_, model, c := scripted(t, stacktest.Flag("tavily-api-key", "key"), stacktest.Flag("tavily-base-url", url))
 	doc := c.upload("Liquidity circular", circular)
@@ -51,13 +51,13 @@ func TestTheWebIsSearchedWhenTheDocumentsDoNotAnswerAndCitedByAddress(t *testing
 	require.Equal(t, "https://gazette.example/2026/12", web.URL)
 	require.Contains(t, "The harbour toll rises to 14 euros a ship from May 2026.", web.Quote)
 
-	// What the documents answer fully costs no search.
+	// A question that the documents answer fully causes no search.
 	events = c.ask("What is the current liquidity coverage ratio a bank must hold at the end of every business day?", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
 	require.Equal(t, "response", last(events).Type)
 	require.EqualValues(t, 1, searches.Load())
 }
 
-func TestNothingRelevantAsksAndGoesOnEachWay(t *testing.T) {
+func TestIrrelevantDocumentsAskAndEachAnswerContinues(t *testing.T) {
 	s := stacktest.Start(t)
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	doc := c.upload("Liquidity circular", circular)
@@ -74,7 +74,7 @@ func TestNothingRelevantAsksAndGoesOnEachWay(t *testing.T) {
 	require.Equal(t, "response", last(c.resume(chat.RetrievalLow, chat.OptionContinue)).Type)
 }
 
-func TestEmbeddingsFindWhatWordsDoNot(t *testing.T) {
+func TestEmbeddingsFindPassagesWithoutCommonWords(t *testing.T) {
 	_, model, c := scripted(t, stacktest.Flag("embedding-model-name", "hashed"))
 	doc := c.upload("Liquidity circular", circular)
 	require.NotZero(t, model.Count(llmtest.Match{Kind: llmtest.Embeddings}), "passages are embedded at ingest")
@@ -92,7 +92,7 @@ func TestEmbeddingsFindWhatWordsDoNot(t *testing.T) {
 	require.Greater(t, model.Count(llmtest.Match{Kind: llmtest.Embeddings}), before, "questions are embedded too")
 }
 
-func TestComparingMayAskAgainAndTheAnswerIsATable(t *testing.T) {
+func TestCompareAsksUntilItHasTwoDocumentsAndAnswersWithATable(t *testing.T) {
 	s := stacktest.Start(t)
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	first := c.upload("Remote policy one", "# Remote work\n\nEmployees may work from home two days a week. Customer data must be encrypted.\n")

@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// acceptedOrder is the order in which a thread's workflow took its turns.
+// acceptedOrder returns the order in which a thread's workflow accepted its turns.
 func acceptedOrder(t *testing.T, tc client.Client, thread string) (turns []string) {
 	t.Helper()
 	for _, e := range fetchHistory(t, tc, workflows.ThreadWorkflowID(thread)).Events {
@@ -30,9 +30,8 @@ func acceptedOrder(t *testing.T, tc client.Client, thread string) (turns []strin
 	return turns
 }
 
-// TestABurstOfTwentyIsTakenInTheOrderInWhichItWasAccepted runs with the limits
-// of a production server: ten updates in flight.
-func TestABurstOfTwentyIsTakenInTheOrderInWhichItWasAccepted(t *testing.T) {
+// The test runs with the limits of a production server: ten updates in flight.
+func TestBurstRunsInTheOrderOfAcceptance(t *testing.T) {
 	const burst = 20
 	s, model, c := scripted(t, stacktest.ServerDefaults())
 	doc := c.upload("Liquidity circular", circular)
@@ -61,7 +60,7 @@ func TestABurstOfTwentyIsTakenInTheOrderInWhichItWasAccepted(t *testing.T) {
 				switch {
 				case policy == chat.Enqueue || i == burst-1:
 					require.Equal(t, "response", ends[id].Type, "turn %d of %d", i+1, burst)
-				case policy == chat.Supersede && ends[id].Type != "response": // it may have been done
+				case policy == chat.Supersede && ends[id].Type != "response": // it may have finished before
 					require.Equal(t, "superseded", ends[id].Reason, "turn %d of %d", i+1, burst)
 				case policy == chat.Rollback && ends[id].Type != "response":
 					require.Equal(t, "rolled_back", ends[id].Reason, "turn %d of %d", i+1, burst)
@@ -96,10 +95,9 @@ func TestABurstOfTwentyIsTakenInTheOrderInWhichItWasAccepted(t *testing.T) {
 	}
 }
 
-// TestFiveSendsAtOnceMakeOneTurnAcrossRestartsAndContinueAsNew sends every
-// message five times at once, on a thread that continues as new all the time,
-// and all of them again after a restart.
-func TestFiveSendsAtOnceMakeOneTurnAcrossRestartsAndContinueAsNew(t *testing.T) {
+// The test sends every message five times at once to a thread that continues as new
+// often, and all of them again after a restart.
+func TestDuplicateSendsMakeOneTurnAcrossRestartsAndContinueAsNew(t *testing.T) {
 	const messages, sends = 6, 5
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model, c := scripted(t, options...)
@@ -135,7 +133,7 @@ func TestFiveSendsAtOnceMakeOneTurnAcrossRestartsAndContinueAsNew(t *testing.T) 
 		for i := range messages {
 			require.Equal(t, turns[i], fiveTimes(i).TurnID)
 		}
-		require.Equal(t, calls, model.Count(llmtest.Match{}), "nothing was asked again")
+		require.Equal(t, calls, model.Count(llmtest.Match{}), "no model call is repeated")
 		h := c.history()
 		require.Len(t, h.Messages, 2*messages)
 		for i, id := range turns {

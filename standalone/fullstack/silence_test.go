@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// attemptOf is the attempt that wrote a token.
+// attemptOf returns the attempt that wrote a token.
 func attemptOf(t *testing.T, token event) int {
 	t.Helper()
 	parts := strings.Split(token.EventID, ".") // turn, n, piece, attempt, offset
@@ -23,10 +23,10 @@ func attemptOf(t *testing.T, token event) int {
 	return n
 }
 
-// TestTheTurnOfAFrozenWorkerGoesOnAtAnotherSoon: SIGSTOP leaves the worker's
-// connections open, as a power cut or a partition does. Its long polls were
-// handed seven attempts, 48 s, before another worker got one.
-func TestTheTurnOfAFrozenWorkerGoesOnAtAnotherSoon(t *testing.T) {
+// SIGSTOP leaves the worker's connections open, as a power cut or a partition does.
+// Without a short keep-alive timeout, its long polls received seven attempts (48 s)
+// before another worker got one.
+func TestTurnOfAFrozenWorkerContinuesAtAnother(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, _ := apart(t, options)
 		type host struct {
@@ -52,10 +52,10 @@ func TestTheTurnOfAFrozenWorkerGoesOnAtAnotherSoon(t *testing.T) {
 		frozen.Freeze()
 		began := time.Now()
 		other.gate.Release()
-		frozen.gate.Release() // the rest of its answer waits for it
+		frozen.gate.Release() // the rest of its answer is ready when it thaws
 		page.until(isNotice(chat.NoticeRestarted))
 		token := page.until(isType("token"))
-		t.Logf("went on after %v, at attempt %d", time.Since(began), attemptOf(t, token))
+		t.Logf("continued after %v, at attempt %d", time.Since(began), attemptOf(t, token))
 		require.LessOrEqual(t, attemptOf(t, token), 4)
 		end := page.until(terminal)
 		require.Equal(t, "response", end.Type)
@@ -67,19 +67,18 @@ func TestTheTurnOfAFrozenWorkerGoesOnAtAnotherSoon(t *testing.T) {
 		require.NotEqual(t, end.Response, again.Response, "the thawed worker works again")
 		h := c.history()
 		require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles())
-		require.Equal(t, end.Response, h.Messages[1].Content, "it changed nothing that was said meanwhile")
-		require.Equal(t, 2, frozen.model.Count(answerCall), "it made none of the attempts that were handed to it")
+		require.Equal(t, end.Response, h.Messages[1].Content, "the thawed worker changed nothing")
+		require.Equal(t, 2, frozen.model.Count(answerCall), "the thawed worker ran none of the attempts in its long polls")
 	})
 }
 
-// TestAThawedWorkerDropsTheWorkflowTasksThatItWasHanded: it would run local
-// activities by a state that is long past, such as taking back the beginning of a
-// turn that another worker began meanwhile.
-func TestAThawedWorkerDropsTheWorkflowTasksThatItWasHanded(t *testing.T) {
+// A stale workflow task would run local activities on an old state, for example
+// undo the start of a turn that another worker has started since.
+func TestThawedWorkerDropsStaleWorkflowTasks(t *testing.T) {
 	s, _ := apart(t, nil)
 	first, api := s.Worker(), s.API()
 	c := newTalk(t, func() string { return api.URL }, s.NewUser())
-	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // its thread is cached there
+	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // caches the thread at this worker
 	s.Worker()
 	first.Freeze()
 	end := last(c.ask("And now?", assistant))

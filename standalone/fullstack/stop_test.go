@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// stop asks for the open turn's end, or with more for that of a named one.
+// stop stops the open turn, or the turn that more names.
 func (c *talk) stop(more object) (status string) {
 	c.t.Helper()
 	body := object{"thread_id": c.thread}
@@ -26,15 +26,15 @@ func (c *talk) stop(more object) (status string) {
 	return answer.Status
 }
 
-// aborted waits until the model has seen so many of its callers go in mid-answer.
+// aborted waits until n clients of the model have disconnected in mid-answer.
 func aborted(t *testing.T, model *llmtest.Server, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	require.NoError(t, model.WaitGone(ctx, n))
+	require.NoError(t, model.WaitDisconnected(ctx, n))
 }
 
-func TestAPartialAnswerSurvivesStopRefreshAndTheDeathOfEveryProcess(t *testing.T) {
+func TestPartialAnswerSurvivesStopReloadAndRestart(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
 		worker, first, second := s.Worker(), s.API(), s.API()
@@ -46,7 +46,7 @@ func TestAPartialAnswerSurvivesStopRefreshAndTheDeathOfEveryProcess(t *testing.T
 		model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank must hold ", "never said"}, Gates: map[int]*llmtest.Gate{1: gate}})
 		page := a.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": "mine", "stream_run_id": "run-1"})
 		page.until(isType("token"))
-		require.Equal(t, "cancelling", b.stop(object{"client_turn_id": "mine"}), "stopped at another process")
+		require.Equal(t, "cancelling", b.stop(object{"client_turn_id": "mine"}), "stop at another process")
 		end := page.until(terminal)
 		require.Equal(t, "cancelled", end.Type)
 		require.Equal(t, "user_cancelled", end.Reason)
@@ -77,14 +77,14 @@ func TestAPartialAnswerSurvivesStopRefreshAndTheDeathOfEveryProcess(t *testing.T
 		first.Start()
 		kept(a)
 		require.Equal(t, end.Partial, last(a.attach("turn_id="+end.TurnID).all()).Partial)
-		require.Equal(t, "cancelled", a.stop(object{"client_turn_id": "mine"}), "stopping it again changes nothing")
+		require.Equal(t, "cancelled", a.stop(object{"client_turn_id": "mine"}), "a second stop changes nothing")
 		kept(a)
 	})
 }
 
-// TestStopDoesNotRaceTheStartOfARun sends messages whose answers never end, and
-// stops each at the same moment: only a stop that is taken ends them.
-func TestStopDoesNotRaceTheStartOfARun(t *testing.T) {
+// The test sends messages whose answers do not end and stops each at the same
+// moment: only a successful stop ends them.
+func TestStopWorksAtTheStartOfATurn(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(answerCall, llmtest.Silent("A bank must "))
@@ -96,7 +96,7 @@ func TestStopDoesNotRaceTheStartOfARun(t *testing.T) {
 			var both sync.WaitGroup
 			both.Go(func() { one.stop(object{"client_turn_id": id}) })
 			if i%3 == 0 {
-				both.Wait() // overtakes its submit for sure
+				both.Wait() // ensures that the stop arrives before the submit
 			}
 			end := last(one.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": id}))
 			both.Wait()
@@ -109,7 +109,7 @@ func TestStopDoesNotRaceTheStartOfARun(t *testing.T) {
 	aborted(t, model, model.Count(answerCall))
 }
 
-func TestStopWorksWhereverATurnIs(t *testing.T) {
+func TestStopWorksInEveryPhaseOfATurn(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	inquire := object{"tagged_doc_ids": []string{doc}, "action": "inquire"}
@@ -122,7 +122,7 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 	}
 	t.Run("before the first token", func(t *testing.T) {
 		c := newTalk(t, c.url, c.client)
-		gate, gone := llmtest.NewGate(), len(model.Gone())
+		gate, gone := llmtest.NewGate(), len(model.Disconnected())
 		t.Cleanup(gate.Release)
 		model.On(answerCall, llmtest.Answer{Chunks: []string{"never said"}, Gates: map[int]*llmtest.Gate{0: gate}})
 		page := c.send("What is the ratio?", inquire)
@@ -130,11 +130,11 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 		c.stop(nil)
 		require.Empty(t, cancelled(t, page).Partial)
 		aborted(t, model, gone+1)
-		require.Equal(t, []string{"user"}, c.history().roles(), "an empty partial is not kept")
+		require.Equal(t, []string{"user"}, c.history().roles(), "an empty partial answer is not stored")
 	})
 	t.Run("while the intent is resolved", func(t *testing.T) {
 		c := newTalk(t, c.url, c.client)
-		gate, gone := llmtest.NewGate(), len(model.Gone())
+		gate, gone := llmtest.NewGate(), len(model.Disconnected())
 		t.Cleanup(gate.Release)
 		model.On(intentCall, llmtest.Answer{JSON: object{}, Gates: map[int]*llmtest.Gate{0: gate}})
 		page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
@@ -143,9 +143,9 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 		cancelled(t, page)
 		aborted(t, model, gone+1)
 	})
-	t.Run("while action and documents are found out", func(t *testing.T) {
+	t.Run("while action and documents are resolved", func(t *testing.T) {
 		c := newTalk(t, c.url, c.client)
-		intent, docs, gone := llmtest.NewGate(), llmtest.NewGate(), len(model.Gone())
+		intent, docs, gone := llmtest.NewGate(), llmtest.NewGate(), len(model.Disconnected())
 		t.Cleanup(intent.Release)
 		t.Cleanup(docs.Release)
 		model.On(intentCall, llmtest.Answer{JSON: object{}, Gates: map[int]*llmtest.Gate{0: intent}})
@@ -191,7 +191,7 @@ func TestStopWorksWhereverATurnIs(t *testing.T) {
 		c.stop(object{"client_turn_id": "runs"})
 		require.Equal(t, "A bank must", strings.TrimSpace(cancelled(t, running).Partial))
 		cancelled(t, queued)
-		require.Equal(t, calls, model.Count(answerCall), "what was stopped in the queue asks no model")
+		require.Equal(t, calls, model.Count(answerCall), "a turn stopped in the queue calls no model")
 		require.Equal(t, "cancelled", c.stop(object{"client_turn_id": "runs"}))
 		require.Equal(t, "idle", c.stop(nil))
 		require.Equal(t, []string{"user", "assistant", "user"}, c.history().roles())

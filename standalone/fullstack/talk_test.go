@@ -1,5 +1,5 @@
-// Package fullstack tests whole turns over HTTP against the real thing:
-// embedded Temporal, SQLite, worker and API.
+// Package fullstack tests whole turns over HTTP against the whole stack: embedded
+// Temporal, SQLite, worker and API.
 package fullstack
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// patience is how long a test waits for what must come.
+// patience is the timeout of waits in tests.
 const patience = 60 * time.Second
 
 // event is one event of the native dialect.
@@ -45,7 +45,7 @@ type event struct {
 	Options   []chat.Option   `json:"options"`
 }
 
-// talk is one person's conversation with a server.
+// talk is one user's conversation with a server.
 type talk struct {
 	t      *testing.T
 	url    func() string
@@ -83,7 +83,7 @@ func (c *talk) request(ctx context.Context, method, path string, body any) *http
 	return resp
 }
 
-// do sends a request and decodes its JSON answer, which must have the status.
+// do sends a request, requires the status, and decodes the JSON answer.
 func (c *talk) do(status int, method, path string, body, out any) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -132,13 +132,13 @@ func (c *talk) resume(kind chat.InterruptType, value string) []event {
 	}).all()
 }
 
-// attach follows the thread's open turn, or the one named.
+// attach follows the thread's open turn, or the turn that query names.
 func (c *talk) attach(query string) *stream {
 	c.t.Helper()
 	return c.open(http.MethodGet, "/api/chat/stream/"+c.thread+"?"+query, nil)
 }
 
-// next is the next event; ok is false at the end of the stream.
+// next returns the next event; ok is false at the end of the stream.
 func (s *stream) next() (e event, ok bool) {
 	s.t.Helper()
 	for s.lines.Scan() {
@@ -153,7 +153,7 @@ func (s *stream) next() (e event, ok bool) {
 	return event{}, false
 }
 
-// until reads on to the first event that fits, which must come.
+// until reads to the first event that fits and fails without one.
 func (s *stream) until(fits func(event) bool) event {
 	s.t.Helper()
 	var seen []event
@@ -230,7 +230,7 @@ func (h history) roles() (roles []string) {
 	return roles
 }
 
-// upload stores a text and returns its id when it can be asked.
+// upload stores a text and returns its id when the document is ready.
 func (c *talk) upload(title, body string) string {
 	c.t.Helper()
 	var doc struct{ ID, Status, Error string }
@@ -262,7 +262,7 @@ func within(t *testing.T, wait <-chan struct{}, what string) {
 	select {
 	case <-wait:
 	case <-time.After(patience):
-		require.FailNow(t, "waited in vain for "+what)
+		require.FailNow(t, "timeout waiting for "+what)
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *talk) decide(decisions ...object) *stream {
 
 func approve(id string) object { return object{"id": id, "decision": "approved"} }
 
-// requests are those of a kind that a model was sent.
+// requests returns the model's requests of a kind.
 func requests(model *llmtest.Server, kind llmtest.Kind) (out []llmtest.Request) {
 	for _, r := range model.Requests() {
 		if r.Kind == kind {
@@ -43,9 +43,9 @@ func requests(model *llmtest.Server, kind llmtest.Kind) (out []llmtest.Request) 
 
 var pictureURL = regexp.MustCompile(`/api/attachments/[0-9a-f-]{36}`)
 
-// TestASideEffectRunsOnceThoughEverythingDiesAroundIt kills the whole product
-// while an approval is open, and again while the approved tool runs.
-func TestASideEffectRunsOnceThoughEverythingDiesAroundIt(t *testing.T) {
+// The test kills the whole stack while an approval is open, and again while the
+// approved tool runs.
+func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
 	p := stacktest.StartProcess(t, stacktest.Model(model.URL))
@@ -60,7 +60,7 @@ func TestASideEffectRunsOnceThoughEverythingDiesAroundIt(t *testing.T) {
 	call := chat.CallID(asked.TurnID, 1)
 	p.Kill()
 	p.Start()
-	require.Equal(t, asked.Interrupt, c.history().Pending.Interrupt, "the approval waits through it")
+	require.Equal(t, asked.Interrupt, c.history().Pending.Interrupt, "the approval is still open")
 
 	page := c.decide(object{"id": call, "decision": "approved", "arguments": object{"prompt": "two cats"}})
 	within(t, gate.Reached(), "the picture to be begun")
@@ -75,18 +75,18 @@ func TestASideEffectRunsOnceThoughEverythingDiesAroundIt(t *testing.T) {
 	}, patience, 50*time.Millisecond)
 	require.NotEqual(t, asked.Interrupt, h.Pending.Interrupt)
 	require.Contains(t, h.Pending.Message, "do not know whether it finished")
-	require.Equal(t, 1, model.Count(paintCall), "nothing is run again unasked")
+	require.Equal(t, 1, model.Count(paintCall), "the tool does not run again without approval")
 
 	end := last(c.decide(approve(call)).all())
 	require.Equal(t, "response", end.Type, "%+v", end)
 	painted := requests(model, llmtest.Images)
 	require.Len(t, painted, 2)
-	require.Equal(t, "two cats", painted[1].LastUser, "with the arguments that the person gave")
+	require.Equal(t, "two cats", painted[1].LastUser, "with the edited arguments")
 	require.Equal(t, []string{call, call}, []string{painted[0].IdempotencyKey, painted[1].IdempotencyKey})
 
 	said := requests(model, llmtest.Stream)
 	url := pictureURL.FindString(said[len(said)-1].LastResult)
-	require.NotEmpty(t, url, "the model reads where the picture is")
+	require.NotEmpty(t, url, "the model reads the picture's URL")
 	resp := c.request(t.Context(), http.MethodGet, url, nil)
 	defer resp.Body.Close()
 	picture, err := io.ReadAll(resp.Body)
@@ -95,9 +95,8 @@ func TestASideEffectRunsOnceThoughEverythingDiesAroundIt(t *testing.T) {
 	require.Equal(t, 2, model.Count(answerCall), "no model call was repeated")
 }
 
-// TestHistoryHoldsNoTextOfTools plants words in what is said, called, found and
-// returned, edited and given as a reason, and looks for them in Temporal's
-// history.
+// The test plants words in messages, tool calls, results, edited arguments and
+// reasons, and searches Temporal's history for them.
 func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	s, model, c := scripted(t)
 	c.upload("Zirkular plantedtitle", "The plantedpassage rule: a bank must hold a ratio of at least 100 percent.")

@@ -21,7 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// collected are the spans that a place for traces was sent.
+// collected holds the spans that a trace collector received.
 type collected struct {
 	mu    sync.Mutex
 	spans []*tracepb.Span
@@ -49,7 +49,7 @@ func newCollector(t *testing.T) (*collected, string) {
 	return c, server.URL
 }
 
-// of are the spans of a turn's trace, by name.
+// of returns the spans of a turn's trace, by name.
 func (c *collected) of(turnID string) map[string]*tracepb.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *collected) of(turnID string) map[string]*tracepb.Span {
 	return found
 }
 
-func TestTheTraceOfATurnIsNotSplitByAQuestionOrACrash(t *testing.T) {
+func TestTurnHasOneTraceAcrossAQuestionAndACrash(t *testing.T) {
 	traces, url := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50")

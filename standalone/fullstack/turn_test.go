@@ -17,21 +17,21 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// scripted is a stack on a scripted model, and a conversation with it.
+// scripted starts a stack with a scripted model and a conversation.
 func scripted(t *testing.T, options ...stacktest.Option) (*stacktest.Stack, *llmtest.Server, *talk) {
 	model := llmtest.New(t)
 	s := stacktest.Start(t, append([]stacktest.Option{stacktest.Model(model.URL)}, options...)...)
 	return s, model, newTalk(t, func() string { return s.URL }, s.Client)
 }
 
-func TestAQuestionIsAnsweredOfflineWithCitationsThatAreVerbatim(t *testing.T) {
+func TestOfflineAnswerHasVerbatimCitations(t *testing.T) {
 	s := stacktest.Start(t)
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	doc := c.upload("Liquidity circular", circular)
 	events := c.ask("What is the liquidity coverage ratio a bank must hold?", object{"tagged_doc_ids": []string{doc}})
 	answer := last(events)
 	require.Equal(t, "response", answer.Type, "%+v", answer)
-	require.Equal(t, answer.Response, text(events), "the tokens are the answer")
+	require.Equal(t, answer.Response, text(events), "the streamed text is the answer")
 	require.NotEmpty(t, answer.Citations)
 	var nodes []string
 	for _, e := range events {
@@ -57,7 +57,7 @@ func TestAQuestionIsAnsweredOfflineWithCitationsThatAreVerbatim(t *testing.T) {
 	require.Equal(t, "stop", h.Messages[1].Metadata["finished_reason"])
 }
 
-func TestAnInterruptGoesOnAtTheLineItWaitedAtAndRepeatsNoModelCall(t *testing.T) {
+func TestResumeRepeatsNoModelCall(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(intentCall, llmtest.JSON(object{"action": "summarize", "confidence": "high", "enable_web_search": false,
@@ -75,11 +75,11 @@ func TestAnInterruptGoesOnAtTheLineItWaitedAtAndRepeatsNoModelCall(t *testing.T)
 	events := c.resume(chat.ActionChoice, "summarize")
 	require.Equal(t, "response", last(events).Type)
 	require.Equal(t, chat.Summarize, last(events).Action)
-	require.Equal(t, before+1, model.Count(llmtest.Match{}), "only the answer is asked for")
-	require.Equal(t, []string{"user", "system", "user", "assistant"}, c.history().roles(), "the question and its answer are kept")
+	require.Equal(t, before+1, model.Count(llmtest.Match{}), "only the answer needs a model call")
+	require.Equal(t, []string{"user", "system", "user", "assistant"}, c.history().roles(), "the question and its answer are stored")
 }
 
-func TestAShellResumesATurnWhileAPageWatches(t *testing.T) {
+func TestSignalFromAShellResumesATurn(t *testing.T) {
 	s, model, c := scripted(t)
 	model.On(intentCall, llmtest.JSON(object{"action": "inquire", "confidence": "low", "enable_web_search": false,
 		"multi_action_detected": false, "actions": []string{"inquire", "summarize"}, "reasoning": ""}))
@@ -91,13 +91,13 @@ func TestAShellResumesATurnWhileAPageWatches(t *testing.T) {
 		require.NoError(t, s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalResume, input))
 	}
 	value := "summarize"
-	signal(value) // no answer, which the page is told
+	signal(value) // not a valid answer; the page gets a notice
 	require.Equal(t, chat.NoticeResumeIgnored, page.until(isType("notice")).Code)
 	signal(chat.ResumeValue{Type: chat.ActionChoice, Value: &value})
 	require.Equal(t, chat.Summarize, page.until(terminal).Action)
 }
 
-func TestFiveEqualSendsAtOnceMakeOneTurnAndOneSetOfModelCalls(t *testing.T) {
+func TestDuplicateSendsMakeOneTurnAndOneSetOfModelCalls(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	var wg sync.WaitGroup
@@ -117,7 +117,7 @@ func TestFiveEqualSendsAtOnceMakeOneTurnAndOneSetOfModelCalls(t *testing.T) {
 	c.do(http.StatusConflict, http.MethodPost, "/api/chat", object{"message": "Other words", "thread_id": c.thread, "client_turn_id": "once"}, nil)
 }
 
-func TestAClosedBrowserStopsNothingAndComesBackToEveryEventOnce(t *testing.T) {
+func TestClosedBrowserStopsNothingAndGetsEveryEventOnce(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	gate := llmtest.NewGate()
@@ -131,18 +131,18 @@ func TestAClosedBrowserStopsNothingAndComesBackToEveryEventOnce(t *testing.T) {
 	var rest strings.Builder
 	end := again.until(func(e event) bool {
 		rest.WriteString(e.Content)
-		require.NotContains(t, []string{"intent_resolver", "doc_resolver"}, e.Node, "seen before the cut")
+		require.NotContains(t, []string{"intent_resolver", "doc_resolver"}, e.Node, "seen before the disconnect")
 		return terminal(e)
 	})
 	require.Equal(t, end.Response, seen.Content+rest.String())
 
-	// A late viewer of the settled turn gets it all again.
+	// A late viewer of the settled turn gets everything.
 	late := c.attach("turn_id=" + end.TurnID).all()
 	require.Equal(t, end.Response, text(late))
 	require.Equal(t, end.Response, last(late).Response)
 }
 
-func TestStopKeepsThePartialAndAbortsTheModel(t *testing.T) {
+func TestStopKeepsThePartialAnswerAndAbortsTheModelCall(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	gate := llmtest.NewGate()
@@ -157,14 +157,14 @@ func TestStopKeepsThePartialAndAbortsTheModel(t *testing.T) {
 	require.Equal(t, "A bank must", strings.TrimSpace(end.Partial))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	require.NoError(t, model.WaitGone(ctx, 1))
+	require.NoError(t, model.WaitDisconnected(ctx, 1))
 	h := c.history()
 	require.Equal(t, []string{"user", "assistant"}, h.roles())
 	require.Equal(t, true, h.Messages[1].Metadata["interrupted"])
 	require.Nil(t, h.Active)
 }
 
-func TestCancellingAQuestionAndSendingAtOnceWorks(t *testing.T) {
+func TestSendRightAfterCancellingAQuestionWorks(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(intentCall, llmtest.JSON(object{"action": "inquire", "confidence": "low", "enable_web_search": false,
@@ -178,7 +178,7 @@ func TestCancellingAQuestionAndSendingAtOnceWorks(t *testing.T) {
 	require.Equal(t, "response", last(c.ask("And the stress test?", object{"tagged_doc_ids": []string{doc}})).Type)
 }
 
-func TestABadKeyFailsTheTurnWithinThreeSecondsAndNamesTheVariable(t *testing.T) {
+func TestBadKeyFailsTheTurnQuicklyAndNamesTheVariable(t *testing.T) {
 	_, model, c := scripted(t)
 	model.On(llmtest.Match{}, llmtest.Status(http.StatusUnauthorized, ""))
 	began := time.Now()
@@ -190,7 +190,7 @@ func TestABadKeyFailsTheTurnWithinThreeSecondsAndNamesTheVariable(t *testing.T) 
 	require.False(t, end.Retryable)
 }
 
-func TestAStreamWithoutAnEndIsTriedAgainAndSaysSo(t *testing.T) {
+func TestIncompleteModelStreamIsRetriedWithANotice(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(answerCall, llmtest.Cut("A bank must hold "), llmtest.Text("The ratio is at least 100 percent [1]."))
@@ -205,7 +205,7 @@ func TestAStreamWithoutAnEndIsTriedAgainAndSaysSo(t *testing.T) {
 	require.Equal(t, []string{chat.NoticeRestarted}, notices)
 }
 
-func TestFabricatedMarkersAndQuotationsNeverReachTheWire(t *testing.T) {
+func TestFabricatedCitationsNeverReachTheClient(t *testing.T) {
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(answerCall, llmtest.Text("It says “a bank must hold gold ", "in every branch” [7] and ", "also “at least 100 per", "cent at the end of every business day” [1", "]."))
@@ -218,7 +218,7 @@ func TestFabricatedMarkersAndQuotationsNeverReachTheWire(t *testing.T) {
 	require.Len(t, end.Citations, 1)
 }
 
-func TestTheRegistryOfAConversationIsKeptAndSurvivesARestart(t *testing.T) {
+func TestRegistryOfAConversationSurvivesARestart(t *testing.T) {
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})).Type)
@@ -231,17 +231,17 @@ func TestTheRegistryOfAConversationIsKeptAndSurvivesARestart(t *testing.T) {
 	for _, e := range events {
 		found = append(found, e.DocsFound...)
 	}
-	require.Equal(t, []chat.DocRef{{ID: doc, Title: "Liquidity circular"}}, found, "only what exists leaves the resolver")
+	require.Equal(t, []chat.DocRef{{ID: doc, Title: "Liquidity circular"}}, found, "the resolver returns only existing documents")
 	var asked string
 	for _, r := range model.Requests() {
 		if r.Schema == docsCall.Schema {
 			asked = string(r.Body)
 		}
 	}
-	require.Contains(t, asked, doc, "the model is shown the registry")
+	require.Contains(t, asked, doc, "the prompt has the registry")
 }
 
-func TestSomebodyElsesConversationIsNotFound(t *testing.T) {
+func TestConversationOfAnotherUserIsNotFound(t *testing.T) {
 	s, _, c := scripted(t)
 	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{c.upload("Liquidity circular", circular)}})).Type)
 	other := newTalk(t, c.url, s.NewUser())
@@ -251,7 +251,7 @@ func TestSomebodyElsesConversationIsNotFound(t *testing.T) {
 	other.do(http.StatusNotFound, http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread, "resume_value": object{"type": "cancel", "value": nil}}, nil)
 }
 
-func TestTheStoryHoldsUnderAProductionServersDefaults(t *testing.T) {
+func TestTurnsWorkWithTemporalsDefaultLimits(t *testing.T) {
 	_, model, c := scripted(t, stacktest.ServerDefaults())
 	doc := c.upload("Liquidity circular", circular)
 	model.On(intentCall, llmtest.JSON(object{"action": "inquire", "confidence": "low", "enable_web_search": false,

@@ -16,8 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// nextRelease builds the program palaver with one more command in the story of a
-// turn: in threads that follow version 2 or, with unguarded set, in all.
+// nextRelease builds palaver with one more workflow command in each turn: in
+// threads of version 2 or, with unguarded set, in all threads.
 func nextRelease(t *testing.T) (path string) {
 	t.Helper()
 	edits := overlay.Write(t, "../../workflows", []overlay.Edit{
@@ -47,8 +47,7 @@ func one(ctx workflow.Context, u *turn) {
 
 const unguarded = "PALAVER_TEST_UNGUARDED"
 
-// deployment is a running Palaver whose release is changed under the people who
-// use it.
+// deployment is a running Palaver whose release changes while it is used.
 type deployment struct {
 	t     *testing.T
 	apart *stacktest.Apart
@@ -65,7 +64,7 @@ func newDeployment(t *testing.T) *deployment {
 	return d
 }
 
-// talk is a new conversation of the one user.
+// talk starts a new conversation of the one user.
 func (d *deployment) talk() *talk {
 	if d.me == nil {
 		d.me = newTalk(d.t, func() string { return d.api.URL }, d.apart.NewUser())
@@ -74,14 +73,14 @@ func (d *deployment) talk() *talk {
 	return newTalk(d.t, d.me.url, d.me.client)
 }
 
-// open is a conversation with an open question.
+// open starts a conversation with an open question.
 func (d *deployment) open() *talk {
 	c := d.talk()
 	interrupted(d.t, c.ask("Unsure: what liquidity coverage ratio must a bank hold at the end of every business day?", tags(d.doc)))
 	return c
 }
 
-// streaming is a conversation whose answer is under way until the gate opens.
+// streaming starts a conversation whose answer runs until the gate opens.
 func (d *deployment) streaming(mark string) (c *talk, turn string, gate *llmtest.Gate) {
 	c = d.talk()
 	gate = llmtest.NewGate()
@@ -94,8 +93,8 @@ func (d *deployment) streaming(mark string) (c *talk, turn string, gate *llmtest
 	return c, turn, gate
 }
 
-// oneMore reports whether the newest run of a thread has the command that only
-// the next release issues, and which version the thread follows.
+// oneMore reports whether the newest run of a thread has the next release's
+// command.
 func (d *deployment) oneMore(c *talk) (found bool) {
 	for _, e := range fetchHistory(d.t, d.apart.Servers.TemporalClient(), threadOf(c)).Events {
 		found = found || e.EventType == enums.EVENT_TYPE_TIMER_STARTED && e.GetTimerStartedEventAttributes().StartToFireTimeout.AsDuration() == time.Millisecond
@@ -103,8 +102,8 @@ func (d *deployment) oneMore(c *talk) (found bool) {
 	return found
 }
 
-// clean demands that no workflow task of a conversation ever failed: old code
-// and new ran every thread that they were given.
+// clean requires that no workflow task of the conversations failed: old and new
+// code could run every thread.
 func (d *deployment) clean(talks ...*talk) {
 	d.t.Helper()
 	for _, c := range talks {
@@ -120,14 +119,14 @@ func (d *deployment) clean(talks ...*talk) {
 	}
 }
 
-// TestReleaseWithOneMoreCommand changes releases under people who are asked, and
-// who are being answered.
+// TestReleaseWithOneMoreCommand changes releases while questions are open and
+// answers stream.
 func TestReleaseWithOneMoreCommand(t *testing.T) {
 	next := nextRelease(t)
 	for name, test := range map[string]func(*deployment, string){
-		"is rolled out beside the one before, and back": rolledOutAndBack,
-		"takes the place of one process, and back":      replacedAndBack,
-		"that breaks the rules harms no thread":         brokenAndMended,
+		"rolling update and rollback":            rolledOutAndBack,
+		"replaced process and rollback":          replacedAndBack,
+		"unguarded change does not harm threads": brokenAndFixed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,8 +135,8 @@ func TestReleaseWithOneMoreCommand(t *testing.T) {
 	}
 }
 
-// rolledOutAndBack replaces worker and API, one after the other, has threads
-// follow the new version, and goes all the way back.
+// rolledOutAndBack replaces worker and API one after the other, moves threads to
+// the new version, and rolls everything back.
 func rolledOutAndBack(d *deployment, next string) {
 	t := d.t
 	oldWorker := d.apart.Worker()
@@ -146,7 +145,7 @@ func rolledOutAndBack(d *deployment, next string) {
 	answered(t, idle.ask("Hello", assistant))
 	writing, turn, gate := d.streaming("first")
 
-	// Out: both run side by side, then the old one stops in mid-answer.
+	// Rollout: both releases run, then the old one stops in mid-answer.
 	newWorker := d.apart.Worker(stacktest.Binary(next))
 	between := []*talk{d.open(), d.open(), d.open()}
 	for _, c := range between {
@@ -159,9 +158,9 @@ func rolledOutAndBack(d *deployment, next string) {
 	d.api.Stop()
 	d.api = d.apart.API(stacktest.Binary(next))
 	answered(t, idle.ask("Hello again", assistant))
-	require.False(t, d.oneMore(idle), "threads follow what the release before knows, too")
+	require.False(t, d.oneMore(idle), "threads stay on the version that the old release knows")
 
-	// Its version: threads that go on, and those that begin, follow it.
+	// New version: existing and new threads follow it.
 	d.api.Stop()
 	d.api = d.apart.API(stacktest.Binary(next), stacktest.Flag("workflow-version", "2"))
 	answered(t, idle.ask("Hello once more", assistant))
@@ -171,7 +170,7 @@ func rolledOutAndBack(d *deployment, next string) {
 	require.True(t, d.oneMore(askedNew))
 	writingNew, turnNew, gateNew := d.streaming("second")
 
-	// Back: first the version, then the release.
+	// Rollback: first the version, then the release.
 	d.api.Stop()
 	d.api = d.apart.API(stacktest.Binary(next))
 	gateNew.Release()
@@ -191,8 +190,8 @@ func rolledOutAndBack(d *deployment, next string) {
 	d.clean(append(between, asked, idle, writing, writingNew, askedNew)...)
 }
 
-// replacedAndBack is the same where one process is API and worker, and there is
-// none for a moment.
+// replacedAndBack does the same with one process for API and worker, so that none
+// runs for a moment.
 func replacedAndBack(d *deployment, next string) {
 	t := d.t
 	d.api = d.apart.Serve()
@@ -219,10 +218,10 @@ func replacedAndBack(d *deployment, next string) {
 	d.clean(asked, writing, askedNew)
 }
 
-// brokenAndMended deploys an edit that no version guards: a thread that cannot be
-// replayed is refused in plain words and named in the log, others run, and it
-// goes on when the edit is taken back.
-func brokenAndMended(d *deployment, next string) {
+// brokenAndFixed deploys a change that no version guards: a thread that cannot be
+// replayed rejects messages and is named in the log, others run, and it continues
+// after the rollback.
+func brokenAndFixed(d *deployment, next string) {
 	t := d.t
 	d.api = d.apart.Serve()
 	c := d.open()

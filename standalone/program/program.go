@@ -1,5 +1,5 @@
-// Package program is the one-process main: settings, the stack of servers and
-// roles, the addresses it prints, and a clean end.
+// Package program is the main function of the one-process program: settings,
+// servers and roles, startup message and shutdown.
 package program
 
 import (
@@ -26,8 +26,8 @@ type Settings struct {
 	config.Embedded
 
 	OnlyInfra bool `help:"Run Temporal, its Web UI and NATS only, for separate palaver api and palaver worker processes; needs NATS_PORT."`
-	// TemporalDefaults leaves Temporal's limits as a production server may have
-	// them; the full-stack tests run with them too.
+	// TemporalDefaults keeps Temporal's default limits, as a production server may
+	// have them.
 	TemporalDefaults bool `hidden:""`
 }
 
@@ -37,7 +37,7 @@ func (s *Settings) Validate() error {
 		return err
 	}
 	if s.OnlyInfra && s.NATSPort == 0 {
-		return &config.Error{Variable: "NATS_PORT", Problem: "needed with --only-infra, so that other processes can join; 4222 is usual"}
+		return &config.Error{Variable: "NATS_PORT", Problem: "needed with --only-infra, so that other processes can connect; usually 4222"}
 	}
 	return nil
 }
@@ -52,31 +52,30 @@ func Parse(args []string, options ...kong.Option) (*Settings, error) {
 	return &s, err
 }
 
-const startPatience = time.Minute
+const startTimeout = time.Minute
 
 // Main runs the program until SIGINT or SIGTERM and returns its exit code: 0
-// after a clean stop, 2 for a setting that is refused, 1 for anything else that
-// keeps it from running.
+// after a clean stop, 2 for an invalid setting, 1 for any other error.
 func Main(args []string, stdout, stderr io.Writer) int {
 	began := time.Now()
 	collectLess()
 	settings, err := Parse(args, kong.Writers(stdout, stderr))
 	if err != nil {
-		return complain(stderr, err)
+		return printError(stderr, err)
 	}
 	log := settings.Logger(stderr)
 	slog.SetDefault(log)
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer restore()
 
-	starting, cancel := context.WithTimeout(ctx, startPatience)
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	stack, err := Start(starting, settings, log)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0
 		}
-		return complain(stderr, err)
+		return printError(stderr, err)
 	}
 	defer stack.Stop()
 	fmt.Fprint(stdout, stack.banner(time.Since(began)))
@@ -84,15 +83,15 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	select {
 	case <-ctx.Done():
 		restore() // a second signal ends the process at once
-		fmt.Fprintln(stdout, "Palaver stops; the next start goes on where this one was.")
+		fmt.Fprintln(stdout, "Palaver stops; running turns continue after the next start.")
 		return 0
 	case err := <-stack.Failed():
-		return complain(stderr, err)
+		return printError(stderr, err)
 	}
 }
 
-// complain says in one line what is wrong.
-func complain(w io.Writer, err error) int {
+// printError prints an error in one line and returns the exit code.
+func printError(w io.Writer, err error) int {
 	fmt.Fprintln(w, "palaver:", err)
 	var setting *config.Error
 	var usage *kong.ParseError
@@ -103,9 +102,9 @@ func complain(w io.Writer, err error) int {
 	return 1
 }
 
-// collectLess trades memory for speed: five programs share this process, and
-// a tenth more turns go through when garbage is collected less often. Beyond
-// gcMemory it is collected as usual. GOGC and GOMEMLIMIT go before it.
+// collectLess runs the garbage collector less often below gcMemory: five programs
+// share this process, and throughput rises by a tenth. GOGC and GOMEMLIMIT
+// override it.
 func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-func TestAStartThatCannotBeIsOneLineAndACode(t *testing.T) {
+func TestFailedStartPrintsOneLineAndAnExitCode(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
@@ -28,16 +28,16 @@ func TestAStartThatCannotBeIsOneLineAndACode(t *testing.T) {
 		flags []string
 		says  string
 	}{
-		{"the page's port is taken", []string{"--port=" + port}, "PORT: port " + port + " is taken"},
-		{"Temporal's port is taken", []string{"--temporal-port=" + port}, "TEMPORAL_PORT: port " + port + " is taken"},
-		{"the Web UI's port is taken", []string{"--temporal-ui-port=" + port}, "TEMPORAL_UI_PORT: port " + port + " is taken"},
-		{"the port for NATS is taken", []string{"--nats-port=" + port}, "NATS_PORT: port " + port + " is taken"},
-		{"the data folder cannot be", []string{"--data-dir=" + filepath.Join(file, "data")}, "PALAVER_DATA_DIR: cannot write to "},
+		{"the page's port is in use", []string{"--port=" + port}, "PORT: port " + port + " is in use"},
+		{"Temporal's port is in use", []string{"--temporal-port=" + port}, "TEMPORAL_PORT: port " + port + " is in use"},
+		{"the Web UI's port is in use", []string{"--temporal-ui-port=" + port}, "TEMPORAL_UI_PORT: port " + port + " is in use"},
+		{"the port for NATS is in use", []string{"--nats-port=" + port}, "NATS_PORT: port " + port + " is in use"},
+		{"the data folder cannot be created", []string{"--data-dir=" + filepath.Join(file, "data")}, "PALAVER_DATA_DIR: cannot write to "},
 		{"the data folder is in use", []string{"--data-dir=" + running.Dir}, "PALAVER_DATA_DIR: " + running.Dir + " is in use by another palaver"},
 		{"a bad value", []string{"--log-level=loud"}, `LOG_LEVEL: "loud" is not allowed`},
-		{"a port that is no number", []string{"--port=eight"}, "--port"},
+		{"a port that is not a number", []string{"--port=eight"}, "--port"},
 		{"an unknown flag", []string{"--colour"}, "--colour"},
-		{"infrastructure that nobody could use", []string{"--only-infra"}, "NATS_PORT: needed with --only-infra"},
+		{"infrastructure without a NATS port", []string{"--only-infra"}, "NATS_PORT: needed with --only-infra"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := stacktest.Run(t, append([]string{

@@ -15,17 +15,17 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// samplesMarker in the data folder says that the samples were loaded once; what
-// an operator deletes afterwards stays deleted.
+// samplesMarker in the data folder says that the samples were loaded, so that a
+// deleted sample stays deleted.
 const samplesMarker = "samples_loaded"
 
-// samplesPatience bounds how long a first start waits for its samples to be
-// ready; their ingest goes on without it.
-const samplesPatience = 5 * time.Second
+// samplesTimeout limits how long the first start waits for the samples; their
+// ingest continues after it.
+const samplesTimeout = 5 * time.Second
 
-// loadSamples loads the sample documents as public ones, on the first run of a
-// data folder. A start that was cut short goes on where it was: a sample's id
-// follows from its name.
+// loadSamples loads the sample documents as public documents on the first run of a
+// data folder. The next start completes an interrupted load, because a sample's id
+// is derived from its name.
 func (s *Stack) loadSamples(ctx context.Context) error {
 	marker := filepath.Join(s.settings.DataDir, samplesMarker)
 	if _, err := os.Stat(marker); !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func (s *Stack) loadSample(ctx context.Context, threads *workflows.Client, id st
 	if err != nil {
 		return err
 	}
-	err = s.Parts.Store.CreateDocument(ctx, chat.Document{ // does nothing when it is there
+	err = s.Parts.Store.CreateDocument(ctx, chat.Document{ // does nothing when it exists
 		ID: id, Owner: chat.PublicOwner, Title: sample.Title, Status: chat.DocProcessing,
 		SourceType: chat.SourceUpload, Format: sample.Type, Bytes: int64(len(raw)), CreatedAt: time.Now().UTC(),
 	}, raw)
@@ -61,9 +61,9 @@ func (s *Stack) loadSample(ctx context.Context, threads *workflows.Client, id st
 	return threads.Ingest(ctx, chat.PublicOwner, id)
 }
 
-// awaitSamples waits until no sample is processing any more, or long enough.
+// awaitSamples waits until no sample is processing, up to samplesTimeout.
 func (s *Stack) awaitSamples(ctx context.Context, ids []string) error {
-	ctx, cancel := context.WithTimeout(ctx, samplesPatience)
+	ctx, cancel := context.WithTimeout(ctx, samplesTimeout)
 	defer cancel()
 	for {
 		documents, err := s.Parts.Store.DocumentsByID(ctx, chat.PublicOwner, ids)

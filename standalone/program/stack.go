@@ -29,9 +29,9 @@ type Stack struct {
 	closers  []func()
 }
 
-// Start starts the embedded servers, then worker and API on them, and loads the
-// sample documents on the first run of a data folder. On an error nothing is
-// left running.
+// Start starts the embedded servers, then worker and API, and loads the sample
+// documents on the first run of a data folder. On an error it leaves nothing
+// running.
 func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack, err error) {
 	s := &Stack{settings: settings}
 	defer func() {
@@ -42,7 +42,7 @@ func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack,
 	if err := s.lock(); err != nil {
 		return nil, err
 	}
-	// The page's port is taken first: what fails for a taken port fails at once.
+	// The page's port comes first, so that a port in use fails at once.
 	var page net.Listener
 	if !settings.OnlyInfra {
 		if page, err = service.Listen(&settings.Config); err != nil {
@@ -77,12 +77,12 @@ func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack,
 	s.onStop(s.process.Stop)
 	s.page = page.Addr()
 	if err := s.loadSamples(ctx); err != nil {
-		log.Warn("the sample documents could not be loaded; the next start tries again", "error", err)
+		log.Warn("loading the sample documents failed; the next start retries", "error", err)
 	}
 	return s, nil
 }
 
-// open opens what the roles stand on.
+// open opens the dependencies of the roles.
 func (s *Stack) open(ctx context.Context, log *slog.Logger) (err error) {
 	cfg := &s.settings.Config
 	p := service.Parts{Config: cfg, Log: log, Namespace: embedded.Namespace}
@@ -106,7 +106,7 @@ func (s *Stack) open(ctx context.Context, log *slog.Logger) (err error) {
 	return nil
 }
 
-// lock keeps a second process away from the data folder.
+// lock prevents a second process from using the data folder.
 func (s *Stack) lock() error {
 	cfg := &s.settings.Config
 	if err := service.MakeDataDir(cfg); err != nil {
@@ -124,7 +124,7 @@ func (s *Stack) lock() error {
 	return nil
 }
 
-// URL is where page and API answer; empty with OnlyInfra.
+// URL is the address of page and API; empty with OnlyInfra.
 func (s *Stack) URL() string {
 	if s.page == nil {
 		return ""
@@ -146,8 +146,8 @@ func (s *Stack) Failed() <-chan error {
 
 func (s *Stack) onStop(f func()) { s.closers = append(s.closers, f) }
 
-// Stop ends everything, the last started first. It takes a few seconds at most;
-// running turns go on after the next start.
+// Stop stops everything, the last started first, within a few seconds. Running
+// turns continue after the next start.
 func (s *Stack) Stop() {
 	for _, f := range slices.Backward(s.closers) {
 		f()
@@ -155,8 +155,8 @@ func (s *Stack) Stop() {
 	s.closers = nil
 }
 
-// serverLog is what the embedded servers and Temporal's client log to: warnings
-// only, unless somebody is debugging.
+// serverLog is the logger of the embedded servers and Temporal's client: warnings
+// and errors only, unless the log level is debug.
 func serverLog(settings *Settings, log *slog.Logger) *slog.Logger {
 	if settings.LogLevel == "debug" {
 		return log
@@ -164,7 +164,7 @@ func serverLog(settings *Settings, log *slog.Logger) *slog.Logger {
 	return slog.New(atLeast{log.Handler(), slog.LevelWarn})
 }
 
-// atLeast is a handler that drops what is below a level.
+// atLeast is a handler that drops records below a level.
 type atLeast struct {
 	slog.Handler
 	level slog.Level

@@ -16,9 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Apart is Palaver as it runs in production, on one host: Temporal and NATS in
-// a process of their own, beside them any number of API and worker processes
-// on one database.
+// Apart is Palaver as in production, on one host: Temporal and NATS in one process,
+// and any number of API and worker processes on one database.
 type Apart struct {
 	Servers *Process // Temporal and NATS; it has no page
 
@@ -26,9 +25,8 @@ type Apart struct {
 	flags []string
 }
 
-// StartApart starts Temporal and NATS; the options are those of the roles,
-// which API and Worker start. Without another database the roles share one
-// SQLite file.
+// StartApart starts Temporal and NATS. The options apply to the roles that API and
+// Worker start. Without another database the roles share one SQLite file.
 func StartApart(t testing.TB, options ...Option) *Apart {
 	t.Helper()
 	a := &Apart{t: t}
@@ -41,7 +39,7 @@ func StartApart(t testing.TB, options ...Option) *Apart {
 
 // Role is one API or worker process.
 type Role struct {
-	URL string // of page and API; empty for a worker; the same after a new start
+	URL string // of page and API; empty for a worker; unchanged by a restart
 
 	child
 	own   settings // binary and environment
@@ -49,13 +47,13 @@ type Role struct {
 	log   *logBuffer
 }
 
-// API starts an API process, with options of its own.
+// API starts an API process with further options.
 func (a *Apart) API(options ...Option) *Role { return a.role("api", options) }
 
-// Serve starts a process that is API and worker, with options of its own.
+// Serve starts a process with API and worker, with further options.
 func (a *Apart) Serve(options ...Option) *Role { return a.role("serve", options) }
 
-// Run runs one of palaver's other commands to its end and returns what it says.
+// Run runs another palaver command and returns its output.
 func (a *Apart) Run(command string, options ...Option) string {
 	a.t.Helper()
 	own := settings{}
@@ -67,7 +65,7 @@ func (a *Apart) Run(command string, options ...Option) string {
 	return string(out)
 }
 
-// Worker starts a worker process, with options of its own.
+// Worker starts a worker process with further options.
 func (a *Apart) Worker(options ...Option) *Role { return a.role("worker", options) }
 
 func (a *Apart) role(name string, options []Option) *Role {
@@ -82,7 +80,7 @@ func (a *Apart) role(name string, options []Option) *Role {
 	return r
 }
 
-// NewUser is an anonymous caller, whom every API process knows as the same one.
+// NewUser returns a client for a new anonymous user, the same at every API process.
 func (a *Apart) NewUser() *http.Client { return newClient(a.t) }
 
 var (
@@ -90,7 +88,7 @@ var (
 	addressPart = regexp.MustCompile(`address=(http://\S+)`)
 )
 
-// Start starts it, after Kill or Stop, and returns when it says it is ready.
+// Start starts the process after Kill or Stop and returns when it is ready.
 func (r *Role) Start() {
 	r.t.Helper()
 	ready := make(chan struct{})
@@ -116,29 +114,29 @@ func (r *Role) Start() {
 	}
 }
 
-// Kill ends it with SIGKILL.
+// Kill sends SIGKILL and waits.
 func (r *Role) Kill() { r.kill() }
 
-// Stop ends it with SIGTERM, waits and returns its exit code.
+// Stop sends SIGTERM, waits and returns the exit code.
 func (r *Role) Stop() int {
 	r.t.Helper()
 	return r.stop()
 }
 
-// Freeze stops it with SIGSTOP: its connections stay open and nothing answers.
+// Freeze sends SIGSTOP: connections stay open but nothing responds.
 func (r *Role) Freeze() {
 	r.t.Helper()
 	r.freeze()
 }
 
-// Thaw lets it go on after Freeze.
+// Thaw continues the process after Freeze.
 func (r *Role) Thaw() {
 	r.t.Helper()
 	r.thaw()
 }
 
-// Health runs a container's health check with r's settings, whether r runs or
-// not, and returns its exit code.
+// Health runs the container's health check with r's settings and returns its exit
+// code. r need not run.
 func (r *Role) Health(role string) int {
 	r.t.Helper()
 	command := self(r.t, rolesProgram, append([]string{"health", role}, r.flags[1:]...))
@@ -148,7 +146,7 @@ func (r *Role) Health(role string) int {
 	return command.ProcessState.ExitCode()
 }
 
-// Logged is what it has logged so far.
+// Logged returns the log so far.
 func (r *Role) Logged() string {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/program"
 )
 
-// childVariable tells a test binary which program it is to be.
+// childVariable selects the program that a test binary runs as.
 const childVariable = "PALAVER_STACKTEST_CHILD"
 
 const (
@@ -23,9 +23,8 @@ const (
 	rolesProgram      = "palaver"
 )
 
-// A test binary holds the programs already: run again as a child, it becomes
-// one of them before any test is looked at. That saves linking binaries of
-// 200 MB for each test run.
+// The test binary contains the programs. Started as a child, it runs one of them
+// instead of the tests. This saves linking binaries of 200 MB for each test run.
 func init() {
 	switch os.Getenv(childVariable) {
 	case standaloneProgram:
@@ -35,7 +34,7 @@ func init() {
 	}
 }
 
-// self is the test binary as a program that has not started yet.
+// self returns the command that runs the test binary as a program.
 func self(t testing.TB, program string, flags []string) *exec.Cmd {
 	t.Helper()
 	binary, err := os.Executable()
@@ -45,9 +44,9 @@ func self(t testing.TB, program string, flags []string) *exec.Cmd {
 	return command
 }
 
-// Programs are the path of the test binary, and the variable that makes it the
-// one-process program or the program of the roles: for who starts processes
-// without this package.
+// Programs returns the path of the test binary, and the variables that make it run
+// as the one-process program or as the program of the roles, for callers that
+// start processes themselves.
 func Programs(t testing.TB) (path, standalone, roles string) {
 	t.Helper()
 	binary, err := os.Executable()
@@ -55,17 +54,17 @@ func Programs(t testing.TB) (path, standalone, roles string) {
 	return binary, childVariable + "=" + standaloneProgram, childVariable + "=" + rolesProgram
 }
 
-// child is a program that runs in a process of its own, or has been one.
+// child is a program in its own process; it can be restarted.
 type child struct {
 	t       testing.TB
-	command *exec.Cmd // nil: it does not run
+	command *exec.Cmd // nil: not running
 	exited  chan struct{}
 }
 
-// start runs a program until it is ready, which whoever reads its output knows.
+// start starts a program and returns when ready is closed.
 func (c *child) start(command *exec.Cmd, stdout, stderr io.Writer, ready <-chan struct{}) {
 	c.t.Helper()
-	require.Nil(c.t, c.command, "the process runs already")
+	require.Nil(c.t, c.command, "the process is already running")
 	command.Stdout, command.Stderr = stdout, stderr
 	require.NoError(c.t, command.Start())
 	exited := make(chan struct{})
@@ -78,12 +77,12 @@ func (c *child) start(command *exec.Cmd, stdout, stderr io.Writer, ready <-chan 
 	case <-ready:
 	case <-exited:
 		require.FailNow(c.t, "the process ended while it started")
-	case <-time.After(startPatience):
+	case <-time.After(startTimeout):
 		require.FailNow(c.t, "the process did not become ready")
 	}
 }
 
-// kill sends SIGKILL and waits for the end.
+// kill sends SIGKILL and waits for the process to end.
 func (c *child) kill() {
 	if c.command == nil {
 		return
@@ -103,8 +102,8 @@ func (c *child) stop() int {
 	return command.ProcessState.ExitCode()
 }
 
-// freeze stops the process (SIGSTOP) and returns when it stands still: its
-// connections stay open and nothing answers on them.
+// freeze sends SIGSTOP and returns when the process has stopped: its connections
+// stay open but nothing responds.
 func (c *child) freeze() {
 	c.t.Helper()
 	c.signal(syscall.SIGSTOP)
@@ -112,16 +111,16 @@ func (c *child) freeze() {
 	require.NoError(c.t, err)
 }
 
-// thaw lets a frozen process go on.
+// thaw continues a frozen process.
 func (c *child) thaw() { c.signal(syscall.SIGCONT) }
 
 func (c *child) signal(s os.Signal) {
 	c.t.Helper()
-	require.NotNil(c.t, c.command, "the process does not run")
+	require.NotNil(c.t, c.command, "the process is not running")
 	require.NoError(c.t, c.command.Process.Signal(s))
 }
 
-// lineWriter hands each whole line that is written to it to a function.
+// lineWriter calls a function for each complete line.
 type lineWriter struct {
 	line func(string)
 	rest []byte

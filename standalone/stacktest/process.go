@@ -15,8 +15,8 @@ import (
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 
-// Process is Palaver in a process of its own, which can be killed and started
-// again on its data and ports.
+// Process is Palaver in its own process. It can be killed and restarted with the
+// same data and ports.
 type Process struct {
 	URL      string       // of page and API; empty with the flag only-infra
 	Temporal string       // host:port of its Temporal server
@@ -46,7 +46,7 @@ var (
 	lastLine     = regexp.MustCompile(`^Ctrl-C`)
 )
 
-// Start starts it, after Kill or Stop, and returns when it says it is ready.
+// Start starts the process after Kill or Stop and returns when it is ready.
 func (p *Process) Start() {
 	p.t.Helper()
 	ready := make(chan struct{})
@@ -61,25 +61,25 @@ func (p *Process) Start() {
 		}
 	}}
 	p.start(self(p.t, standaloneProgram, p.flags), banner, p.log, ready)
-	if p.URL != "" { // viewers find it again where it was
+	if p.URL != "" { // the URL must not change for viewers
 		p.flags = append(p.flags, "--port="+portOf(p.URL))
 	}
 }
 
-// Kill ends it with SIGKILL: no goodbye, nothing is handed in.
+// Kill sends SIGKILL and waits: no graceful shutdown.
 func (p *Process) Kill() {
 	p.kill()
 	p.Client.CloseIdleConnections()
 }
 
-// Stop ends it with SIGTERM, waits and returns its exit code.
+// Stop sends SIGTERM, waits and returns the exit code.
 func (p *Process) Stop() int {
 	p.t.Helper()
 	defer p.Client.CloseIdleConnections()
 	return p.stop()
 }
 
-// NewUser is another anonymous caller.
+// NewUser returns a client for a new anonymous user.
 func (p *Process) NewUser() *http.Client { return newClient(p.t) }
 
 // TemporalClient connects to the process's Temporal server.
@@ -91,8 +91,8 @@ func (p *Process) TemporalClient() client.Client {
 	return c
 }
 
-// Repair runs palaver repair against the process's databases, whether it runs or
-// not, and returns the exit code and what it said.
+// Repair runs palaver repair on the process's databases and returns the exit code
+// and the output. The process need not run.
 func (p *Process) Repair(flags ...string) (code int, said string) {
 	p.t.Helper()
 	command := self(p.t, rolesProgram, append([]string{"repair", "--data-dir=" + p.Dir, "--temporal-address=" + p.Temporal}, flags...))
@@ -102,8 +102,8 @@ func (p *Process) Repair(flags ...string) (code int, said string) {
 	return command.ProcessState.ExitCode(), string(out)
 }
 
-// Run runs the program with these flags alone to its end, for starts that fail,
-// and returns its exit code and what it said.
+// Run runs the program with only these flags, for starts that fail, and returns
+// its exit code and output.
 func Run(t testing.TB, flags ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	command := self(t, standaloneProgram, flags)

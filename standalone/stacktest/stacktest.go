@@ -1,7 +1,6 @@
-// Package stacktest starts the whole of Palaver for tests, on free ports and in
-// a folder of its own: in the test's process (Start), or in a process of its own
-// that can be killed (StartProcess). The offline engine answers unless Model
-// names a server.
+// Package stacktest starts the whole of Palaver for tests, on free ports and in its
+// own folder: in the test's process (Start), or in a separate process that can be
+// killed (StartProcess). It uses the offline engine unless Model names a server.
 package stacktest
 
 import (
@@ -29,11 +28,11 @@ type Option func(*settings)
 type settings struct {
 	flags  []string
 	binary string   // of the program palaver; empty: this test's own
-	env    []string // beside that of the test
+	env    []string // in addition to the test's
 }
 
-// Binary has a role run another build of the program palaver, with further
-// variables in its environment.
+// Binary runs another build of palaver for a role, with additional environment
+// variables.
 func Binary(path string, env ...string) Option {
 	return func(s *settings) { s.binary, s.env = path, env }
 }
@@ -43,24 +42,24 @@ func Flag(name, value string) Option {
 	return func(s *settings) { s.flags = append(s.flags, "--"+name+"="+value) }
 }
 
-// Model lets an OpenAI-compatible server answer; url is its base URL.
+// Model uses an OpenAI-compatible server; url is its base URL.
 func Model(url string) Option {
 	return func(s *settings) {
 		s.flags = append(s.flags, "--chat-model-provider=openai-compatible", "--llm-base-url="+url, "--llm-api-key=scripted", "--chat-model-name=scripted")
 	}
 }
 
-// ServerDefaults leaves Temporal's limits as a production server may have them.
+// ServerDefaults keeps Temporal's default limits, as a production server may have them.
 func ServerDefaults() Option {
 	return func(s *settings) { s.flags = append(s.flags, "--temporal-defaults") }
 }
 
-// flags are what the program is started with; later ones win.
+// flags returns the program's flags; later ones win.
 func flags(dir string, options []Option) []string {
 	return append([]string{"--temporal-port=0", "--temporal-ui-port=0"}, roleFlags(dir, options)...)
 }
 
-// roleFlags are the flags that programs without servers of their own have too.
+// roleFlags returns the flags that programs without embedded servers have too.
 func roleFlags(dir string, options []Option) []string {
 	s := settings{flags: []string{
 		"--data-dir=" + dir, "--host=127.0.0.1", "--port=0", "--chat-model-provider=offline", "--log-level=warn",
@@ -72,11 +71,11 @@ func roleFlags(dir string, options []Option) []string {
 	return s.flags
 }
 
-const startPatience = time.Minute
+const startTimeout = time.Minute
 
 // Stack is Palaver in the test's process.
 type Stack struct {
-	URL    string       // of page and API; the same after a Restart
+	URL    string       // of page and API; unchanged by Restart
 	Dir    string       // data folder
 	Client *http.Client // keeps its cookie: one anonymous user
 	Parts  service.Parts
@@ -97,14 +96,14 @@ func Start(t testing.TB, options ...Option) *Stack {
 	return s
 }
 
-// Restart stops the stack cleanly and starts it again on its data and port.
+// Restart stops the stack and starts it again with the same data and port.
 func (s *Stack) Restart() {
 	s.t.Helper()
 	s.Stop()
 	s.start()
 }
 
-// Stop stops it cleanly; a second call does nothing.
+// Stop stops the stack; a second call does nothing.
 func (s *Stack) Stop() {
 	if s.running != nil {
 		s.Client.CloseIdleConnections()
@@ -113,11 +112,10 @@ func (s *Stack) Stop() {
 	}
 }
 
-// NewUser is another anonymous caller.
+// NewUser returns a client for a new anonymous user.
 func (s *Stack) NewUser() *http.Client { return newClient(s.t) }
 
-// Logged is what it has logged so far, at warn and above unless a flag says
-// otherwise.
+// Logged returns the log so far, at warn and above unless a flag changes the level.
 func (s *Stack) Logged() string {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
@@ -131,7 +129,7 @@ func (s *Stack) start() {
 	s.t.Helper()
 	settings, err := program.Parse(s.flags)
 	require.NoError(s.t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	s.running, err = program.Start(ctx, settings, settings.Logger(s.log))
 	require.NoError(s.t, err)
@@ -159,7 +157,7 @@ func portOf(url string) string {
 	return port
 }
 
-// logBuffer collects what a stack logs and shows it when the test fails.
+// logBuffer collects the log of a stack and shows it when the test fails.
 type logBuffer struct {
 	mu    sync.Mutex
 	lines bytes.Buffer

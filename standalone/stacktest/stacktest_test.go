@@ -32,7 +32,7 @@ type list struct {
 	Items []struct{ ID, Status string }
 }
 
-func TestAStackIsReadyAndTakesUpWhereItWasOnItsOldPort(t *testing.T) {
+func TestRestartedStackKeepsItsDataAndPort(t *testing.T) {
 	s := stacktest.Start(t)
 	var ready struct{ Down []string }
 	require.Equal(t, http.StatusOK, getJSON(t, s.Client, s.URL+"/readyz", &ready))
@@ -43,13 +43,13 @@ func TestAStackIsReadyAndTakesUpWhereItWasOnItsOldPort(t *testing.T) {
 	getJSON(t, s.Client, s.URL+"/api/me", &before)
 	var samples, again list
 	getJSON(t, s.Client, s.URL+"/api/documents", &samples)
-	require.NotEmpty(t, samples.Items, "a first run brings sample documents")
+	require.NotEmpty(t, samples.Items, "the first run loads sample documents")
 
 	address := s.URL
 	s.Restart()
 	assert.Equal(t, address, s.URL)
 	getJSON(t, s.Client, s.URL+"/api/me", &after)
-	assert.Equal(t, before, after, "the cookie's secret was kept")
+	assert.Equal(t, before, after, "the cookie's secret is kept")
 	getJSON(t, s.Client, s.URL+"/api/documents", &again)
 	assert.Equal(t, samples, again, "the samples are loaded once")
 
@@ -58,13 +58,13 @@ func TestAStackIsReadyAndTakesUpWhereItWasOnItsOldPort(t *testing.T) {
 	assert.NotEqual(t, before, other)
 }
 
-func TestAStackRunsWithTheServersDefaults(t *testing.T) {
+func TestStackRunsWithServerDefaults(t *testing.T) {
 	s := stacktest.Start(t, stacktest.ServerDefaults())
 	var ready struct{ Down []string }
 	require.Equal(t, http.StatusOK, getJSON(t, s.Client, s.URL+"/readyz", &ready))
 }
 
-func TestAKilledProcessStartsAgainOnItsDataAndAStoppedOneEndsWithZero(t *testing.T) {
+func TestKilledProcessKeepsItsDataAndStoppedProcessExitsWithZero(t *testing.T) {
 	p := stacktest.StartProcess(t)
 	var before, after me
 	getJSON(t, p.Client, p.URL+"/api/me", &before)
@@ -82,7 +82,7 @@ func TestAKilledProcessStartsAgainOnItsDataAndAStoppedOneEndsWithZero(t *testing
 	assert.Less(t, time.Since(stopping), 10*time.Second)
 }
 
-func TestAModelIsWhatTheStackWasGiven(t *testing.T) {
+func TestModelOptionSetsTheModel(t *testing.T) {
 	s := stacktest.Start(t, stacktest.Model("http://127.0.0.1:1/v1"), stacktest.Flag("turn-deadline", "7s"))
 	var config struct {
 		Model struct{ Label, Provider string }

@@ -17,8 +17,8 @@ type fault struct {
 	Wait  time.Duration // before it
 	Lasts time.Duration
 
-	At     time.Time
-	Mended time.Time
+	At       time.Time
+	Repaired time.Time
 	// WorkerSince is since when a worker runs, after a fault that kills workers; zero
 	// for others.
 	WorkerSince   time.Time
@@ -28,7 +28,7 @@ type fault struct {
 
 type faultKind struct {
 	name   string
-	inject func(ctx context.Context, f *fleet, which int) (mend func(ctx context.Context) error, _ error)
+	inject func(ctx context.Context, f *fleet, which int) (repair func(ctx context.Context) error, _ error)
 	hits   target
 	lasts  func(o Options) time.Duration // nil: random
 }
@@ -51,13 +51,13 @@ func hiccupTime(o Options) time.Duration { return o.Hiccup }
 func killing(which func(f *fleet, n int) []*process) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
 		killAll(which(f, n)...)
-		return f.mend, nil
+		return f.restart, nil
 	}
 }
 
-func mended(mend func()) func(context.Context) error {
+func repairWith(repair func()) func(context.Context) error {
 	return func(context.Context) error {
-		mend()
+		repair()
 		return nil
 	}
 }
@@ -75,7 +75,7 @@ func linking(which func(f *fleet) *network, do func(*stack.Link)) func(context.C
 	return func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		n := which(f)
 		n.each(do)
-		return mended(func() { n.each((*stack.Link).Mend) }), nil
+		return repairWith(func() { n.each((*stack.Link).Restore) }), nil
 	}
 }
 
@@ -85,9 +85,9 @@ func silencing(which func(f *fleet) []*network) func(context.Context, *fleet, in
 		for _, way := range which(f) {
 			way.workers[n%len(f.workers)].Silence()
 		}
-		return mended(func() {
+		return repairWith(func() {
 			for _, way := range which(f) {
-				way.workers[n%len(f.workers)].Mend()
+				way.workers[n%len(f.workers)].Restore()
 			}
 		}), nil
 	}
@@ -144,7 +144,7 @@ var postgresFaults = []faultKind{
 	{name: "drop the database's connections", inject: linking(toDatabase, (*stack.Link).Reset), hits: hitsDatabase},
 	{name: "move the database far away", inject: func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		f.database.each(func(l *stack.Link) { l.Delay(addedLatency) })
-		return mended(func() { f.database.each(func(l *stack.Link) { l.Delay(0) }) }), nil
+		return repairWith(func() { f.database.each(func(l *stack.Link) { l.Delay(0) }) }), nil
 	}},
 }
 
@@ -194,7 +194,7 @@ func (s *storm) inject(ctx context.Context, n int, f *fault) error {
 	pause(ctx, f.Wait)
 	f.At = time.Now()
 	s.logf("fault %2d: %s (%d) for %v", n, f.Name, f.Which, f.Lasts)
-	mend, err := f.kind.inject(ctx, s.fleet, f.Which)
+	repair, err := f.kind.inject(ctx, s.fleet, f.Which)
 	if err != nil {
 		return fmt.Errorf("fault %d, %s: %w", n, f.Name, err)
 	}
@@ -205,10 +205,10 @@ func (s *storm) inject(ctx context.Context, n int, f *fault) error {
 		f.StalledWorker = pickWorker(s.fleet, f.Which).name
 	}
 	pause(ctx, f.Lasts)
-	if err := mend(ctx); err != nil {
-		return fmt.Errorf("mend fault %d, %s: %w", n, f.Name, err)
+	if err := repair(ctx); err != nil {
+		return fmt.Errorf("repair fault %d, %s: %w", n, f.Name, err)
 	}
-	f.Mended = time.Now()
+	f.Repaired = time.Now()
 	if f.kind.hits == hitsWorkers && f.WorkerSince.IsZero() {
 		f.WorkerSince = s.workerSince()
 	}

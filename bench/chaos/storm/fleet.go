@@ -177,8 +177,8 @@ func (f *fleet) api(n int) string {
 	return ""
 }
 
-// mend starts all processes that do not run.
-func (f *fleet) mend(ctx context.Context) error {
+// restart starts all processes that do not run.
+func (f *fleet) restart(ctx context.Context) error {
 	if _, ok := f.infra.runs(); !ok {
 		if err := f.startInfra(ctx, len(f.workers)); err != nil {
 			return err

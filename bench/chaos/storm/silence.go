@@ -112,7 +112,7 @@ func (s *storm) cutOne(ctx context.Context, p *person) (r Silence, err error) {
 	t.writing(ctx)
 	s.temporal.each((*stack.Link).Cut)
 	pause(ctx, s.options.Hiccup)
-	s.temporal.each((*stack.Link).Mend)
+	s.temporal.each((*stack.Link).Restore)
 	began := time.Now()
 	err = <-done
 	r.Took, r.Calls = time.Since(began), len(s.answers(t.Mark))

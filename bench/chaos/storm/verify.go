@@ -104,7 +104,7 @@ func (s *storm) databaseWasUnavailable(t *turn) bool {
 		until = t.at[len(t.at)-1]
 	}
 	return slices.ContainsFunc(s.faults, func(f *fault) bool {
-		return f.kind.hits == hitsDatabase && t.sent.Before(f.Mended) && until.After(f.At)
+		return f.kind.hits == hitsDatabase && t.sent.Before(f.Repaired) && until.After(f.At)
 	})
 }
 
@@ -409,8 +409,8 @@ func (s *storm) checkGaps(book []call) {
 			}
 			since := from
 			for _, later := range s.faults[i+1:] { // a later fault may have stalled it, too
-				if later.At.Before(on) && later.Mended.After(since) {
-					since = later.Mended
+				if later.At.Before(on) && later.Repaired.After(since) {
+					since = later.Repaired
 				}
 			}
 			gap := max(0, on.Sub(since))
@@ -440,7 +440,7 @@ func (s *storm) checkStalledThreads() {
 			slices.SortFunc(eventTimes, time.Time.Compare)
 			for j := 1; j < len(eventTimes); j++ {
 				since, until := eventTimes[j-1], eventTimes[j]
-				if until.Before(f.At) || since.After(f.Mended) {
+				if until.Before(f.At) || since.After(f.Repaired) {
 					continue
 				}
 				if since.Before(f.At) {
@@ -450,8 +450,8 @@ func (s *storm) checkStalledThreads() {
 					return !t.abandoned && len(t.at) > 0 && t.sent.Before(since) && !t.at[len(t.at)-1].Before(until)
 				})
 				for _, later := range s.faults[i+1:] { // a later fault may have stalled it, too
-					if later.At.Before(until) && later.Mended.After(since) {
-						since = later.Mended
+					if later.At.Before(until) && later.Repaired.After(since) {
+						since = later.Repaired
 					}
 				}
 				if gap := until.Sub(since); open >= 0 && gap > s.options.MaxGap {
@@ -495,7 +495,7 @@ func (s *storm) checkHiccups(book []call) {
 		if f.kind.hits != hitsNothing {
 			continue
 		}
-		until := f.Mended.Add(aftermath)
+		until := f.Repaired.Add(aftermath)
 		if i+1 < len(s.faults) && s.faults[i+1].At.Before(until) {
 			until = s.faults[i+1].At
 		}
@@ -505,9 +505,9 @@ func (s *storm) checkHiccups(book []call) {
 					continue
 				}
 				for _, c := range book {
-					if c.Mark == t.Mark && !c.Finished && c.Arrived.Before(f.Mended) && c.Ended.After(f.At) && c.Ended.Before(until) {
+					if c.Mark == t.Mark && !c.Finished && c.Arrived.Before(f.Repaired) && c.Ended.After(f.At) && c.Ended.Before(until) {
 						s.report.violation("hiccup", "%s (%s, turn %s): a %s call was cut at %s, in or after fault %d (%s, %v)",
-							t.Mark, t.Kind, t.id, c.Kind, c.Ended.Format(time.TimeOnly), i+1, f.Name, f.Mended.Sub(f.At).Round(time.Millisecond))
+							t.Mark, t.Kind, t.id, c.Kind, c.Ended.Format(time.TimeOnly), i+1, f.Name, f.Repaired.Sub(f.At).Round(time.Millisecond))
 					}
 				}
 			}

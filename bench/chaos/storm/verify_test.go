@@ -62,10 +62,10 @@ func TestEveryViolationIsFound(t *testing.T) {
 		breaks func(t *turn, said *[]message, j *journal, book *[]call)
 		want   string
 	}{
-		"a turn without an end":      {func(t *turn, _ *[]message, _ *journal, _ *[]call) { t.end = event{} }, "lost"},
-		"not in the history":         {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = nil }, "lost"},
-		"twice in the history":       {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = append((*said)[:1:1], *said...) }, "doubled"},
-		"a message that nobody sent": {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = append(*said, message{TurnID: "x"}) }, "doubled"},
+		"a turn without an end":         {func(t *turn, _ *[]message, _ *journal, _ *[]call) { t.end = event{} }, "lost"},
+		"not in the history":            {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = nil }, "lost"},
+		"twice in the history":          {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = append((*said)[:1:1], *said...) }, "doubled"},
+		"a message that was never sent": {func(_ *turn, said *[]message, _ *journal, _ *[]call) { *said = append(*said, message{TurnID: "x"}) }, "doubled"},
 		"an answer to another": {func(t *turn, said *[]message, _ *journal, _ *[]call) {
 			t.text, t.end.Response, (*said)[1].Content = "About T09x0009.", "About T09x0009.", "About T09x0009."
 		}, "transcript"},
@@ -174,7 +174,7 @@ func TestTurnStalledAfterItsWorkerDiedIsFound(t *testing.T) {
 		{at(51), at(0), 11 * time.Second, true}, // stalled by another fault until 40 s
 	} {
 		s := newStorm()
-		s.faults = []*fault{{Name: "kill a worker", At: at(10), WorkerSince: c.there}, {At: at(30), Mended: at(40)}}
+		s.faults = []*fault{{Name: "kill a worker", At: at(10), WorkerSince: c.there}, {At: at(30), Repaired: at(40)}}
 		s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(60)}, end: event{Type: "response"}}}}}
 		s.checkGaps([]call{{Mark: "T01x0001", Arrived: at(8), Ended: at(10.1)}, {Mark: "T01x0001", Arrived: c.again, Ended: at(24), Finished: true}})
 		require.Equal(t, []time.Duration{c.gap}, s.report.Gaps)
@@ -188,13 +188,13 @@ func TestTurnStalledAfterItsWorkerStoppedAnsweringIsFound(t *testing.T) {
 		gap   []time.Duration
 		slow  bool
 	}{
-		"another worker goes on": {[]call{
+		"another worker continues": {[]call{
 			{Mark: "T01x0001", Caller: "worker1", Arrived: at(8), Ended: at(12), Finished: true},
 			{Mark: "T01x0001", Caller: "worker2", Arrived: at(15), Ended: at(16), Finished: true}}, []time.Duration{5 * time.Second}, false},
-		"another worker goes on late": {[]call{
+		"another worker continues late": {[]call{
 			{Mark: "T01x0001", Caller: "worker1", Arrived: at(8)},
 			{Mark: "T01x0001", Caller: "worker2", Arrived: at(21), Ended: at(22), Finished: true}}, []time.Duration{11 * time.Second}, true},
-		"it went on itself, thawed": {[]call{
+		"the thawed worker continues itself": {[]call{
 			{Mark: "T01x0001", Caller: "worker1", Arrived: at(8), Ended: at(12)},
 			{Mark: "T01x0001", Caller: "worker1", Arrived: at(31), Ended: at(32), Finished: true}}, []time.Duration{25 * time.Second}, true},
 		"not its call":      {[]call{{Mark: "T01x0001", Caller: "worker2", Arrived: at(8), Ended: at(12), Finished: true}}, nil, false},
@@ -202,7 +202,7 @@ func TestTurnStalledAfterItsWorkerStoppedAnsweringIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStorm()
-			s.faults = []*fault{{Name: "freeze a worker", At: at(10), Mended: at(30), StalledWorker: "worker1"}}
+			s.faults = []*fault{{Name: "freeze a worker", At: at(10), Repaired: at(30), StalledWorker: "worker1"}}
 			s.people = []*person{{turns: []*turn{{Mark: "T01x0001", at: []time.Time{at(35)}, end: event{Type: "response"}}}}}
 			s.checkGaps(c.calls)
 			require.Equal(t, c.gap, s.report.StallGaps)
@@ -219,20 +219,20 @@ func TestThreadStalledAfterAWorkerStoppedAnsweringIsFound(t *testing.T) {
 		}
 		return t
 	}
-	silent := &fault{Name: "freeze a worker", At: at(10), Mended: at(30), StalledWorker: "worker1"}
+	silent := &fault{Name: "freeze a worker", At: at(10), Repaired: at(30), StalledWorker: "worker1"}
 	for name, c := range map[string]struct {
 		turns []*turn
 		later *fault
 		found bool
 	}{
-		"it goes on":                     {turns: []*turn{open(8, 9, 15, 16)}},
-		"it does not":                    {turns: []*turn{open(8, 9, 21)}, found: true},
-		"it was silent before":           {turns: []*turn{open(1, 2, 19)}},
-		"it waits behind another turn":   {turns: []*turn{open(8, 9, 15, 22, 23), open(8, 24)}},
-		"nothing is open":                {turns: []*turn{open(8, 9), open(25, 26)}},
-		"after it, and nothing silent":   {turns: []*turn{open(31, 32, 60)}},
-		"its sender gave up":             {turns: []*turn{{abandoned: true, sent: at(8), at: []time.Time{at(9), at(40)}}}},
-		"it is held up by another fault": {turns: []*turn{open(28, 29, 42)}, later: &fault{At: at(31), Mended: at(40)}},
+		"it continues":                 {turns: []*turn{open(8, 9, 15, 16)}},
+		"it does not":                  {turns: []*turn{open(8, 9, 21)}, found: true},
+		"it was silent before":         {turns: []*turn{open(1, 2, 19)}},
+		"it waits behind another turn": {turns: []*turn{open(8, 9, 15, 22, 23), open(8, 24)}},
+		"nothing is open":              {turns: []*turn{open(8, 9), open(25, 26)}},
+		"after it, and nothing silent": {turns: []*turn{open(31, 32, 60)}},
+		"its sender gave up":           {turns: []*turn{{abandoned: true, sent: at(8), at: []time.Time{at(9), at(40)}}}},
+		"another fault delays it":      {turns: []*turn{open(28, 29, 42)}, later: &fault{At: at(31), Repaired: at(40)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStorm()
@@ -248,7 +248,7 @@ func TestThreadStalledAfterAWorkerStoppedAnsweringIsFound(t *testing.T) {
 }
 
 func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
-	hiccup := &fault{Name: "cut Temporal off for a moment", At: at(10), Mended: at(12), kind: faultKind{hits: hitsNothing}}
+	hiccup := &fault{Name: "cut Temporal off for a moment", At: at(10), Repaired: at(12), kind: faultKind{hits: hitsNothing}}
 	for name, c := range map[string]struct {
 		call   call
 		end    event
@@ -260,7 +260,7 @@ func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
 		"after it":                   {call: call{Arrived: at(8), Ended: at(15)}, found: true},
 		"before it":                  {call: call{Arrived: at(8), Ended: at(9)}},
 		"long after it":              {call: call{Arrived: at(8), Ended: at(18)}},
-		"by the next fault":          {call: call{Arrived: at(8), Ended: at(15)}, faults: []*fault{{Name: "kill a worker", At: at(14.9), Mended: at(16)}}},
+		"by the next fault":          {call: call{Arrived: at(8), Ended: at(15)}, faults: []*fault{{Name: "kill a worker", At: at(14.9), Repaired: at(16)}}},
 		"not at all":                 {call: call{Arrived: at(8), Ended: at(11), Finished: true}},
 		"for the turn was stopped":   {call: call{Arrived: at(8), Ended: at(11)}, end: event{Type: "cancelled", Reason: "superseded"}},
 		"for it was stopped in time": {call: call{Arrived: at(8), Ended: at(11)}, stop: at(10.5)},

@@ -18,7 +18,7 @@ type event struct {
 	*answered
 }
 
-// streams lead from a turn to the request that reads it.
+// streams maps a turn to the request that reads it.
 type streams struct {
 	mu   sync.Mutex
 	open map[string]chan event
@@ -26,7 +26,7 @@ type streams struct {
 
 func newStreams() *streams { return &streams{open: map[string]chan event{}} }
 
-// buffered is more than a turn has events.
+// buffered is larger than the number of events in a turn.
 const buffered = 1024
 
 func (s *streams) follow(turn string) (events <-chan event, end func()) {
@@ -43,7 +43,8 @@ func (s *streams) follow(turn string) (events <-chan event, end func()) {
 	}
 }
 
-// of sends to whoever follows the turn now; without a follower events are lost.
+// of returns a function that sends events to the turn's current follower; without
+// one, events are lost.
 func (s *streams) of(turn string) func(event) {
 	s.mu.Lock()
 	c := s.open[turn]
@@ -106,7 +107,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-// serve streams what the turn says until it ends or asks.
+// serve streams a turn's events until it ends or asks.
 func serve(w http.ResponseWriter, events <-chan event, handle dbos.WorkflowHandle[answered], err error) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -121,7 +122,7 @@ func serve(w http.ResponseWriter, events <-chan event, handle dbos.WorkflowHandl
 			return
 		}
 		fmt.Fprintf(w, "data: %s\n\n", b)
-		_ = out.Flush() // a client that has left needs nothing
+		_ = out.Flush() // an error means that the client disconnected
 	}
 	ended := make(chan event, 1)
 	go func() {

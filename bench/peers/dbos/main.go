@@ -3,8 +3,7 @@
 // behind net/http. bench/peers starts it and compares Palaver with it.
 //
 // The turn's steps are Palaver's nodes. DBOS v0.9.0 has no streams, so statuses
-// and tokens reach the request over a channel of the process, as the caller of a
-// workflow that runs in its own process would have them.
+// and tokens reach the request over a channel of the process.
 package main
 
 import (

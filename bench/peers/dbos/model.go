@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// prompts are Palaver's own, so that every system sends its model the same words.
+// prompts are Palaver's own, so that every system sends the model the same text.
 type prompts struct{ intent, docs, answer string }
 
 func readPrompts(dir string) (prompts, error) {
@@ -68,7 +68,7 @@ var docsSchema = schemaOf{"document_resolution", json.RawMessage(`{"type":"objec
 "properties":{"resolved_uuids":{"type":"array","items":{"type":"string"}},"unresolved_names":{"type":"array","items":{"type":"string"}},
 "inference_confidence":{"type":"string","enum":["high","medium","low"]},"has_implicit_refs":{"type":"boolean"},"reasoning":{"type":"string"}}}`)}
 
-// model speaks to an OpenAI-compatible endpoint.
+// model calls an OpenAI-compatible endpoint.
 type model struct {
 	url    string
 	client *http.Client
@@ -128,7 +128,7 @@ func (m *model) structured(ctx context.Context, s schemaOf, system string, earli
 		return err
 	}
 	if len(reply.Choices) == 0 {
-		return errors.New("the model answered nothing")
+		return errors.New("the model returned no answer")
 	}
 	return json.Unmarshal([]byte(reply.Choices[0].Message.Content), into)
 }

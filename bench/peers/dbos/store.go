@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// store keeps documents and what was said in Postgres.
+// store keeps documents and messages in Postgres.
 type store struct{ pool *pgxpool.Pool }
 
 const schema = `
@@ -90,7 +90,7 @@ func (s *store) search(ctx context.Context, question string, ids []string) ([]pa
 
 type said struct{ Role, Content string }
 
-// recent are the last n messages of a thread, oldest first.
+// recent returns the last n messages of a thread, oldest first.
 func (s *store) recent(ctx context.Context, thread string, n int) ([]said, error) {
 	rows, err := s.pool.Query(ctx, `SELECT role, content FROM messages WHERE thread_id = $1 ORDER BY id DESC LIMIT $2`, thread, n)
 	if err != nil {
@@ -101,7 +101,8 @@ func (s *store) recent(ctx context.Context, thread string, n int) ([]said, error
 	return list, err
 }
 
-// save writes both messages of a turn; a step that runs again changes nothing.
+// save writes both messages of a turn; it is idempotent, because a step may run
+// again.
 func (s *store) save(ctx context.Context, m message, a answered) error {
 	_, err := s.pool.Exec(ctx, `INSERT INTO messages (thread_id, turn_id, role, content, citations)
 		VALUES ($1, $2, 'user', $3, NULL), ($1, $2, 'assistant', $4, $5) ON CONFLICT DO NOTHING`,

@@ -56,7 +56,7 @@ type answered struct {
 const (
 	resolverContext = 5 // earlier messages that a prompt repeats
 	answerContext   = 6
-	answerTimeout   = 24 * time.Hour // of a person
+	answerTimeout   = 24 * time.Hour // of a question
 	resumeTopic     = "resume"
 )
 
@@ -65,7 +65,7 @@ func (a *agent) turn(ctx dbos.DBOSContext, m message) (answered, error) {
 	say := a.streams.of(m.Turn)
 	status := func(node, text string) { say(event{Type: "status", Node: node, Message: text}) }
 
-	// Both resolvers are one step: their model calls run side by side.
+	// Both resolvers are one step: their model calls run concurrently.
 	status("intent_resolver", "Clarifying intent...")
 	status("doc_resolver", "Finding documents...")
 	found, err := dbos.RunAsStep(ctx, func(ctx context.Context) (resolved, error) { return a.resolve(ctx, m) }, dbos.WithStepName("resolve"))
@@ -81,10 +81,10 @@ func (a *agent) turn(ctx dbos.DBOSContext, m message) (answered, error) {
 			return answered{}, err
 		}
 		if id == "" {
-			return answered{}, errors.New("nobody answered the question")
+			return answered{}, errors.New("the question was not answered in time")
 		}
 		found.DocIDs = []string{id}
-		say = a.streams.of(m.Turn) // of the request that brought the answer
+		say = a.streams.of(m.Turn) // the request with the answer reads the events now
 	}
 
 	status("inquire", "Researching your question...")

@@ -9,8 +9,8 @@ const schema = `
     PRIMARY KEY (doc_id, ordinal));
   CREATE INDEX IF NOT EXISTS chunks_search ON chunks USING gin (search);`;
 
-// The words of a question, any of which may match; named statements are prepared
-// once a connection.
+// Any word of the question may match. Named statements are prepared once per
+// connection.
 const searchPassages = {
   name: "search-passages",
   text: `WITH asked AS (SELECT replace(plainto_tsquery('english', $1)::text, '&', '|')::tsquery AS query)

@@ -17,7 +17,7 @@ const State = Annotation.Root({
 const context = { resolvers: 5, answer: 6 }; // earlier messages that a prompt repeats
 
 // buildGraph has the nodes of Palaver's documents agent. With sideBySide the two
-// resolvers are branches of one step; else they run one after the other.
+// resolvers run concurrently in one step, else one after the other.
 export function buildGraph({ documents, checkpointer, model, sideBySide }) {
   const status = (config, node, message) => config.writer?.({ type: "status", node, message });
   const question = (state) => state.messages.at(-1).content;

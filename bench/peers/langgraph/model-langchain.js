@@ -7,8 +7,8 @@ import { Documents, Intent } from "./schemas.js";
 export function langChainModel({ baseURL, apiKey, name }) {
   const options = { model: name, apiKey, temperature: 0, maxRetries: 2, configuration: { baseURL } };
   const writer = new ChatOpenAI({ ...options, streaming: true });
-  // Inside a graph that streams messages a model streams whatever it is asked;
-  // structured answers are read whole.
+  // In a graph that streams messages every model call streams; disableStreaming
+  // prevents this for structured answers.
   const plain = new ChatOpenAI({ ...options, disableStreaming: true });
   const structured = (schema, schemaName) =>
     plain.withStructuredOutput(schema, { name: schemaName, method: "jsonSchema", strict: true }).withConfig({ tags: ["nostream"] });

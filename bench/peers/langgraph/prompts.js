@@ -1,5 +1,5 @@
-// The prompts are Palaver's own, so that every system sends its model the same
-// words; PROMPTS_DIR is activities/prompt.
+// The prompts are Palaver's own, so that every system sends the model the same
+// text; PROMPTS_DIR is activities/prompt.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

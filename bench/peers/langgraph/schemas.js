@@ -1,4 +1,4 @@
-// What the structured calls answer with.
+// Schemas of the structured answers.
 import { z } from "zod";
 
 const confidence = z.enum(["high", "medium", "low"]);

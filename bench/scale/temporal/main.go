@@ -1,6 +1,5 @@
-// Command temporal is a Temporal cluster's four services in one process, on
-// Postgres, as a cluster has them: many shards, the server's own limits. It is
-// for bench/scale, which counts what a turn costs there.
+// Command temporal runs the four services of a Temporal cluster in one process on
+// Postgres, with many shards and the server's default limits, for bench/scale.
 package main
 
 import (
@@ -75,7 +74,7 @@ func run(ctx context.Context, o options) error {
 	return s.Stop()
 }
 
-// prepare makes a database with its schema, as docker/temporal/schema.sh does.
+// prepare creates a database with its schema, like docker/temporal/schema.sh.
 func prepare(server *url.URL, database, schema string) error {
 	for _, command := range [][]string{{"create"}, {"setup-schema", "-v", "0.0"}, {"update-schema", "--schema-name", schema}} {
 		args := append([]string{"temporal-sql-tool", "--plugin", postgresql.PluginName, "--ep", server.Hostname(), "-p", server.Port(),
@@ -131,7 +130,7 @@ func configure(o options, server *url.URL) (*config.Config, map[primitives.Servi
 
 func main() {
 	var o options
-	flag.StringVar(&o.postgres, "postgres", "", "URL of the Postgres server, as a user who may make databases")
+	flag.StringVar(&o.postgres, "postgres", "", "URL of the Postgres server, as a user who may create databases")
 	flag.StringVar(&o.settings, "settings", "docker/temporal/dynamicconfig.yaml", "the server's dynamic configuration")
 	flag.IntVar(&o.port, "port", 7233, "port of the frontend on 127.0.0.1")
 	flag.IntVar(&o.metrics, "metrics", 9090, "port of the metrics on 127.0.0.1")

@@ -4,7 +4,7 @@ import { defaultConfig, readConfig } from "./config";
 const poet = { name: "poet", label: "Poet", description: "Answers in verse" };
 const rtf = { label: "RTF", extensions: [".rtf"] };
 
-it("reads what the server says", () =>
+it("reads the server's configuration", () =>
   expect(readConfig({ model: { label: "m-1", offline: false }, limits: { upload_bytes: 1024, message_chars: 10 }, features: { web_search: true }, agents: [poet], document_types: [rtf] })).toEqual({
     modelLabel: "m-1",
     offline: false,

@@ -3,7 +3,7 @@ import { errorOf } from "./http";
 
 const words = async (status: number, error: object) => (await errorOf(Response.json({ error }, { status }))).message;
 
-it("says which field was refused, in the page's words where it has some", async () => {
+it("names the rejected field, with the page's own text if it has one", async () => {
   const message = "Part of this request isn't valid.";
   const error = { code: "validation_failed", message: "The request has fields that cannot be used." };
   expect(await words(400, { ...error, details: [{ field: "resume.resume_value.tagged_doc_ids", problem: "names a document that does not exist" }] })).toBe("A document you mentioned no longer exists.");

@@ -2,7 +2,7 @@ import { QueryObserver } from "@tanstack/react-query";
 import { expect, it } from "vitest";
 import { queries, refresh } from "./query";
 
-it("asks anew what was asked before and has no answer yet: that may be as it was before", async () => {
+it("repeats a request that started before the invalidation, because its result may be stale", async () => {
   const asked: ((answer: string) => void)[] = [];
   const observer = new QueryObserver(queries, { queryKey: ["things", "one"], queryFn: () => new Promise<string>((resolve) => asked.push(resolve)) });
   const end = observer.subscribe(() => {});

@@ -30,7 +30,7 @@ describe("openStream", () => {
     expect(got).toEqual([{ type: "token", content: "🏡", event_id: "t1.4" }]);
   });
 
-  it("ends with code silent when no byte comes, and every byte, a ping too, is a sign of life", async () => {
+  it("times out with code silent without data; every byte, also a ping, resets the timeout", async () => {
     vi.useFakeTimers();
     try {
       serve();
@@ -54,12 +54,12 @@ describe("openStream", () => {
     expect(await openStream("/x", {}, new AbortController().signal)).toBeNull();
   });
 
-  it("gives the page's words for a refusal", async () => {
+  it("translates an error into the page's text", async () => {
     vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ error: { code: "too_large", message: "The message is too long." } }, { status: 413 })));
     await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 413, code: "too_large", message: "This is too large." });
   });
 
-  it("gives plain words when a proxy answers with a page", async () => {
+  it("shows a generic error when a proxy returns HTML", async () => {
     vi.stubGlobal("fetch", () => Promise.resolve(new Response("<html>nginx</html>", { status: 502 })));
     await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 502, transient: true, message: "The server isn't ready. Try again in a moment." });
   });

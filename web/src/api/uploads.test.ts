@@ -6,7 +6,7 @@ import { Uploads } from "./uploads";
 vi.mock("./upload", () => ({ sendFile: vi.fn() }));
 const sent = vi.mocked(sendFile);
 
-/** Uploads that end when the test says so. */
+/** Uploads that the test completes. */
 interface Open {
   name: string;
   end: (answer: unknown) => void;
@@ -28,7 +28,7 @@ beforeEach(() => {
 const file = (name: string, size = 3) => new File(["x".repeat(size)], name);
 
 describe("uploads", () => {
-  it("tell how far a file has come, and go when it has been taken", async () => {
+  it("report progress, and disappear when the file was accepted", async () => {
     const uploads = new Uploads();
     const seen = vi.fn();
     uploads.subscribe(seen);
@@ -41,7 +41,7 @@ describe("uploads", () => {
     expect(seen).toHaveBeenCalled();
   });
 
-  it("send three at a time, the others after them", async () => {
+  it("run three at a time and queue the others", async () => {
     const uploads = new Uploads();
     const all = ["a", "b", "c", "d"].map((name) => uploads.send("/x", file(name), 10));
     expect(open.map((o) => o.name)).toEqual(["a", "b", "c"]);
@@ -50,7 +50,7 @@ describe("uploads", () => {
     await vi.waitFor(() => expect(open.map((o) => o.name)).toEqual(["a", "b", "c", "d"]));
   });
 
-  it("do not send what is empty or too large", async () => {
+  it("do not send empty or too large files", async () => {
     const uploads = new Uploads();
     expect(await uploads.send("/x", file("a", 0), 10)).toBeNull();
     expect(await uploads.send("/x", file("b", 11), 10)).toBeNull();
@@ -58,7 +58,7 @@ describe("uploads", () => {
     expect(open).toEqual([]);
   });
 
-  it("say why a file was refused, until that is dismissed", async () => {
+  it("show why a file was rejected until the error is dismissed", async () => {
     const uploads = new Uploads();
     const done = uploads.send("/x", file("a.bin"), 10);
     open[0]!.fail(new ApiError(415, "unsupported_type", "It cannot be read."));
@@ -68,14 +68,14 @@ describe("uploads", () => {
     expect(uploads.items()).toEqual([]);
   });
 
-  it("do not send what is too large", async () => {
+  it("do not send too large files", async () => {
     const uploads = new Uploads();
     expect(await uploads.send("/x", file("big", 11), 10)).toBeNull();
     expect(open).toEqual([]);
     expect(uploads.items()[0]?.error).toContain("larger");
   });
 
-  it("take a file back", async () => {
+  it("cancel a file", async () => {
     const uploads = new Uploads();
     const done = uploads.send("/x", file("a"), 10);
     uploads.dismiss(uploads.items()[0]!.key);
@@ -83,7 +83,7 @@ describe("uploads", () => {
     expect(uploads.items()).toEqual([]);
   });
 
-  it("are taken back all at once, also those that wait", async () => {
+  it("are all cancelled at once, including queued ones", async () => {
     const uploads = new Uploads();
     const all = ["a", "b", "c", "d"].map((name) => uploads.send("/x", file(name), 10));
     uploads.abort();
@@ -92,7 +92,7 @@ describe("uploads", () => {
     expect(uploads.items()).toEqual([]);
   });
 
-  it("never send what was taken back while it waited", async () => {
+  it("never send a file that was cancelled in the queue", async () => {
     const uploads = new Uploads();
     const first = ["a", "b", "c"].map((name) => uploads.send("/x", file(name), 10));
     const last = uploads.send("/x", file("d"), 10);

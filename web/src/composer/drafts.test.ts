@@ -8,7 +8,7 @@ beforeEach(() => localStorage.clear());
 const draft = (text: string) => ({ doc: docOf(text), attachments: [{ id: "a1", url: "/api/attachments/a1", mime: "image/png", name: "a.png" }] });
 
 describe("a draft", () => {
-  it("is kept for its thread alone", () => {
+  it("is stored per thread", () => {
     saveDraft("t1", draft("one"));
     saveDraft(null, draft("welcome"));
     expect(readDraft("t1")).toEqual(draft("one"));
@@ -16,21 +16,21 @@ describe("a draft", () => {
     expect(readDraft("t2")).toBeNull();
   });
 
-  it("is gone once it was sent", () => {
+  it("is deleted when it was sent", () => {
     saveDraft("t1", draft("one"));
     saveDraft("t1", null);
     expect(readDraft("t1")).toBeNull();
     expect(localStorage.getItem("palaver.drafts")).toBe("[]");
   });
 
-  it("makes room for the newest of many", () => {
+  it("is evicted when there are many newer ones", () => {
     for (let i = 0; i < 50; i++) saveDraft(`t${i}`, draft(String(i)));
     expect(readDraft("t0")).toBeNull();
     expect(readDraft("t49")).toEqual(draft("49"));
     expect(Object.keys(localStorage)).toHaveLength(41);
   });
 
-  it("that somebody has spoilt is none", () => {
+  it("is ignored if it is invalid", () => {
     for (const spoilt of ["{", "[]", '{"doc":{"type":"other"},"attachments":[]}', '{"doc":{"type":"doc"}}']) {
       localStorage.setItem("palaver.draft.t1", spoilt);
       expect(readDraft("t1")).toBeNull();

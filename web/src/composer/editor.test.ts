@@ -10,7 +10,7 @@ const notes = { category: "document", id: "d1", label: "Notes" } as const;
 
 let editor: Editor;
 
-/** A field with this text. "|" is the caret, or both ends of what is selected. */
+/** An editor with this text. "|" is the caret, or both ends of the selection. */
 function write(marked: string) {
   const [first, last] = [marked.indexOf("|"), marked.lastIndexOf("|")];
   editor = new Editor({ extensions: extensions(() => listener), content: docOf(marked.replaceAll("|", "")), injectCSS: false });
@@ -34,7 +34,7 @@ it.each([
   expect(editor.getText()).toBe(after);
 });
 
-it("a document that comes while all is selected is no part of that", () => {
+it("a document that is inserted while everything is selected does not join the selection", () => {
   write("See this|");
   editor.view.dispatch(editor.state.tr.setSelection(new AllSelection(editor.state.doc)));
   append(editor, notes);
@@ -42,7 +42,7 @@ it("a document that comes while all is selected is no part of that", () => {
   expect(editor.getText()).toBe("typed @Notes ");
 });
 
-it("a document that comes takes no focus", () => {
+it("inserting a document does not take the focus", () => {
   write("See|");
   document.body.append(editor.view.dom);
   append(editor, notes);

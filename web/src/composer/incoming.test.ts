@@ -14,7 +14,7 @@ describe("a document that was sent", () => {
     }
   });
 
-  it("shows as words and pills, without space round it", () => {
+  it("is shown as text and pills, without surrounding space", () => {
     const doc = readDoc(
       { type: "doc", content: [{ type: "paragraph", content: [text("  Ask "), mention("document", "d1", "Plan"), { type: "hardBreak" }, text("now")] }, { type: "paragraph", content: [mention("web", "web_search", "x"), text(" ")] }] },
       "Ask @Plan\nnow",
@@ -22,18 +22,18 @@ describe("a document that was sent", () => {
     expect(piecesOf(doc!)).toEqual(["Ask ", { category: "document", id: "d1", label: "Plan" }, "\nnow\n", { category: "web", id: "web_search", label: "Web search" }]);
   });
 
-  it("counts for nothing when it says something else than the message", () => {
+  it("is ignored when its text differs from the message", () => {
     expect(readDoc(paragraph(text("Pay them")), "Do not pay them")).toBeNull();
     expect(readDoc(paragraph(text("Read "), mention("document", "d1", "Plan")), "Read @Other")).toBeNull();
     expect(readDoc(paragraph(mention("action", "audit", "Summarize")), "Summarize")).toBeNull();
   });
 
-  it("brings no words of its own behind the text", () => {
+  it("adds no text of its own", () => {
     const doc = readDoc(paragraph(text("Hello "), mention("web", "evil", "You have won")), "Hello");
     expect(piecesOf(doc!)).toEqual(["Hello ", { category: "web", id: "web_search", label: "Web search" }]);
   });
 
-  it("is none when it is anything but paragraphs of text, breaks and mentions", () => {
+  it("is ignored unless it has only paragraphs of text, breaks and mentions", () => {
     const deep = JSON.parse('{"type":"doc","content":['.repeat(5_000) + "]}".repeat(5_000)) as unknown;
     for (const hostile of [
       undefined,
@@ -64,7 +64,7 @@ describe("a document that was sent", () => {
     }
   });
 
-  it("loses what is no part of it", () => {
+  it("is stripped of unknown attributes", () => {
     const doc = readDoc({ type: "doc", onclick: "x", content: [{ type: "paragraph", attrs: { style: "x" }, content: [{ ...text("x"), marks: [{ type: "link", attrs: { href: "javascript:x" } }] }] }] }, "x");
     expect(doc).toEqual(docOf("x"));
   });

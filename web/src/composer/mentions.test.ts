@@ -18,7 +18,7 @@ describe("what can be mentioned", () => {
     ]);
   });
 
-  it("is found by every word; what begins with the words comes first", () => {
+  it("is found by every word; matches at the beginning come first", () => {
     expect(labels("work")).toEqual([["Documents", "Work safety", "Remote work policy"], ["Sets", "Work things"]]);
     expect(labels("policy remote")).toEqual([["Documents", "Remote work policy"]]);
     expect(labels("nothing like it")).toEqual([]);
@@ -29,13 +29,13 @@ describe("what can be mentioned", () => {
     expect(labels("broken")).toEqual([]);
   });
 
-  it("says that there are more than it shows", () => {
+  it("shows that there are more", () => {
     const many = mentionables(Array.from({ length: 7 }, (_, i) => document(`m${i}`, `Minutes ${i}`)), sets, true);
     expect(groupsOf(many, "", new Set()).map((g) => [g.name, g.items.length, g.more])).toEqual([["Documents", 6, true], ["Sets", 1, false], ["Actions", 4, false], ["Web", 1, false]]);
     expect(groupsOf(many, "minutes 6", new Set()).map((g) => g.more)).toEqual([false]);
   });
 
-  it("shows web search that is not configured, and cannot pick it", () => {
+  it("shows web search as disabled when it is not configured", () => {
     const [web] = groupsOf(mentionables([], [], false), "web", new Set());
     expect(web?.items).toMatchObject([{ label: "Web search", disabled: true, note: "not set up" }]);
   });
@@ -44,13 +44,13 @@ describe("what can be mentioned", () => {
 describe("the arrow keys", () => {
   const item = (id: string, disabled = false) => ({ category: "document" as const, id, label: id, disabled });
 
-  it("go round the ends and past what cannot be picked", () => {
+  it("wrap around and skip disabled entries", () => {
     const items = [item("a"), item("b", true), item("c")];
     expect([step(items, 0, 1), step(items, 2, 1), step(items, 0, -1)]).toEqual([2, 0, 2]);
     expect(step(items, -1, 1)).toBe(0);
   });
 
-  it("find nothing in a list without anything to pick", () => {
+  it("select nothing in a list without enabled entries", () => {
     expect([step([], 0, 1), step([item("a", true)], -1, 1)]).toEqual([-1, -1]);
   });
 });

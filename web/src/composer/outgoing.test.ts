@@ -5,7 +5,7 @@ const mention = (category: string, id: string, label: string | null): Node => ({
 const text = (words: string): Node => ({ type: "text", text: words });
 const doc = (...content: Node[]): Node => ({ type: "doc", content: [{ type: "paragraph", content }] });
 
-describe("what a message says", () => {
+describe("an outgoing message", () => {
   it("names documents and sets in the text, and lists each of their ids once", () => {
     const got = said(doc(text("Compare "), mention("document", "d1", "Plan.pdf"), text(" with "), mention("set", "s1", "Policies"), text(" and "), mention("document", "d1", "Plan.pdf")));
     expect(got.text).toBe("Compare @Plan.pdf with @Policies and @Plan.pdf");
@@ -15,17 +15,17 @@ describe("what a message says", () => {
     expect(got).not.toHaveProperty("action");
   });
 
-  it("reads an action as the verb that it is", () => {
+  it("writes an action as its verb", () => {
     const got = said(doc(mention("action", "summarize", "Summarize"), text(" this")));
     expect([got.text, got.action]).toEqual(["Summarize this", "summarize"]);
   });
 
-  it("takes the wish to search the web out of the text", () => {
+  it("removes the web search mention from the text", () => {
     const got = said(doc(text("What is new "), mention("web", "web_search", "Web search"), text(" about loans "), mention("web", "web_search", "Web search"), text("?")));
     expect([got.text, got.webSearch]).toEqual(["What is new about loans?", true]);
   });
 
-  it("is blank when there is nothing but space, or but the wish to search", () => {
+  it("is blank when it has only space or a web search mention", () => {
     for (const blank of [emptyDoc, doc(text("  \u00a0 ")), doc({ type: "hardBreak" }), doc(mention("web", "web_search", "Web search"), text(" "))]) {
       expect(textOf(blank)).toBe("");
     }
@@ -38,7 +38,7 @@ describe("what a message says", () => {
 });
 
 describe("text as a document", () => {
-  it("comes back as it was", () => {
+  it("survives a round trip", () => {
     for (const words of ["one line", "two\nlines", "a\n\nb", "<b>not markup</b> @nobody"]) expect(textOf(docOf(words))).toBe(words);
     expect(textOf(docOf("a\r\nb"))).toBe("a\nb");
     expect(docOf("")).toEqual(emptyDoc);

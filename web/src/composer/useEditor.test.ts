@@ -14,7 +14,7 @@ let editors: Set<Editor>;
 let slow: boolean;
 let root: Root;
 
-/** A field that is first drawn long before its effects run. */
+/** A field that renders long before its effects run. */
 function Field() {
   const editor = useEditor({ extensions: extensions(() => listener), content: emptyDoc, injectCSS: false });
   editors.add(editor);

@@ -8,7 +8,7 @@ import { useFiles } from "./useFiles";
 vi.mock("../api/upload", () => ({ sendFile: vi.fn() }));
 vi.mock("../api/useConfig", () => ({ useConfig: () => ({ maxUpload: 1000 }) }));
 
-/** Uploads that end when the test says so. */
+/** Uploads that the test completes. */
 let sent: { path: string; name: string; signal: AbortSignal; end: (answer: unknown) => void }[];
 let files: ReturnType<typeof useFiles>;
 let root: Root;
@@ -37,7 +37,7 @@ const pictures = (n: number) => Array.from({ length: n }, (_, i) => new File(["x
 const add = (what: File[]) => act(async () => files.add(what));
 const refused = () => files.uploads.filter((u) => u.error).length;
 
-it("a message takes eight pictures, of which some may still be on their way", async () => {
+it("a message has at most eight pictures, including running uploads", async () => {
   await add(pictures(5));
   await add(pictures(5));
   expect([files.uploads.length, refused()]).toEqual([10, 2]);
@@ -46,14 +46,14 @@ it("a message takes eight pictures, of which some may still be on their way", as
   expect([files.attachments.length, refused()]).toEqual([8, 3]);
 });
 
-it("a picture that was taken back leaves its place to another", async () => {
+it("a cancelled picture frees its place", async () => {
   await add(pictures(8));
   await act(async () => files.dismiss(files.uploads[0]!.key));
   await add(pictures(1));
   expect(refused()).toBe(0);
 });
 
-it("what is on its way when the message is left is taken back, and mentioned nowhere", async () => {
+it("running uploads are cancelled when the message is discarded, and are not mentioned", async () => {
   await add([...pictures(1), new File(["x"], "a.md", { type: "text/markdown" }), new File(["x"], "b.md", { type: "text/markdown" })]);
   await act(async () => {
     sent[1]!.end({ id: "d1", title: "a" }); // at the same moment

@@ -30,7 +30,7 @@ describe("excerpt", () => {
     expect(got).toEqual({ before: "🌿 first line\n", quote, after: "\nthird line", moreBefore: false, moreAfter: false });
   });
 
-  it("says what was left out, and never splits a character", () => {
+  it("marks omissions, and never splits a character", () => {
     for (let around = 0; around < text.length; around++) {
       const got = excerpt(text, start, end, around);
       expect(got.quote).toBe(quote);

@@ -24,12 +24,12 @@ it("keeps a value, and forgets it", () => {
   expect([local.read("k"), localStorage.getItem("k")]).toEqual([null, null]);
 });
 
-it("reads what is no JSON as nothing", () => {
+it("ignores invalid JSON", () => {
   local.write("k", "{");
   expect(local.readJSON("k")).toBeNull();
 });
 
-it("remembers what a full storage does not take, instead of what stands there", () => {
+it("keeps a value in memory when the storage is full, and prefers it to the stored one", () => {
   local.write("k", "old");
   const full = spoil("setItem");
   local.write("k", "new");
@@ -56,14 +56,14 @@ describe.each([
 ])("where storage %s", (_, break_) => {
   beforeEach(break_);
 
-  it("the first message reaches its conversation all the same", () => {
+  it("the first message still reaches its conversation", () => {
     keepPending("t1", message);
     expect(pendingOf("t1")).toEqual(message);
     dropPending("t1");
     expect(pendingOf("t1")).toBeUndefined();
   });
 
-  it("a draft is there while the page is", () => {
+  it("a draft lives as long as the page", () => {
     const draft = { doc: docOf("words"), attachments: [] };
     saveDraft("t1", draft);
     expect(readDraft("t1")).toEqual(draft);

@@ -16,7 +16,7 @@ it("groups conversations by their last activity, in the order of the list", () =
   ]);
 });
 
-it("says how long ago in few letters", () => {
+it("abbreviates ages", () => {
   const ago = (ms: number) => since(new Date(now.getTime() - ms).toISOString(), now.getTime());
   expect([ago(0), ago(59_000), ago(5 * 60_000), ago(3 * 3_600_000)]).toEqual(["now", "now", "5 min", "3 h"]);
   expect(ago(5 * 24 * 3_600_000)).toMatch(/16/);

@@ -7,7 +7,7 @@ beforeEach(() => sessionStorage.clear());
 
 const out: Outgoing = { text: "Hello", tiptap: { type: "doc" }, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments: [], onBusy: "supersede" };
 
-it("keeps the message of the welcome page until its conversation has taken it", () => {
+it("keeps the message of the welcome page until its conversation has accepted it", () => {
   keepPending("t1", out);
   expect(pendingOf("t1")).toEqual(out);
   expect(pendingOf("t1")).toEqual(out); // reading does not use it up: the page may be loaded again
@@ -16,7 +16,7 @@ it("keeps the message of the welcome page until its conversation has taken it", 
   expect(pendingOf("t1")).toBeUndefined();
 });
 
-it("takes nothing else for a message", () => {
+it("ignores other stored values", () => {
   sessionStorage.setItem("palaver.pending.t1", '{"text":1}');
   expect(pendingOf("t1")).toBeUndefined();
 });

@@ -23,7 +23,7 @@ test("on a Mac it is Command, not Ctrl", () => {
   expect(shortcutOf({ ...none, key: "k", ctrlKey: true }, "metaKey")).toBeNull();
 });
 
-test("the list says what Enter does: it sends, but on a touch screen it breaks the line", () => {
+test("the list describes Enter: it sends, but breaks the line on a touch screen", () => {
   const enter = (touch: boolean) => shortcuts(touch).filter(({ keys }) => keys.join() === "Enter");
   expect(enter(false).map(({ what }) => what)).toEqual(["Send (stops the current answer)"]);
   expect(enter(true).map(({ what }) => what)).toEqual(["New line"]);

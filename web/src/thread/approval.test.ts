@@ -6,17 +6,17 @@ const paint: AskedCall = { id: "c1", name: "generate_image", arguments: { prompt
 const fixed: AskedCall = { id: "c2", name: "delete_file", arguments: { path: "/a" }, editable: false };
 const approved = (call: AskedCall, more: Partial<Draft> = {}): Draft => ({ ...draftOf(call), decision: "approved", ...more });
 
-it("nothing is decided before a person has", () => {
+it("no decision is preselected", () => {
   expect(decide([paint], [draftOf(paint)])).toBeNull();
   expect(decide([paint, fixed], [approved(paint), draftOf(fixed)])).toBeNull();
 });
-it("what was not changed is not sent along", () =>
+it("unchanged arguments are not sent", () =>
   expect(decide([paint, fixed], [approved(paint), approved(fixed)])).toEqual([
     { id: "c1", decision: "approved" },
     { id: "c2", decision: "approved" },
   ]));
-it("changed arguments are", () => expect(decide([paint], [approved(paint, { text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]));
-it("arguments that may not be changed are not", () => expect(decide([fixed], [approved(fixed, { text: '{"path":"/b"}' })])).toEqual([{ id: "c2", decision: "approved" }]));
+it("changed arguments are sent", () => expect(decide([paint], [approved(paint, { text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]));
+it("arguments that are not editable are not sent", () => expect(decide([fixed], [approved(fixed, { text: '{"path":"/b"}' })])).toEqual([{ id: "c2", decision: "approved" }]));
 it("a rejection has its reason", () => expect(decide([paint], [{ ...draftOf(paint), decision: "rejected", reason: " no " }])).toEqual([{ id: "c1", decision: "rejected", reason: "no" }]));
 it("remember goes with an approval only", () => {
   expect(decide([paint], [approved(paint, { remember: true })])).toEqual([{ id: "c1", decision: "approved", remember: true }]);
@@ -28,7 +28,7 @@ it.each(["{", "[]", "null", '"x"', "7"])("arguments %s are not sent", (text) => 
   expect(decide([paint], [approved(paint, { text, decision: "rejected" })])).not.toBeNull();
 });
 
-it("a number that a browser cannot hold is never sent rounded", () => {
+it("a number beyond the browser's precision is never rounded", () => {
   const call: AskedCall = { ...paint, arguments: JSON.parse('{"id":12345678901234567890,"prompt":"a cat"}') as Record<string, unknown> };
   const text = pretty(call.arguments);
   expect(argumentsProblem(text, call)).toBe("");
@@ -49,7 +49,7 @@ it("JSON that a tool gives as a text is shown as JSON, any other text as it is",
 describe("characters that cannot be seen", () => {
   const hidden = { to: "a\u202eb\u2066c\u200bd\ufeffe\u00adf\u061cg\u2028h\u0085i\u{e0041}", "k\u200dey": 1 };
 
-  it("are written out in arguments, which stay the same JSON", () => {
+  it("are escaped in arguments, which stay equivalent JSON", () => {
     const text = pretty(hidden);
     expect(text).toContain(String.raw`a\u202eb\u2066c\u200bd\ufeffe\u00adf\u061cg\u2028h\u0085i\udb40\udc41`);
     expect(text).toContain(String.raw`"k\u200dey": 1`);
@@ -60,7 +60,7 @@ describe("characters that cannot be seen", () => {
     const call = { ...paint, arguments: hidden };
     expect(decide([call], [approved(call)])).toEqual([{ id: "c1", decision: "approved" }]);
   });
-  it("are no reason to touch what can be", () => {
+  it("do not affect visible characters", () => {
     const seen = { text: "Grüße, こんにちは, שלום, ❤️ 👍🏽\n\t\"quoted\" \\ back" };
     expect(pretty(seen)).toBe(JSON.stringify(seen, null, 2));
   });

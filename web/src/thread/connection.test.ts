@@ -55,13 +55,13 @@ describe("before an answer", () => {
     expect(problems).toEqual(["The server can't be reached.", "It is unavailable.", ""]);
     expect(answers).toEqual([200]);
   });
-  it("gives up after its tries", async () => {
+  it("fails after the last retry", async () => {
     serve();
     const err = await settle(make().fetch("/x"));
     expect(err).toBeInstanceOf(ConnectionLost);
     expect((err as ConnectionLost).answered).toBe(false);
   });
-  it("takes silence for a dead connection", async () => {
+  it("treats silence as a lost connection", async () => {
     serve("hang", open());
     expect(await settle(make().fetch("/x"))).toBeInstanceOf(Response);
     expect(problems[0]).toBe("The server isn't responding.");
@@ -74,13 +74,13 @@ describe("before an answer", () => {
     serve(refuse(status, code));
     expect(await settle(make().fetch("/x"))).toMatchObject({ status, code, message: `It is ${code}.` });
   });
-  it("says how long a hasty person has to wait", async () => {
+  it("shows the wait of a rate limit", async () => {
     serve(refuse(429, "rate_limited", { "Retry-After": "7" }));
     const err = await settle(make().fetch("/x"));
     expect(err).toBeInstanceOf(ApiError);
     expect(err).toMatchObject({ status: 429, retryAfter: 7 });
   });
-  it("tries at once when the network is back", async () => {
+  it("retries at once when the network is back", async () => {
     serve("down", open());
     const c = make([60_000]);
     const res = c.fetch("/x");
@@ -134,7 +134,7 @@ describe("while it streams", () => {
     feed.error(new TypeError("network error"));
     expect(await all).toMatchObject({ name: "ConnectionLost", message: "The connection was lost." });
   });
-  it("silence is a break, and every byte, a ping too, is a sign of life", async () => {
+  it("silence is a break; every byte, also a ping, resets the timeout", async () => {
     let signal: AbortSignal | undefined;
     vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
       signal = init.signal ?? undefined;

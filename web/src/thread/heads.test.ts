@@ -4,7 +4,7 @@ import { keepHead, readHead } from "./heads";
 
 beforeEach(() => sessionStorage.clear());
 
-it("keeps one version for each thread, until it is forgotten", () => {
+it("keeps one version for each thread until it is cleared", () => {
   keepHead("a", "t1");
   keepHead("b", "t2");
   keepHead("a", "t3");
@@ -15,7 +15,7 @@ it("keeps one version for each thread, until it is forgotten", () => {
   expect(sessionStorage).toHaveLength(0);
 });
 
-it("keeps those that were chosen last", () => {
+it("keeps the most recent choices", () => {
   for (let i = 0; i < 50; i++) keepHead(`thread ${i}`, "t");
   keepHead("thread 20", "t");
   for (let i = 50; i < 80; i++) keepHead(`thread ${i}`, "t");
@@ -23,7 +23,7 @@ it("keeps those that were chosen last", () => {
   expect(JSON.parse(sessionStorage.getItem("palaver.heads")!)).toHaveLength(40);
 });
 
-it("takes nothing from what somebody has spoilt", () => {
+it("ignores invalid storage", () => {
   for (const spoilt of ["{", "{}", '[["a"],["a",1],null,"a"]']) {
     sessionStorage.setItem("palaver.heads", spoilt);
     expect(readHead("a")).toBeUndefined();

@@ -10,14 +10,14 @@ const asks = answer("t1", { finished_reason: "interrupted" }, [{ type: "data-int
 
 describe("pendingQuestion", () => {
   it("is the open question of the last answer", () => expect(pendingQuestion([user("u"), asks])).toEqual(question));
-  it("is gone once answered here", () => expect(pendingQuestion(answered([user("u"), asks], "t1.q1", { type: "action_choice", value: "audit" }))).toBeNull());
-  it("is back when the answer was refused", () => expect(pendingQuestion(unanswered(answered([asks], "t1.q1", undefined), "t1.q1"))).toEqual({ ...question, answer: undefined }));
-  it("is gone with its turn", () => expect(pendingQuestion([{ ...asks, metadata: { turn_id: "t1", finished_reason: "cancelled" } }])).toBeNull());
-  it("is gone when a message follows", () => expect(pendingQuestion([asks, user("u2")])).toBeNull());
+  it("is null when it was answered here", () => expect(pendingQuestion(answered([user("u"), asks], "t1.q1", { type: "action_choice", value: "audit" }))).toBeNull());
+  it("is restored when the answer was rejected", () => expect(pendingQuestion(unanswered(answered([asks], "t1.q1", undefined), "t1.q1"))).toEqual({ ...question, answer: undefined }));
+  it("is null when its turn has ended", () => expect(pendingQuestion([{ ...asks, metadata: { turn_id: "t1", finished_reason: "cancelled" } }])).toBeNull());
+  it("is null when a message follows", () => expect(pendingQuestion([asks, user("u2")])).toBeNull());
 });
 
 describe("answered", () => {
-  it("notes what was decided about each tool call, and takes it back", () => {
+  it("records the decision about each tool call, and reverts it", () => {
     const call = (id: string): Message["parts"][number] => ({ type: "tool-draw", toolCallId: id, state: "approval-requested", input: {}, approval: { id: `t1.q1.${id}` } });
     const before = [answer("t1", { finished_reason: "interrupted" }, [call("c1"), call("c2"), { type: "data-interrupt", id: "t1.q1", data: { ...question, tool_calls: [{ id: "c2", name: "draw", arguments: {}, editable: true }] } }])];
     const after = answered(before, "t1.q1", { type: "tool_approval", value: null, decisions: [{ id: "c1", decision: "rejected", reason: "no cats" }, { id: "c2", decision: "approved", arguments: { prompt: "a big dog" } }] });
@@ -37,13 +37,13 @@ describe("answerText", () => {
     const doc = { type: "doc", content: [{ type: "paragraph", content: [mentionNode({ id: "d", label: "Lease", category: "document" }), { type: "text", text: " " }, mentionNode({ id: "s", label: "Rules", category: "set" })] }] };
     expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"], tagged_set_ids: ["s"], tiptap_json: doc })).toBe("Lease, Rules");
   });
-  it("tags of some other client", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Documents chosen"));
+  it("tags of another client", () => expect(said({ type: "text_input", value: null, tagged_doc_ids: ["d"] })).toBe("Documents chosen"));
   it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Canceled"));
   it("decisions", () =>
     expect(said({ type: "tool_approval", value: null, decisions: [{ id: "1", decision: "approved" }, { id: "2", decision: "approved", arguments: {} }, { id: "3", decision: "rejected", reason: "no" }] })).toBe("Approved, Approved with changes, Rejected: no"));
 });
 
-it("a text that was begun anew is left out", () => {
+it("a superseded text is left out", () => {
   const m = answer("t", {}, [
     { type: "text", text: "half", providerMetadata: { palaver: { superseded: true } } },
     { type: "text", text: "whole" },
@@ -51,7 +51,7 @@ it("a text that was begun anew is left out", () => {
   expect(textOf(m)).toBe("whole");
 });
 
-it("citations are read from sources, and only well-made ones", () => {
+it("only valid citations are read from sources", () => {
   const m = answer("t", {}, [
     { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "Rules", providerMetadata: { palaver: { n: 1, quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4 } } },
     { type: "source-url", sourceId: "s2", url: "https://e.org", title: "E", providerMetadata: { palaver: { n: 2, quote: "w" } } },
@@ -73,34 +73,34 @@ it.each([
   [undefined, false],
 ])("picture %s", (url, want) => expect(ownPicture(url)).toBe(want));
 
-it("pictures from elsewhere are not shown", () =>
+it("pictures from other hosts are not shown", () =>
   expect(picturesOf(answer("t", {}, [{ type: "file", url: "https://evil.example/x.png", mediaType: "image/png" }, { type: "file", url: "/api/attachments/1", mediaType: "image/*" }]))).toEqual([{ url: "/api/attachments/1", mime: "image/*" }]));
 
-it("pictures of a message come along when it is sent again", () => {
+it("pictures of a message are kept when it is sent again", () => {
   const m: Message = { id: "m", role: "user", parts: [{ type: "file", url: "https://evil.example/a.png", mediaType: "image/png" }, { type: "file", url: "/api/attachments/p1", mediaType: "image/png" }] };
   expect(attachmentsOf(m)).toEqual([{ id: "p1", url: "/api/attachments/p1", mime: "image/png", name: "image 1" }]);
 });
 
-it("a message's document counts when it says what the message says", () => {
+it("a message's TipTap document is used when its text matches the message", () => {
   const m = (text: string, tiptap_json?: unknown): Message => ({ id: "m", role: "user", metadata: { tiptap_json }, parts: [{ type: "text", text }] });
   expect(documentOf(m("One", docOf("One")))).toEqual(docOf("One"));
   expect([documentOf(m("One", docOf("Two"))), documentOf(m("One"))]).toEqual([null, null]);
 });
 
-it("a message is taken back by a person, before it ran", () => {
+it("a message was withdrawn before it ran", () => {
   const m = (metadata: Metadata): Message => ({ id: "m", role: "assistant", metadata: { finished_reason: "cancelled", interrupted: true, ...metadata }, parts: [] });
   expect(takenBack(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
   expect(takenBack(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
   expect(takenBack(m({ interrupted_reason: "superseded", never_began: true }))).toBe(false);
 });
 
-it("a person's message learns its turn from its answer", () => {
+it("a user message gets its turn from its answer", () => {
   const messages = [user("u1", { turn_id: "t0" }), answer("t0"), user("u2"), answer("t1"), user("u3")];
   expect(messages.map((_, i) => turnAt(messages, i))).toEqual(["t0", "t0", "t1", "t1", undefined]);
 });
 
 describe("adopt", () => {
-  it("keeps the ids by which messages are already shown", () => {
+  it("keeps the ids of shown messages", () => {
     const local = [user("mine", { client_turn_id: "c1", created_at: "2026-01-01" }), answer("t1")];
     const server = [user("t1:1", { turn_id: "t1" }), answer("t1", { finished_reason: "stop" }), user("t2:1", { turn_id: "t2" })];
     const got = adopt(local, server);
@@ -108,5 +108,5 @@ describe("adopt", () => {
     expect(got[0]?.metadata).toMatchObject({ turn_id: "t1", created_at: "2026-01-01", client_turn_id: "c1" });
     expect(got[1]?.metadata?.finished_reason).toBe("stop");
   });
-  it("knows a message that has no answer yet by its name", () => expect(adopt([user("mine", { client_turn_id: "c1" })], [user("t1:1", { turn_id: "t1", client_turn_id: "c1" })])[0]?.id).toBe("mine"));
+  it("matches a message without an answer by its client turn id", () => expect(adopt([user("mine", { client_turn_id: "c1" })], [user("t1:1", { turn_id: "t1", client_turn_id: "c1" })])[0]?.id).toBe("mine"));
 });

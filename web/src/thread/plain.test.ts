@@ -11,6 +11,6 @@ it.each([
   expect(plain(markdown, 100)).toBe(want);
 });
 
-it("no more than is asked for, of however much", () => {
+it("limits the length of its result", () => {
   expect(plain("Some **words**.\n\n".repeat(100_000), 20)).toBe("Some words.\nSome wor");
 });

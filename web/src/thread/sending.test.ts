@@ -4,8 +4,8 @@ import { ThreadStore } from "./store";
 import { end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
 
-// What is sent reaches the server once, in its order, or stays on the page with
-// its words: whatever is refused, slow, or sent in between.
+// Messages reach the server once and in order, or stay on the page with their text,
+// whatever is rejected, slow, or sent in between.
 
 let server: Server;
 let store: ThreadStore;
@@ -18,7 +18,7 @@ const sent = () => server.posts().map((b) => (b.message as { parts: { text: stri
 const view = () => store.snapshot();
 const whole = (turn: string, text: string) => ({ chunks: [...start(turn), ...say(text), ...end()] });
 
-/** A promise and what fulfils it. */
+/** A promise with its resolve function. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -58,7 +58,7 @@ const reloaded = async () => {
   store = another();
   await opened();
 };
-/** Resolves when somebody has looked once more whether anything happened elsewhere. */
+/** Resolves at the next poll for events of other tabs. */
 const looked = async () => {
   const { length } = server.calls;
   document.dispatchEvent(new Event("visibilitychange"));
@@ -66,7 +66,7 @@ const looked = async () => {
 };
 
 describe("a message", () => {
-  it("that is sent while the conversation is read goes out when it has been read", async () => {
+  it("that is sent while the conversation loads is sent when it has loaded", async () => {
     const slow = gate();
     server.on("list", { status: 200, body: { messages: history }, after: slow.opened }).on("post", whole("t2", "Second."));
     store.start();
@@ -77,7 +77,7 @@ describe("a message", () => {
     expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two", "assistant: Second."]);
   });
 
-  it("that is sent while the conversation cannot be read is kept until it can", async () => {
+  it("that is sent while the conversation cannot be loaded is kept until it can", async () => {
     server.on("list", { status: 500 });
     store.start();
     await store.send(out("Two"));
@@ -88,7 +88,7 @@ describe("a message", () => {
     expect(sent()).toEqual([]);
   });
 
-  it("waits until the one before is on the server, and carries its own words", async () => {
+  it("waits until the previous one is on the server, and keeps its own text", async () => {
     await opened();
     const slow = gate();
     server.on("post", { ...whole("t2", "Second."), then: "wait", after: slow.opened }, { ...whole("t3", "Third."), then: "wait" }, whole("t4", "Fourth."));
@@ -100,7 +100,7 @@ describe("a message", () => {
     expect(texts().filter((t) => t.startsWith("user"))).toEqual(["user: One", "user: Two", "user: Three", "user: Four"]);
   });
 
-  it("that was refused waits with its words when another is sent", async () => {
+  it("that was rejected waits with its text when another is sent", async () => {
     await opened();
     server.on("post", { status: 429, body: { error: { code: "rate_limited", message: "Five conversations at once are enough." } }, headers: { "Retry-After": "40" } }, whole("t2", "Third."));
     await store.send(out("Two"));
@@ -111,7 +111,7 @@ describe("a message", () => {
     expect(view().problem).toBeNull();
   });
 
-  it("that was refused as a conversation's first gives way to the next: a reload does not send it again", async () => {
+  it("that was rejected as a conversation's first is replaced by the next: a reload does not send it again", async () => {
     server.on("post", { status: 429 }, whole("t1", "First."));
     store.start(out("Zero"));
     await until(() => expect(view().problem).not.toBeNull());
@@ -121,10 +121,10 @@ describe("a message", () => {
   });
 });
 
-describe("an edit or another answer that was refused", () => {
+describe("a rejected edit or regenerate", () => {
   beforeEach(opened);
 
-  it("gives way to what was there when it is dismissed", async () => {
+  it("is replaced by the original when it is dismissed", async () => {
     server.on("post", { status: 429 });
     await store.edit("t1", out("Edited"));
     await until(() => expect(view().problem).not.toBeNull());
@@ -133,7 +133,7 @@ describe("an edit or another answer that was refused", () => {
     await until(() => expect(texts()).toEqual(["user: One", "assistant: First."]));
   });
 
-  it("gives way to what was there when something else is sent", async () => {
+  it("is replaced by the original when something else is sent", async () => {
     server.on("post", { status: 500 }, whole("t2", "Second."));
     await store.regenerate("t1");
     await until(() => expect(view().problem).not.toBeNull());
@@ -143,7 +143,7 @@ describe("an edit or another answer that was refused", () => {
   });
 });
 
-describe("what was refused in the place of something else stays as it is while others are watched for:", () => {
+describe("a rejected replacement stays unchanged while the page polls:", () => {
   const longer = [
     ...history,
     { id: "t2:1", role: "user", metadata: { turn_id: "t2" }, parts: [{ type: "text", text: "Two" }] },
@@ -153,7 +153,7 @@ describe("what was refused in the place of something else stays as it is while o
   const stays = async (shown: string[]) => {
     await until(() => expect(view().problem).not.toBeNull());
     document.dispatchEvent(new Event("visibilitychange"));
-    await new Promise((resolve) => setTimeout(resolve)); // the turn of whoever would have begun to watch
+    await new Promise((resolve) => setTimeout(resolve)); // lets a watcher start, if there is one
     expect(server.watches).toBe(1);
     expect([lists(), texts()]).toEqual([1, shown]);
     expect(view().problem).toMatchObject({ retry: "same" });
@@ -178,7 +178,7 @@ describe("what was refused in the place of something else stays as it is while o
     await stays(["user: One", "assistant: First.", "user: Two"]);
   });
 
-  it("and an edit also when the page is loaded anew", async () => {
+  it("an edit after a reload", async () => {
     await store.edit("t2", out("Edited"));
     server.calls = [];
     await reloaded();
@@ -197,7 +197,7 @@ describe("an answer to a question", () => {
     await until(() => expect(asked()).not.toBeNull());
   });
 
-  it("that could not be sent stays, and can be sent again", async () => {
+  it("that could not be sent stays, and can be retried", async () => {
     server.on("post", "down", "down", "down", { chunks: [...start("t1"), ...say("Audited."), ...end()] });
     await store.answer(asked()!, { type: "text_input", value: "The long one" }, out("The long one"));
     await until(() => expect(view().problem).toMatchObject({ retry: "same" }));
@@ -207,7 +207,7 @@ describe("an answer to a question", () => {
     expect(server.posts().at(-1)).toEqual(server.posts()[0]);
   });
 
-  it("that does not fit gives its words back, and the question is open and watched", async () => {
+  it("that is invalid returns its text, and the question stays open", async () => {
     server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "It does not fit." } } });
     await store.answer(asked()!, { type: "text_input", value: "The long one" }, out("The long one"));
     await until(() => expect(view().problem).toMatchObject({ message: "This reply doesn't fit the question. Try another one." }));
@@ -218,12 +218,12 @@ describe("an answer to a question", () => {
   });
 });
 
-describe("what is dismissed", () => {
+describe("a dismissed error", () => {
   const refuse = async () => {
     server.on("post", { status: 400, body: { error: { code: "validation_failed", message: "No." } } });
   };
 
-  it("gives its words back: those of a message", async () => {
+  it("returns the text of a message", async () => {
     await opened();
     await refuse();
     await store.send(out("Two"));
@@ -235,7 +235,7 @@ describe("what is dismissed", () => {
     expect(texts()).toEqual(["user: One", "assistant: First."]);
   });
 
-  it("those of an edit", async () => {
+  it("returns the text of an edit", async () => {
     await opened();
     await refuse();
     await store.edit("t1", out("Edited"));
@@ -244,7 +244,7 @@ describe("what is dismissed", () => {
     expect(returned).toEqual([["Edited", false]]);
   });
 
-  it("those of a conversation's first message, of which the server knows nothing", async () => {
+  it("returns the text of a conversation's first message that the server does not have", async () => {
     await refuse();
     store.start(out("Zero"));
     await until(() => expect(view().problem).not.toBeNull());
@@ -252,7 +252,7 @@ describe("what is dismissed", () => {
     expect(returned).toEqual([["Zero", true]]);
   });
 
-  it("and nothing when the server has them", async () => {
+  it("returns nothing when the server has the message", async () => {
     await opened();
     server.on("post", { chunks: [...start("t2"), ...end({ finished_reason: "error", error: { code: "internal", message: "Sorry.", retryable: true } }, "error")] });
     await store.send(out("Two"));
@@ -261,13 +261,13 @@ describe("what is dismissed", () => {
   });
 });
 
-describe("messages that wait", () => {
+describe("queued messages", () => {
   const queued = () => view().queued.map((q) => [q.text, q.failed]);
   const two = { ...whole("t2", "Second."), then: "wait" as const };
 
   beforeEach(opened);
 
-  it("go out after the one before them, in their order", async () => {
+  it("are sent in order, each after the previous one", async () => {
     const slow = gate();
     server.on("post", { ...two, after: slow.opened }, whole("t3", ""), whole("t4", ""));
     void store.send(out("Two"));
@@ -280,7 +280,7 @@ describe("messages that wait", () => {
     expect(sent()).toEqual(["Two", "Three", "Four"]);
   });
 
-  it("stay where they are when the one before them was not taken", async () => {
+  it("stay queued when the previous one was not accepted", async () => {
     const slow = gate();
     server.on("post", { status: 400, after: slow.opened });
     void store.send(out("Two"));
@@ -292,7 +292,7 @@ describe("messages that wait", () => {
     expect(sent()).toEqual(["Two"]);
   });
 
-  it("do not cut off an answer when they are sent again, whatever they were first", async () => {
+  it("do not supersede an answer when they are retried", async () => {
     server.on("post", { status: 429 }, { ...whole("t3", "Third."), then: "wait" }, whole("t2", ""));
     await store.send(out("Two"));
     await until(() => expect(view().problem).not.toBeNull());
@@ -303,7 +303,7 @@ describe("messages that wait", () => {
     expect(server.posts()[2]).toMatchObject({ client_turn_id: server.posts()[0]!.client_turn_id, on_busy: "enqueue" });
   });
 
-  it("are there after a reload until the server has them", async () => {
+  it("survive a reload until the server has them", async () => {
     server.on("post", two, { status: 429 }, { ...whole("t4", ""), after: new Promise(() => {}) });
     void store.send(out("Two"));
     await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
@@ -320,7 +320,7 @@ describe("messages that wait", () => {
     expect(queued()).toEqual([]);
   });
 
-  it("end with what is talked over, and say so", async () => {
+  it("end with a superseded turn, and say so", async () => {
     server.on("post", two, whole("t3", ""), whole("t4", "Fourth."));
     void store.send(out("Two"));
     await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
@@ -331,7 +331,7 @@ describe("messages that wait", () => {
     expect(store.chat.messages[5]?.metadata).toMatchObject({ finished_reason: "cancelled", interrupted_reason: "superseded" });
   });
 
-  it("and could not be taken back are still there", async () => {
+  it("stay when they could not be withdrawn", async () => {
     server.on("post", two, whole("t3", "")).on("cancel", { status: 503 });
     void store.send(out("Two"));
     await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
@@ -345,7 +345,7 @@ describe("messages that wait", () => {
 describe("older messages", () => {
   const zero = [{ id: "t0:1", role: "user", metadata: { turn_id: "t0" }, parts: [{ type: "text", text: "Zero" }] }];
 
-  it("that have been read stay when the conversation is read anew", async () => {
+  it("stay when the conversation is reloaded", async () => {
     server.on("list", { status: 200, body: { messages: history, more: true } }, { status: 200, body: { messages: zero, more: false } }, { status: 200, body: { messages: history, more: true } });
     await opened();
     await store.loadMore();
@@ -354,7 +354,7 @@ describe("older messages", () => {
     expect(view().more).toBe(false);
   });
 
-  it("that come when another version is shown are not put before it", async () => {
+  it("of another version are not prepended", async () => {
     const slow = gate();
     const other = history.map((m) => ({ ...m, metadata: { ...m.metadata, turn_id: "t5" } }));
     server.on("list", { status: 200, body: { messages: history, more: true } }, { status: 200, body: { messages: zero }, after: slow.opened }, { status: 200, body: { messages: other } });
@@ -367,7 +367,7 @@ describe("older messages", () => {
     expect(view().loadingMore).toBe(false);
   });
 
-  it("that cannot be read say so, and can be asked for again", async () => {
+  it("show a load error, and can be retried", async () => {
     server.on("list", { status: 200, body: { messages: history, more: true } }, { status: 503 });
     await opened();
     await store.loadMore();
@@ -379,7 +379,7 @@ describe("older messages", () => {
   });
 });
 
-describe("a turn that ends while the conversation is read", () => {
+describe("a turn that ends while the conversation loads", () => {
   for (const [stands, last] of Object.entries({
     "only its message": [],
     "its question": [{ id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "interrupted" }, parts: [{ type: "data-interrupt", id: "t1.q1", data: question }] }],
@@ -392,16 +392,16 @@ describe("a turn that ends while the conversation is read", () => {
   }
 });
 
-describe("what is no conversation", () => {
-  it("is a failure in words, not a page that waits for ever", async () => {
+describe("an invalid conversation", () => {
+  it("shows an error instead of loading forever", async () => {
     server.on("list", { status: 200, body: { hello: "world" } });
     store.start();
     await until(() => expect(view().load).toBe("failed"));
   });
 });
 
-describe("a connection that was given up", () => {
-  it("is sought again when the network is back", async () => {
+describe("a connection whose retries failed", () => {
+  it("is retried when the network is back", async () => {
     await opened();
     server.on("post", { chunks: [...start("t2"), ...say("Sec")], then: "cut" }).on("attach", "down", "down", "down", "down", "down", "down", "down", "down", "down");
     await store.send(out("Two"));
@@ -412,7 +412,7 @@ describe("a connection that was given up", () => {
     expect(view().problem).toBeNull();
   });
 
-  it("is sought again in quiet when that has been dismissed", async () => {
+  it("is retried silently when the error has been dismissed", async () => {
     server.watched = true;
     await opened();
     server.on("post", { chunks: [...start("t2"), ...say("Sec")], then: "cut" }).on("attach", "down", "down", "down", "down", "down", "down", "down", "down", "down");
@@ -424,7 +424,7 @@ describe("a connection that was given up", () => {
     await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
   });
 
-  it("tells what the turn does from its beginning when it is back", async () => {
+  it("replays the turn from its beginning when it is back", async () => {
     await opened();
     const status = (message: string) => ({ type: "data-status", id: message, data: { node: "model", message }, transient: true });
     server.on("post", { chunks: [...start("t2"), status("One"), status("Two")], then: "cut" }).on("attach", { chunks: [...start("t2"), status("One"), status("Two"), status("Three")], then: "wait" });

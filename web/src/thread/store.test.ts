@@ -25,14 +25,14 @@ const idle = () => until(() => expect(store.busy).toBe(false));
 const texts = () => store.chat.messages.map((m) => `${m.role}: ${textOf(m)}`);
 
 describe("a new conversation", () => {
-  it("sends its first message under a name that a reload repeats", async () => {
+  it("sends its first message with a client turn id that a reload reuses", async () => {
     server.on("post", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
     store.start(out("Hi"));
     await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Hello."]));
     expect(server.posts()).toEqual([{ id: THREAD, trigger: "submit-message", message: { id: `first:${THREAD}`, role: "user", parts: [{ type: "text", text: "Hi" }] }, client_turn_id: `first:${THREAD}`, on_busy: "supersede" }]);
   });
 
-  it("tells that it has been accepted", async () => {
+  it("reports that it has been accepted", async () => {
     const accepted = vi.fn();
     store = new ThreadStore(THREAD, { onFirstAccepted: accepted });
     server.on("post", { chunks: [...start("t1"), ...end()] });
@@ -50,7 +50,7 @@ describe("a retry", () => {
     expect(a).toEqual(b);
   });
 
-  it("by hand is too", async () => {
+  it("by hand is the same message too", async () => {
     server.on("post", "down", "down", "down", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
     store.start(out("Hi"));
     await until(() => expect(store.snapshot().problem?.retry).toBe("same"));
@@ -59,7 +59,7 @@ describe("a retry", () => {
     expect(new Set(server.posts().map((b) => b.client_turn_id)).size).toBe(1);
   });
 
-  it("after 429 waits as long as the server says", async () => {
+  it("after 429 waits for Retry-After", async () => {
     server.on("post", { status: 429, headers: { "Retry-After": "40" } });
     store.start(out("Hi"));
     await until(() => expect(store.snapshot().problem?.until).toBeGreaterThan(Date.now() + 30_000));
@@ -81,7 +81,7 @@ describe("a retry", () => {
 });
 
 describe("a stream that breaks", () => {
-  it("is attached to again, and the message is whole and there once", async () => {
+  it("is reattached, and the message is complete and shown once", async () => {
     server.on("post", { chunks: [...start("t1"), { type: "text-start", id: "text-1" }, { type: "text-delta", id: "text-1", delta: "One " }], then: "cut" });
     server.on("attach", { chunks: [...start("t1"), ...say("One two."), ...end()] });
     store.start(out("Hi"));
@@ -90,7 +90,7 @@ describe("a stream that breaks", () => {
     expect(server.calls.map((c) => c.what).slice(0, 2)).toEqual(["post", "attach"]);
   });
 
-  it("of a turn that ended meanwhile is read from the history", async () => {
+  it("of a turn that ended meanwhile is loaded from the history", async () => {
     server.on("post", { chunks: start("t1"), then: "cut" });
     server.on("attach", { status: 204 });
     server.list = [
@@ -102,7 +102,7 @@ describe("a stream that breaks", () => {
     await idle();
   });
 
-  it("for good leaves the choice to the person", async () => {
+  it("permanently lets the user choose", async () => {
     server.on("post", { chunks: [...start("t1"), ...say("Half")], then: "cut" });
     server.on("attach", "down", "down", "down");
     store.start(out("Hi"));
@@ -118,7 +118,7 @@ describe("a conversation that is opened", () => {
     { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "First." }] },
   ];
 
-  it("follows the running turn, and keeps what waits behind it apart", async () => {
+  it("follows the running turn, and keeps queued messages separate", async () => {
     server.list = [...history, { id: "t2:1", role: "user", metadata: { turn_id: "t2" }, parts: [{ type: "text", text: "Two" }] }, { id: "t3:1", role: "user", metadata: { turn_id: "t3" }, parts: [{ type: "text", text: "Three" }] }];
     server.state = { ...server.state, active_turn: { turn_id: "t2", status: "running" } };
     server.on("attach", { chunks: [...start("t2"), ...say("Second.")], then: "wait" });
@@ -128,7 +128,7 @@ describe("a conversation that is opened", () => {
     expect(store.busy).toBe(true);
   });
 
-  it("shows the question that waits, and does not ask for its stream", async () => {
+  it("shows the open question, and does not request its stream", async () => {
     server.list = [history[0], { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "interrupted" }, parts: [{ type: "data-interrupt", id: "t1.q1", data: question }] }];
     server.state = { ...server.state, active_turn: { turn_id: "t1", status: "interrupted" } };
     store.start();
@@ -137,7 +137,7 @@ describe("a conversation that is opened", () => {
     expect(server.calls.some((c) => c.what === "attach")).toBe(false);
   });
 
-  it("that does not exist is missing, and one that cannot be read says so", async () => {
+  it("that does not exist is missing, and one that cannot be loaded shows an error", async () => {
     server.on("list", { status: 404 }).on("state", { status: 404 });
     store.start();
     await until(() => expect(store.snapshot().load).toBe("missing"));
@@ -149,7 +149,7 @@ describe("a conversation that is opened", () => {
     expect(store.snapshot().load).toBe("ready");
   });
 
-  it("goes on from another branch when that is shown", async () => {
+  it("continues another branch when that is shown", async () => {
     server.list = history;
     server.state = { ...server.state, branches: { [ROOT]: ["t1", "t2"] } };
     store.start();
@@ -192,13 +192,13 @@ describe("a conversation that is opened", () => {
   });
 });
 
-describe("the version that a person has chosen", () => {
+describe("the chosen version", () => {
   const version = (turn: string) => [
     { id: `${turn}:1`, role: "user", metadata: { turn_id: turn }, parts: [{ type: "text", text: "One" }] },
     { id: turn, role: "assistant", metadata: { turn_id: turn, finished_reason: "stop" }, parts: [{ type: "text", text: `Of ${turn}.` }] },
   ];
   const heads = () => server.calls.filter((c) => c.what === "list").map((c) => new URL(c.url, "http://x").searchParams.get("head"));
-  /** The page is loaded anew. */
+  /** Reloads the page. */
   const reload = async () => {
     store.stopAll();
     server.calls = [];
@@ -215,7 +215,7 @@ describe("the version that a person has chosen", () => {
     await store.show("t1");
   });
 
-  it("is shown again after a reload, and a message goes on from it, after which it is forgotten", async () => {
+  it("is shown after a reload, and a message continues and then clears it", async () => {
     await reload();
     expect(heads()).toEqual(["t1"]);
     server.on("post", { chunks: [...start("t3"), ...end()] });
@@ -225,7 +225,7 @@ describe("the version that a person has chosen", () => {
     expect(heads()).toEqual([null]);
   });
 
-  it("is forgotten with the newest, and with another answer", async () => {
+  it("is cleared by choosing the newest, and by regenerating", async () => {
     await store.show("t2");
     await reload();
     expect(heads()).toEqual([null]);
@@ -236,7 +236,7 @@ describe("the version that a person has chosen", () => {
     expect(heads()).toEqual([null]);
   });
 
-  it("that the server does not know any more gives way to the newest", async () => {
+  it("that no longer exists is replaced by the newest", async () => {
     server.on("list", { status: 404 });
     await reload();
     expect(heads()).toEqual(["t1", null]);
@@ -245,7 +245,7 @@ describe("the version that a person has chosen", () => {
     expect(heads()).toEqual([null]);
   });
 
-  it("gives way to a turn that runs elsewhere", async () => {
+  it("is replaced by a turn that runs elsewhere", async () => {
     server.state = { ...server.state, active_turn: { turn_id: "t3", status: "running" } };
     server.on("attach", { chunks: [...start("t3"), ...say("New.")], then: "wait" });
     store.stopAll();
@@ -257,7 +257,7 @@ describe("the version that a person has chosen", () => {
   });
 });
 
-describe("a message that the server has not taken", () => {
+describe("a message that the server has not accepted", () => {
   const history = [
     { id: "t1:1", role: "user", metadata: { turn_id: "t1" }, parts: [{ type: "text", text: "One" }] },
     { id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "First." }] },
@@ -277,7 +277,7 @@ describe("a message that the server has not taken", () => {
     await until(() => expect(store.snapshot().problem?.retry).toBe("same"));
   });
 
-  it("is there after a reload, and a retry sends the same", async () => {
+  it("is shown after a reload, and a retry sends the same message", async () => {
     await open();
     expect(texts()).toEqual(["user: One", "assistant: First.", "user: Two"]);
     server.on("post", { chunks: [...start("t2"), ...say("Second."), ...end()] });
@@ -298,13 +298,13 @@ describe("a message that the server has not taken", () => {
     expect(store.snapshot().problem).toBeNull();
   });
 
-  it("is forgotten when its notice is dismissed", async () => {
+  it("is discarded when its notice is dismissed", async () => {
     store.dismiss();
     await open();
     expect(texts()).toEqual(["user: One", "assistant: First."]);
   });
 
-  it("stands where it was written when it was an edit", async () => {
+  it("stays in place if it was an edit", async () => {
     server.state = { ...server.state, branches: { [ROOT]: ["t1"] } };
     await open();
     server.on("post", { status: 429 });
@@ -330,14 +330,14 @@ describe("a question", () => {
     expect(pendingQuestion(store.chat.messages)).toBeNull();
   });
 
-  it("comes back when its answer was refused", async () => {
+  it("is restored when its answer was rejected", async () => {
     server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "No option." } } });
     await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "x" });
     expect(pendingQuestion(store.chat.messages)).not.toBeNull();
     expect(store.snapshot().problem?.message).toBe("This reply doesn't fit the question. Try another one.");
   });
 
-  it("that was answered elsewhere is gone", async () => {
+  it("that was answered elsewhere is removed", async () => {
     server.on("post", { status: 400, body: { error: { code: "no_pending_interrupt", message: "x" } } });
     server.list = [{ id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "stop" }, parts: [{ type: "text", text: "Done elsewhere." }] }];
     await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "audit" });
@@ -353,7 +353,7 @@ describe("while a turn runs", () => {
     await until(() => expect(texts()).toEqual(["user: One", "assistant: Half"]));
   });
 
-  it("a message talks over it, and what was written stays, marked", async () => {
+  it("a message supersedes it, and the partial answer stays, marked", async () => {
     server.on("post", { chunks: [...start("t2"), ...say("Second."), ...end()] });
     await store.send(out("Two"));
     expect(texts()).toEqual(["user: One", "assistant: Half", "user: Two", "assistant: Second."]);
@@ -361,7 +361,7 @@ describe("while a turn runs", () => {
     expect(server.posts()[1]).toMatchObject({ on_busy: "supersede" });
   });
 
-  it("a message waits behind it when it is told to", async () => {
+  it("a message can be queued behind it", async () => {
     server.on("post", { chunks: start("t2"), then: "wait" });
     await store.send(out("Two", { onBusy: "enqueue" }));
     expect(store.snapshot().queued).toMatchObject([{ text: "Two", turnId: "t1" }]);
@@ -369,7 +369,7 @@ describe("while a turn runs", () => {
     expect(texts()).toEqual(["user: One", "assistant: Half"]);
   });
 
-  it("a waiting message that the server did not take can be sent again, as itself", async () => {
+  it("a queued message that the server did not accept can be retried with its id", async () => {
     server.on("post", { status: 429 }, { chunks: start("t2"), then: "wait" });
     await store.send(out("Two", { onBusy: "enqueue" }));
     const [q] = store.snapshot().queued;
@@ -379,7 +379,7 @@ describe("while a turn runs", () => {
     expect(server.posts()[2]).toEqual(server.posts()[1]);
   });
 
-  it("a waiting message that the server did not take is not lost with what the server says", async () => {
+  it("a queued message that the server did not accept survives a reload of the history", async () => {
     server.on("post", { status: 429 });
     await store.send(out("Two", { onBusy: "enqueue" }));
     server.state = { ...server.state, active_turn: { turn_id: "t1", status: "running" } };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { nextPace, START, type Pace } from "./usePaced";
 
-/** Plays lists that arrive at times and records what is shown when. */
+/** Plays lists with arrival times and records what is shown when. */
 function play(arrivals: [at: number, items: string[]][], until: number): [number, string | undefined][] {
   let pace: Pace<string> = START;
   const seen: [number, string | undefined][] = [];
@@ -17,6 +17,6 @@ function play(arrivals: [at: number, items: string[]][], until: number): [number
 
 it("statuses that come at once are each shown for 300 ms", () => expect(play([[0, ["a"]], [10, ["a", "b", "c"]]], 1500)).toEqual([[0, "a"], [300, "b"], [600, "c"]]));
 it("a slow status is shown as it comes", () => expect(play([[0, ["a"]], [700, ["a", "b"]]], 1500)).toEqual([[0, "a"], [700, "b"]]));
-it("the end of a turn drops what is queued, once the one shown had its time", () =>
+it("the end of a turn drops queued statuses after the current one was shown long enough", () =>
   expect(play([[0, ["a", "b", "c"]], [100, []]], 1500)).toEqual([[0, "a"], [300, undefined]]));
 it("a status that changes its words in place is shown at once", () => expect(play([[0, ["a"]], [50, ["a2"]]], 500)).toEqual([[0, "a"], [50, "a2"]]));

@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A server that answers in order, then says nothing. */
+/** A server that answers in order, then stays silent. */
 async function open(_: string, signal: AbortSignal): Promise<EventStream> {
   signals.push(signal);
   const answer = answers.shift() ?? "hang";
@@ -40,14 +40,14 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const status: TurnEvent = { type: "status", node: "n", message: "m" };
 const interrupt = (id: string): TurnEvent => ({ type: "interrupt", interrupt_id: id, interrupt_type: "text_input", message: "?" });
 
-it("tells of the first thing that happens, and is over", async () => {
+it("reports the first event, then ends", async () => {
   answers = [[status, status]];
   watch.start(undefined, looked);
   await pass(10_000);
   expect([looked.mock.calls.length, changed.mock.calls.length, opened()]).toEqual([1, 1, 1]);
 });
 
-it("takes what led to the open question for known", async () => {
+it("ignores events before the open question", async () => {
   answers = [[status, interrupt("q1")]];
   watch.start("q1", looked);
   await pass(50);
@@ -80,7 +80,7 @@ it("waits as long as the server asks for", async () => {
   expect(opened()).toBe(2);
 });
 
-it("leaves nothing behind on its signal, however often it comes again", async () => {
+it("removes its listeners from the signal on every reconnect", async () => {
   const added = vi.spyOn(AbortSignal.prototype, "addEventListener");
   const removed = vi.spyOn(AbortSignal.prototype, "removeEventListener");
   answers = Array.from({ length: 20 }, () => new ApiError(503, "", ""));

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 let last = 0;
-/** A deletion of something new, and its notice. */
+/** A deletion and its notice. */
 function deletion() {
   const d = { path: `/api/things/${++last}`, text: "It was deleted.", onUndo: vi.fn(), onDeleted: vi.fn() };
   deleteLater(d);
@@ -41,7 +41,7 @@ describe("a deletion", () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
-  it("is sent at once when the page is left", () => {
+  it("is sent at once when the page closes", () => {
     const fetched = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response());
     const d = deletion();
     dispatchEvent(new Event("pagehide"));
@@ -50,7 +50,7 @@ describe("a deletion", () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
-  it("that is refused says so, unless it was deleted already", async () => {
+  it("that fails shows an error, unless the item was already deleted", async () => {
     sent.mockRejectedValueOnce(new ApiError(503, "", "Not now."));
     deletion().end();
     await vi.waitFor(() => expect(toast.error).toHaveBeenCalledWith(expect.stringContaining("Not now.")));

@@ -44,8 +44,8 @@ const asks = (interrupt_type: string, message: string, ...tools: string[]): Ques
   tool_calls: tools.map((name, i) => ({ id: String(i), name, arguments: {}, editable: false })),
 });
 
-describe("what the server says", () => {
-  it("is said in the page's words", () => {
+describe("the server's texts", () => {
+  it("are translated into the page's texts", () => {
     expect(question(asks("action_choice", "I'm not sure what action you'd like. Please choose:"))).toBe("What would you like to do with your documents?");
     expect(question(asks("doc_choice", 'I could not find "a.b. c". Which document do you mean?'))).toBe('I couldn\'t find "a.b. c". Which document do you mean?');
     expect(question(asks("tool_approval", "May I run tracker__create_ticket?", "tracker__create_ticket"))).toBe("Allow “Create ticket” (tracker)?");
@@ -63,7 +63,7 @@ describe("what the server says", () => {
     expect(markRemovedQuotes("It is [quotation removed: not in the sources].")).toBe("It is ⚠ Unverified quote removed.");
   });
 
-  it("is shown as it came when the page does not know it", () => {
+  it("are shown unchanged when the page has no translation", () => {
     expect(question(asks("text_input", "How many?"))).toBe("How many?");
     expect(option("text_input", { id: "x", label: "Some" })).toBe("Some");
     expect(status({ node: "new_step", message: "Counting..." })).toBe("Counting...");
@@ -71,7 +71,7 @@ describe("what the server says", () => {
     expect(toolTitle("constructor")).toBe("“Constructor”");
   });
 
-  it("has every sentence that the page knows", () => {
+  it("include every sentence that the page translates", () => {
     const root = path.resolve(import.meta.dirname, "../../..");
     const sources = ["api", "chat", "retrieval", "activities", "llm"].flatMap((dir) => goFiles(path.join(root, dir))).map((f) => readFileSync(f, "utf8")).join("\n");
     expect(Object.keys(en.server).filter((sentence) => !sources.includes(JSON.stringify(sentence)))).toEqual([]);
@@ -93,7 +93,7 @@ const BRAND = "Palaver";
 const isText = (s: string): boolean => /\p{L}/u.test(s.replaceAll(BRAND, ""));
 const isSentence = (s: string): boolean => /^[A-Z][a-z']*[ .]|^[A-Z][a-z]+\.\.\.$/.test(s);
 
-/** Texts of a source file that a person would read: in JSX, in attributes that are shown, and whatever looks like a sentence. */
+/** User-visible texts of a source file: in JSX, in visible attributes, and anything that looks like a sentence. */
 function literals(node: unknown, found: string[], shown = false): string[] {
   if (Array.isArray(node)) for (const n of node) literals(n, found, shown);
   if (typeof node !== "object" || node === null || Array.isArray(node)) return found;

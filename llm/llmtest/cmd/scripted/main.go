@@ -1,5 +1,5 @@
-// Command scripted serves the scripted model for benches and for trying the
-// product without a provider: point LLM_BASE_URL at what it prints.
+// Command scripted serves the scripted model for benchmarks and for trials
+// without a provider: set LLM_BASE_URL to the URL that it prints.
 package main
 
 import (
@@ -16,13 +16,13 @@ import (
 
 func main() {
 	host := flag.String("host", "127.0.0.1", "address to listen on")
-	port := flag.String("port", "4011", "port to listen on; 0 takes a free one")
+	port := flag.String("port", "4011", "port to listen on; 0 picks a free one")
 	var pace llmtest.Pace
 	flag.DurationVar(&pace.Structured, "structured", 0, "time before a structured answer")
 	flag.DurationVar(&pace.FirstToken, "first-token", 0, "time before the first token of a streamed answer")
 	flag.DurationVar(&pace.PerToken, "per-token", 0, "time between tokens")
 	flag.IntVar(&pace.Tokens, "tokens", 0, "tokens of a streamed answer; 0: a short quotation")
-	flag.BoolVar(&pace.Stamped, "stamped", false, "make each token say when it was sent")
+	flag.BoolVar(&pace.Stamped, "stamped", false, "put the time of sending into each token")
 	flag.Parse()
 
 	s, err := llmtest.Listen(net.JoinHostPort(*host, *port), pace)
