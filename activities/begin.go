@@ -26,7 +26,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
 	b := Begun{
-		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch,
+		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, NoWebSearch: t.Content.NoWebSearch,
 		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
 		NoImages: a.cannotSeeImages(t.Content.Attachments),
 	}

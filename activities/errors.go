@@ -64,7 +64,7 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 		out := a.modelError(ctx, step, model)
 		if final(out) {
 			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint)
-			a.storeHint(ctx, ref, model.Hint)
+			a.storeHint(ctx, ref, model)
 		} else {
 			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)
 		}
@@ -182,14 +182,18 @@ func interrupted(step string) error {
 	return expected("interrupted", step, ErrTypeInterrupted, temporal.ApplicationErrorOptions{NextRetryDelay: workerStopRetryDelay})
 }
 
-// storeHint stores the failure hint, which Settle adds to the message. Best effort.
-func (a *Activities) storeHint(ctx context.Context, ref TurnRef, hint string) {
-	if hint == "" || ref.TurnID == "" {
+// storeHint stores the failure hint, which Settle puts into the turn's end. Best effort.
+func (a *Activities) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
+	if e.Hint == "" || ref.TurnID == "" {
 		return
+	}
+	key := chat.TextFailureHint
+	if e.ForOperators {
+		key = chat.TextOperatorHint
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
 	defer cancel()
-	if err := a.putTexts(ctx, ref, db.Text{Key: chat.TextFailureHint, Text: hint}); err != nil {
+	if err := a.putTexts(ctx, ref, db.Text{Key: key, Text: e.Hint}); err != nil {
 		a.logOf(ref).Warn("storing the failure hint failed", "error", err)
 	}
 }

@@ -56,15 +56,16 @@ func (a *Activities) inferIntent(ctx context.Context, ref TurnRef, t chat.Turn) 
 		return Intent{}, err
 	}
 	in, err := a.classify(ctx, ref, t, content)
-	in.WebSearch = in.WebSearch || web
+	in.WebSearch = (in.WebSearch || web) && !t.Content.NoWebSearch
 	return in, err
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
-// current information. Years and terms in the names of documents do not count.
+// current information. Years and terms in the names of documents do not count. A person
+// can forbid it.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
-	if t.Content.WebSearch {
-		return true, nil
+	if t.Content.WebSearch || t.Content.NoWebSearch {
+		return t.Content.WebSearch, nil
 	}
 	text := language.ReplaceNames(t.Content.Message, content.Labels(), " ")
 	if !intent.AsksForCurrent(text, a.now()) {

@@ -120,6 +120,17 @@ func TestWebSearchIsWantedWhenOneOfItsThreeSourcesAsks(t *testing.T) {
 	}
 }
 
+func TestForbiddenWebSearchIsNotInferred(t *testing.T) {
+	for _, action := range []chat.Action{"", chat.Inquire} {
+		b := setup(t)
+		answer := intentOf(chat.Inquire, chat.High)
+		answer.WebSearch = true
+		b.model.answers = []any{answer}
+		got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "What are the latest rules today?", Action: action, NoWebSearch: true}))
+		require.False(t, got.WebSearch, "action %q", action)
+	}
+}
+
 func TestYearsInDocumentNamesDoNotAskForWebSearch(t *testing.T) {
 	b := setup(t)
 	b.doc("Travel Policy 2031", "Text.")

@@ -27,6 +27,7 @@ type material struct {
 	prompt.Material
 	texts       map[string]string
 	attachments []string
+	noWeb       bool // the person forbade searches of the web
 	offered     []tools.Tool
 }
 
@@ -78,6 +79,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	m.Action, m.Web = r.Action, r.Web
 	m.Message, m.FreeText = turn.Content.Message, tagged.TextWithout(turn.Content.Message)
 	m.Quotable = []string{turn.Content.Message}
+	m.noWeb = turn.Content.NoWebSearch
 	m.attachments, m.Pictures = turn.Content.Attachments, len(turn.Content.Attachments)
 	m.Documents = prompt.Known(docs)
 	m.AddPassages(hits)

@@ -108,7 +108,7 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Metadata: map[string]any{"finished_reason": finished, "interrupted": true, "interrupted_reason": reason},
-		Terminal: terminal(e, "", text, nil), Hidden: e.Hidden, At: a.now().UTC().Truncate(time.Millisecond),
+		Terminal: terminal(e, nil, text, nil), Hidden: e.Hidden, At: a.now().UTC().Truncate(time.Millisecond),
 	}
 	for _, entry := range e.Log {
 		if !entry.Type.Terminal() {
@@ -158,7 +158,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	ref := transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
-		Terminal: terminal(e, texts[chat.TextFailureHint], text, citations),
+		Terminal: terminal(e, texts, text, citations),
 		Title:    chat.TitleFrom(t.Content.Message),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.now().UTC().Truncate(time.Millisecond),
@@ -230,7 +230,7 @@ func (a *Activities) endText(ctx context.Context, e Ending, texts map[string]str
 	return strings.TrimSpace(strings.Join(pieces, "\n\n")), nil
 }
 
-func terminal(e Ending, hint, text string, citations []chat.Citation) chat.Event {
+func terminal(e Ending, texts map[string]string, text string, citations []chat.Citation) chat.Event {
 	out := chat.Event{N: e.Kept + len(e.Log) + 1, TurnID: e.TurnID, ThreadID: e.ThreadID}
 	switch e.Status {
 	case chat.TurnCompleted:
@@ -240,11 +240,16 @@ func terminal(e Ending, hint, text string, citations []chat.Citation) chat.Event
 			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Usage: e.Usage,
 		}
 	case chat.TurnCancelled:
-		out.Type, out.Reason, out.Partial, out.Usage = chat.EventCancelled, e.Reason, text, &e.Usage
+		out.Type, out.Reason, out.Channel, out.Partial, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, &e.Usage
 	default:
 		out.Type, out.Code, out.Partial, out.Usage = chat.EventFailed, e.Code, text, &e.Usage
 		out.Message, out.Retryable = chat.FailureMessage(e.Code)
-		if hint != "" && strings.HasPrefix(e.Code, "model_") {
+		if !strings.HasPrefix(e.Code, "model_") {
+			break
+		}
+		if out.Hint = texts[chat.TextOperatorHint]; out.Hint != "" {
+			out.Message = chat.ModelNotAvailable
+		} else if hint := texts[chat.TextFailureHint]; hint != "" {
 			out.Message += " " + hint
 		}
 	}
@@ -272,6 +277,9 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 	}
 	reason := string(e.Reason)
 	m["finished_reason"] = "cancelled"
+	if e.Channel != "" {
+		m["cancelled_by"] = e.Channel
+	}
 	if e.Status == chat.TurnFailed {
 		m["finished_reason"] = "error"
 		reason = e.Code

@@ -134,6 +134,16 @@ func TestFailureMessageSaysWhatToDo(t *testing.T) {
 	require.False(t, got.Retryable)
 }
 
+func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
+	b := setup(t)
+	ref := b.say("Tell me")
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextOperatorHint, "Check LLM_API_KEY."))
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: written1[:1]})
+	got := b.terminal(ref)
+	require.Equal(t, chat.ModelNotAvailable, got.Message)
+	require.Equal(t, "Check LLM_API_KEY.", got.Hint)
+}
+
 func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	b := setup(t)
 	d1, d2 := b.doc("Circular", "1."), b.doc("Policy", "2.")

@@ -105,19 +105,21 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 			MaxTokens:   prompt.MaxAnswerTokens,
 		},
 		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
-		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated),
+		offered: a.offeredTools(ctx, r.Owner, turn.Content.Agent, e.Truncated, turn.Content.NoWebSearch),
 	}, nil
 }
 
 // offeredTools are the tools for a model call. The tool that reads on in a long
-// result is offered only when a result was truncated.
-func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut bool) []tools.Tool {
+// result is offered only when a result was truncated, and those that reach the web only
+// when the person has not forbidden it.
+func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
 	var out []tools.Tool
 	info, _ := a.Agents.Find(agent)
 	for _, t := range a.Tools.Tools(ctx, owner, info) {
-		if cut || t.Name != tools.ReadResultName {
-			out = append(out, t)
+		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web {
+			continue
 		}
+		out = append(out, t)
 	}
 	return out
 }

@@ -251,6 +251,32 @@ func TestLongToolResultIsTruncatedAndCanBeReadOn(t *testing.T) {
 	require.Contains(t, prompt[len(prompt)-1].Text, chat.CallID(r.TurnID, 1))
 }
 
+func TestToolsOfTheWebAreNotOfferedWhenItIsForbidden(t *testing.T) {
+	b := setup(t)
+	web := noting("web__search")
+	web.Web = true
+	b.equip(noting("look"), web)
+	b.model.stream = streamText("Fine.")
+	for forbidden, want := range map[bool][]string{false: {"look", "web__search"}, true: {"look"}} {
+		var offered []string
+		r := ThinkRequest{TurnRef: b.begin(chat.Content{Message: "Look", Agent: chat.AgentAssistant, NoWebSearch: forbidden}), Stage: Stage{Piece: 1}}
+		must[Written](b, b.Think, r)
+		for _, tool := range b.model.last().Tools {
+			offered = append(offered, tool.Name)
+		}
+		require.ElementsMatch(t, want, offered, "the assistant, forbidden %t", forbidden)
+
+		w := b.question("How many?", leave)
+		w.TurnRef = b.begin(chat.Content{Message: "How many?", NoWebSearch: forbidden})
+		offered = nil
+		must[Written](b, b.Write, w)
+		for _, tool := range b.model.last().Tools {
+			offered = append(offered, tool.Name)
+		}
+		require.ElementsMatch(t, want, offered, "documents, forbidden %t", forbidden)
+	}
+}
+
 func TestEarlierTurnsShowTheirCallsAndAMissingResultIsFilledIn(t *testing.T) {
 	b := setup(t)
 	b.equip(noting("look"), sending(nothing))
@@ -337,7 +363,7 @@ func TestAssistantPromptNamesTaggedDocuments(t *testing.T) {
 	b.model.stream = streamText("Leave.")
 	must[Written](b, b.Think, r)
 	prompt := b.model.last().Messages
-	require.Contains(t, prompt[len(prompt)-1].Text, "Leave Policy, id "+d)
+	require.Contains(t, prompt[len(prompt)-1].Text, `{"id":"`+d+`","title":"Leave Policy"}`)
 	require.Equal(t, []llm.Document{{ID: d, Title: "Leave Policy"}}, b.model.last().Facts.Documents)
 }
 

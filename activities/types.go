@@ -68,11 +68,13 @@ type Begun struct {
 	Agent     chat.Agent  `json:"agent"`
 	Action    chat.Action `json:"action,omitempty"` // explicit action
 	WebSearch bool        `json:"web,omitempty"`    // requested by the person
-	Settled   bool        `json:"settled,omitempty"`
-	Cancelled bool        `json:"cancelled,omitempty"` // by a cancel that came before the submit
-	Approved  []string    `json:"approved,omitempty"`  // tools that need no approval on this branch
-	NoImages  bool        `json:"no_images,omitempty"` // the message has pictures that the model cannot see
-	RunID     string      `json:"run,omitempty"`
+	// NoWebSearch: the person forbade it.
+	NoWebSearch bool     `json:"no_web,omitempty"`
+	Settled     bool     `json:"settled,omitempty"`
+	Cancelled   bool     `json:"cancelled,omitempty"` // by a cancel that came before the submit
+	Approved    []string `json:"approved,omitempty"`  // tools that need no approval on this branch
+	NoImages    bool     `json:"no_images,omitempty"` // the message has pictures that the model cannot see
+	RunID       string   `json:"run,omitempty"`
 	// Unsaved: the database is unavailable, and the agent can begin without. The turn's
 	// row, its parent and the earlier messages are still unknown.
 	Unsaved bool `json:"unsaved,omitempty"`
@@ -241,8 +243,9 @@ type Ending struct {
 	TurnRef
 	Status    chat.TurnStatus   `json:"status"`
 	Reason    chat.CancelReason `json:"reason,omitempty"`
-	Code      string            `json:"code,omitempty"` // failed
-	Log       []chat.Entry      `json:"log"`            // after the Kept first entries, which are texts of the turn
+	Channel   chat.Channel      `json:"channel,omitempty"` // of a person's cancel
+	Code      string            `json:"code,omitempty"`    // failed
+	Log       []chat.Entry      `json:"log"`               // after the Kept first entries, which are texts of the turn
 	Kept      int               `json:"kept,omitempty"`
 	Action    chat.Action       `json:"action,omitempty"`
 	Inference chat.Confidence   `json:"inference,omitempty"`

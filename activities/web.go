@@ -38,7 +38,7 @@ func (a *Activities) WordWebQuery(ctx context.Context, r QueryRequest) (chat.Usa
 
 func (a *Activities) wordWebQuery(ctx context.Context, r QueryRequest) (chat.Usage, error) {
 	t, err := a.turn(ctx, r.TurnRef)
-	if err != nil {
+	if err != nil || t.Content.NoWebSearch {
 		return chat.Usage{}, err
 	}
 	docs, err := a.visible(ctx, r.Owner, r.DocIDs)
@@ -78,6 +78,9 @@ func (a *Activities) SearchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 }
 
 func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, error) {
+	if t, err := a.turn(ctx, ref); err != nil || t.Content.NoWebSearch {
+		return WebResult{}, err
+	}
 	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
 	if err != nil {
 		return WebResult{}, err

@@ -50,6 +50,16 @@ func TestWebSearchThatIsNotConfiguredCallsNothing(t *testing.T) {
 	require.False(t, must[bool](b, b.WebConfigured, ref))
 }
 
+func TestForbiddenWebSearchCallsNothing(t *testing.T) {
+	b := setup(t)
+	b.web.on = true
+	ref := b.begin(chat.Content{Message: "latest?", NoWebSearch: true})
+	require.Zero(t, must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref}))
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextWebQuery, "query"))
+	require.Zero(t, must[WebResult](b, b.SearchWeb, ref))
+	require.Zero(t, b.model.calls())
+}
+
 func TestFailedWebSearchIsAResult(t *testing.T) {
 	b := setup(t)
 	b.web.on = true

@@ -42,7 +42,7 @@ func (a *Activities) addToolsAndImages(ctx context.Context, r WriteRequest, m *m
 		return err
 	}
 	if !a.Model.Info().Offline {
-		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.Calls.Truncated)
+		m.offered = a.offeredTools(ctx, r.Owner, chat.AgentDocuments, m.Calls.Truncated, m.noWeb)
 		m.HasTools = len(m.offered) > 0
 	}
 	m.Message += a.unseenImagesNote(m.attachments)

@@ -384,7 +384,8 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 		"without a time":         {&llm.Error{Code: chat.CodeModelTimeout, Retryable: true, Err: errors.New(planted)}, 0, chat.CodeModelTimeout, false, firstBackoff},
 		"longer than the budget": {&llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, RetryAfter: time.Minute, Err: errors.New(planted)}, 0, chat.CodeModelUnavailable, true, 0},
 		"budget used up":         {&llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New(planted)}, 45 * time.Second, chat.CodeModelUnavailable, true, 0},
-		"bad key":                {&llm.Error{Code: chat.CodeModelRejected, Hint: "Check OPENAI_API_KEY.", Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
+		"bad key":                {&llm.Error{Code: chat.CodeModelRejected, Hint: "Check OPENAI_API_KEY.", ForOperators: true, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
+		"filtered":               {&llm.Error{Code: chat.CodeModelRejected, Hint: "Filtered.", Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
 		"an unexpected error":    {errors.New(planted), 0, chat.CodeInternal, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -404,7 +405,12 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 			}
 			var model *llm.Error
 			if errors.As(tc.err, &model) && model.Hint != "" {
-				require.Equal(t, model.Hint, b.texts(r.TurnRef)[chat.TextFailureHint])
+				key, other := chat.TextFailureHint, chat.TextOperatorHint
+				if model.ForOperators {
+					key, other = other, key
+				}
+				require.Equal(t, model.Hint, b.texts(r.TurnRef)[key])
+				require.NotContains(t, b.texts(r.TurnRef), other)
 			}
 		})
 	}

@@ -38,7 +38,7 @@ func (s *server) answer(ctx context.Context, who identity.Caller, r chat.Resume)
 	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
 		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
 	}
-	r.Owner, r.InterruptID = who.ID, state.Pending.ID
+	r.Owner, r.InterruptID, r.Channel = who.ID, state.Pending.ID, who.Channel
 	if r.Value.Type == "" { // the dialect answers any question
 		r.Value.Type = state.Pending.Type
 	}

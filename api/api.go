@@ -49,12 +49,13 @@ type Config struct {
 	StreamMode     string // for requests without stream_mode; default StreamEvents
 	Identity       identity.Config
 	Limits         limits.Config
-	MaxUploadBytes int64           // default 50 MB
-	Hosts          *guard.Hosts    // that requests may be addressed to; default loopback only
-	Features       map[string]bool // shown by /api/config
-	ClockOffset    time.Duration   // added to the clock for new ids and creation times; for tests
-	AnswerTimeout  time.Duration   // default AnswerTimeout; shorter in tests
-	BodyTimeout    time.Duration   // default request.BodyTimeout; shorter in tests
+	MaxUploadBytes int64            // default 50 MB
+	Hosts          *guard.Hosts     // that requests may be addressed to; default loopback only
+	Operators      *guard.Operators // who may read metrics and the details of readiness; default local ones
+	Features       map[string]bool  // shown by /api/config
+	ClockOffset    time.Duration    // added to the clock for new ids and creation times; for tests
+	AnswerTimeout  time.Duration    // default AnswerTimeout; shorter in tests
+	BodyTimeout    time.Duration    // default request.BodyTimeout; shorter in tests
 }
 
 // Deps is what the API depends on.
@@ -92,6 +93,9 @@ type server struct {
 	openAPI  openapi.Document
 	ping     time.Duration // interval of the comment lines that keep streams open
 	grace    time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
+
+	// expiry fires when a caller's token expires; tests replace it.
+	expiry func(identity.Caller) (expired <-chan time.Time, stop func())
 
 	answerTimeout time.Duration
 	routeTimes    map[string]time.Duration // by method and path
@@ -136,19 +140,24 @@ func newServer(d Deps) (*server, error) {
 	if d.Config.Hosts == nil {
 		d.Config.Hosts, _ = guard.NewHosts("", "")
 	}
+	if d.Config.Operators == nil {
+		d.Config.Operators = guard.NewOperators("")
+	}
+	d.Config.Identity.Sessions = d.Store
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
 	if d.Metrics == nil {
 		d.Metrics = prometheus.NewRegistry()
 	}
-	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace,
+	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace, expiry: identity.Caller.Expiry,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
 	s.disconnects.s = s
 	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, Recount: s.recountBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
 	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
-	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: describe, Log: d.Log, Stop: d.Stop, Ping: pingInterval})
+	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: describe, Log: d.Log, Stop: d.Stop, Ping: pingInterval, AllowedNames: d.Config.Hosts.Named(),
+		Expiry: func(who identity.Caller) (<-chan time.Time, func()) { return s.expiry(who) }})
 	var err error
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (s *server) Cancel(c *gin.Context, in dialect.Cancel) error {
 		status = string(turn.Status)
 	case known:
 		status = dialect.Cancelling
-		open, err := s.Threads.Cancel(ctx, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason})
+		open, err := s.Threads.Cancel(ctx, turn.ThreadID, chat.Cancel{TurnID: turn.ID, Reason: in.Reason, Channel: who.Channel})
 		if err != nil {
 			return problem.Engine(err)
 		}

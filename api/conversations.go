@@ -81,7 +81,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		v.ID = p.UUID("id", *b.ID)
 	}
 	if b.Title != nil {
-		v.Title = strings.TrimSpace(*b.Title)
+		v.Title = chat.OneLine(*b.Title)
 		p.Text("title", v.Title, 0, maxTitle)
 	}
 	message := ""
@@ -173,7 +173,7 @@ func (s *server) patchConversation(c *gin.Context) error {
 		return problem.Invalid("title", "is missing")
 	}
 	var p dialect.Problems
-	title := strings.TrimSpace(*b.Title)
+	title := chat.OneLine(*b.Title)
 	p.Text("title", title, 1, maxTitle)
 	if err := p.Err(); err != nil {
 		return err

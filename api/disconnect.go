@@ -162,7 +162,7 @@ func (s *server) cancelUnfollowed(t chat.Turn) {
 		return
 	}
 	if err == nil {
-		_, err = s.Threads.Cancel(ctx, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected})
+		_, err = s.Threads.Cancel(ctx, t.ThreadID, chat.Cancel{TurnID: t.ID, Reason: chat.Disconnected, Channel: chat.ByServer})
 	}
 	if err != nil {
 		s.Log.Warn("cancelling the turn of a disconnected client failed", "turn", t.ID, "run", t.StreamRunID, "error", err)

@@ -135,7 +135,7 @@ func (s *server) readText(c *gin.Context) (upload, error) {
 		return upload{}, err
 	}
 	var p dialect.Problems
-	title := strings.TrimSpace(b.Title)
+	title := chat.OneLine(b.Title)
 	p.Text("title", title, 1, maxDocTitle)
 	if strings.TrimSpace(b.Text) == "" {
 		p.Add("text", "must not be empty")
@@ -180,7 +180,7 @@ func (s *server) readForm(c *gin.Context) (upload, error) {
 			if err != nil {
 				return upload{}, s.formError(err)
 			}
-			u.title = strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
+			u.title = chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD"))
 		case part.FormName() == "file" && !seen:
 			seen = true
 			if err := s.readFile(part, &u); err != nil {
@@ -219,12 +219,7 @@ func (s *server) formError(err error) error {
 
 // titleOf derives a document's title from its file name.
 func titleOf(name string) string {
-	title := strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return -1
-		}
-		return r
-	}, strings.TrimSuffix(name, path.Ext(name))))
+	title := chat.OneLine(strings.ReplaceAll(strings.TrimSuffix(name, path.Ext(name)), "\x00", ""))
 	if title == "" || title == "." || title == "/" {
 		return "Untitled"
 	}

@@ -114,6 +114,7 @@ type engine struct {
 	runs        int64
 	agent       chat.Agent // of every thread
 	cancels     []chat.Cancel
+	resumes     []chat.Resume
 	submits     []chat.Submit
 	deleted     []string
 	ingested    []string
@@ -222,6 +223,7 @@ func (e *engine) Resume(_ context.Context, r chat.Resume) error {
 		return &chat.Refused{Code: chat.CodeBadResume, Message: why}
 	}
 	u.pending = nil
+	e.resumes = append(e.resumes, r)
 	u.answer <- r.Value
 	return nil
 }

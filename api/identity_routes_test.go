@@ -96,6 +96,8 @@ var walk = map[string]route{
 
 	"GET /api/me": {ways: harmless(200, "/api/me", "")},
 	"PUT /api/me": {ways: harmless(200, "/api/me", `{}`)},
+	// It names no user. What it does to its caller: TestEndedSessionsAreRefusedEverywhere.
+	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},
 
 	"POST /api/chat": {ways: func(o, mine owned) []way {
 		return []way{

@@ -210,6 +210,34 @@ func TestClaimsOfATokenAreChecked(t *testing.T) {
 	}
 }
 
+func TestIssuerOfATokenIsChecked(t *testing.T) {
+	t.Parallel()
+	const issuer = "https://project.supabase.co/auth/v1"
+	es := newSigner(t, "es", jwt.SigningMethodES256)
+	b := setup(t, newJWKS(t, es).with(jwtSecret), func(d *Deps) { d.Config.Identity.Issuer = issuer })
+	for name, c := range map[string]struct {
+		issuer any
+		status int
+	}{
+		"this project's":  {issuer, 200},
+		"another's":       {"https://other.supabase.co/auth/v1", 401},
+		"with more":       {issuer + "/", 401},
+		"in other case":   {strings.ToUpper(issuer), 401},
+		"nobody's":        {nil, 401},
+		"of nothing":      {"", 401},
+		"of another type": {[]string{issuer}, 401},
+	} {
+		for kind, token := range map[string]string{
+			"key":    es.sign(t, jwt.MapClaims{"iss": c.issuer}),
+			"secret": signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"iss": c.issuer}),
+		} {
+			if res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token); res.StatusCode != c.status {
+				t.Errorf("%s, by %s: status %d, want %d", name, kind, res.StatusCode, c.status)
+			}
+		}
+	}
+}
+
 func TestKeyIsRefusedWithAnotherKindsAlgorithm(t *testing.T) {
 	t.Parallel()
 	es, rs := newSigner(t, "es", jwt.SigningMethodES256), newSigner(t, "rs", jwt.SigningMethodRS256)

@@ -29,6 +29,7 @@ func (b mcpBackend) CheckVisible(ctx context.Context, owner, field string, ids [
 }
 
 func (b mcpBackend) Ask(ctx context.Context, who identity.Caller, in dialect.Submit) (chat.Turn, *follow.Viewer, error) {
+	who.Channel = chat.ByMCP
 	made, err := b.s.submit(ctx, who, in)
 	if err != nil {
 		return chat.Turn{}, nil, err
@@ -47,6 +48,7 @@ func (b mcpBackend) Question(ctx context.Context, owner, threadID string) (*chat
 }
 
 func (b mcpBackend) Answer(ctx context.Context, who identity.Caller, r chat.Resume) (chat.Turn, *follow.Viewer, error) {
+	who.Channel = chat.ByMCP
 	turn, _, err := b.s.answer(ctx, who, r)
 	if err != nil {
 		return chat.Turn{}, nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -48,5 +49,26 @@ func (s *server) putMe(c *gin.Context) error {
 		return err
 	}
 	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, b})
+	return nil
+}
+
+// endSessions signs an anonymous caller out, here or elsewhere.
+func (s *server) endSessions(c *gin.Context) error {
+	who, which := identity.Of(c), c.Query("which")
+	switch {
+	case which != "" && which != "this" && which != "others" && which != "all":
+		return problem.Invalid("which", "must be this, others or all")
+	case which == "others" || which == "all":
+		if !who.Anonymous { // tokens and a proxy's users end where they were made
+			return problem.Invalid("which", "must be this: only the sessions of anonymous callers are kept here")
+		}
+		if err := s.identity.EndSessions(c, who.ID, which == "others"); err != nil {
+			return err
+		}
+		s.Log.Info("sessions ended", "request_id", request.ID(c), "which", which)
+	default:
+		s.identity.SignOut(c)
+	}
+	c.Status(http.StatusNoContent)
 	return nil
 }

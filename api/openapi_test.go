@@ -209,6 +209,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}
+	c.call(204, "DELETE", "/api/me/sessions?which=all", nil)
 	if missing := promised.missing(); len(missing) > 0 {
 		t.Errorf("the document has what this tour has not seen:\n%s", strings.Join(missing, "\n"))
 	}

@@ -25,16 +25,19 @@ const mcpMessages = "MCPMessage"
 func (s *server) operations() []openapi.Operation {
 	all := []openapi.Operation{
 		{Route: "GET /healthz", Handle: s.health, Probe: true, Group: groupServer, Open: true, About: "Whether the process answers.", Answers: openapi.OK(healthJSON{})},
-		{Route: "GET /readyz", Handle: s.ready, Probe: true, Group: groupServer, Open: true, About: "Whether everything that every answer needs is there.",
+		{Route: "GET /readyz", Handle: s.ready, Probe: true, Group: groupServer, Open: true, About: "Whether everything that every answer needs is there. Operators also read which part is down.",
 			Answers: append(openapi.OK(readyJSON{}), openapi.Answer{Status: http.StatusServiceUnavailable, JSON: readyJSON{}})},
-		{Route: "GET /metrics", Handle: s.metrics.serve, Group: groupServer, Open: true, About: "Metrics, for Prometheus.",
-			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "text/plain"}}},
+		{Route: "GET /metrics", Handle: s.serveMetrics, Group: groupServer, Open: true, About: "Metrics, for Prometheus, with METRICS_TOKEN as bearer token or from the same host.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "text/plain"}}, Errors: []int{http.StatusForbidden}},
 		{Route: "GET /openapi.json", Handle: s.openAPI.Serve, Group: groupServer, Open: true, About: "This document.",
 			Answers: append(openapi.OK(map[string]any{}, "ETag"), openapi.Answer{Status: http.StatusNotModified})},
 		{Route: "GET /api/config", Handle: s.config, Group: groupServer, Open: true, About: "What a page needs to know before it draws itself.", Answers: openapi.OK(configJSON{})},
 
 		{Route: "GET /api/me", Handle: s.me, Group: groupCaller, About: "Who the caller is.", Answers: openapi.OK(meJSON{})},
 		{Route: "PUT /api/me", Handle: s.putMe, Group: groupCaller, About: "Replaces what the caller says about themselves.", Body: chat.Profile{}, Answers: openapi.OK(meJSON{})},
+		{Route: "DELETE /api/me/sessions", Handle: s.endSessions, Group: groupCaller, About: "Signs an anonymous caller out: takes the cookie back here, or refuses the cookies of other browsers.",
+			Query:   []openapi.Param{{Name: "which", About: "this (the default): this browser; others: all but this one, which gets a new cookie; all: every one. A cookie that no browser has is lost with its conversations.", Enum: openapi.Values("this", "others", "all")}},
+			Answers: openapi.NoContent()},
 
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -58,7 +57,7 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 		return chat.DocumentSet{}, err
 	}
 	var p dialect.Problems
-	v := chat.DocumentSet{Owner: identity.Of(c).ID, Name: strings.TrimSpace(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
+	v := chat.DocumentSet{Owner: identity.Of(c).ID, Name: chat.OneLine(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
 	p.Text("name", v.Name, 1, maxSetName)
 	if err := p.Err(); err != nil {
 		return v, err

@@ -10,8 +10,11 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/guard"
 	"github.com/palaver-chat/palaver/internal/sse"
 )
 
@@ -25,6 +28,13 @@ type eventStream struct {
 	wire dialect.Wire
 	view dialect.View
 	buf  []byte
+	// Fires when the client's token is not accepted any more; nil: it has none.
+	expired    <-chan time.Time
+	stopExpiry func()
+	// The client may read what operators can do about a failure.
+	operator bool
+	// The turn that is shown: ids for an error of the stream itself.
+	shown chat.Event
 	// Measures how long the client waits; nil: it is not measured.
 	timing *timing
 	// The code of the turn_failed event that was sent to the client.
@@ -46,6 +56,9 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
 		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
 	}
+	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
+	// Where everybody is anonymous, whoever sits at this host runs the server.
+	o.operator = s.identity.Mode == identity.Anonymous && guard.Local(c.Request)
 	c.Writer.WriteHeader(http.StatusOK)
 	o.buf = wire.Begin(o.buf)
 	_ = o.flush() // if the client has disconnected, the first event fails
@@ -55,6 +68,7 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 
 func (s *server) close(o *eventStream) {
 	o.ping.Stop()
+	o.stopExpiry()
 	_ = o.rc.SetWriteDeadline(time.Time{}) // the connection may serve another request
 	s.metrics.streams.WithLabelValues(o.wire.Name()).Dec()
 }
@@ -64,6 +78,9 @@ func (o *eventStream) add(e chat.Event, id string) {
 	o.timing.note(e)
 	if e.Type == chat.EventFailed {
 		o.failed = e.Code
+		if o.operator && e.Hint != "" {
+			e.Message += " " + e.Hint
+		}
 	}
 	o.buf = o.wire.Event(o.buf, e, id)
 }
@@ -121,6 +138,8 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 			return request.ErrClientDisconnected
 		case <-o.stop:
 			return request.ErrStopping
+		case <-o.expired:
+			return o.expire()
 		case <-o.ping.C:
 			o.buf = sse.Comment(o.buf, "ping")
 			if err := o.flush(); err != nil {
@@ -130,10 +149,24 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 	}
 }
 
+// errTokenExpired ends a stream whose client has been told.
+var errTokenExpired = errors.New("the caller's token has expired")
+
+// expire ends a stream because its client's token has expired. The turn goes on.
+func (o *eventStream) expire() error {
+	e := o.shown
+	e.Type, e.Code, e.Retryable = chat.EventFailed, chat.CodeUnauthenticated, true
+	e.Message = problem.Expired.Message
+	o.buf = o.wire.Event(o.buf, e, "")
+	return errors.Join(errTokenExpired, o.end())
+}
+
 // follow sends a turn's events until it is over or, with untilAsked, until it waits
 // for a person. after names the interrupt after which the stream begins; empty: it
 // begins at the viewer's position.
 func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
+	ref := v.Ref()
+	o.shown = chat.Event{TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID}
 	err := v.Each(after, o.wait, func(item follow.Item, past bool) (end bool, _ error) {
 		o.ask(item.Event)
 		id := ""

@@ -26,8 +26,8 @@ type (
 	}
 	readyJSON struct {
 		Status string            `json:"status"`
-		Parts  map[string]string `json:"parts"`
-		Down   []string          `json:"down"`
+		Parts  map[string]string `json:"parts,omitempty"` // for operators
+		Down   []string          `json:"down,omitzero"`   // for operators
 	}
 	configJSON struct {
 		Model         modelJSON          `json:"model"`
@@ -69,8 +69,8 @@ func (s *server) health(c *gin.Context) error {
 	return nil
 }
 
-// ready says whether all required parts are available, and names those that are down.
-// The log has the reasons.
+// ready says whether all required parts are available, and tells operators which are
+// down. The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
 	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}
 	down := []string{}
@@ -114,8 +114,19 @@ func (s *server) ready(c *gin.Context) error {
 		}
 	}
 	slices.Sort(down)
+	if !s.Config.Operators.Allow(c.Request) {
+		parts, down = nil, nil
+	}
 	c.JSON(status, readyJSON{word, parts, down})
 	return nil
+}
+
+// serveMetrics serves the metrics to operators.
+func (s *server) serveMetrics(c *gin.Context) error {
+	if !s.Config.Operators.Allow(c.Request) {
+		return problem.Operators
+	}
+	return s.metrics.serve(c)
 }
 
 // check runs the readiness checks concurrently, so that a slow one does not fail the

@@ -19,7 +19,7 @@ var words = map[string]openapi.Word{
 	"created_at":           {Format: "date-time"},
 	"details":              {About: "Which fields cannot be used, and why."},
 	"docs_found":           {About: "The documents that the step has settled on."},
-	"enable_web_search":    {About: "Whether the web may be searched too."},
+	"enable_web_search":    {About: "true: the web is searched too. false: it never is. Left out: when the message asks for what is current."},
 	"event_id":             {About: "Where the stream goes on when it is sent as Last-Event-ID."},
 	"input":                {Object: true},
 	"interrupt_id":         {About: "The question.", Max: dialect.MaxID},

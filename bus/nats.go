@@ -44,9 +44,11 @@ const (
 
 // Connect connects to an external NATS server; url may be a comma-separated list.
 // It does not fail when the server is unavailable: it retries forever, and messages
-// published meanwhile are dropped. An error means that the url is malformed.
-func Connect(url string) (*NATS, error) {
+// published meanwhile are dropped. The token counts for servers whose url has none;
+// empty: there is none. An error means that the url is malformed.
+func Connect(url, token string) (*NATS, error) {
 	nc, err := nats.Connect(url,
+		nats.Token(token),
 		nats.Name("palaver"),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),

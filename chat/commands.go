@@ -41,11 +41,25 @@ type Submitted struct {
 	Log []Entry
 }
 
+// Channel is the way by which a decision came: an answer to a question, a decision about
+// tools, or a cancel. It says where to look; it proves nothing.
+type Channel string
+
+const (
+	ByPage   Channel = "page"   // our page, in a browser
+	ByAPI    Channel = "api"    // a program that speaks to the API
+	ByMCP    Channel = "mcp"    // a tool call at our MCP server
+	BySignal Channel = "signal" // a signal of Temporal, from a shell or the Web UI
+	ByServer Channel = "server" // nobody: a time limit, a client that disconnected, a repair
+)
+
 // Cancel asks a thread to end a turn. Without a TurnID (from a shell) it ends the
 // turn that runs when it arrives.
 type Cancel struct {
 	TurnID string       `json:"turn_id,omitempty"`
 	Reason CancelReason `json:"reason,omitempty"` // default user_cancelled
+	// Channel is empty in a signal from a shell.
+	Channel Channel `json:"channel,omitempty"`
 }
 
 // Resume answers a thread's pending interrupt.
@@ -54,6 +68,7 @@ type Resume struct {
 	ThreadID    string      `json:"-"`
 	InterruptID string      `json:"interrupt_id,omitempty"` // empty: the pending one
 	Value       ResumeValue `json:"value"`
+	Channel     Channel     `json:"-"`
 }
 
 // Progress is a page of the open turn's log from the workflow: Entries begin after

@@ -62,7 +62,9 @@ type Event struct {
 
 	Interrupt *Interrupt   `json:"interrupt,omitempty"`
 	Resume    *ResumeValue `json:"resume,omitempty"`
-	Code      string       `json:"code,omitempty"` // notice and failed
+	Channel   Channel      `json:"channel,omitempty"` // resumed and cancelled: how the decision came
+	Code      string       `json:"code,omitempty"`    // notice and failed
+	Hint      string       `json:"hint,omitempty"`    // failed: what operators can do; not for others
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
@@ -195,6 +197,10 @@ var failures = map[string]failure{
 	CodeTurnLost:         {"The server lost this message before its answer was complete. What was written is kept. Please send the message again.", true},
 	CodeInternal:         {"Something went wrong on our side. Please try again.", true},
 }
+
+// ModelNotAvailable is what a person reads when a model refuses for a reason that only an
+// operator can remove.
+const ModelNotAvailable = "The model is not available. The server's log says why."
 
 // FailureMessage returns the text of a failed turn's code, and whether a retry can
 // help.

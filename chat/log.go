@@ -17,6 +17,7 @@ type Entry struct {
 	Question *Question    `json:"question,omitempty"` // interrupt
 	Resume   *ResumeValue `json:"resume,omitempty"`   // resumed
 	Answers  string       `json:"answers,omitempty"`  // resumed: the interrupt's id
+	Channel  Channel      `json:"channel,omitempty"`  // resumed and cancelled: how the decision came
 	Usage    *Usage       `json:"usage,omitempty"`    // interrupt: of the turn so far
 	Reason   CancelReason `json:"reason,omitempty"`   // cancelled
 	Call     *CallRef     `json:"call,omitempty"`     // tool_call and tool_result; status: the tool that runs

@@ -16,9 +16,10 @@ const (
 	TextWebQuery   = "web_query"
 	TextWebResults = "web_results" // JSON
 	TextCitations  = "citations"   // JSON, []Citation of the answer
-	// TextFailureHint says what to do when the provider rejects the request, such as
-	// which setting to check.
-	TextFailureHint = "failure_hint"
+	// TextFailureHint says why the model has refused for good. TextOperatorHint says to
+	// operators what to do then, such as which setting to check.
+	TextFailureHint  = "failure_hint"
+	TextOperatorHint = "operator_hint"
 )
 
 // PieceKey is the key of an answer's n-th piece.

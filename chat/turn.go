@@ -115,6 +115,7 @@ type Content struct {
 	TaggedSets    []string        `json:"tagged_set_ids,omitempty"`
 	Action        Action          `json:"action,omitempty"` // empty: to be inferred
 	WebSearch     bool            `json:"enable_web_search,omitempty"`
+	NoWebSearch   bool            `json:"no_web_search,omitempty"` // the web must not be searched, whatever the message asks for
 	Agent         Agent           `json:"agent"`
 	Attachments   []string        `json:"attachments,omitempty"`          // ids of pictures, at most MaxAttachments
 	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as requested; empty: the current head

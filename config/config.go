@@ -19,7 +19,7 @@ type Config struct {
 	Host         string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
 	Port         int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
 	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Names by which clients may address the page, the API and the Web UI, besides localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all names below it, separated by commas; * allows every name. A process that listens on other interfaces can be addressed by every IP address. Other requests get 421."`
-	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret."`
+	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret, for Palaver alone: it and what Palaver keeps in it become readable for its own user only."`
 
 	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"What streams carry when a request does not say: events (statuses, tools and tokens too) or messages (finished text only)."`
 
@@ -44,6 +44,7 @@ type Config struct {
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
 	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
+	NATSToken         string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
@@ -64,14 +65,17 @@ type Config struct {
 	MaxTurns       int    `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
 	MaxStreams     int    `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
 	MaxConnections int    `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
-	TrustedProxies string `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For says who the client is. Nobody else's is believed."`
-	XFF            string `name:"xff" env:"XFF" default:"leftmost" group:"Callers" help:"Which address of that header counts: leftmost (such a proxy must overwrite what its client sent) or rightmost-untrusted (proxies may append)."`
+	TrustedProxies string `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Nobody else's is believed."`
+	XFF            string `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
 
 	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
 	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
+	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity" help:"Issuer (iss) that bearer tokens must have, https://PROJECT.supabase.co/auth/v1; without it the issuer is not checked."`
 	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
 	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
+
+	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Whoever sends it as a bearer token may read /metrics and the details of /readyz from anywhere. Without it only programs on the same host can, if no proxy is between."`
 
 	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics; 0: none. Processes with an API serve them there."`
 
@@ -103,7 +107,7 @@ type Embedded struct {
 	TemporalPort    int    `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
 	TemporalUIPort  int    `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
 	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows; off: it only shows them. It asks nobody who they are."`
-	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes; 0: this process is alone and needs none."`
+	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes, which need its NATS_TOKEN; 0: this process is alone and needs none."`
 }
 
 // Error is an invalid setting: its variable and what is allowed.
@@ -240,6 +244,8 @@ func (c *Config) checkIdentity() error {
 		{"SUPABASE_JWT_SECRET", c.SupabaseJWTSecret},
 		{"COOKIE_SECRET", c.CookieSecret},
 		{"PROXY_SHARED_SECRET", c.ProxySharedSecret},
+		{"METRICS_TOKEN", c.MetricsToken},
+		{"NATS_TOKEN", c.NATSToken},
 	} {
 		if s.value != "" && len(s.value) < shortestSecret {
 			return refuse(s.name, "too short; use at least %d characters", shortestSecret)

@@ -59,7 +59,7 @@ func (c *Config) checkCallers() error {
 	if _, err := guard.ParsePrefixes(c.TrustedProxies); err != nil {
 		return refuse("TRUSTED_PROXIES", "%v", err)
 	}
-	if err := oneOf("XFF", c.XFF, "leftmost", "rightmost-untrusted"); err != nil {
+	if err := oneOf("XFF", c.XFF, "rightmost-untrusted", "leftmost"); err != nil {
 		return err
 	}
 	for name, n := range map[string]int{"MAX_TURNS_PER_CALLER": c.MaxTurns, "MAX_STREAMS_PER_CALLER": c.MaxStreams, "MAX_CONNECTIONS_PER_ADDRESS": c.MaxConnections} {

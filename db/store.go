@@ -61,6 +61,7 @@ type Settlement struct {
 // messages of the history (system, then user when Answer is not empty).
 type Prompt struct {
 	ID, Message, Answer string
+	Channel             chat.Channel // by which the answer came; in its message's metadata
 	At                  time.Time
 }
 
@@ -133,6 +134,11 @@ type Conversations interface {
 	DeleteConversation(ctx context.Context, owner, id string) error
 	Profile(ctx context.Context, owner string) (chat.Profile, error) // zero when never set
 	PutProfile(ctx context.Context, owner string, p chat.Profile) error
+	// SessionGeneration is the first generation of an anonymous owner's cookies that is
+	// valid; 0 until EndSessions.
+	SessionGeneration(ctx context.Context, owner string) (int64, error)
+	// EndSessions raises the generation and returns it.
+	EndSessions(ctx context.Context, owner string) (int64, error)
 }
 
 // Turns keeps turns with their messages, texts and events.

@@ -143,6 +143,54 @@ func TestRolesUseOnlyDeclaredVariables(t *testing.T) {
 	require.Contains(t, []string(p.Services["nats"].Command), "f6e5d4c3b2a1")
 }
 
+// notPassed are the settings that docker-compose.yml does not pass on, and why.
+var notPassed = map[string]string{
+	"HOST":                   "the image listens on all interfaces of its container",
+	"PORT":                   "the port on the host; in the container it is 8080",
+	"PALAVER_DATA_DIR":       "the image has /data",
+	"CHAT_MEMORY_BACKEND":    "the database is Postgres",
+	"TEMPORAL_NAMESPACE":     "temporal-namespace makes the default one",
+	"NATS_TOKEN":             "it is in NATS_URL",
+	"PAYLOAD_ENCRYPTION_KEY": "it is not built yet",
+	"TEMPORAL_PORT":          "no container has embedded servers",
+	"TEMPORAL_UI_PORT":       "no container has embedded servers",
+	"TEMPORAL_UI_WRITE":      "no container has embedded servers",
+	"NATS_PORT":              "no container has embedded servers",
+}
+
+func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
+	example, err := os.ReadFile(filepath.Join(root, ".env.example"))
+	require.NoError(t, err)
+	env := project(t).Services["api"].Environment
+	known := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#([A-Z_]+)=`).FindAllStringSubmatch(string(example), -1) {
+		name := m[1]
+		known[name] = true
+		_, passed := env[name]
+		_, excused := notPassed[name]
+		require.True(t, passed != excused, "%s: passed on %t, excused %t", name, passed, excused)
+	}
+	require.Greater(t, len(known), 50)
+	for name := range notPassed {
+		require.True(t, known[name], "%s is no setting", name)
+	}
+}
+
+func TestSettingsOfTheOperatorReachTheRoles(t *testing.T) {
+	plain := project(t).Services["api"].Environment
+	for name := range plain {
+		switch name {
+		case "DATABASE_URL", "TEMPORAL_ADDRESS", "NATS_URL": // those of the containers
+			continue
+		}
+		env := maps.Clone(secrets)
+		env[name] = "the operator's 123"
+		p, err := load(t, env)
+		require.NoError(t, err)
+		require.Equal(t, "the operator's 123", *p.Services["api"].Environment[name], name)
+	}
+}
+
 func TestMountedFilesExist(t *testing.T) {
 	for _, s := range project(t).Services {
 		for _, v := range s.Volumes {

@@ -392,6 +392,41 @@ describe("the page", () => {
     await shot(page, "59-hostile");
   });
 
+  for (const [name, look] of Object.entries({ desktop, phone })) {
+    it(`says where the links of an answer lead before they are followed, on the ${name}`, async () => {
+      await open(look);
+      const links = [
+        "[Sign in to your bank](https://evil.example/login)",
+        "[https://bank.example](https://evil.example/)",
+        "[bank](https://bank.example@evil.example/)",
+        "[write](mailto:ann@evil.example)",
+        "<https://example.org/rules>",
+        "[here](/chat/1)",
+      ];
+      await pretend([told(1, "Links?"), said(1, links.join("\n\n"))]);
+      const all = answers(page).getByRole("link");
+      await all.first().waitFor();
+      assert.deepEqual(await all.allInnerTexts(), [
+        "Sign in to your bank (evil.example)",
+        "https://bank.example (evil.example)",
+        "bank (evil.example)",
+        "write (ann@evil.example)",
+        "https://example.org/rules",
+        "here",
+      ]);
+      for (const link of await all.all()) {
+        assert.equal(await link.getAttribute("target"), "_blank");
+        assert.equal(await link.getAttribute("rel"), "noopener noreferrer");
+      }
+      const host = answers(page).getByText("(evil.example)").first();
+      assert.ok(await host.isVisible(), "to touch as well as to a mouse");
+      await answers(page).getByRole("link", { name: "Sign in to your bank (evil.example)", exact: true }).focus();
+      assert.ok(await host.isVisible(), "and to the keyboard, and by name to a screen reader");
+      assert.deepEqual(await axe(page), []);
+      await shot(page, `58-${name}-links`);
+    });
+  }
+
   for (const [name, look] of Object.entries({ desktop, dark, phone })) {
     it(`has no axe violations, and fits, on the ${name}`, async () => {
       await open(look);

@@ -53,7 +53,7 @@ describe("a web search", () => {
     await got.getByRole("list", { name: "Sources" }).getByRole("link", { name: /Quasar Weekly/ }).waitFor();
     await shot(page, "64-web-answer");
 
-    const chip = got.getByRole("link", { name: /^Citation \d: Quasar Weekly \(opens in a new tab\)$/ }).first();
+    const chip = got.getByRole("link", { name: /^Citation \d: Quasar Weekly, quasar\.example \(opens in a new tab\)$/ }).first();
     assert.match(await chip.textContent(), /^\d$/);
     const here = page.url();
     const [tab] = await Promise.all([context.waitForEvent("page"), chip.click()]);

@@ -30,9 +30,8 @@ func NewHosts(listen, allowed string) (*Hosts, error) {
 	h := &Hosts{names: []string{"localhost"}}
 	if ip, err := netip.ParseAddr(listen); err == nil {
 		h.addresses = !ip.IsLoopback()
-	} else if listen != "" {
-		h.names = append(h.names, strings.ToLower(listen))
-		h.addresses = !strings.EqualFold(listen, "localhost")
+	} else if listen != "" && !strings.EqualFold(listen, "localhost") {
+		h.names, h.addresses = append(h.names, strings.ToLower(listen)), true
 	}
 	for _, name := range strings.FieldsFunc(strings.ToLower(allowed), func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }) {
 		ip, err := netip.ParseAddr(name)
@@ -51,6 +50,9 @@ func NewHosts(listen, allowed string) (*Hosts, error) {
 	}
 	return h, nil
 }
+
+// Named reports whether other names than localhost are allowed.
+func (h *Hosts) Named() bool { return h.any || len(h.domains) > 0 || len(h.names) > 1 }
 
 // Allow reports whether a request with this Host header may be answered. Without a host
 // (HTTP/1.0) the request is not from a browser, so it may.

@@ -46,6 +46,20 @@ func TestOnlyNamesOfThisServerAreAnswered(t *testing.T) {
 	require.True(t, h.Allow("evil.example"))
 }
 
+func TestHostsAreNamedWhenTheOperatorNamesThem(t *testing.T) {
+	for _, c := range []struct {
+		listen, allowed string
+		named           bool
+	}{
+		{"127.0.0.1", "", false}, {"localhost", "", false}, {"0.0.0.0", "", false}, {"", " , ", false},
+		{"chat.internal", "", true}, {"127.0.0.1", "chat.example.com", true}, {"127.0.0.1", "*.example.com", true}, {"127.0.0.1", "*", true},
+	} {
+		h, err := guard.NewHosts(c.listen, c.allowed)
+		require.NoError(t, err)
+		require.Equal(t, c.named, h.Named(), "%q %q", c.listen, c.allowed)
+	}
+}
+
 func TestAllowedHostsAreNames(t *testing.T) {
 	for _, allowed := range []string{"https://chat.example.com", "chat.example.com:443", "*.", "a/b", "chat.*.com", "-a", "é.example"} {
 		_, err := guard.NewHosts("127.0.0.1", allowed)

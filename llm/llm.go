@@ -196,7 +196,9 @@ type Error struct {
 	RetryAfter time.Duration // from the provider; 0 when it sent none
 	Status     int           // HTTP status; 0 without a response
 	Hint       string        // safe to show, e.g. which variable to check
-	Err        error
+	// ForOperators: the hint helps only the people who run the server.
+	ForOperators bool
+	Err          error
 }
 
 func (e *Error) Error() string { return "model call: " + e.Code + ": " + e.Err.Error() }

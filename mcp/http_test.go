@@ -45,6 +45,24 @@ func checkClaims(t *testing.T, c jwt.RegisteredClaims, owner, server string) {
 	require.NotEmpty(t, c.ID)
 }
 
+func TestToolThatDeclaresAnOpenWorldReachesTheWeb(t *testing.T) {
+	t.Parallel()
+	s, yes, no := newServer(), true, false
+	for name, hint := range map[string]*bool{"search": &yes, "local": &no, "silent": nil} {
+		tool := object(name)
+		tool.Annotations = &sdk.ToolAnnotations{OpenWorldHint: hint}
+		s.AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
+	}
+	web := serve(t, s, nil, nil)
+	r := setup(t, nil, Server{Name: "w", Transport: HTTP, URL: web.URL})
+	r.up("w")
+	for name, want := range map[string]bool{"search": true, "local": false, "silent": false} {
+		require.Equal(t, want, r.tool("w__"+name).Web, name)
+	}
+}
+
 func TestTimeoutCancelsTheCallAndIsReportedToTheModel(t *testing.T) {
 	t.Parallel()
 	for name, readOnly := range map[string]bool{"reads": true, "writes": false} {

@@ -260,6 +260,7 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		description = t.Title
 	}
 	readOnly := t.Annotations != nil && t.Annotations.ReadOnlyHint
+	openWorld := t.Annotations != nil && t.Annotations.OpenWorldHint != nil && *t.Annotations.OpenWorldHint
 	return tools.Tool{
 		Name:        toolName(s.cfg.Name, t.Name),
 		Description: clean(description, maxDescription),
@@ -268,6 +269,7 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		// retries.
 		Approval:    s.cfg.Approve,
 		SideEffects: !readOnly,
+		Web:         openWorld, // in the words of MCP, for example a web search
 		// s.call's own timeout must expire first: its message says more.
 		Timeout: s.cfg.Timeout + 2*time.Second,
 		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {

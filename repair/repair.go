@@ -321,7 +321,7 @@ func (k *check) checkUnlistedTurn(ctx context.Context, turnID string, state chat
 		k.found = append(k.found, k.finding(turnID, problem, "close the question", false))
 		return nil
 	}
-	if _, err := k.Threads.Cancel(ctx, k.thread, chat.Cancel{TurnID: turnID, Reason: chat.UserCancelled}); err != nil {
+	if _, err := k.Threads.Cancel(ctx, k.thread, chat.Cancel{TurnID: turnID, Reason: chat.UserCancelled, Channel: chat.ByServer}); err != nil {
 		return err
 	}
 	k.repaired(turnID, problem, "question closed")

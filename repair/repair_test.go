@@ -316,7 +316,7 @@ func TestQuestionWithoutAnOpenRowIsClosed(t *testing.T) {
 	require.Empty(t, b.engine.cancels)
 	b.asks()
 	require.Len(t, b.check(), 1)
-	require.Equal(t, []chat.Cancel{{TurnID: missing.ID, Reason: chat.UserCancelled}}, b.engine.cancels)
+	require.Equal(t, []chat.Cancel{{TurnID: missing.ID, Reason: chat.UserCancelled, Channel: chat.ByServer}}, b.engine.cancels)
 
 	settled := b.running("settled")
 	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunTerminated}

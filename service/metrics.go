@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/guard"
 )
 
 // serveMetrics serves the metrics of a process that has no API, until stop is
@@ -22,7 +23,7 @@ func (p *Process) serveMetrics() (stop func(), err error) {
 	}
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", promhttp.HandlerFor(p.metrics, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: cfg.Hosts().Handler(routes), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: cfg.Hosts().Handler(guard.NewOperators(cfg.MetricsToken).Handler(routes)), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(l) }() // ends with stop
 	return func() { _ = server.Close() }, nil
 }

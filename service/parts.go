@@ -31,8 +31,12 @@ import (
 // databaseFile is the store's file in the data folder.
 const databaseFile = "palaver.db"
 
-// MakeDataDir creates the data folder, for its owner only, and checks that files can be
-// written there.
+// ownFiles are patterns of what a data folder holds. Other files of a folder that is
+// used for more than that are left alone.
+var ownFiles = []string{databaseFile + "*", "temporal*.db*", "cookie_secret*", "lock", "samples*"}
+
+// MakeDataDir creates the data folder and checks that files can be written there. The
+// folder and the files in it become readable for their owner only.
 func MakeDataDir(cfg *config.Config) error {
 	refused := func(err error) error {
 		var path *fs.PathError
@@ -48,7 +52,33 @@ func MakeDataDir(cfg *config.Config) error {
 	if err != nil {
 		return refused(err)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return refused(err)
+	}
+	return closeDataDir(cfg.DataDir)
+}
+
+// closeDataDir removes the rights of others from what an earlier release or a copy has
+// left open. What belongs to another user cannot be changed, nor need it be.
+func closeDataDir(dir string) error {
+	open := []string{dir}
+	for _, pattern := range ownFiles {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		open = append(open, found...)
+	}
+	for _, path := range open {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode().Perm()&0o077 == 0 || !info.IsDir() && !info.Mode().IsRegular() {
+			continue // it is closed already, or gone
+		}
+		if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("close the data folder to other users: %w", err)
+		}
+	}
+	return nil
 }
 
 // OpenStore opens the configured database and migrates its schema.
@@ -95,7 +125,7 @@ func OpenBus(cfg *config.Config, log *slog.Logger) (bus.Bus, error) {
 		log.Warn("NATS_URL is not set: answers arrive in larger steps and stops take longer")
 		return bus.Noop{}, nil
 	}
-	return bus.Connect(cfg.NATSURL)
+	return bus.Connect(cfg.NATSURL, cfg.NATSToken)
 }
 
 // DialTemporal makes a client from the Temporal SDK's own variables and files, overridden

@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/bus"
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/service"
 )
@@ -114,6 +115,41 @@ func TestOccupiedPortAndUnwritableFolderNameTheirVariable(t *testing.T) {
 	_, err = service.OpenStore(t.Context(), cfg)
 	require.ErrorContains(t, err, "PALAVER_DATA_DIR: cannot write to ")
 	assert.NotContains(t, err.Error(), "\n")
+}
+
+func TestDataFolderIsClosedToOtherUsers(t *testing.T) {
+	cfg := settings(t)
+	require.NoError(t, os.Mkdir(cfg.DataDir, 0o755))
+	require.NoError(t, os.Chmod(cfg.DataDir, 0o755)) // whatever the umask
+	for _, name := range []string{"palaver.db", "palaver.db-wal", "temporal.db", "temporal-1.31.0.db", "temporal.db-shm", "cookie_secret", "notes.txt"} {
+		path := filepath.Join(cfg.DataDir, name)
+		write(t, path, "")
+		require.NoError(t, os.Chmod(path, 0o664))
+	}
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	write(t, elsewhere, "")
+	require.NoError(t, os.Chmod(elsewhere, 0o644))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(cfg.DataDir, "temporal-link.db")))
+
+	require.NoError(t, service.MakeDataDir(cfg))
+	mode := func(path string) os.FileMode {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Mode().Perm()
+	}
+	require.Equal(t, os.FileMode(0o700), mode(cfg.DataDir))
+	require.Equal(t, os.FileMode(0o600), mode(filepath.Join(cfg.DataDir, "temporal-1.31.0.db")))
+	require.Equal(t, os.FileMode(0o664), mode(filepath.Join(cfg.DataDir, "notes.txt")), "not ours")
+	require.Equal(t, os.FileMode(0o644), mode(elsewhere), "not in the folder")
+
+	require.NoError(t, os.Remove(filepath.Join(cfg.DataDir, "palaver.db-wal")))
+	store, err := service.OpenStore(t.Context(), cfg)
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	require.NoError(t, store.PutProfile(t.Context(), "ann", chat.Profile{}))
+	for _, name := range []string{"palaver.db", "palaver.db-wal", "palaver.db-shm", "palaver.db.lock", "temporal.db", "temporal.db-shm", "cookie_secret"} {
+		require.Equal(t, os.FileMode(0o600), mode(filepath.Join(cfg.DataDir, name)), name)
+	}
 }
 
 // closedPort returns an address on which no server listens.

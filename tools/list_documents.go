@@ -56,7 +56,7 @@ func listed(visible []chat.Document, part string) string {
 		if fits++; fits > maxDocuments {
 			continue
 		}
-		title := llm.Data(language.Truncate(strings.Join(strings.Fields(d.Title), " "), maxTitle))
+		title := llm.Data(language.Truncate(chat.OneLine(d.Title), maxTitle))
 		lines = append(lines, fmt.Sprintf("- %s (id %s, %s)", title, d.ID, d.Status))
 	}
 	switch {

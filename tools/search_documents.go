@@ -80,9 +80,9 @@ func shown(hits []chat.Hit) Result {
 	var passages []string
 	for i, h := range hits {
 		r.ChunkIDs = append(r.ChunkIDs, h.ID)
-		source := h.Title
+		source := chat.OneLine(h.Title)
 		if h.Heading != "" && h.Heading != h.Title {
-			source += ", " + h.Heading
+			source += ", " + chat.OneLine(h.Heading)
 		}
 		passages = append(passages, fmt.Sprintf("[%d] %s\n%s", i+1, source, h.Text))
 	}

@@ -28,6 +28,9 @@ type Tool struct {
 	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
 	// if its outcome is unknown, a person is asked.
 	SideEffects bool
+	// Web means that the tool searches or reads the web. It is not offered when a person
+	// has forbidden that.
+	Web bool
 	// Run runs the tool. Arguments satisfy Schema. An error is a failure of ours or of the
 	// network. A failure that the model should read is a Result.
 	Run func(ctx context.Context, c Call) (Result, error)

@@ -79,7 +79,7 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 		case e.Type == chat.EventResumed && e.Resume != nil:
 			i := slices.IndexFunc(prompts, func(p db.Prompt) bool { return p.ID == e.Answers })
 			if i >= 0 {
-				prompts[i].Answer = w.answer(questions[e.Answers], e.Resume.Whole(w.texts))
+				prompts[i].Answer, prompts[i].Channel = w.answer(questions[e.Answers], e.Resume.Whole(w.texts)), e.Channel
 			}
 		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && chat.NoticeMessage(e.Code) != "":
 			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
@@ -200,6 +200,7 @@ func (w words) event(e chat.Entry) chat.Event {
 			out.Message, out.Usage = out.Interrupt.Message, e.Usage
 		}
 	case chat.EventResumed:
+		out.Channel = e.Channel
 		if e.Resume != nil {
 			whole := e.Resume.Whole(w.texts)
 			out.Resume = &whole

@@ -245,6 +245,7 @@ func TestApprovalTimeoutRejectsTheCalls(t *testing.T) {
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	require.Empty(t, s.called)
 	require.Equal(t, activities.NoAnswerInTime, s.decided[0].Value.Decisions[0].Reason)
+	require.Equal(t, chat.ByServer, resumed(t, p.endings[0].Log).Channel)
 	require.Contains(t, summary(p.endings[0].Log), "tool_result error draw")
 }
 

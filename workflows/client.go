@@ -182,7 +182,7 @@ func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error
 		WorkflowID:   ThreadWorkflowID(r.ThreadID),
 		UpdateID:     id,
 		UpdateName:   UpdateResume,
-		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Rules: &c.Rules}},
+		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Channel: r.Channel, Rules: &c.Rules}},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {

@@ -422,9 +422,12 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 // askRetrievalLow asks how to go on when retrieval found too little. searched: the
 // web was searched already.
 func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
+	options := []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue}
+	if d.begun.NoWebSearch {
+		options = []string{chat.OptionTagDocs, chat.OptionContinue}
+	}
 	answer, err := d.ask(ctx, stepAskRetrieval, chat.Question{
-		Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, Action: d.intent.Action,
-		OptionIDs: []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue},
+		Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, Action: d.intent.Action, OptionIDs: options,
 	})
 	if err != nil {
 		return false, err

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -269,6 +270,18 @@ func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
 			require.Equal(t, c.chunks, s.writes[0].ChunkIDs)
 		})
 	}
+}
+
+func TestForbiddenWebSearchIsNoOption(t *testing.T) {
+	s := clearTurn()
+	s.begin.NoWebSearch = true
+	s.docs = []activities.Docs{{Confidence: chat.High}}
+	s.found = []activities.Retrieved{{Confidence: chat.Low}}
+	e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
+	require.Equal(t, chat.TurnCompleted, e.Status)
+	i := slices.IndexFunc(e.Log, func(e chat.Entry) bool { return e.Question != nil })
+	require.Equal(t, []string{chat.OptionTagDocs, chat.OptionContinue}, e.Log[i].Question.OptionIDs)
+	require.Zero(t, s.calls["SearchWeb"])
 }
 
 func TestDocumentsStillProcessingGiveANotice(t *testing.T) {

@@ -38,7 +38,7 @@ var incompatible = []edit{
 	{"decisions from a shell are not checked", "human.go", `	v, q := *u.Unchecked, *u.Pending
 	u.Unchecked = nil`, `	v, q := *u.Unchecked, *u.Pending
 	u.Unchecked = nil
-	if edited("decisions from a shell are not checked") { u.acceptAnswer(ctx, v); return nil }`},
+	if edited("decisions from a shell are not checked") { u.acceptAnswer(ctx, v, chat.BySignal); return nil }`},
 	{"an unknown outcome is not looked up", "tools.go", `	found, err := lookup[*activities.Called](`, `	if edited("an unknown outcome is not looked up") { return outcome{ID: c.ID, Unknown: true}, nil }
 	found, err := lookup[*activities.Called](`},
 	{"a turn that is not saved begins later", "turn.go", `		if err == nil {

@@ -91,7 +91,7 @@ func (u *turn) awaitAnswer(ctx workflow.Context) error {
 				return err
 			}
 		case limit != nil && limit.IsReady():
-			u.acceptAnswer(ctx, rejectAll(*u.Pending))
+			u.acceptAnswer(ctx, rejectAll(*u.Pending), chat.ByServer)
 			return nil
 		default:
 			return nil
@@ -132,7 +132,7 @@ func (u *turn) checkDecisions(ctx workflow.Context) error {
 	case err != nil || decided.Misfit:
 		u.noticeIgnoredResume(ctx)
 	default:
-		u.acceptAnswer(ctx, v)
+		u.acceptAnswer(ctx, v, chat.BySignal)
 	}
 	return nil
 }
@@ -155,14 +155,15 @@ func (u *turn) openQuestion(ctx workflow.Context, q chat.Question) {
 	u.hint(ctx)
 }
 
-// acceptAnswer closes the open question with an answer that fits it. A cancel stops
-// the turn instead.
-func (u *turn) acceptAnswer(ctx workflow.Context, v chat.ResumeValue) {
+// acceptAnswer closes the open question with an answer that fits it, and records by
+// which channel it came. A cancel stops the turn instead.
+func (u *turn) acceptAnswer(ctx workflow.Context, v chat.ResumeValue, by chat.Channel) {
 	if v.Type == chat.CancelResume {
-		u.stop(ctx, chat.UserCancelled)
+		u.stop(ctx, chat.UserCancelled, by)
 		return
 	}
-	u.append(ctx, chat.Entry{Type: chat.EventResumed, Answers: u.Pending.ID, Resume: &v})
+	u.log(ctx).Info("question answered", "interrupt", u.Pending.ID, "type", u.Pending.Type, "channel", by)
+	u.append(ctx, chat.Entry{Type: chat.EventResumed, Answers: u.Pending.ID, Resume: &v, Channel: by})
 	u.Pending, u.Answer = nil, &v
 	workflow.SetCurrentDetails(ctx, "")
 }

@@ -31,8 +31,9 @@ import (
 
 // earlyCancel is a cancel that came before the submit of its turn.
 type earlyCancel struct {
-	TurnID string            `json:"turn"`
-	Reason chat.CancelReason `json:"reason"`
+	TurnID  string            `json:"turn"`
+	Reason  chat.CancelReason `json:"reason"`
+	Channel chat.Channel      `json:"channel,omitempty"`
 }
 
 // errStopped unwinds a turn that was stopped while it waited.
@@ -56,8 +57,11 @@ func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
 	if c.Reason == "" {
 		c.Reason = chat.UserCancelled
 	}
+	if c.Channel == "" {
+		c.Channel = chat.BySignal
+	}
 	if t.turn != nil && (c.TurnID == "" || c.TurnID == t.turn.TurnID) {
-		t.turn.stop(ctx, c.Reason)
+		t.turn.stop(ctx, c.Reason, c.Channel)
 		return
 	}
 	if c.TurnID == "" {
@@ -66,13 +70,13 @@ func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
 	for i := range t.Carried.Queue {
 		if t.Carried.Queue[i].TurnID == c.TurnID {
 			if t.Carried.Queue[i].Stopped == "" {
-				t.Carried.Queue[i].Stopped = c.Reason
+				t.Carried.Queue[i].Stopped, t.Carried.Queue[i].StoppedBy = c.Reason, c.Channel
 			}
 			return
 		}
 	}
 	if !t.wasSubmitted(c.TurnID) {
-		t.Carried.Early = keepLast(append(t.Carried.Early, earlyCancel{c.TurnID, c.Reason}), maxEarly)
+		t.Carried.Early = keepLast(append(t.Carried.Early, earlyCancel{c.TurnID, c.Reason, c.Channel}), maxEarly)
 	}
 }
 
@@ -88,25 +92,26 @@ func (s SubmitRequest) stopReason() chat.CancelReason {
 	return ""
 }
 
-// stoppedBefore is why a turn is stopped before it begins; "" when it is not.
-func (t *thread) stoppedBefore(s SubmitRequest) chat.CancelReason {
+// stoppedBefore is why a turn is stopped before it begins, and by which channel a person
+// said so; "" when it is not.
+func (t *thread) stoppedBefore(s SubmitRequest) (chat.CancelReason, chat.Channel) {
 	if s.Stopped != "" {
-		return s.Stopped
-	}
-	if s.Cancelled {
-		return chat.UserCancelled
+		return s.Stopped, s.StoppedBy
 	}
 	for _, c := range t.Carried.Early {
 		if c.TurnID == s.TurnID {
-			return c.Reason
+			return c.Reason, c.Channel
 		}
+	}
+	if s.Cancelled {
+		return chat.UserCancelled, ""
 	}
 	for _, later := range t.Carried.Queue {
 		if why := later.stopReason(); why != "" {
-			return why
+			return why, ""
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // settleWithdrawnTurns settles turns that were stopped in the queue. It does not
@@ -133,20 +138,20 @@ func (t *thread) settleWithdrawnTurns(ctx workflow.Context) {
 func (u *turn) settleUnstarted(ctx workflow.Context, why chat.CancelReason) {
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	u.Stopped, u.settling = why, true
-	u.log(ctx).Info("turn stopped", "reason", why)
+	u.log(ctx).Info("turn stopped", "reason", why, "channel", u.StoppedBy)
 	if _, err := u.start(clean); err != nil { // settling gives it its place, too
 		u.log(ctx).Warn("beginning the stopped turn failed; it is settled without", "error", err)
 	}
-	u.settle(clean, activities.Ending{TurnRef: u.TurnRef, Status: chat.TurnCancelled, Reason: why, Hidden: why == chat.RolledBack})
+	u.settle(clean, activities.Ending{TurnRef: u.TurnRef, Status: chat.TurnCancelled, Reason: why, Channel: u.StoppedBy, Hidden: why == chat.RolledBack})
 }
 
 // stop cancels the turn's running step. The first reason counts. It does nothing
-// to a turn that is being settled.
-func (u *turn) stop(ctx workflow.Context, why chat.CancelReason) {
+// to a turn that is being settled. by is the channel of a person's cancel.
+func (u *turn) stop(ctx workflow.Context, why chat.CancelReason, by chat.Channel) {
 	if u.Stopped != "" || u.settling {
 		return
 	}
-	u.Stopped = why
+	u.Stopped, u.StoppedBy = why, by
 	if u.abort != nil {
 		u.abort()
 	}

@@ -58,8 +58,9 @@ type SubmitRequest struct {
 	// Unsaved is the message itself when the database was unavailable.
 	Unsaved *activities.Unsaved `json:"unsaved,omitempty"`
 	// Stopped is why the turn was cancelled while it waited.
-	Stopped chat.CancelReason `json:"stopped,omitempty"`
-	Rules   *Rules            `json:"rules,omitempty"`
+	Stopped   chat.CancelReason `json:"stopped,omitempty"`
+	StoppedBy chat.Channel      `json:"stopped_by,omitempty"`
+	Rules     *Rules            `json:"rules,omitempty"`
 }
 
 // SubmitReply says that the turn was accepted: it runs, or waits in the queue.
@@ -75,6 +76,7 @@ type SubmitReply struct {
 type ResumeRequest struct {
 	InterruptID string           `json:"interrupt_id,omitempty"`
 	Value       chat.ResumeValue `json:"value"`
+	Channel     chat.Channel     `json:"channel,omitempty"`
 	Rules       *Rules           `json:"rules,omitempty"`
 }
 
@@ -409,7 +411,7 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 	t.Carried.Queue = append(t.Carried.Queue, s)
 	reply := SubmitReply{Status: chat.TurnAccepted, TurnID: s.TurnID}
 	if why := s.stopReason(); why != "" && t.turn != nil {
-		t.turn.stop(ctx, why)
+		t.turn.stop(ctx, why, "")
 	} else if t.Version >= 1 && t.turn == nil && len(t.Carried.Queue) == 1 {
 		reply.Log = t.firstEntries(ctx, s.TurnID)
 	}
@@ -478,7 +480,7 @@ func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 		return err
 	}
 	t.adoptRules(r.Rules)
-	t.turn.acceptAnswer(ctx, r.Value)
+	t.turn.acceptAnswer(ctx, r.Value, r.Channel)
 	return nil
 }
 
@@ -505,7 +507,7 @@ func (t *thread) resumeBySignal(ctx workflow.Context, raw converter.RawValue) {
 		t.turn.Unchecked = &v
 		return
 	}
-	t.turn.acceptAnswer(ctx, v)
+	t.turn.acceptAnswer(ctx, v, chat.BySignal)
 }
 
 func (t *thread) progress(turnID string, after int) (chat.Progress, error) {

@@ -30,8 +30,9 @@ type openTurn struct {
 	// checked against the tools' schemas.
 	Unchecked *chat.ResumeValue `json:"unchecked,omitempty"`
 	Stopped   chat.CancelReason `json:"stopped,omitempty"`
-	Calls     int               `json:"calls,omitempty"`  // model calls begun, for TURN_MAX_STEPS
-	Worked    time.Duration     `json:"worked,omitempty"` // time until the last question; the deadline does not count waiting for people
+	StoppedBy chat.Channel      `json:"stopped_by,omitempty"` // of a person's cancel
+	Calls     int               `json:"calls,omitempty"`      // model calls begun, for TURN_MAX_STEPS
+	Worked    time.Duration     `json:"worked,omitempty"`     // time until the last question; the deadline does not count waiting for people
 	// Remembered are tools that the person has allowed in this turn for the rest of
 	// the conversation.
 	Remembered []string `json:"remembered,omitempty"`
@@ -73,9 +74,9 @@ func (t *thread) begin(s SubmitRequest) *turn {
 		TurnRef: activities.TurnRef{
 			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, RequestID: s.RequestID, Unsaved: s.Unsaved,
 		},
-		Steps:   map[string]json.RawMessage{},
-		Stopped: t.stoppedBefore(s),
+		Steps: map[string]json.RawMessage{},
 	}}
+	u.Stopped, u.StoppedBy = t.stoppedBefore(s)
 	if s.Unsaved != nil && s.Unsaved.Generation == 0 {
 		unsaved := *s.Unsaved
 		unsaved.Generation = t.Generation
@@ -116,9 +117,9 @@ func (u *turn) run(ctx workflow.Context) error {
 	case err == errSettled: // Settle keeps the first end, whatever the status here
 		ending.Status = chat.TurnCancelled
 	case u.Stopped != "":
-		ending.Status, ending.Reason = chat.TurnCancelled, u.Stopped
+		ending.Status, ending.Reason, ending.Channel = chat.TurnCancelled, u.Stopped, u.StoppedBy
 		ending.Hidden = u.Stopped == chat.RolledBack
-		u.log(ctx).Info("turn stopped", "reason", u.Stopped)
+		u.log(ctx).Info("turn stopped", "reason", u.Stopped, "channel", u.StoppedBy)
 	case err != nil:
 		ending.Status, ending.Code = chat.TurnFailed, failureCode(err)
 		u.log(ctx).Warn("turn failed", "code", ending.Code, "error", err)
@@ -142,7 +143,7 @@ func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 	case begun.Settled:
 		return activities.Ending{}, errSettled
 	case begun.Cancelled:
-		u.stop(ctx, chat.UserCancelled)
+		u.stop(ctx, chat.UserCancelled, "")
 	}
 	if u.Stopped != "" {
 		return activities.Ending{}, nil
@@ -201,7 +202,7 @@ func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 // has stored it: an accepted turn is not lost.
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	e.Log, e.Kept = u.Log, u.Kept
-	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason}
+	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason, Channel: e.Channel}
 	// A turn that ran nothing may have been accepted in this very workflow task. If
 	// Temporal loses the task, the turn is accepted again, perhaps after others, so
 	// it must not be settled yet. A regular activity runs only once the task is

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -22,17 +21,13 @@ func UnseenPicturesNote(n int) string {
 	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", n)
 }
 
-// TaggedNote is the note about the tagged documents.
+// TaggedNote is the note about the tagged documents. Their titles are data, which stands
+// here beside what the person wrote.
 func TaggedNote(docs []chat.Document) string {
 	if len(docs) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("\n\n(Documents that this message is about:")
-	for _, d := range docs {
-		b.WriteString("\n- " + llm.Data(strings.Join(strings.Fields(d.Title), " ")) + ", id " + d.ID)
-	}
-	return b.String() + ")"
+	return "\n\n(Documents that this message is about:)\n<tagged_documents>\n" + titlesJSON(Known(docs)) + "\n</tagged_documents>"
 }
 
 // EarlierCalls are the tool calls of an earlier turn with their results, shortened.

@@ -40,7 +40,7 @@ func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message)
 	for _, d := range c.Known {
 		known = append(known, llm.Document{ID: d.ID, Title: d.Title})
 	}
-	system := text("docs.md") + "\n\nKnown documents: " + knownJSON(known) + "\nTagged already: " + asJSON(c.Tags.IDs()) + expected[action]
+	system := text("docs.md") + "\n\n<known_documents>\n" + titlesJSON(known) + "\n</known_documents>\nTagged already: " + asJSON(c.Tags.IDs()) + expected[action]
 	return llm.Request{
 		Task:     llm.TaskDocs,
 		Messages: conversation(system, recent, c.Message),
@@ -55,14 +55,16 @@ func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message)
 	}
 }
 
-func knownJSON(known []llm.Document) string {
+// titlesJSON is a list of documents as JSON, in which a title can neither end its line nor
+// open or close a tag.
+func titlesJSON(known []llm.Document) string {
 	type entry struct {
 		ID    string `json:"id"`
 		Title string `json:"title"`
 	}
 	entries := make([]entry, 0, len(known))
 	for _, d := range known {
-		entries = append(entries, entry(d))
+		entries = append(entries, entry{d.ID, chat.OneLine(d.Title)})
 	}
 	return asJSON(entries)
 }
@@ -72,13 +74,13 @@ func WebQuery(c chat.Content, docs []chat.Document, p chat.Profile, today time.T
 	var user strings.Builder
 	user.WriteString("Message: " + Shorten(c.Message, maxRecent))
 	for _, d := range docs {
-		user.WriteString("\nDocument: " + d.Title)
+		user.WriteString("\nDocument: " + asJSON(chat.OneLine(d.Title)))
 	}
 	if p.Industry != "" {
-		user.WriteString("\nIndustry: " + p.Industry)
+		user.WriteString("\nIndustry: " + chat.OneLine(p.Industry))
 	}
 	if p.Location != "" {
-		user.WriteString("\nLocation: " + p.Location)
+		user.WriteString("\nLocation: " + chat.OneLine(p.Location))
 	}
 	user.WriteString("\nToday: " + today.Format("2 January 2006"))
 	return llm.Request{

@@ -34,6 +34,7 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 			TaggedSets:    p.UUIDs("tagged_set_ids", f.TaggedSets),
 			Action:        chat.Action(value(f.Action)),
 			WebSearch:     f.WebSearch != nil && *f.WebSearch,
+			NoWebSearch:   f.WebSearch != nil && !*f.WebSearch,
 			Agent:         agent,
 			Attachments:   p.Attachments("attachments", f.Attachments),
 			ParentRequest: value(f.ParentCheckpointID),

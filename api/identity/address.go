@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/palaver-chat/palaver/guard"
 )
 
 // Values of Config.ForwardedFor: which address of X-Forwarded-For is the client's
 // when a trusted proxy sent the header.
 const (
-	Leftmost           = "leftmost"            // the proxy must overwrite the header
 	RightmostUntrusted = "rightmost-untrusted" // the last one that is not a trusted proxy's own
+	Leftmost           = "leftmost"            // the proxy must overwrite the header
 )
 
 // clientAddress returns the client's address: the peer's, or the one that a trusted
@@ -29,7 +31,7 @@ func (cfg Config) clientAddress(r *http.Request) netip.Addr {
 	if len(named) == 0 {
 		return peer
 	}
-	if cfg.ForwardedFor == RightmostUntrusted {
+	if cfg.ForwardedFor != Leftmost {
 		return cfg.rightmostUntrusted(peer, named)
 	}
 	if client := parseAddress(named[0]); client.IsValid() {
@@ -47,6 +49,29 @@ func (cfg Config) rightmostUntrusted(client netip.Addr, named []string) netip.Ad
 		client = before
 	}
 	return client
+}
+
+// byHTTPS reports whether the client's connection is encrypted: ours, or by the word of
+// a trusted proxy the one to the proxy. Of several proxies the first one counts.
+func (cfg Config) byHTTPS(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	scheme, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return strings.EqualFold(strings.TrimSpace(scheme), "https") && cfg.trusted(parseAddress(r.RemoteAddr))
+}
+
+// logUntrustedProxy logs the first request with a proxy's headers whose sender is not
+// in TRUSTED_PROXIES. Behind such a proxy all clients would share one address, and its
+// limits.
+func (i *Identifier) logUntrustedProxy(r *http.Request) {
+	if !guard.Forwarded(r) || i.trusted(parseAddress(r.RemoteAddr)) {
+		return
+	}
+	i.proxyLogged.Do(func() {
+		i.log.Warn("a request has a proxy's headers, and its sender is not in TRUSTED_PROXIES: they are ignored, so all clients of a proxy count as one address",
+			"peer", parseAddress(r.RemoteAddr).String())
+	})
 }
 
 func (cfg Config) trusted(a netip.Addr) bool {

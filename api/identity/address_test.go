@@ -22,7 +22,7 @@ func TestAddressOfAClient(t *testing.T) {
 		{"garbage", "10.0.0.1:99", "<script>, unknown", "10.0.0.1", "10.0.0.1"},
 		{"garbage before a proxy", "10.0.0.1:99", "unknown, 10.1.1.1", "10.0.0.1", "10.1.1.1"},
 	} {
-		for mode, want := range map[string]string{Leftmost: c.leftmost, RightmostUntrusted: c.rightmost} {
+		for mode, want := range map[string]string{Leftmost: c.leftmost, RightmostUntrusted: c.rightmost, "": c.rightmost} {
 			s := Config{TrustedProxies: trusted, ForwardedFor: mode}
 			r := httptest.NewRequest("GET", "/", nil)
 			r.RemoteAddr = c.peer

@@ -3,20 +3,19 @@ package identity
 
 import (
 	"cmp"
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
@@ -35,9 +34,11 @@ type Config struct {
 	CookieSecret   []byte         // signs the anonymous cookie; at least 16 bytes unless Required
 	JWTSecret      string         // HS256 secret of Supabase's tokens; empty: HS256 tokens are refused
 	JWKSURL        string         // URL of the tokens' public keys; empty: tokens signed with such keys are refused
+	Issuer         string         // of the tokens; empty: any
 	ProxySecret    string         // proves that a proxy set the userid header; empty: the header is never trusted
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is trusted
-	ForwardedFor   string         // Leftmost (default) or RightmostUntrusted
+	ForwardedFor   string         // RightmostUntrusted (default) or Leftmost
+	Sessions       Sessions       // which cookies were revoked; nil: none
 	TrustedOrigins []string       // other origins ("https://host") whose pages may use a caller's cookie
 }
 
@@ -45,17 +46,31 @@ type Config struct {
 type Caller struct {
 	ID        string
 	Anonymous bool
+	Expires   time.Time // of the token; zero: the caller has none
+	Channel   chat.Channel
 	Address   netip.Addr  // of the client, for limits
 	RequestID string      // for the log
 	Header    http.Header // of the answer, in which limits are shown
 }
 
+// Expiry returns a channel that fires when the caller's token is not accepted any more;
+// nil without a token. Call stop when done.
+func (c Caller) Expiry() (expired <-chan time.Time, stop func()) {
+	if c.Expires.IsZero() {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(time.Until(c.Expires))
+	return timer.C, func() { timer.Stop() }
+}
+
 // Identifier identifies callers.
 type Identifier struct {
 	Config
-	tokens *tokens
-	csrf   *http.CrossOriginProtection
-	log    *slog.Logger
+	tokens      *tokens
+	csrf        *http.CrossOriginProtection
+	revoked     revocations
+	proxyLogged sync.Once
+	log         *slog.Logger
 }
 
 // New makes an Identifier, which refreshes public keys until stop is closed. An error
@@ -66,6 +81,7 @@ func New(cfg Config, stop <-chan struct{}, log *slog.Logger) (*Identifier, error
 		return nil, err
 	}
 	i := &Identifier{Config: cfg, csrf: http.NewCrossOriginProtection(), log: log}
+	i.revoked.sessions = cfg.Sessions
 	for _, origin := range cfg.TrustedOrigins {
 		if err := i.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, err
@@ -96,15 +112,13 @@ func (i *Identifier) CheckTokens() error { return i.tokens.ready() }
 
 // Names on the wire.
 const (
-	CookieName        = "palaver_user"
 	UserHeader        = "Userid"
 	ProxySecretHeader = "X-Proxy-Secret"
 )
 
 const (
-	callerKey    = "caller"
-	cookieMaxAge = 400 * 24 * 3600 // as long as browsers allow
-	maxUserID    = 128
+	callerKey = "caller"
+	maxUserID = 128
 )
 
 var (
@@ -117,13 +131,29 @@ func Of(c *gin.Context) Caller { return c.MustGet(callerKey).(Caller) }
 
 // Identify sets the request's caller, or refuses the request.
 func (i *Identifier) Identify(c *gin.Context) error {
+	i.logUntrustedProxy(c.Request)
 	who, err := i.authenticate(c)
 	if err != nil {
 		return err
 	}
 	who.Address, who.RequestID, who.Header = i.clientAddress(c.Request), request.ID(c), c.Writer.Header()
+	who.Channel = channel(c.Request)
 	c.Set(callerKey, who)
 	return nil
+}
+
+// PageHeader is sent by our page. A page of another origin cannot send it.
+const PageHeader = "X-Palaver-Page"
+
+// channel tells our page from other programs. A browser says itself whether a page of ours
+// sends the request, but not without TLS; then the page's own header says so. Other
+// programs can claim anything.
+func channel(r *http.Request) chat.Channel {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site == "same-origin" || site == "" && r.Header.Get(PageHeader) != "" {
+		return chat.ByPage
+	}
+	return chat.ByAPI
 }
 
 // authenticate returns the user that a trusted proxy names, else the subject of the
@@ -135,12 +165,12 @@ func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	token, withToken := bearer(c.Request)
 	fromToken := Caller{Anonymous: true}
 	if withToken {
-		id, err := i.tokens.subject(token)
+		id, expires, err := i.tokens.subject(token)
 		if err != nil {
 			i.log.Info("token refused", "request_id", request.ID(c), "error", err)
 			return Caller{}, tokenProblem(err)
 		}
-		fromToken = Caller{ID: id}
+		fromToken = Caller{ID: id, Expires: expires}
 	}
 	named, vouched, err := i.namedUser(c.Request)
 	if err != nil {
@@ -158,7 +188,7 @@ func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	case vouched:
 		return Caller{ID: named}, nil
 	case fromToken.Anonymous:
-		fromToken.ID = i.cookieUser(c.Request)
+		fromToken.ID = i.cookieUser(c)
 	}
 	switch {
 	case named != "" && named != fromToken.ID:
@@ -203,50 +233,4 @@ func (i *Identifier) isProxy(r *http.Request) bool {
 func userID(id string) bool {
 	return id != "" && id != chat.PublicOwner && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxUserID &&
 		!strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-// SetCookie gives a client without an anonymous user's cookie a new one.
-func (i *Identifier) SetCookie(c *gin.Context) {
-	if i.cookieUser(c.Request) == "" {
-		i.newAnonymousUser(c)
-	}
-}
-
-// cookieUser returns the user of the request's cookie, "" without a valid one.
-func (i *Identifier) cookieUser(r *http.Request) string {
-	if cookie, err := r.Cookie(CookieName); err == nil {
-		if id, ok := i.verify(cookie.Value); ok {
-			return id
-		}
-	}
-	return ""
-}
-
-// newAnonymousUser makes a user id and sets its cookie.
-func (i *Identifier) newAnonymousUser(c *gin.Context) string {
-	id := uuid.NewString()
-	http.SetCookie(c.Writer, &http.Cookie{
-		Name: CookieName, Value: i.CookieValue(id), Path: "/", MaxAge: cookieMaxAge,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		// Any client can send the header; a false one harms only its sender.
-		Secure: c.Request.TLS != nil || c.GetHeader("X-Forwarded-Proto") == "https",
-	})
-	return id
-}
-
-// CookieValue returns the signed value of a user's cookie.
-func (i *Identifier) CookieValue(id string) string { return id + "." + i.sign(id) }
-
-func (i *Identifier) sign(id string) string {
-	mac := hmac.New(sha256.New, i.CookieSecret)
-	mac.Write([]byte("palaver user\n" + id))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-func (i *Identifier) verify(value string) (id string, ok bool) {
-	id, sum, found := strings.Cut(value, ".")
-	if !found || len(id) != 36 || uuid.Validate(id) != nil {
-		return "", false
-	}
-	return id, hmac.Equal([]byte(sum), []byte(i.sign(id)))
 }

@@ -47,7 +47,11 @@ func newTokens(cfg Config, stop <-chan struct{}, log *slog.Logger) (*tokens, err
 		}
 		algorithms = append(algorithms, keyAlgorithms...)
 	}
-	t.parser = jwt.NewParser(jwt.WithValidMethods(algorithms), jwt.WithExpirationRequired(), jwt.WithLeeway(tokenLeeway))
+	options := []jwt.ParserOption{jwt.WithValidMethods(algorithms), jwt.WithExpirationRequired(), jwt.WithLeeway(tokenLeeway)}
+	if cfg.Issuer != "" {
+		options = append(options, jwt.WithIssuer(cfg.Issuer))
+	}
+	t.parser = jwt.NewParser(options...)
 	return t, nil
 }
 
@@ -63,31 +67,35 @@ func (t *tokens) ready() error {
 	return nil
 }
 
-// subject returns the user id of a valid token; errKeysUnavailable when the token
-// cannot be checked yet.
-func (t *tokens) subject(token string) (string, error) {
+// subject returns the user id of a valid token, and when the token stops being accepted;
+// errKeysUnavailable when the token cannot be checked yet.
+func (t *tokens) subject(token string) (id string, expires time.Time, _ error) {
 	if !t.accepted() { // no valid methods would mean all of them
-		return "", errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
+		return "", expires, errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
 	}
 	parsed, err := t.parser.Parse(token, t.key)
 	if err != nil {
-		return "", err
+		return "", expires, err
 	}
 	audience, err := parsed.Claims.GetAudience()
 	if err != nil {
-		return "", err
+		return "", expires, err
 	}
 	if len(audience) > 0 && !slices.Contains(audience, tokenAudience) {
-		return "", errors.New("the token is for another audience")
+		return "", expires, errors.New("the token is for another audience")
 	}
-	id, err := parsed.Claims.GetSubject()
+	id, err = parsed.Claims.GetSubject()
 	if err != nil {
-		return "", err
+		return "", expires, err
 	}
 	if !userID(id) {
-		return "", errors.New("the token's subject is not a user id")
+		return "", expires, errors.New("the token's subject is not a user id")
 	}
-	return id, nil
+	end, err := parsed.Claims.GetExpirationTime()
+	if err != nil {
+		return "", expires, err
+	}
+	return id, end.Add(tokenLeeway), nil
 }
 
 // key returns the key for a token's signature. The parser has checked that the

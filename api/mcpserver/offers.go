@@ -40,7 +40,7 @@ var offers = []offer{
 				"answer":{"type":"string","description":"The answer to the question that the conversation waits on: the id of an option, or a text; cancel gives the question up."},
 				"doc_ids":{"type":"array","items":{"type":"string","format":"uuid"},"maxItems":100,"description":"Ids of documents that the message or answer is about. Left out: they are found by what it says."},
 				"action":{"type":"string","enum":["summarize","inquire","compare","audit"],"description":"What to do. Left out: inferred from the message."},
-				"enable_web_search":{"type":"boolean","description":"Whether the web may be searched too."},
+				"enable_web_search":{"type":"boolean","description":"true: search the web too. false: never search it. Left out: as the message asks."},
 				"client_turn_id":{"type":"string","maxLength":128,"description":"An id of the caller's own. The same message sent again with it is not asked twice."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Ask Palaver", DestructiveHint: new(bool)},
 		},
@@ -93,7 +93,7 @@ func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) 
 	}
 	var b strings.Builder
 	for _, d := range page.Items {
-		fmt.Fprintf(&b, "%s  %s (%s, %s)\n", d.ID, d.Title, d.Format, d.Status)
+		fmt.Fprintf(&b, "%s  %s (%s, %s)\n", d.ID, chat.OneLine(d.Title), d.Format, d.Status)
 	}
 	if page.Next != "" {
 		b.WriteString("There are more: call again with cursor " + page.Next + "\n")
@@ -130,7 +130,7 @@ func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)
 	}
 	var b strings.Builder
 	for i, h := range found {
-		fmt.Fprintf(&b, "[%d] %s (document %s)\n%s\n\n", i+1, h.Title, h.DocID, h.Text)
+		fmt.Fprintf(&b, "[%d] %s (document %s)\n%s\n\n", i+1, chat.OneLine(h.Title), h.DocID, h.Text)
 	}
 	if len(found) == 0 {
 		b.WriteString("Nothing was found.")
@@ -150,7 +150,7 @@ type askArguments struct {
 	Answer       *string  `json:"answer"`
 	DocIDs       []string `json:"doc_ids"`
 	Action       string   `json:"action"`
-	WebSearch    bool     `json:"enable_web_search"`
+	WebSearch    *bool    `json:"enable_web_search"`
 	ClientTurnID string   `json:"client_turn_id"`
 }
 
@@ -193,7 +193,8 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	}
 	turn, v, err := s.Backend.Ask(in.ctx, in.who, dialect.Submit{
 		ThreadID: thread,
-		Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action), WebSearch: a.WebSearch,
+		Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action),
+			WebSearch: a.WebSearch != nil && *a.WebSearch, NoWebSearch: a.WebSearch != nil && !*a.WebSearch,
 			Agent: chat.AgentDocuments},
 		ClientTurnID: a.ClientTurnID,
 		OnBusy:       chat.Supersede,
@@ -243,8 +244,10 @@ func (s *Server) outcome(in *call, turn chat.Turn, v *follow.Viewer, after strin
 	in.keepAlive() // the first byte must be sent before the answer timeout
 	tick := time.NewTicker(s.Ping)
 	defer tick.Stop()
+	expired, stop := s.Expiry(in.who)
+	defer stop()
 	last := v.NotFound() // unless its log has a terminal event
-	err := v.Each(after, func(more <-chan struct{}) error { return s.wait(in, tick.C, more) }, func(item follow.Item, past bool) (end bool, _ error) {
+	err := v.Each(after, func(more <-chan struct{}) error { return s.wait(in, tick.C, expired, more) }, func(item follow.Item, past bool) (end bool, _ error) {
 		switch {
 		case item.Type.Terminal(), item.Type == chat.EventInterrupt && item.Latest && !past:
 			last = item.Event
@@ -260,14 +263,17 @@ func (s *Server) outcome(in *call, turn chat.Turn, v *follow.Viewer, after strin
 	return showOutcome(turn, last), nil
 }
 
-// wait keeps the connection open, with filler at each tick, until more is closed.
-func (s *Server) wait(in *call, tick <-chan time.Time, more <-chan struct{}) error {
+// wait keeps the connection open, with filler at each tick, until more is closed. It ends
+// with the caller's token.
+func (s *Server) wait(in *call, tick, expired <-chan time.Time, more <-chan struct{}) error {
 	for {
 		select {
 		case <-more:
 			return nil
 		case <-tick:
 			in.keepAlive()
+		case <-expired:
+			return problem.Expired
 		case <-in.clientContext.Done():
 			return request.ErrClientDisconnected
 		case <-s.Stop:

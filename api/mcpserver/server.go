@@ -41,6 +41,10 @@ type Server struct {
 	Log      *slog.Logger
 	Stop     <-chan struct{} // closed when the process shuts down
 	Ping     time.Duration   // interval of the filler that keeps connections open
+	// AllowedNames says that clients may address the server by other names than localhost.
+	AllowedNames bool
+	// Expiry fires when a caller's token expires.
+	Expiry func(identity.Caller) (expired <-chan time.Time, stop func())
 
 	http http.Handler // MCP's streamable HTTP
 }
@@ -84,8 +88,9 @@ func New(s Server) *Server {
 	}
 	s.http = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true,
-		// The API has made the same check, and knows the names of ALLOWED_HOSTS, too.
-		DisableLocalhostProtection: true,
+		// The API has made a stricter check. The SDK's own would refuse the names of
+		// ALLOWED_HOSTS when a proxy on this host passes them on.
+		DisableLocalhostProtection: s.AllowedNames,
 		MaxRequestBodyBytes:        dialect.MaxBody,
 	})
 	return &s

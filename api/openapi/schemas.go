@@ -16,7 +16,7 @@ import (
 
 // schemas makes the schemas of the OpenAPI document from the Go types that the API
 // reads and writes. A written type has no additional fields, and all fields without
-// omitempty are required.
+// omitempty or omitzero are required.
 type schemas struct {
 	made    openapi3.Schemas
 	read    *openapi3gen.Generator
@@ -140,7 +140,7 @@ func fieldsOf(t reflect.Type) (all []jsonField) {
 		if name == "" || name == "-" {
 			continue
 		}
-		all = append(all, jsonField{name, strings.Contains(options, "omitempty"), f.Type.Kind() == reflect.Pointer})
+		all = append(all, jsonField{name, strings.Contains(options, "omit"), f.Type.Kind() == reflect.Pointer})
 	}
 	return all
 }

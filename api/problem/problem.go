@@ -37,6 +37,8 @@ var (
 	NotFound        = &Problem{Status: http.StatusNotFound, Code: chat.CodeNotFound, Message: "There is nothing here by that id."}
 	Method          = &Problem{Status: http.StatusMethodNotAllowed, Code: chat.CodeMethod, Message: "This path knows other methods."}
 	Host            = &Problem{Status: http.StatusMisdirectedRequest, Code: chat.CodeHost, Message: "This server does not answer for this host. ALLOWED_HOSTS can allow it."}
+	Operators       = &Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This is for operators: send METRICS_TOKEN as a bearer token, or ask from the same host."}
+	Expired         = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "Your sign-in has expired. The conversation goes on; please sign in again to see it."}
 	Unauthenticated = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "Please sign in."}
 )
 

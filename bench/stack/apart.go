@@ -28,6 +28,8 @@ type Apart struct {
 	data     string
 }
 
+const natsToken = "shared-by-the-processes"
+
 // limitsOff disables the limits that a benchmark would exceed.
 var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0"}
 
@@ -57,7 +59,7 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 		return nil, err
 	}
 	a.Infra, err = Run(a.data, []string{"LOG_LEVEL=warn"}, b.Standalone, "--only-infra", "--temporal-port="+strconv.Itoa(temporal),
-		"--temporal-ui-port=0", "--nats-port="+strconv.Itoa(nats), "--data-dir="+filepath.Join(a.data, "infra"))
+		"--temporal-ui-port=0", "--nats-port="+strconv.Itoa(nats), "--nats-token="+natsToken, "--data-dir="+filepath.Join(a.data, "infra"))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	a.URL = "http://127.0.0.1:" + strconv.Itoa(port)
 	a.env = append([]string{"HOST=127.0.0.1", "PORT=" + strconv.Itoa(port), "PALAVER_DATA_DIR=" + filepath.Join(a.data, "data"), "LOG_LEVEL=info",
 		"COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
-		"TEMPORAL_ADDRESS=127.0.0.1:" + strconv.Itoa(temporal), "NATS_URL=nats://127.0.0.1:" + strconv.Itoa(nats)},
+		"TEMPORAL_ADDRESS=127.0.0.1:" + strconv.Itoa(temporal), "NATS_URL=nats://127.0.0.1:" + strconv.Itoa(nats), "NATS_TOKEN=" + natsToken},
 		append(append(modelEnv(modelURL), limitsOff...), env...)...)
 	if err := a.StartWorker(ctx); err != nil { // it creates the schema
 		return nil, err

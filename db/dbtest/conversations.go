@@ -313,6 +313,24 @@ var conversationTests = []test{
 			b.Equal(want, p)
 		}
 	}},
+	{"ended sessions raise their owner's generation and leave the profile as it is", func(b *fixture) {
+		other := uuid.NewString()
+		for want := range int64(3) {
+			n, err := b.store.SessionGeneration(b.ctx, b.owner)
+			b.NoError(err)
+			b.Equal(want, n)
+			n, err = b.store.EndSessions(b.ctx, b.owner)
+			b.NoError(err)
+			b.Equal(want+1, n)
+			b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
+		}
+		p, err := b.store.Profile(b.ctx, b.owner)
+		b.NoError(err)
+		b.Equal(chat.Profile{Industry: "banking"}, p)
+		n, err := b.store.SessionGeneration(b.ctx, other)
+		b.NoError(err)
+		b.Zero(n)
+	}},
 	{"limits out of range are clamped", func(b *fixture) {
 		for range 3 {
 			b.conversation("x")

@@ -41,6 +41,8 @@ func (b *fixture) property() property {
 	p.set = chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Set", DocIDs: []string{p.doc.ID}}
 	b.NoError(b.store.CreateSet(b.ctx, p.set))
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
+	_, err = b.store.EndSessions(b.ctx, b.owner)
+	b.NoError(err)
 	p.messageID = b.history("", "", 1).Messages[0].ID
 	return p
 }
@@ -328,6 +330,10 @@ var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, er
 		profile, err := b.store.Profile(b.ctx, stranger)
 		return len(profile.Industry) + len(profile.Location), err
 	},
+	"SessionGeneration": func(b *fixture, stranger string, p property) (int, error) {
+		generation, err := b.store.SessionGeneration(b.ctx, stranger)
+		return int(generation), err
+	},
 }
 
 var ownerTests = []test{
@@ -387,6 +393,7 @@ func (b *fixture) view(p property) []any {
 	see(b.store.DocumentChunks(b.ctx, b.owner, p.doc.ID, 9))
 	see(b.store.ListSets(b.ctx, b.owner, "", 100))
 	see(b.store.Profile(b.ctx, b.owner))
+	see(b.store.SessionGeneration(b.ctx, b.owner))
 	see(b.store.Approvals(b.ctx, b.owner, b.thread, p.settled.ID))
 	see(b.store.AttachmentsByID(b.ctx, b.owner, []string{p.used.ID, p.unused.ID}))
 	see(b.store.Repo(b.ctx, b.owner, b.thread))

@@ -370,7 +370,7 @@ var settleTests = []test{
 		s.Metadata = map[string]any{"action": "compare", "tokens_used": 12.0, "citations": []any{}}
 		asked := b.now()
 		s.Prompts = []db.Prompt{
-			{ID: chat.InterruptID(t.ID, 1), Message: "Which?", Answer: "both", At: asked},
+			{ID: chat.InterruptID(t.ID, 1), Message: "Which?", Answer: "both", Channel: chat.ByPage, At: asked},
 			{ID: chat.InterruptID(t.ID, 2), Message: "Sure?", At: b.now()},
 		}
 		b.settle(s)
@@ -381,6 +381,7 @@ var settleTests = []test{
 		b.Equal(s.Metadata, last.Metadata)
 		b.Equal(s.At, last.CreatedAt)
 		b.Equal(asked, h.Messages[1].CreatedAt)
+		b.Equal("page", h.Messages[2].Metadata["channel"])
 		for _, m := range h.Messages {
 			b.Equal(t.ID, m.TurnID)
 			b.Equal(chat.RootCheckpoint, m.Parent)

@@ -88,7 +88,7 @@ type table struct {
 // moving are copied as they are, parents first. Rate-limit counters are not
 // copied: they start at zero.
 var moving = []table{
-	{name: "profiles", columns: "owner, industry, location"},
+	{name: "profiles", columns: "owner, industry, location, sessions"},
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places", flags: "listed"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -46,9 +46,7 @@ func TestOpenCreatesAFileThatOnlyItsUserCanRead(t *testing.T) {
 	require.NoError(t, s.reader.QueryRow("SELECT max(version_id) FROM goose_db_version").Scan(&version))
 	entries, err := migrations.ReadDir("migrations")
 	require.NoError(t, err)
-	newest, err := goose.NumericComponent(entries[len(entries)-1].Name())
-	require.NoError(t, err)
-	require.Equal(t, newest, version)
+	require.True(t, strings.HasPrefix(entries[len(entries)-1].Name(), fmt.Sprintf("%05d_", version)), "version %d of %v", version, entries)
 
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "busy_timeout": "5000"} {
 		for _, pool := range []*sql.DB{s.writer, s.reader} {

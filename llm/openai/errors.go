@@ -78,7 +78,7 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 		return k.refused(status, inStream.Message, to)
 	}
 	if !k.sent { // the SDK refused it before it was sent
-		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{err.Error()},
+		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{err.Error()}, ForOperators: true,
 			Hint: fmt.Sprintf("The model does not accept this request. Check %s.", to.variable)}
 	}
 	return &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Status: k.status, Err: plain(err)}
@@ -94,16 +94,16 @@ func (k *call) refused(status int, detail string, to target) *llm.Error {
 	case keyProblem:
 		// Providers repeat parts of the key here: no detail.
 		e.Hint = fmt.Sprintf("The provider does not accept the API key. Check %s.", k.c.cfg.KeyVariable)
-		e.Err = fmt.Errorf("HTTP %d", status)
+		e.ForOperators, e.Err = true, fmt.Errorf("HTTP %d", status)
 		return e
 	case status == http.StatusTooManyRequests && strings.Contains(text, "insufficient_quota"):
-		e.Hint = fmt.Sprintf("The provider's account behind %s has no quota left.", k.c.cfg.KeyVariable)
+		e.Hint, e.ForOperators = fmt.Sprintf("The provider's account behind %s has no quota left.", k.c.cfg.KeyVariable), true
 	case status == http.StatusRequestTimeout, status == http.StatusConflict,
 		status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		e.Code, e.Retryable = chat.CodeModelUnavailable, true
 		e.RetryAfter = retryAfter(k.header, detail, time.Now())
 	case unknownModel(status, text):
-		e.Hint = fmt.Sprintf("The provider does not know the model %q. Check %s.", to.model, to.variable)
+		e.Hint, e.ForOperators = fmt.Sprintf("The provider does not know the model %q. Check %s.", to.model, to.variable), true
 	default:
 		e.Hint = "The provider did not accept the request."
 	}

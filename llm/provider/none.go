@@ -14,8 +14,8 @@ type none struct{}
 func unavailable() error {
 	return &llm.Error{
 		Code: chat.CodeModelRejected,
-		Hint: "No model is configured on this server (CHAT_MODEL_PROVIDER=none).",
-		Err:  errors.New("the provider is none"),
+		Hint: "No model is configured on this server (CHAT_MODEL_PROVIDER=none).", ForOperators: true,
+		Err: errors.New("the provider is none"),
 	}
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	UIHosts      *guard.Hosts // host names that the Web UI accepts; nil: loopback only
 	UIWrite      bool         // the Web UI may change workflows
 	NATSPort     int          // 0: no NATS
+	NATSToken    string       // that clients of NATS need; with NATSPort
 	// ServerDefaults keeps Temporal's default limits, as a production server may
 	// have them.
 	ServerDefaults bool

@@ -3,15 +3,19 @@ package embedded_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/operatorservice/v1"
@@ -73,7 +77,14 @@ func TestWorkflowContinuesAfterServerRestart(t *testing.T) {
 	stopping := time.Now()
 	first.Stop()
 	assert.Less(t, time.Since(stopping), 5*time.Second)
-	assert.FileExists(t, filepath.Join(dir, "temporal.db"))
+	for _, file := range []string{"temporal.db", "temporal.db-wal", "temporal.db-shm"} {
+		info, err := os.Stat(filepath.Join(dir, file))
+		if file != "temporal.db" && errors.Is(err, fs.ErrNotExist) { // a clean stop may remove them
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), file)
+	}
 
 	c = dial(t, start(t, embedded.Options{Dir: dir}))
 	w := worker.New(c, "q", worker.Options{})
@@ -156,12 +167,13 @@ func TestNATSRunsOnlyWithAPort(t *testing.T) {
 	require.NoError(t, err)
 	assert.IsType(t, &bus.Local{}, ours)
 
-	shared := start(t, embedded.Options{NATSPort: freePort(t)})
+	const token = "0123456789abcdef"
+	shared := start(t, embedded.Options{NATSPort: freePort(t), NATSToken: token})
 	require.NotEmpty(t, shared.NATSURL())
 	ours, err = shared.Bus()
 	require.NoError(t, err)
 	defer ours.Close()
-	other, err := bus.Connect(shared.NATSURL())
+	other, err := bus.Connect(shared.NATSURL(), token)
 	require.NoError(t, err)
 	defer other.Close()
 	turn := uuid.NewString()
@@ -169,6 +181,13 @@ func TestNATSRunsOnlyWithAPort(t *testing.T) {
 	require.NoError(t, err)
 	other.Hint(turn, 1)
 	assert.Equal(t, bus.Signal{N: 1}, <-signals)
+
+	for _, wrong := range []string{"", "0123456789abcdeF"} {
+		_, err := nats.Connect(shared.NATSURL(), nats.Token(wrong))
+		require.ErrorIs(t, err, nats.ErrAuthorization, wrong)
+	}
+	_, err = embedded.Start(t.Context(), embedded.Options{NATSPort: freePort(t)})
+	require.ErrorContains(t, err, "it needs a token")
 }
 
 func TestPortInUseIsReportedWithItsVariable(t *testing.T) {

@@ -13,21 +13,28 @@ const natsStartTimeout = 10 * time.Second
 
 type natsServer struct {
 	server *server.Server
+	token  string
 }
 
+// startNATS starts a server for other processes of this machine. Other users have its
+// port, too, so clients need the token.
 func startNATS(o Options) (*natsServer, error) {
+	if o.NATSToken == "" {
+		return nil, errors.New("set up NATS: it needs a token")
+	}
 	ns, err := server.NewServer(&server.Options{
-		ServerName: "palaver",
-		Host:       loopback,
-		Port:       o.NATSPort,
-		NoSigs:     true,
-		NoLog:      true,
+		ServerName:    "palaver",
+		Host:          loopback,
+		Port:          o.NATSPort,
+		Authorization: o.NATSToken,
+		NoSigs:        true,
+		NoLog:         true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up NATS: %w", err)
 	}
 	ns.Start()
-	s := &natsServer{server: ns}
+	s := &natsServer{server: ns, token: o.NATSToken}
 	if !ns.ReadyForConnections(natsStartTimeout) {
 		s.stop()
 		return nil, errors.New("start NATS: not ready before the timeout")
@@ -36,7 +43,7 @@ func startNATS(o Options) (*natsServer, error) {
 }
 
 func (s *natsServer) connect() (*nats.Conn, error) {
-	nc, err := nats.Connect("", nats.InProcessServer(s.server), nats.Name("palaver"))
+	nc, err := nats.Connect("", nats.InProcessServer(s.server), nats.Name("palaver"), nats.Token(s.token))
 	if err != nil {
 		return nil, fmt.Errorf("connect to the embedded NATS: %w", err)
 	}

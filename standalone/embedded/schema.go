@@ -301,7 +301,11 @@ func sharedColumns(ctx context.Context, tx *sql.Tx, table string) (columns []str
 // path.
 func newDatabase(ctx context.Context, path string) (draft string, err error) {
 	draft = path + ".new"
-	file, err := os.Create(draft) // truncates what a killed process left
+	if err := os.Remove(draft); err != nil && !errors.Is(err, os.ErrNotExist) { // whatever a killed process left there
+		return "", err
+	}
+	// SQLite gives its other files the same mode.
+	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", err
 	}

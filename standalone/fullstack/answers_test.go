@@ -97,8 +97,9 @@ func (p *fixtures) requests() map[string]request {
 		"GET the page":      {path: "/", success: 200},
 		"GET no route":      {path: "/api/nothing", success: 404},
 
-		"GET /api/me": {path: "/api/me", needs: theDatabase, success: 200},
-		"PUT /api/me": {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
+		"GET /api/me":             {path: "/api/me", needs: theDatabase, success: 200},
+		"PUT /api/me":             {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
+		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the caller's own are needed for the others
 
 		"POST /api/chat": {path: "/api/chat", body: message(object{"thread_id": uuid.NewString()}), needs: theDatabase | theThread, success: 200},
 		"POST /api/chat, in an open conversation":                    {path: "/api/chat", body: object{"thread_id": p.idle, "message": "And now?", "agent": "assistant"}, needs: theThread, success: 200},

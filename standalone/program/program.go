@@ -39,6 +39,9 @@ func (s *Settings) Validate() error {
 	if s.OnlyInfra && s.NATSPort == 0 {
 		return &config.Error{Variable: "NATS_PORT", Problem: "needed with --only-infra, so that other processes can connect; usually 4222"}
 	}
+	if s.NATSPort != 0 && s.NATSToken == "" {
+		return &config.Error{Variable: "NATS_TOKEN", Problem: "needed with NATS_PORT, because other users of this machine can reach the port; give the other processes the same"}
+	}
 	return nil
 }
 

@@ -31,12 +31,14 @@ func TestFailedStartPrintsOneLineAndAnExitCode(t *testing.T) {
 		{"the page's port is in use", []string{"--port=" + port}, "PORT: port " + port + " is in use"},
 		{"Temporal's port is in use", []string{"--temporal-port=" + port}, "TEMPORAL_PORT: port " + port + " is in use"},
 		{"the Web UI's port is in use", []string{"--temporal-ui-port=" + port}, "TEMPORAL_UI_PORT: port " + port + " is in use"},
-		{"the port for NATS is in use", []string{"--nats-port=" + port}, "NATS_PORT: port " + port + " is in use"},
+		{"the port for NATS is in use", []string{"--nats-port=" + port, "--nats-token=0123456789abcdef"}, "NATS_PORT: port " + port + " is in use"},
 		{"the data folder cannot be created", []string{"--data-dir=" + filepath.Join(file, "data")}, "PALAVER_DATA_DIR: cannot write to "},
 		{"the data folder is in use", []string{"--data-dir=" + running.Dir}, "PALAVER_DATA_DIR: " + running.Dir + " is in use by another palaver"},
 		{"a bad value", []string{"--log-level=loud"}, `LOG_LEVEL: "loud" is not allowed`},
 		{"a port that is not a number", []string{"--port=eight"}, "--port"},
 		{"an unknown flag", []string{"--colour"}, "--colour"},
+		{"a port for NATS that everybody on the machine could use", []string{"--nats-port=" + port}, "NATS_TOKEN: needed with NATS_PORT"},
+		{"a guessable NATS", []string{"--nats-port=" + port, "--nats-token=geheim"}, "NATS_TOKEN: too short"},
 		{"infrastructure without a NATS port", []string{"--only-infra"}, "NATS_PORT: needed with --only-infra"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

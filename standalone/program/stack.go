@@ -58,6 +58,7 @@ func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack,
 		UIHosts:        settings.Hosts(),
 		UIWrite:        settings.TemporalUIWrite == "on",
 		NATSPort:       settings.NATSPort,
+		NATSToken:      settings.NATSToken,
 		ServerDefaults: settings.TemporalDefaults,
 		Log:            serverLog(settings, log),
 	})

@@ -25,14 +25,16 @@ type Apart struct {
 	flags []string
 }
 
+const natsToken = "shared-by-the-processes"
+
 // StartApart starts Temporal and NATS. The options apply to the roles that API and
 // Worker start. Without another database the roles share one SQLite file.
 func StartApart(t testing.TB, options ...Option) *Apart {
 	t.Helper()
 	a := &Apart{t: t}
-	a.Servers = StartProcess(t, Flag("only-infra", "true"), Flag("nats-port", strconv.Itoa(freePort(t))))
+	a.Servers = StartProcess(t, Flag("only-infra", "true"), Flag("nats-port", strconv.Itoa(freePort(t))), Flag("nats-token", natsToken))
 	a.flags = append(roleFlags(t.TempDir(), options),
-		"--temporal-address="+a.Servers.Temporal, "--nats-url="+a.Servers.NATS,
+		"--temporal-address="+a.Servers.Temporal, "--nats-url="+a.Servers.NATS, "--nats-token="+natsToken,
 		"--cookie-secret=shared-by-the-processes", "--log-level=info")
 	return a
 }

@@ -107,12 +107,14 @@ func clockOffset(span time.Duration, i, n int) time.Duration {
 	return span*time.Duration(i)/time.Duration(n-1) - span/2
 }
 
+const natsToken = "shared-by-the-processes"
+
 // environment is a process's environment; worker is its number, or -1.
 func (f *fleet) environment(o Options, data, name string, worker int) []string {
 	env := []string{
 		"HOST=127.0.0.1", "PORT=0", "PALAVER_DATA_DIR=" + data, "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes",
 		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + f.model.urlFor(name),
-		"TEMPORAL_ADDRESS=" + f.temporal.of(worker).Address(), "NATS_URL=nats://" + f.nats.of(worker).Address(),
+		"TEMPORAL_ADDRESS=" + f.temporal.of(worker).Address(), "NATS_URL=nats://" + f.nats.of(worker).Address(), "NATS_TOKEN=" + natsToken,
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
 		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
@@ -149,7 +151,7 @@ func (f *fleet) startInfra(ctx context.Context, workers int) (err error) {
 		return err
 	}
 	args := f.infra.args
-	f.infra.args = append(args[:len(args):len(args)], "--nats-port="+strconv.Itoa(port))
+	f.infra.args = append(args[:len(args):len(args)], "--nats-port="+strconv.Itoa(port), "--nats-token="+natsToken)
 	err = f.infra.start(ctx)
 	f.infra.args = args
 	if err != nil {

@@ -243,6 +243,14 @@ func (o *store) OpenTurns(ctx context.Context, owner, threadID string) ([]chat.T
 	return one(o, func() ([]chat.Turn, error) { return o.Store.OpenTurns(ctx, owner, threadID) })
 }
 
+func (o *store) EndSessions(ctx context.Context, owner string) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.EndSessions(ctx, owner) })
+}
+
+func (o *store) SessionGeneration(ctx context.Context, owner string) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.SessionGeneration(ctx, owner) })
+}
+
 func (o *store) Ping(ctx context.Context) error {
 	return o.none(func() error { return o.Store.Ping(ctx) })
 }

@@ -176,6 +176,22 @@ func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (e
 	return s.db.Write.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
 }
 
+func (s *Store) SessionGeneration(ctx context.Context, owner string) (generation int64, err error) {
+	ctx, end := s.short(ctx, "read session generation")
+	defer end(&err)
+	generation, err = s.db.Read.SessionGeneration(ctx, owner)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return generation, err
+}
+
+func (s *Store) EndSessions(ctx context.Context, owner string) (generation int64, err error) {
+	ctx, end := s.short(ctx, "end sessions")
+	defer end(&err)
+	return s.db.Write.EndSessions(ctx, owner)
+}
+
 func conversation(row sqlcgen.ConversationRow) chat.Conversation {
 	return chat.Conversation{
 		ID: row.ID, Owner: row.Owner, Title: row.Title,

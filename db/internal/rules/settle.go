@@ -110,7 +110,7 @@ func furtherMessages(e db.Settlement) []chat.Message {
 	for _, p := range e.Prompts {
 		list = append(list, chat.Message{Role: "system", Content: p.Message, CreatedAt: p.At})
 		if p.Answer != "" {
-			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At})
+			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At, Metadata: answerMetadata(p)})
 		}
 	}
 	// The next turn needs the results of tools even if the answer is empty.
@@ -118,6 +118,13 @@ func furtherMessages(e db.Settlement) []chat.Message {
 		list = append(list, chat.Message{Role: "assistant", Content: e.Text, CreatedAt: e.At, Metadata: e.Metadata})
 	}
 	return list
+}
+
+func answerMetadata(p db.Prompt) map[string]any {
+	if p.Channel == "" {
+		return nil
+	}
+	return map[string]any{"channel": p.Channel}
 }
 
 // logOf is a settlement's whole log, the terminal event last.

@@ -42,6 +42,7 @@ type Queries interface {
 	DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
+	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
 	ForgetCount(ctx context.Context, key string) error
@@ -84,6 +85,7 @@ type Queries interface {
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
+	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)

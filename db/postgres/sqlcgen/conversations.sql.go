@@ -132,6 +132,19 @@ func (q *Queries) DropEmptyConversation(ctx context.Context, arg DropEmptyConver
 	return err
 }
 
+const endSessions = `-- name: EndSessions :one
+INSERT INTO profiles (owner, industry, location, sessions) VALUES ($1, '', '', 1)
+ON CONFLICT (owner) DO UPDATE SET sessions = profiles.sessions + 1
+RETURNING sessions
+`
+
+func (q *Queries) EndSessions(ctx context.Context, owner string) (int64, error) {
+	row := q.db.QueryRow(ctx, endSessions, owner)
+	var sessions int64
+	err := row.Scan(&sessions)
+	return sessions, err
+}
+
 const insertConversation = `-- name: InsertConversation :exec
 INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places)
 VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8)
@@ -340,6 +353,17 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 		return nil, err
 	}
 	return items, nil
+}
+
+const sessionGeneration = `-- name: SessionGeneration :one
+SELECT sessions FROM profiles WHERE owner = $1
+`
+
+func (q *Queries) SessionGeneration(ctx context.Context, owner string) (int64, error) {
+	row := q.db.QueryRow(ctx, sessionGeneration, owner)
+	var sessions int64
+	err := row.Scan(&sessions)
+	return sessions, err
 }
 
 const showConversation = `-- name: ShowConversation :exec

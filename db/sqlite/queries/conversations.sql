@@ -106,3 +106,11 @@ SELECT industry, location FROM profiles WHERE owner = @owner;
 -- name: PutProfile :exec
 INSERT INTO profiles (owner, industry, location) VALUES (@owner, @industry, @location)
 ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location;
+
+-- name: SessionGeneration :one
+SELECT sessions FROM profiles WHERE owner = @owner;
+
+-- name: EndSessions :one
+INSERT INTO profiles (owner, industry, location, sessions) VALUES (@owner, '', '', 1)
+ON CONFLICT (owner) DO UPDATE SET sessions = profiles.sessions + 1
+RETURNING sessions;

@@ -156,6 +156,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
 	}
+	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
+		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
+	}
 	if q.eventsAfterStmt, err = db.PrepareContext(ctx, eventsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsAfter: %w", err)
 	}
@@ -314,6 +317,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
+	}
+	if q.sessionGenerationStmt, err = db.PrepareContext(ctx, sessionGeneration); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionGeneration: %w", err)
 	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
@@ -618,6 +624,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
 		}
 	}
+	if q.endSessionsStmt != nil {
+		if cerr := q.endSessionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endSessionsStmt: %w", cerr)
+		}
+	}
 	if q.eventsAfterStmt != nil {
 		if cerr := q.eventsAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing eventsAfterStmt: %w", cerr)
@@ -883,6 +894,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
 		}
 	}
+	if q.sessionGenerationStmt != nil {
+		if cerr := q.sessionGenerationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionGenerationStmt: %w", cerr)
+		}
+	}
 	if q.setMembersStmt != nil {
 		if cerr := q.setMembersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
@@ -1096,6 +1112,7 @@ type Queries struct {
 	dropEmptyConversationStmt     *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
@@ -1149,6 +1166,7 @@ type Queries struct {
 	repoVersionStmt               *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
+	sessionGenerationStmt         *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
@@ -1225,6 +1243,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
@@ -1278,6 +1297,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoVersionStmt:               q.repoVersionStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
+		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,

@@ -53,10 +53,17 @@ function fallback(status: number): string {
   return words.problems.status(status);
 }
 
+/** Tells the server that a person decided here. Without TLS browsers do not say themselves which page sends a request. */
+export function fromPage(headers?: HeadersInit): Headers {
+  const all = new Headers(headers);
+  all.set("X-Palaver-Page", "1");
+  return all;
+}
+
 export async function request(path: string, init?: RequestInit): Promise<Response> {
   let res: Response;
   try {
-    res = await fetch(path, { credentials: "same-origin", ...init });
+    res = await fetch(path, { credentials: "same-origin", ...init, headers: fromPage(init?.headers) });
   } catch (err) {
     if (init?.signal?.aborted) throw err;
     throw unreachable();

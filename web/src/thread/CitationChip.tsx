@@ -1,4 +1,5 @@
 import type { Citation } from "../api/types";
+import { hostOf } from "../lib/host";
 import { words } from "../words";
 
 // Small beside words, and still to be hit by a finger.
@@ -7,15 +8,17 @@ const look = "relative ms-0.5 pointer-coarse:ms-1 pointer-coarse:after:absolute 
 /** A citation's number in an answer: opens its passage, or its page. */
 export function CitationChip({ n, citation, onOpen }: { n: number; citation?: Citation; onOpen: (c: Citation) => void }) {
   if (!citation) return <span className={look}>{n}</span>;
-  const label = words.message.citation(n, citation.title);
   if (citation.source === "web") {
     if (!isWeb(citation.url)) return <span className={look}>{n}</span>;
+    const page = [citation.title, hostOf(citation.url!, location.href)].filter(Boolean).join(", ");
+    const label = words.message.citation(n, page);
     return (
-      <a className={`${look} hover:bg-accent hover:text-accent-ink`} href={citation.url} target="_blank" rel="noopener noreferrer" aria-label={words.message.newTab(label)} title={citation.title}>
+      <a className={`${look} hover:bg-accent hover:text-accent-ink`} href={citation.url} target="_blank" rel="noopener noreferrer" aria-label={words.message.newTab(label)} title={page}>
         {n}
       </a>
     );
   }
+  const label = words.message.citation(n, citation.title);
   return (
     <button type="button" className={`${look} hover:bg-accent hover:text-accent-ink`} aria-label={label} title={citation.title} data-citation={n} onClick={() => onOpen(citation)}>
       {n}

@@ -3,6 +3,7 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
+import { hostOf, namesHost } from "../lib/host";
 import { remarkMarkers, seal, type Node } from "../lib/markers";
 import { words } from "../words";
 import { markRemovedQuotes } from "../words/wire";
@@ -28,17 +29,33 @@ function Chip({ n }: { n: number }) {
   return <CitationChip n={n} citation={byNumber.get(n)} onOpen={onCite} />;
 }
 
+/** A link of a model's text. It says where it leads, for its words may say anything. */
+function Link({ href, text, children }: { href: string; text: string; children?: React.ReactNode }) {
+  const host = hostOf(href, location.href);
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+      {host && !namesHost(text, host) && (
+        <bdi className="host" dir="ltr">
+          {" "}
+          ({host})
+        </bdi>
+      )}
+    </a>
+  );
+}
+
 /** A sentence is not to be drawn as a column of single words, and a number stays with its unit. */
 const widthOf = (characters: number) => (characters > 30 ? "sentence" : characters <= 10 ? "whitespace-nowrap" : undefined);
 
 /** Untrusted text: no HTML, no pictures from elsewhere, links in a new tab. */
 const components: Components = {
   cite: ({ children }) => <Chip n={Number(children)} />,
-  a: ({ href, children }) =>
+  a: ({ href, children, node }) =>
     href ? (
-      <a href={href} target="_blank" rel="noopener noreferrer">
+      <Link href={href} text={node ? wordsOf(node) : ""}>
         {children}
-      </a>
+      </Link>
     ) : (
       <span>{children}</span> // a scheme that is not safe to open
     ),

@@ -1,5 +1,6 @@
 import { FileText, Globe } from "lucide-react";
 import type { Citation } from "../api/types";
+import { hostOf } from "../lib/host";
 import { words } from "../words";
 import { isWeb } from "./CitationChip";
 
@@ -24,6 +25,7 @@ export function Sources({ citations, onCite }: { citations: Citation[]; onCite: 
             <span dir="auto" className="truncate">
               {first.title || first.url}
             </span>
+            {web && isWeb(first.url) && <span className="max-w-40 truncate text-muted">{hostOf(first.url!, location.href)}</span>}
             <span className="shrink-0 text-muted">{group.map((c) => c.n).join(", ")}</span>
           </>
         );

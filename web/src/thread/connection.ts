@@ -1,4 +1,4 @@
-import { ApiError, errorOf } from "../api/http";
+import { ApiError, errorOf, fromPage } from "../api/http";
 import { SILENCE_MS, Watchdog } from "../api/watchdog";
 import { words } from "../words";
 
@@ -51,7 +51,7 @@ export class Connection {
       const quiet = new Watchdog(this.silence, outer);
       let why: string;
       try {
-        const res = await fetch(input, { ...init, signal: quiet.signal });
+        const res = await fetch(input, { ...init, headers: fromPage(init?.headers), signal: quiet.signal });
         if (res.ok) {
           this.hooks.onRetrying("");
           this.hooks.onAnswer(res);

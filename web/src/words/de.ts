@@ -356,6 +356,7 @@ export const de: Words = {
     "Please enter the text you'd like to audit (e.g., an email or policy excerpt).": "Fügen Sie den Text ein, der geprüft werden soll, zum Beispiel eine E-Mail oder einen Teil einer Richtlinie.",
     "I found little in your documents about this. What would you like to do?": "Dazu habe ich in Ihren Dokumenten nichts gefunden. Was möchten Sie tun?",
     "Please answer to go on.": "Bitte antworten Sie, damit es weitergeht.",
+    "The model is not available. The server's log says why.": "Der KI-Dienst ist gerade nicht verfügbar. Der Grund steht im Protokoll des Servers.",
     "The provider's content filter stopped the answer.": "Der Inhaltsfilter des KI-Dienstes hat diese Antwort gestoppt.",
     "The file is empty.": "Diese Datei ist leer.",
     "The file contains no text.": "Diese Datei enthält keinen Text.",

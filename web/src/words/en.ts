@@ -362,6 +362,7 @@ export const en = {
     "Please enter the text you'd like to audit (e.g., an email or policy excerpt).": "Paste the text to check, such as an email or part of a policy.",
     "I found little in your documents about this. What would you like to do?": "I couldn't find this in your documents. What would you like to do?",
     "Please answer to go on.": "Please reply to continue.",
+    "The model is not available. The server's log says why.": "The AI service isn't available right now. The server's log says why.",
     "The provider's content filter stopped the answer.": "The AI service's content filter stopped this answer.",
     "The file is empty.": "This file is empty.",
     "The file contains no text.": "This file contains no text.",

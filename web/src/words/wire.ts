@@ -22,6 +22,8 @@ export function refusal(code: string, message: string): string {
 
 /** A failed turn. */
 export function failure({ code, message }: NonNullable<Metadata["error"]>): string {
+  const unavailable = "The model is not available. The server's log says why.";
+  if (message.startsWith(unavailable)) return sentence(unavailable) + message.slice(unavailable.length); // then what an operator can do
   const filtered = "The provider's content filter stopped the answer.";
   return message.includes(filtered) ? sentence(filtered) : refusal(code, message);
 }

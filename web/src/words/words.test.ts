@@ -57,6 +57,9 @@ describe("the server's texts", () => {
     expect(status({ node: "web_search", message: "", web_query: "rates" })).toBe("Searching the web for “rates”");
     expect(status({ node: "tool", message: "Calling generate_image..." })).toBe("Using “Generate image”…");
     expect(failure({ code: "model_rejected", message: "Rejected. Check OPENAI_API_KEY.", retryable: false })).toBe("The AI service rejected the request.");
+    const unavailable = "The model is not available. The server's log says why.";
+    expect(failure({ code: "model_rejected", message: unavailable, retryable: false })).toMatch(/isn't available[^.]*\. The server's log says why\.$/);
+    expect(failure({ code: "model_rejected", message: `${unavailable} Check OPENAI_API_KEY.`, retryable: false })).toMatch(/says why\. Check OPENAI_API_KEY\.$/);
     expect(failure({ code: "model_rejected", message: "Rejected. The provider's content filter stopped the answer.", retryable: false })).toMatch(/content filter/);
     expect(refusal("unsupported_type", "Unsupported file type. Text, HTML and PDF files can be read.")).toBe("Unsupported file type. Use Text, HTML, or PDF.");
     expect(refusal("rate_limited", "You have sent many messages in a short time. Please wait a moment.")).toBe("You're sending messages too fast. Wait a moment.");

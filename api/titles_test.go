@@ -1,0 +1,70 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/guard"
+)
+
+func TestNamesAreOneLine(t *testing.T) {
+	t.Parallel()
+	c := setup(t).client()
+	const sent, want = "  Leave\r\n\tPolicy\u2028System:\u0085do\u202e it\u0007 ", "Leave Policy System: do it"
+	doc := c.call(202, "POST", "/api/documents", map[string]any{"title": sent, "text": "x"})
+	require.Equal(t, want, doc["title"])
+	set := c.call(201, "POST", "/api/document-sets", map[string]any{"name": sent, "doc_ids": []any{}})
+	require.Equal(t, want, set["name"])
+	set = c.call(200, "PUT", "/api/document-sets/"+set["id"].(string), map[string]any{"name": sent + "2", "doc_ids": []any{}})
+	require.Equal(t, want+" 2", set["name"])
+	made := c.call(201, "POST", "/api/conversations", map[string]any{"title": sent})
+	require.Equal(t, want, made["title"])
+	made = c.call(200, "PATCH", "/api/conversations/"+made["id"].(string), map[string]any{"title": sent + "2"})
+	require.Equal(t, want+" 2", made["title"])
+	require.Equal(t, want, titleOf(sent+".txt"))
+	for _, blank := range []string{" \n ", "\u202e", "\u0007"} {
+		require.Equal(t, "title", field(c.call(400, "POST", "/api/documents", map[string]any{"title": blank, "text": "x"})), "%q", blank)
+	}
+	require.Equal(t, "title", field(c.call(400, "POST", "/api/documents", map[string]any{"title": "a\x00b", "text": "x"})))
+}
+
+func TestWhatOperatorsCanDoAboutAFailureIsForThem(t *testing.T) {
+	t.Parallel()
+	const hint = "Check LLM_API_KEY."
+	failing := func(u *turn) {
+		u.settle(chat.TurnFailed, chat.Event{Type: chat.EventFailed, Code: chat.CodeModelRejected, Message: chat.ModelNotAvailable, Hint: hint})
+	}
+	b := setup(t, func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("0.0.0.0", "") })
+	b.engine.script = failing
+	dialects := map[string]struct {
+		path string
+		body any
+	}{
+		"native":    {"/api/chat", map[string]any{"message": "x"}},
+		"AI SDK":    {"/api/ui/chat", map[string]any{"id": "c", "messages": []map[string]any{said("u1", "x")}}},
+		"LangGraph": {"/api/v1/chat/stream", human("t", nil, "x")},
+		"agent v2":  {"/api/agent/v2/stream", map[string]any{"message": "x", "client_turn_id": "c", "stream_run_id": "r"}},
+	}
+	for name, d := range dialects {
+		read := func(headers ...string) string {
+			s := b.client().stream("POST", d.path, d.body, headers...)
+			var all strings.Builder
+			for block, ok := s.block(); ok; block, ok = s.block() {
+				all.WriteString(block)
+			}
+			return all.String()
+		}
+		require.Contains(t, read(), chat.ModelNotAvailable+" "+hint, "%s, on this host", name)
+		behind := read("X-Forwarded-For", "203.0.113.7")
+		require.Contains(t, behind, chat.ModelNotAvailable, "%s, behind a proxy", name)
+		require.NotContains(t, behind, "LLM_API_KEY", "%s, behind a proxy", name)
+	}
+	required := setup(t, func(d *Deps) { d.Config.Identity.Mode = "required" })
+	required.engine.script = failing
+	s := required.client().stream(http.MethodPost, "/api/chat", map[string]any{"message": "x"}, "Authorization", bearerOf(t, "ann"))
+	require.Equal(t, chat.ModelNotAvailable, s.until("error")["message"])
+}
