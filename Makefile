@@ -6,9 +6,9 @@ MAKEFLAGS += --no-print-directory
 STATICCHECK  := .tools/staticcheck-v0.8.2
 WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
 
-# The Go modules: the product, the one-process program with its servers, and the tests
-# of the Dockerfile and docker-compose.yml.
-MODULES := . standalone docker
+# The Go modules: the product, the one-process program with its servers, the tests of
+# the Dockerfile and docker-compose.yml, and an example of a program with additions.
+MODULES := . standalone docker examples/supportdesk
 # Modules that only benchmarks use.
 BENCH_MODULES := bench/peers/dbos bench/scale/temporal
 

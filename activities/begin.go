@@ -30,6 +30,8 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
 		NoImages: a.cannotSeeImages(t.Content.Attachments),
 	}
+	agent, _ := a.Agents.Find(b.Agent)
+	b.AgentVersion = agent.Version
 	if b.Unsaved {
 		if a.needsStored(t.Content) {
 			return Begun{}, a.fail(ctx, ref, "begin", db.ErrUnavailable)

@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -90,15 +92,17 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 		Role: llm.User, Images: images,
 		Text: turn.Content.Message + prompt.TaggedNote(tagged.Docs) + a.unseenImagesNote(turn.Content.Attachments),
 	}
-	messages := append([]llm.Message{prompt.Assistant(a.now())}, earlier...)
-	messages = append(append(messages, said), e.Messages...)
+	agent, _ := a.Agents.Find(turn.Content.Agent)
+	answers := answersOf(texts, r.Asked)
+	messages := slices.Concat([]llm.Message{prompt.Assistant(agent.Instructions, a.now())}, earlier,
+		[]llm.Message{said}, prompt.Asked(questionsOf(r.Asked), answers), e.Messages)
 	return pieceRequest{
 		TurnRef: r.TurnRef, Stage: r.Stage, step: "think",
 		request: llm.Request{
 			Task:     llm.TaskAssistant,
 			Messages: llm.Fit(messages, thinkPrompt),
 			Facts: llm.Facts{
-				Message: tagged.TextWithout(turn.Content.Message), Recent: prompt.Recent(recent), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
+				Message: strings.Join(append([]string{tagged.TextWithout(turn.Content.Message)}, answers...), "\n"), Recent: prompt.Recent(recent), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
 				Passages: e.Passages, Used: e.Used, Images: len(turn.Content.Attachments),
 			},
 			Temperature: assistantTemperature,

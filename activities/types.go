@@ -75,6 +75,8 @@ type Begun struct {
 	Approved    []string `json:"approved,omitempty"`  // tools that need no approval on this branch
 	NoImages    bool     `json:"no_images,omitempty"` // the message has pictures that the model cannot see
 	RunID       string   `json:"run,omitempty"`
+	// AgentVersion is the version of the agent that the turn began with.
+	AgentVersion int `json:"agent_version,omitempty"`
 	// Unsaved: the database is unavailable, and the agent can begin without. The turn's
 	// row, its parent and the earlier messages are still unknown.
 	Unsaved bool `json:"unsaved,omitempty"`
@@ -186,10 +188,27 @@ type WriteRequest struct {
 	Stage
 }
 
-// ThinkRequest asks Think for the assistant's next model call.
+// ThinkRequest asks Think for the next model call of the assistant, or of an agent like
+// it. Asked are the agent's own questions so far.
 type ThinkRequest struct {
 	TurnRef
 	Stage
+	Asked []Asked `json:"asked,omitempty"`
+}
+
+// Asked is an agent's own question with the person's answer.
+type Asked struct {
+	Question string           `json:"question"` // a constant of the agent's code
+	Value    chat.ResumeValue `json:"value"`
+	Label    string           `json:"label,omitempty"` // of the option chosen
+}
+
+// CheckRequest asks Check for the result of one of an agent's checks.
+type CheckRequest struct {
+	TurnRef
+	Agent chat.Agent `json:"agent"`
+	Name  string     `json:"name"`
+	Asked []Asked    `json:"asked,omitempty"`
 }
 
 // Written is the result of a model call. The piece is stored as text "piece:n", the

@@ -73,6 +73,6 @@ var words = map[string]openapi.Word{
 }
 
 var (
-	interruptTypes = []chat.InterruptType{chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.CancelResume}
+	interruptTypes = []chat.InterruptType{chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.Choice, chat.CancelResume}
 	cancelStatuses = openapi.Values(dialect.Cancelling, dialect.CancelPending, dialect.NothingRuns, string(chat.TurnCompleted), string(chat.TurnCancelled), string(chat.TurnFailed))
 )

@@ -1,6 +1,13 @@
 package chat
 
-import "slices"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+)
 
 // Agent is the name of an agent.
 type Agent string
@@ -20,6 +27,56 @@ type AgentInfo struct {
 	// AnswersUnsaved: it can answer a message while the database is unavailable.
 	AnswersUnsaved bool
 	Tools          func(name string) bool // reports whether it may call the tool; nil: every tool
+	// Instructions are the first part of what models are told, in place of the
+	// assistant's own; empty: those.
+	Instructions string
+	// Version is recorded when a turn begins, so that the agent's code can tell turns
+	// that began under an older one.
+	Version int
+	Checks  map[string]Check // by name
+}
+
+// Check reads what a person wrote and returns a short word about it, in which there is
+// nothing that the person wrote: it enters Temporal's history.
+type Check func(ctx context.Context, said Said) (string, error)
+
+// Said is what a person has written so far.
+type Said struct {
+	Owner, ThreadID, TurnID string
+	Message                 string
+	Answers                 []string // to the agent's own questions in this turn, in order; of a choice its label
+	Earlier                 []string // messages and answers of the turns before this one, oldest first: the last ones
+}
+
+// Limits of an agent's declaration, in characters.
+const (
+	maxAgentLabel       = 60
+	maxAgentDescription = 200
+	maxInstructions     = 20_000
+)
+
+var agentName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
+
+// Validate reports why a process cannot have the agent.
+func (a AgentInfo) Validate() error {
+	switch {
+	case !agentName.MatchString(string(a.Name)):
+		return errors.New("the name needs 1 to 40 of a-z, 0-9, _ and -, and begins with a letter")
+	case a.Label == "" || utf8.RuneCountInString(a.Label) > maxAgentLabel:
+		return fmt.Errorf("the label needs 1 to %d characters", maxAgentLabel)
+	case utf8.RuneCountInString(a.Description) > maxAgentDescription:
+		return fmt.Errorf("the description has more than %d characters", maxAgentDescription)
+	case utf8.RuneCountInString(a.Instructions) > maxInstructions:
+		return fmt.Errorf("the instructions have more than %d characters", maxInstructions)
+	case a.Version < 0:
+		return errors.New("the version is negative")
+	}
+	for name, check := range a.Checks {
+		if !agentName.MatchString(name) || check == nil {
+			return fmt.Errorf("the check %q needs a function, and a name of at most 40 of a-z, 0-9, _ and -", name)
+		}
+	}
+	return nil
 }
 
 // MayCall reports whether the agent may call a tool.

@@ -97,6 +97,7 @@ const (
 	NodeFormat    Node = "format_response"
 	NodeModel     Node = "model"
 	NodeTool      Node = "tool"
+	NodeAgent     Node = "agent" // an agent's own status; the entry has its sentence
 )
 
 var statusMessages = map[Node]string{
@@ -135,6 +136,7 @@ const (
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
+	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
 )
 
 var noticeMessages = map[string]string{

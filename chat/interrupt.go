@@ -17,6 +17,7 @@ const (
 	TextInput    InterruptType = "text_input"
 	RetrievalLow InterruptType = "retrieval_low"
 	ToolApproval InterruptType = "tool_approval"
+	Choice       InterruptType = "choice" // one of the options of an agent's own question
 )
 
 // CancelResume is the resume type that ends the turn instead of answering.

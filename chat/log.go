@@ -1,6 +1,9 @@
 package chat
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Entry is a durable event in the workflow: ids, enums and numbers only. Its texts
 // are rows of the turn, named by Ref, or follow from its codes. Package transcript
@@ -22,6 +25,27 @@ type Entry struct {
 	Reason   CancelReason `json:"reason,omitempty"`   // cancelled
 	Call     *CallRef     `json:"call,omitempty"`     // tool_call and tool_result; status: the tool that runs
 	IsError  bool         `json:"is_error,omitempty"` // tool_result
+	Text     string       `json:"text,omitempty"`     // status and notice of an agent's own: the sentence, a constant of its code
+}
+
+// StatusMessage is the line a person sees while a status's step runs. webQuery is the
+// text behind Ref.
+func (e Entry) StatusMessage(webQuery string) string {
+	switch {
+	case e.Text != "":
+		return e.Text
+	case e.Call != nil:
+		return StatusMessage(e.Node, e.Call.Name)
+	}
+	return StatusMessage(e.Node, webQuery)
+}
+
+// NoticeMessage is the sentence of a notice.
+func (e Entry) NoticeMessage() string {
+	if e.Text != "" {
+		return e.Text
+	}
+	return NoticeMessage(e.Code)
 }
 
 // PromptCode selects the text of an interrupt.
@@ -42,6 +66,7 @@ const (
 	// PromptUnknownOutcome: the process died while the tools ran, so their outcome is
 	// unknown.
 	PromptUnknownOutcome PromptCode = "unknown_outcome"
+	PromptOwn            PromptCode = "own" // Question.Text: an agent's own sentence
 )
 
 // Question is an interrupt in the workflow.
@@ -53,6 +78,9 @@ type Question struct {
 	OptionIDs []string      `json:"options,omitempty"` // actions, document ids (and AllDocs), or the retrieval_low options
 	Ref       string        `json:"ref,omitempty"`     // key of a text that the question quotes
 	Calls     []CallRef     `json:"calls,omitempty"`   // tool_approval
+	// Text and Labels are the words of an agent's own question: constants of its code.
+	Text   string   `json:"text,omitempty"`
+	Labels []string `json:"labels,omitempty"` // of OptionIDs, choice only
 }
 
 // Sentence returns the text above the options. detail is the text of Question.Ref:
@@ -100,6 +128,8 @@ func (q Question) plain() string {
 			return "May I run " + q.Calls[0].Name + "?"
 		}
 		return "May I run these tools?"
+	case PromptOwn:
+		return q.Text
 	case PromptUnknownOutcome:
 		if len(q.Calls) == 1 {
 			return "I was interrupted while " + q.Calls[0].Name + " ran and do not know whether it finished. Run it again?"
@@ -123,6 +153,11 @@ func (q Question) OptionLabel(id, title string) string {
 		return Action(id).Label()
 	case RetrievalLow:
 		return retrievalLabels[id]
+	case Choice:
+		if i := slices.Index(q.OptionIDs, id); i >= 0 && i < len(q.Labels) {
+			return q.Labels[i]
+		}
+		return id
 	}
 	if id == AllDocs {
 		return "All of these"

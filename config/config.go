@@ -90,6 +90,10 @@ type Config struct {
 	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in. Example: palaver"`
 	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP (the protocol http/protobuf, port 4318 as a rule; not gRPC, not http/json)."`
 
+	// OwnProviders are further names that CHAT_MODEL_PROVIDER may have. The program sets
+	// them before it reads the settings.
+	OwnProviders []string `kong:"-"`
+
 	// ClockOffset shifts the clock of an API process for turn ids and creation times.
 	// For tests of API machines whose clocks differ.
 	ClockOffset time.Duration `hidden:""`

@@ -13,7 +13,10 @@ const (
 	None             = "none"
 )
 
-var providers = []string{Gemini, OpenAI, Anthropic, Ollama, OpenAICompatible, Offline, None}
+// Providers are the names that CHAT_MODEL_PROVIDER may have in every program.
+func Providers() []string {
+	return []string{Gemini, OpenAI, Anthropic, Ollama, OpenAICompatible, Offline, None}
+}
 
 // Choice is the model provider that the settings mean, with the key to use.
 type Choice struct {
@@ -65,7 +68,7 @@ func (c *Config) byKey() string {
 
 func (c *Config) checkModel() error {
 	if c.Provider != "" {
-		if err := oneOf("CHAT_MODEL_PROVIDER", c.Provider, providers...); err != nil {
+		if err := oneOf("CHAT_MODEL_PROVIDER", c.Provider, append(Providers(), c.OwnProviders...)...); err != nil {
 			return err
 		}
 	}

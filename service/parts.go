@@ -24,8 +24,6 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/provider"
 )
 
 // databaseFile is the store's file in the data folder.
@@ -98,24 +96,6 @@ func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	return store, nil
-}
-
-// NewModel makes the configured model. It opens no connection.
-func NewModel(cfg *config.Config) (llm.Model, error) {
-	choice := cfg.Model()
-	return provider.New(provider.Config{
-		Provider:         choice.Provider,
-		APIKey:           choice.APIKey,
-		KeyVariable:      choice.KeyVariable,
-		Name:             cfg.ModelName,
-		NameStrong:       cfg.ModelNameStrong,
-		BaseURL:          cfg.BaseURL,
-		EmbeddingModel:   cfg.EmbeddingModel,
-		ImageModel:       cfg.ImageModel,
-		OpenAIKey:        cfg.OpenAIAPIKey,
-		FirstByteTimeout: cfg.FirstByteTimeout,
-		Timeout:          cfg.ModelTimeout,
-	})
 }
 
 // OpenBus connects to the NATS server of NATS_URL. Without one it logs a warning and

@@ -45,6 +45,7 @@ type Parts struct {
 	Bus       bus.Bus
 	Temporal  client.Client
 	Namespace string // of Temporal
+	Additions Additions
 }
 
 // Roles say what a process does.
@@ -78,7 +79,7 @@ const (
 // Start starts the roles. While Temporal is unavailable, the API answers (and /readyz
 // reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
-	p := &Process{parts: parts, agents: workflows.Agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
 	if roles.Worker { // before the API, which shows the state of its servers
 		var err error
 		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
@@ -149,7 +150,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Search:        search,
 		Model:         p.parts.Model.Info(),
 		Agents:        workflows.AgentInfos(p.agents),
-		DocumentTypes: extract.All(),
+		DocumentTypes: p.parts.Additions.Types(),
 		Page:          web.Handler(),
 		Config: api.Config{
 			StreamMode: cfg.StreamMode,
@@ -236,7 +237,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Web:           search,
 		Tools:         p.toolBox(counts),
 		Agents:        workflows.AgentInfos(p.agents),
-		DocumentTypes: extract.All(),
+		DocumentTypes: p.parts.Additions.Types(),
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
 	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))

@@ -21,16 +21,16 @@ const (
 
 // Run opens what the role needs, runs it until ctx ends, and closes everything. The end
 // of ctx is not an error, even during the start.
-func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role) error {
-	err := run(ctx, cfg, log, role)
+func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role, additions Additions) error {
+	err := run(ctx, cfg, log, role, additions)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role) error {
-	parts, closeParts, err := open(ctx, cfg, log)
+func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role, additions Additions) error {
+	parts, closeParts, err := open(ctx, cfg, log, additions)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role) e
 }
 
 // open opens the dependencies of every role; closeAll closes them in reverse order.
-func open(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ Parts, closeAll func(), err error) {
+func open(ctx context.Context, cfg *config.Config, log *slog.Logger, additions Additions) (_ Parts, closeAll func(), err error) {
 	var closers []func()
 	closeOpened := func() {
 		for _, c := range slices.Backward(closers) {
@@ -80,8 +80,8 @@ func open(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ Parts, c
 			closeOpened()
 		}
 	}()
-	parts := Parts{Config: cfg, Log: log}
-	if parts.Model, err = NewModel(cfg); err != nil {
+	parts := Parts{Config: cfg, Log: log, Additions: additions}
+	if parts.Model, err = additions.NewModel(cfg); err != nil {
 		return Parts{}, nil, err
 	}
 	if parts.Store, err = OpenStore(ctx, cfg); err != nil {

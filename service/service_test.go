@@ -49,7 +49,7 @@ func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	store, err := service.OpenStore(t.Context(), cfg)
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
-	model, err := service.NewModel(cfg)
+	model, err := service.Additions{}.NewModel(cfg)
 	require.NoError(t, err)
 	unavailable, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
 	require.NoError(t, err)
@@ -85,7 +85,9 @@ func TestWorkerThatWaitsForTemporalCanBeStopped(t *testing.T) {
 	logged, heard := io.Pipe()
 	defer func() { _ = logged.Close() }()
 	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx, cfg, slog.New(slog.NewTextHandler(heard, nil)), service.Worker) }()
+	go func() {
+		ended <- service.Run(ctx, cfg, slog.New(slog.NewTextHandler(heard, nil)), service.Worker, service.Additions{})
+	}()
 	lines := bufio.NewScanner(logged)
 	for lines.Scan() && !strings.Contains(lines.Text(), "waiting for Temporal") {
 	}

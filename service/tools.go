@@ -29,7 +29,7 @@ func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mc
 	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Pictures: pictures, Version: version, Log: log}), nil
 }
 
-// toolBox returns the tools of agents. Own tools take precedence over those of servers.
+// toolBox returns the tools of agents. The program's own tools take precedence over those of servers.
 func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
 	store, model := p.parts.Store, p.parts.Model
 	own := tools.List{
@@ -40,5 +40,6 @@ func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
 	if painter, ok := model.(llm.Painter); ok && model.Info().Image != "" {
 		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))
 	}
+	own = append(own, p.parts.Additions.Tools...)
 	return tools.NewBox(p.parts.Log, telemetry.Tools(own, p.traces, counts), telemetry.Tools(p.mcp, p.traces, counts))
 }

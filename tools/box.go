@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"log/slog"
-	"regexp"
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -21,8 +20,6 @@ func NewBox(log *slog.Logger, sources ...Source) *Box {
 	return &Box{sources: sources, log: log}
 }
 
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-
 // Tools returns the tools that an agent may call for an owner now, in a stable order, with
 // defaults filled in. It leaves out tools with an invalid name or schema. A nil box has none.
 func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []Tool {
@@ -36,8 +33,8 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []T
 			if !agent.MayCall(t.Name) || seen[t.Name] {
 				continue
 			}
-			if err := CheckSchema(t.Schema); err != nil || !validName.MatchString(t.Name) || t.Run == nil {
-				b.log.Warn("tool left out: invalid name or schema", "tool", language.Truncate(t.Name, 64), "error", err)
+			if err := t.Validate(); err != nil {
+				b.log.Warn("tool left out: invalid declaration", "tool", language.Truncate(t.Name, 64), "error", err)
 				continue
 			}
 			seen[t.Name] = true

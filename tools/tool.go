@@ -3,6 +3,9 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -34,6 +37,22 @@ type Tool struct {
 	// Run runs the tool. Arguments satisfy Schema. An error is a failure of ours or of the
 	// network. A failure that the model should read is a Result.
 	Run func(ctx context.Context, c Call) (Result, error)
+}
+
+var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Validate reports why agents cannot be offered the tool.
+func (t Tool) Validate() error {
+	if !validName.MatchString(t.Name) {
+		return errors.New("the name needs 1 to 64 letters, digits, _ and -")
+	}
+	if t.Run == nil {
+		return errors.New("no function runs it")
+	}
+	if err := CheckSchema(t.Schema); err != nil {
+		return fmt.Errorf("the schema cannot be used: %w", err)
+	}
+	return nil
 }
 
 // DefaultTimeout is the default timeout of a call.

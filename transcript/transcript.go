@@ -81,8 +81,8 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 			if i >= 0 {
 				prompts[i].Answer, prompts[i].Channel = w.answer(questions[e.Answers], e.Resume.Whole(w.texts)), e.Channel
 			}
-		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && chat.NoticeMessage(e.Code) != "":
-			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: chat.NoticeMessage(e.Code), At: e.At})
+		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && e.NoticeMessage() != "":
+			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: e.NoticeMessage(), At: e.At})
 		}
 	}
 	return prompts
@@ -177,10 +177,7 @@ func (w words) event(e chat.Entry) chat.Event {
 		if e.Node == chat.NodeWebSearch {
 			out.WebQuery = w.texts[e.Ref]
 		}
-		out.Message = chat.StatusMessage(e.Node, out.WebQuery)
-		if e.Call != nil {
-			out.Message = chat.StatusMessage(e.Node, e.Call.Name)
-		}
+		out.Message = e.StatusMessage(out.WebQuery)
 		for _, id := range e.DocIDs {
 			out.DocsFound = append(out.DocsFound, chat.DocRef{ID: id, Title: w.titles[id]})
 		}
@@ -193,7 +190,7 @@ func (w words) event(e chat.Entry) chat.Event {
 		out.ToolCallID, out.ToolName, out.IsError = e.Call.ID, e.Call.Name, e.IsError
 		out.Text = w.texts[chat.ResultKey(e.Call.ID)]
 	case chat.EventNotice:
-		out.Code, out.Message = e.Code, chat.NoticeMessage(e.Code)
+		out.Code, out.Message = e.Code, e.NoticeMessage()
 	case chat.EventInterrupt:
 		if e.Question != nil {
 			out.Interrupt = w.interrupt(*e.Question)

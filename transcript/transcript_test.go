@@ -162,3 +162,26 @@ func TestToolCallsAreRenderedWithTheirCurrentArguments(t *testing.T) {
 	require.Equal(t, "drawn", events[5].Text)
 	require.True(t, events[5].IsError)
 }
+
+func TestAnAgentsOwnWordsAreRenderedAsTheyAre(t *testing.T) {
+	q := chat.Question{ID: "tu.q1", Type: chat.Choice, Prompt: chat.PromptOwn, Text: "How fast?", OptionIDs: []string{"now", "later"}, Labels: []string{"Now", "Some day"}}
+	entries := []chat.Entry{
+		{N: 1, Type: chat.EventStatus, Node: chat.NodeAgent, Text: "Looking..."},
+		{N: 2, Type: chat.EventInterrupt, Question: &q},
+		{N: 3, Type: chat.EventResumed, Answers: q.ID, Resume: &chat.ResumeValue{Type: chat.Choice, Value: ptr("later")}},
+		{N: 4, Type: chat.EventNotice, Code: chat.NoticeAgent, Text: "It will come."},
+	}
+	store := &names{}
+	events, err := Render(context.Background(), store, ref, entries)
+	require.NoError(t, err)
+	require.Equal(t, "Looking...", events[0].Message)
+	require.Equal(t, "How fast?", events[1].Message)
+	require.Equal(t, []chat.Option{{ID: "now", Label: "Now"}, {ID: "later", Label: "Some day"}}, events[1].Interrupt.Options)
+	require.Equal(t, "It will come.", events[3].Message)
+
+	prompts, err := Prompts(context.Background(), store, ref, entries)
+	require.NoError(t, err)
+	require.Len(t, prompts, 2)
+	require.Equal(t, []string{"How fast?", "Some day"}, []string{prompts[0].Message, prompts[0].Answer})
+	require.Equal(t, "It will come.", prompts[1].Message)
+}

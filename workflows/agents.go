@@ -17,6 +17,14 @@ type Agent struct {
 	Answer func(ctx workflow.Context, u *turn, begun activities.Begun) (activities.Ending, error)
 }
 
+// Own declares an agent that is not of this package. answer decides what happens in a
+// turn; nil: the assistant's loop.
+func Own(info chat.AgentInfo, answer func(*Turn) error) Agent {
+	return Agent{AgentInfo: info, Answer: func(ctx workflow.Context, u *turn, begun activities.Begun) (activities.Ending, error) {
+		return activities.Ending{}, answerByOwn(ctx, u, begun, answer)
+	}}
+}
+
 // Agents are the agents that this program has. The first one also runs turns whose
 // agent is not known any more.
 func Agents() []Agent { return []Agent{documents, assistant} }

@@ -54,6 +54,10 @@ type script struct {
 	tool         func(ctx context.Context, r activities.CallRequest, n int) (activities.Called, error)
 	called       []string           // names of the tools called, in the order in which they ended
 	storedResult *activities.Called // what FindResult returns
+
+	agents  []workflows.Agent // beside the product's own
+	checks  []activities.CheckRequest
+	checked []string // what checks return, by call; the last one repeats
 }
 
 // clearTurn is a turn without questions.
@@ -181,6 +185,14 @@ func (s *script) Think(_ context.Context, r activities.ThinkRequest) (activities
 	return stepName(s.thoughts, n), nil
 }
 
+func (s *script) Check(_ context.Context, r activities.CheckRequest) (string, error) {
+	n := s.count("Check")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checks = append(s.checks, r)
+	return stepName(s.checked, n), nil
+}
+
 // KeepAnswer stores an answer under the same key as the store.
 func (s *script) KeepAnswer(_ context.Context, r activities.KeepRequest) (string, error) {
 	s.count("KeepAnswer")
@@ -291,7 +303,7 @@ func newHarness(t *testing.T, s *script) *harness {
 	p := &harness{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
 	p.env.SetTestTimeout(time.Minute)
 	p.env.SetWorkerOptions(busyMachine)
-	threads := &workflows.Threads{Agents: workflows.Agents(), Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
+	threads := &workflows.Threads{Agents: append(workflows.Agents(), s.agents...), Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
 	p.env.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	p.env.RegisterActivity(s)
 	return p

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/palaver-chat/palaver/internal/clerk"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -24,12 +25,14 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 	files, err := filepath.Glob("testdata/histories/*/*.json.gz")
 	require.NoError(t, err)
 	require.NotEmpty(t, files, "recorded histories are part of the repository")
+	agents, err := clerk.Agents()
+	require.NoError(t, err)
 	for _, file := range files {
 		t.Run(strings.TrimPrefix(file, "testdata/histories/"), func(t *testing.T) {
 			t.Parallel()
 			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is no deadlock
 			require.NoError(t, err)
-			threads := &workflows.Threads{Agents: workflows.Agents(), Hint: func(string, int) { t.Error("Hint was called during replay") }}
+			threads := &workflows.Threads{Agents: agents, Hint: func(string, int) { t.Error("Hint was called during replay") }}
 			replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 			replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, readHistory(t, file)))

@@ -35,6 +35,9 @@ const (
 	stepDecideAfter = ": decide" // after the name of the question's step
 	stepRunAfter    = ": run"    // after the name of the question's step
 	stepRound       = "round"
+
+	// Agents of others. The kind and the agent's own name of the step follow.
+	stepOwn = "own "
 )
 
 // roundSteps begin the names of a round's steps.

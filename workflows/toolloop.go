@@ -27,34 +27,58 @@ type round struct {
 // without tools. Each text of the model is a piece of the answer. The thread may
 // continue as new between two rounds.
 func (u *turn) runToolLoop(ctx workflow.Context, a toolLoop) (activities.Written, error) {
-	next := round{N: 1, Stage: activities.Stage{Piece: 1}}
-	if recorded, ok := u.Steps[stepRound]; ok {
-		if err := json.Unmarshal(recorded, &next); err != nil {
-			return activities.Written{}, err
-		}
-	}
 	for {
-		if next.N > 1 && u.thread.Version >= 1 {
-			if err := u.storeOldLog(ctx); err != nil {
-				return activities.Written{}, err
-			}
-			if u.Stopped == "" && u.thread.mustContinueAsNew(ctx) {
-				u.pauseClock(ctx)
-				return activities.Written{}, errContinue
-			}
-		}
-		said, err := u.callModel(ctx, a, next.N, next.Stage)
+		said, _, err := u.runRound(ctx, a)
 		if err != nil || len(said.Calls) == 0 {
 			return said, err
 		}
-		made, err := u.callTools(ctx, next.N, said.Calls)
-		if err != nil {
-			return said, err
-		}
-		if err := u.finishRound(&next, said, made); err != nil {
-			return said, err
-		}
 	}
+}
+
+// runRound calls the model once, and then the tools that it asks for. Without calls the
+// answer is complete.
+func (u *turn) runRound(ctx workflow.Context, a toolLoop) (activities.Written, []activities.Made, error) {
+	next, err := u.nextRound()
+	if err == nil {
+		err = u.continueBeforeRound(ctx, next.N)
+	}
+	if err != nil {
+		return activities.Written{}, nil, err
+	}
+	said, err := u.callModel(ctx, a, next.N, next.Stage)
+	if err != nil || len(said.Calls) == 0 {
+		return said, nil, err
+	}
+	made, err := u.callTools(ctx, next.N, said.Calls)
+	if err == nil {
+		err = u.finishRound(&next, said, made)
+	}
+	return said, made, err
+}
+
+// nextRound is the round after those that are finished.
+func (u *turn) nextRound() (round, error) {
+	next := round{N: 1, Stage: activities.Stage{Piece: 1}}
+	var err error
+	if recorded, ok := u.Steps[stepRound]; ok {
+		err = json.Unmarshal(recorded, &next)
+	}
+	return next, err
+}
+
+// continueBeforeRound keeps the thread's state and history short between two rounds.
+func (u *turn) continueBeforeRound(ctx workflow.Context, n int) error {
+	if n == 1 || u.thread.Version == 0 {
+		return nil
+	}
+	if err := u.storeOldLog(ctx); err != nil {
+		return err
+	}
+	if u.Stopped == "" && u.thread.mustContinueAsNew(ctx) {
+		u.pauseClock(ctx)
+		return errContinue
+	}
+	return nil
 }
 
 // finishRound records the next round in place of this round's steps.

@@ -14,11 +14,37 @@ import (
 	"github.com/palaver-chat/palaver/tools"
 )
 
-// callTools makes the tool calls of one model message. It first asks the person
-// about those that need approval, then runs all allowed calls in parallel. The
-// results are in the order of the calls.
+// callTools makes the tool calls of one model message. It first asks the person about
+// those that need approval, then runs all allowed calls in parallel, and asks again about
+// those whose outcome is unknown. The results are in the order of the calls.
 func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.Wanted) ([]activities.Made, error) {
-	var run, ask []string
+	calls, run, err := u.approveCalls(ctx, n, calls)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]activities.Made, len(calls))
+	for i, c := range calls {
+		made[i].CallRef = c.CallRef
+	}
+	ended, err := u.runTools(ctx, stepName(stepRun, n), calls, run)
+	if err != nil {
+		return nil, err
+	}
+	unknown := noteOutcomes(made, ended)
+	for k := 1; len(unknown) > 0 && (k <= maxSameQuestion || u.thread.Version == 0); k++ {
+		calls, ended, err = u.repeatUnknown(ctx, stepName(numbered(stepUnknown, n), k), calls, unknown)
+		if err != nil {
+			return nil, err
+		}
+		unknown = noteOutcomes(made, ended)
+	}
+	return made, nil
+}
+
+// approveCalls asks the person about the calls that need it. It returns the calls with the
+// hashes of their arguments, and the ids of those to run.
+func (u *turn) approveCalls(ctx workflow.Context, n int, calls []activities.Wanted) (_ []activities.Wanted, run []string, _ error) {
+	var ask []string
 	for _, c := range calls {
 		switch {
 		case c.Refused:
@@ -28,47 +54,36 @@ func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.Wanted)
 			ask = append(ask, c.ID)
 		}
 	}
-	if len(ask) > 0 {
-		decided, err := u.decide(ctx, stepName(stepApprove, n), chat.Question{Prompt: chat.PromptApproveTools, Calls: refs(calls, ask, false)})
-		if err != nil {
-			return nil, err
-		}
-		run = append(run, decided.Run...)
-		calls = withHashes(calls, decided.Hashes)
+	if len(ask) == 0 {
+		return calls, run, nil
 	}
-	ended, err := u.runTools(ctx, stepName(stepRun, n), calls, run)
+	decided, err := u.decide(ctx, stepName(stepApprove, n), chat.Question{Prompt: chat.PromptApproveTools, Calls: refs(calls, ask, false)})
+	return withHashes(calls, decided.Hashes), append(run, decided.Run...), err
+}
+
+// repeatUnknown asks the person about calls whose outcome is unknown, and runs again those
+// that they want run again.
+func (u *turn) repeatUnknown(ctx workflow.Context, step string, calls []activities.Wanted, unknown []string) ([]activities.Wanted, []outcome, error) {
+	decided, err := u.decide(ctx, step, chat.Question{Prompt: chat.PromptUnknownOutcome, Calls: refs(calls, unknown, true)})
 	if err != nil {
-		return nil, err
+		return calls, nil, err
 	}
-	made := make([]activities.Made, len(calls))
-	for i, c := range calls {
-		made[i].CallRef = c.CallRef
-	}
-	note := func(ended []outcome) (unknown []string) {
-		for _, o := range ended {
-			i := slices.IndexFunc(calls, func(c activities.Wanted) bool { return c.ID == o.ID })
-			made[i].IsError = o.IsError
-			if o.Unknown {
-				unknown = append(unknown, o.ID)
-			}
+	calls = withHashes(calls, decided.Hashes)
+	again := slices.DeleteFunc(slices.Clone(calls), func(c activities.Wanted) bool { return !slices.Contains(unknown, c.ID) })
+	ended, err := u.runTools(ctx, step+stepRunAfter, again, decided.Run)
+	return calls, ended, err
+}
+
+// noteOutcomes marks failed calls, and returns the ids of those whose outcome is unknown.
+func noteOutcomes(made []activities.Made, ended []outcome) (unknown []string) {
+	for _, o := range ended {
+		i := slices.IndexFunc(made, func(m activities.Made) bool { return m.ID == o.ID })
+		made[i].IsError = o.IsError
+		if o.Unknown {
+			unknown = append(unknown, o.ID)
 		}
-		return unknown
 	}
-	unknown := note(ended)
-	for k := 1; len(unknown) > 0 && (k <= maxSameQuestion || u.thread.Version == 0); k++ {
-		step := stepName(numbered(stepUnknown, n), k)
-		decided, err := u.decide(ctx, step, chat.Question{Prompt: chat.PromptUnknownOutcome, Calls: refs(calls, unknown, true)})
-		if err != nil {
-			return nil, err
-		}
-		calls = withHashes(calls, decided.Hashes)
-		again := slices.DeleteFunc(slices.Clone(calls), func(c activities.Wanted) bool { return !slices.Contains(unknown, c.ID) })
-		if ended, err = u.runTools(ctx, step+stepRunAfter, again, decided.Run); err != nil {
-			return nil, err
-		}
-		unknown = note(ended)
-	}
-	return made, nil
+	return unknown
 }
 
 // withHashes replaces the hashes of calls whose arguments the person has edited.
@@ -127,8 +142,6 @@ type outcome struct {
 // result already. The log gets every result, in the order of the calls.
 func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.Wanted, run []string) ([]outcome, error) {
 	return once(u, step, func() ([]outcome, error) {
-		var out []outcome
-		var failed error
 		running := make([]workflow.Future, len(calls))
 		for i, c := range calls {
 			if slices.Contains(run, c.ID) {
@@ -136,22 +149,27 @@ func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.Wa
 				running[i] = u.callTool(ctx, c)
 			}
 		}
-		for i, c := range calls {
-			o := outcome{ID: c.ID, IsError: true}
-			if running[i] != nil {
-				var err error
-				if o, err = u.awaitTool(ctx, c, running[i]); err != nil {
-					failed = err
-					continue
-				}
-			}
-			out = append(out, o)
-			if !o.Unknown {
-				u.append(ctx, chat.Entry{Type: chat.EventToolResult, Call: &c.CallRef, IsError: o.IsError})
+		return u.awaitTools(ctx, calls, running)
+	})
+}
+
+// awaitTools waits for all calls that run, also when one of them fails.
+func (u *turn) awaitTools(ctx workflow.Context, calls []activities.Wanted, running []workflow.Future) (out []outcome, failed error) {
+	for i, c := range calls {
+		o := outcome{ID: c.ID, IsError: true}
+		if running[i] != nil {
+			var err error
+			if o, err = u.awaitTool(ctx, c, running[i]); err != nil {
+				failed = err
+				continue
 			}
 		}
-		return out, failed
-	})
+		out = append(out, o)
+		if !o.Unknown {
+			u.append(ctx, chat.Entry{Type: chat.EventToolResult, Call: &c.CallRef, IsError: o.IsError})
+		}
+	}
+	return out, failed
 }
 
 // awaitTool waits for a call to end. It repeats a call whose worker stopped before
@@ -173,6 +191,11 @@ func (u *turn) awaitTool(ctx workflow.Context, c activities.Wanted, call workflo
 		return outcome{}, err
 	}
 	u.log(ctx).Warn("tool call ended with unknown outcome; looking for its result", "tool", c.Name, "call", c.ID, "error", err)
+	return u.findOutcome(ctx, c)
+}
+
+// findOutcome looks for the stored result of a call that may have run.
+func (u *turn) findOutcome(ctx workflow.Context, c activities.Wanted) (outcome, error) {
 	found, err := lookup[*activities.Called](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(c))
 	if err != nil || found == nil {
 		return outcome{ID: c.ID, Unknown: true}, err

@@ -112,26 +112,32 @@ func (u *turn) run(ctx workflow.Context) error {
 	if ctx.Err() != nil && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}
-	ending.TurnRef, ending.Usage = u.TurnRef, u.Usage
-	switch {
-	case err == errSettled: // Settle keeps the first end, whatever the status here
-		ending.Status = chat.TurnCancelled
-	case u.Stopped != "":
-		ending.Status, ending.Reason, ending.Channel = chat.TurnCancelled, u.Stopped, u.StoppedBy
-		ending.Hidden = u.Stopped == chat.RolledBack
-		u.log(ctx).Info("turn stopped", "reason", u.Stopped, "channel", u.StoppedBy)
-	case err != nil:
-		ending.Status, ending.Code = chat.TurnFailed, failureCode(err)
-		u.log(ctx).Warn("turn failed", "code", ending.Code, "error", err)
-	default:
-		ending.Status = chat.TurnCompleted
-	}
-	if ending.Status != chat.TurnCompleted {
-		ending.DocIDs = nil // the registry gets the documents of completed answers only
-	}
+	ending = u.conclude(ctx, ending, err)
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	u.settle(clean, ending)
 	return nil
+}
+
+// conclude completes an agent's ending by how the turn ended.
+func (u *turn) conclude(ctx workflow.Context, e activities.Ending, err error) activities.Ending {
+	e.TurnRef, e.Usage = u.TurnRef, u.Usage
+	switch {
+	case err == errSettled: // Settle keeps the first end, whatever the status here
+		e.Status = chat.TurnCancelled
+	case u.Stopped != "":
+		e.Status, e.Reason, e.Channel = chat.TurnCancelled, u.Stopped, u.StoppedBy
+		e.Hidden = u.Stopped == chat.RolledBack
+		u.log(ctx).Info("turn stopped", "reason", u.Stopped, "channel", u.StoppedBy)
+	case err != nil:
+		e.Status, e.Code = chat.TurnFailed, failureCode(err)
+		u.log(ctx).Warn("turn failed", "code", e.Code, "error", err)
+	default:
+		e.Status = chat.TurnCompleted
+	}
+	if e.Status != chat.TurnCompleted {
+		e.DocIDs = nil // the registry gets the documents of completed answers only
+	}
+	return e
 }
 
 // execute runs the turn's agent, unless the turn was stopped or settled before.

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -11,9 +12,22 @@ import (
 // maxEarlierResult limits an earlier turn's tool result, in characters.
 const maxEarlierResult = 1000
 
-// Assistant is the system message of the assistant.
-func Assistant(today time.Time) llm.Message {
-	return llm.Message{Role: llm.System, Text: text("assistant.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."}
+// Assistant is the system message of the assistant, or of an agent with instructions of
+// its own. The rules about sources, tools and data hold for all.
+func Assistant(instructions string, today time.Time) llm.Message {
+	if instructions == "" {
+		instructions = text("assistant.md")
+	}
+	return llm.Message{Role: llm.System, Text: strings.TrimSpace(instructions) + "\n" + text("conduct.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."}
+}
+
+// Asked are an agent's own questions with the person's answers, as they were said.
+func Asked(questions, answers []string) []llm.Message {
+	var out []llm.Message
+	for i, q := range questions {
+		out = append(out, llm.Message{Role: llm.Assistant, Text: q}, llm.Message{Role: llm.User, Text: answers[i]})
+	}
+	return out
 }
 
 // UnseenPicturesNote is the note about so many pictures that the model cannot see.

@@ -6,7 +6,7 @@ package main
 import (
 	"os"
 
-	"github.com/palaver-chat/palaver/cmd/palaver/cli"
+	"github.com/palaver-chat/palaver"
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:])) }
+func main() { os.Exit(palaver.Main(os.Args[1:])) }

@@ -3,9 +3,11 @@ package extract
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"mime"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +37,52 @@ type Types []Type
 // All lists the types that this program can read.
 func All() Types {
 	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile}
+}
+
+var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
+
+// validate reports why the type cannot be used.
+func (x Type) validate() error {
+	switch {
+	case !typeName.MatchString(x.Name):
+		return errors.New("the name needs 1 to 20 of a-z, 0-9, _ and -, and begins with a letter")
+	case x.Label == "":
+		return errors.New("the label is missing")
+	case x.Read == nil:
+		return errors.New("no function reads it")
+	case x.Binary && x.Is == nil:
+		return errors.New("a binary type needs Is")
+	case len(x.Extensions) == 0:
+		return errors.New("an extension is needed")
+	}
+	for _, extension := range x.Extensions {
+		if len(extension) < 2 || extension[0] != '.' || extension != strings.ToLower(extension) {
+			return fmt.Errorf("the extension %q needs a dot and small letters", extension)
+		}
+	}
+	return nil
+}
+
+// Accept reports why further types cannot be added: one is declared wrongly, or its name,
+// an extension or a media type is taken.
+func (t Types) Accept(further ...Type) error {
+	all := slices.Clone(t)
+	for _, x := range further {
+		if err := x.validate(); err != nil {
+			return fmt.Errorf("document type %q: %w", x.Name, err)
+		}
+		for _, other := range all {
+			if x.Name == other.Name || intersect(x.Extensions, other.Extensions) || intersect(x.MediaTypes, other.MediaTypes) {
+				return fmt.Errorf("document type %q: the type %q has its name, an extension or a media type", x.Name, other.Name)
+			}
+		}
+		all = append(all, x)
+	}
+	return nil
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // Labels joins the types' labels as in "A, B and C".

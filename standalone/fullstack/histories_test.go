@@ -24,7 +24,9 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/clerk"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
@@ -340,6 +342,15 @@ var ways = map[string]way{
 		require.Equal(t, chat.CodeStepLimit, last(c.ask("Hello again", assistant)).Code)
 		return s.Temporal(), []string{threadOf(c)}
 	},
+	"own-agent": func(t *testing.T) (client.Client, []string) {
+		s, model, c := scripted(t, stacktest.Additions(palaver.WithAgent(clerk.Agent)), stacktest.Flag("continue-after", "12"))
+		model.On(answerCall, llmtest.Answer{Calls: calls("list_documents", object{})}, llmtest.Text("Here you are."))
+		interrupted(t, c.ask("Find my lamp", object{"agent": "clerk"}))
+		interrupted(t, c.resume(chat.TextInput, "I do not say"))
+		interrupted(t, c.resume(chat.TextInput, "plantedname"))
+		answered(t, c.resume(chat.Choice, "short"))
+		return s.Temporal(), []string{threadOf(c)}
+	},
 	"cancelled-from-a-shell": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t)
 		model.On(answerCall, llmtest.Silent("A bank must "))
@@ -436,6 +447,8 @@ func historiesOf(t *testing.T, tc client.Client, id string) (all []*historypb.Hi
 // workflows.TestRecordedHistoriesReplay; docs/upgrades.md says when.
 func TestEveryWayOfAThreadReplays(t *testing.T) {
 	release := os.Getenv("RECORD_HISTORIES")
+	agents, err := clerk.Agents()
+	require.NoError(t, err)
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -444,7 +457,7 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 				for k, h := range historiesOf(t, tc, id) {
 					replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine would trigger it
 					require.NoError(t, err)
-					replayer.RegisterWorkflowWithOptions((&workflows.Threads{Agents: workflows.Agents()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+					replayer.RegisterWorkflowWithOptions((&workflows.Threads{Agents: agents}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 					replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 					require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
 					if release != "" {

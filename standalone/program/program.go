@@ -16,7 +16,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/config"
+	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 
@@ -48,21 +50,27 @@ func (s *Settings) Validate() error {
 const description = "Palaver in one process: page, API and worker with an embedded Temporal, its Web UI and SQLite. " +
 	"Settings come from flags, the environment or a file .env in the working folder."
 
-// Parse reads the settings from .env, the environment and args.
-func Parse(args []string, options ...kong.Option) (*Settings, error) {
-	var s Settings
+// Parse reads the settings from .env, the environment and args, for a program with
+// additions.
+func Parse(args []string, additions service.Additions, options ...kong.Option) (*Settings, error) {
+	s := Settings{Config: config.Config{OwnProviders: additions.Providers()}}
 	_, err := config.Parse(&s, args, append([]kong.Option{kong.Name("palaver-standalone"), kong.Description(description)}, options...)...)
 	return &s, err
 }
 
 const startTimeout = time.Minute
 
-// Main runs the program until SIGINT or SIGTERM and returns its exit code: 0
-// after a clean stop, 2 for an invalid setting, 1 for any other error.
-func Main(args []string, stdout, stderr io.Writer) int {
+// Main runs the program, with what options add to it, until SIGINT or SIGTERM and
+// returns its exit code: 0 after a clean stop, 2 for an invalid setting, 1 for any
+// other error. docs/extending.md shows its use.
+func Main(args []string, stdout, stderr io.Writer, options ...palaver.Option) int {
 	began := time.Now()
 	collectLess()
-	settings, err := Parse(args, kong.Writers(stdout, stderr))
+	additions, err := service.Collect(options)
+	if err != nil {
+		return printError(stderr, err)
+	}
+	settings, err := Parse(args, additions, kong.Writers(stdout, stderr))
 	if err != nil {
 		return printError(stderr, err)
 	}
@@ -73,7 +81,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	stack, err := Start(starting, settings, log)
+	stack, err := Start(starting, settings, additions, log)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0

@@ -32,7 +32,7 @@ type Stack struct {
 // Start starts the embedded servers, then worker and API, and loads the sample
 // documents on the first run of a data folder. On an error it leaves nothing
 // running.
-func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack, err error) {
+func Start(ctx context.Context, settings *Settings, additions service.Additions, log *slog.Logger) (_ *Stack, err error) {
 	s := &Stack{settings: settings}
 	defer func() {
 		if err != nil {
@@ -69,7 +69,7 @@ func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack,
 	if settings.OnlyInfra {
 		return s, nil
 	}
-	if err := s.open(ctx, log); err != nil {
+	if err := s.open(ctx, additions, log); err != nil {
 		return nil, err
 	}
 	if s.process, err = service.Start(ctx, s.Parts, service.Roles{API: page, Worker: true}); err != nil {
@@ -84,10 +84,10 @@ func Start(ctx context.Context, settings *Settings, log *slog.Logger) (_ *Stack,
 }
 
 // open opens the dependencies of the roles.
-func (s *Stack) open(ctx context.Context, log *slog.Logger) (err error) {
+func (s *Stack) open(ctx context.Context, additions service.Additions, log *slog.Logger) (err error) {
 	cfg := &s.settings.Config
-	p := service.Parts{Config: cfg, Log: log, Namespace: embedded.Namespace}
-	if p.Model, err = service.NewModel(cfg); err != nil {
+	p := service.Parts{Config: cfg, Log: log, Namespace: embedded.Namespace, Additions: additions}
+	if p.Model, err = additions.NewModel(cfg); err != nil {
 		return err
 	}
 	if p.Store, err = service.OpenStore(ctx, cfg); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/cmd/palaver/cli"
+	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/standalone/program"
 )
 
@@ -30,7 +30,7 @@ func init() {
 	case standaloneProgram:
 		os.Exit(program.Main(os.Args[1:], os.Stdout, os.Stderr))
 	case rolesProgram:
-		os.Exit(cli.Main(os.Args[1:]))
+		os.Exit(palaver.Main(os.Args[1:]))
 	}
 }
 

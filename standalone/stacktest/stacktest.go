@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/standalone/program"
 )
@@ -27,6 +28,7 @@ type Option func(*settings)
 
 type settings struct {
 	flags  []string
+	own    []palaver.Option
 	binary string   // of the program palaver; empty: this test's own
 	env    []string // in addition to the test's
 }
@@ -40,6 +42,12 @@ func Binary(path string, env ...string) Option {
 // Flag sets a flag of the program: "turn-deadline", "20s".
 func Flag(name, value string) Option {
 	return func(s *settings) { s.flags = append(s.flags, "--"+name+"="+value) }
+}
+
+// Additions adds to a stack in the test's process what options add to a program. Programs
+// in processes of their own have no additions.
+func Additions(options ...palaver.Option) Option {
+	return func(s *settings) { s.own = append(s.own, options...) }
 }
 
 // Model uses an OpenAI-compatible server; url is its base URL.
@@ -71,6 +79,17 @@ func roleFlags(dir string, options []Option) []string {
 	return s.flags
 }
 
+func additions(t testing.TB, options []Option) service.Additions {
+	t.Helper()
+	var s settings
+	for _, o := range options {
+		o(&s)
+	}
+	a, err := service.Collect(s.own)
+	require.NoError(t, err)
+	return a
+}
+
 const startTimeout = time.Minute
 
 // Stack is Palaver in the test's process.
@@ -80,17 +99,18 @@ type Stack struct {
 	Client *http.Client // keeps its cookie: one anonymous user
 	Parts  service.Parts
 
-	t       testing.TB
-	flags   []string
-	log     *logBuffer
-	running *program.Stack
+	t         testing.TB
+	flags     []string
+	additions service.Additions
+	log       *logBuffer
+	running   *program.Stack
 }
 
 // Start starts a stack that ends with the test.
 func Start(t testing.TB, options ...Option) *Stack {
 	t.Helper()
 	dir := t.TempDir()
-	s := &Stack{Dir: dir, Client: newClient(t), t: t, flags: flags(dir, options), log: captureLog(t)}
+	s := &Stack{Dir: dir, Client: newClient(t), t: t, flags: flags(dir, options), additions: additions(t, options), log: captureLog(t)}
 	t.Cleanup(func() { s.Stop() })
 	s.start()
 	return s
@@ -127,11 +147,11 @@ func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
 
 func (s *Stack) start() {
 	s.t.Helper()
-	settings, err := program.Parse(s.flags)
+	settings, err := program.Parse(s.flags, s.additions)
 	require.NoError(s.t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	s.running, err = program.Start(ctx, settings, settings.Logger(s.log))
+	s.running, err = program.Start(ctx, settings, s.additions, settings.Logger(s.log))
 	require.NoError(s.t, err)
 	s.Parts = s.running.Parts
 	if s.URL == "" {

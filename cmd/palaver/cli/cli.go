@@ -15,7 +15,6 @@ import (
 
 	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/service"
 )
 
@@ -55,33 +54,41 @@ type (
 	envExampleCmd  struct{}
 )
 
-// Main runs the command in args until it is done, or gets SIGINT or SIGTERM. It
-// returns the exit code: 0 for success, 2 for an invalid setting, 3 for a dry run of
-// repair that found something, 1 for any other error.
-func Main(args []string) int {
-	var c grammar
-	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
-		kong.Vars{"document_types": extract.All().Labels()})
+// Main runs the command in args until it is done, or gets SIGINT or SIGTERM. It prints
+// an error in one line, and returns the exit code: 0 for success, 2 for an invalid
+// setting, 3 for a dry run of repair that found something, 1 for any other error.
+func Main(args []string, additions service.Additions) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := Run(ctx, args, additions)
 	if err != nil {
-		return printError(err)
+		fmt.Fprintln(os.Stderr, "palaver:", err)
+	}
+	return exitCode(err)
+}
+
+// Run runs the command in args until it is done or ctx ends. It logs to stderr, and sets
+// the default logger.
+func Run(ctx context.Context, args []string, additions service.Additions) error {
+	c := grammar{Config: config.Config{OwnProviders: additions.Providers()}}
+	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
+		kong.Vars{"document_types": additions.Types().Labels()})
+	if err != nil {
+		return err
 	}
 	log := c.Logger(os.Stderr)
 	slog.SetDefault(log)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
-	if err := command.Run(&c.Config, log); err != nil {
-		return printError(err)
-	}
-	return 0
+	return command.Run(&c.Config, log, additions)
 }
 
 const description = "A durable chat backend: every conversation is a Temporal workflow. " +
 	"Settings come from flags, the environment or a file .env in the working folder."
 
-// printError prints an error in one line and returns its exit code.
-func printError(err error) int {
-	fmt.Fprintln(os.Stderr, "palaver:", err)
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
 	var setting *config.Error
 	var usage *kong.ParseError
 	var own exitError
@@ -94,16 +101,16 @@ func printError(err error) int {
 	return 1
 }
 
-func (serveCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return service.Run(ctx, cfg, log, service.Serve)
+func (serveCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions) error {
+	return service.Run(ctx, cfg, log, service.Serve, additions)
 }
 
-func (apiCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return service.Run(ctx, cfg, log, service.API)
+func (apiCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions) error {
+	return service.Run(ctx, cfg, log, service.API, additions)
 }
 
-func (workerCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return service.Run(ctx, cfg, log, service.Worker)
+func (workerCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions) error {
+	return service.Run(ctx, cfg, log, service.Worker, additions)
 }
 
 func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {

@@ -8,16 +8,15 @@ import (
 	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 	"github.com/palaver-chat/palaver/service"
 )
 
-func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions) error {
 	owner, err := i.owner()
 	if err != nil {
 		return err
 	}
-	model, err := service.NewModel(cfg)
+	model, err := additions.NewModel(cfg)
 	if err != nil {
 		return err
 	}
@@ -26,7 +25,7 @@ func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger
 		return err
 	}
 	defer func() { _ = store.Close() }()
-	in := admin.Ingester{Store: store, Model: model, Types: extract.All(), Owner: owner, MaxMB: cfg.MaxUploadMB, Log: log}
+	in := admin.Ingester{Store: store, Model: model, Types: additions.Types(), Owner: owner, MaxMB: cfg.MaxUploadMB, Log: log}
 	return in.Load(ctx, i.Paths, os.Stdout)
 }
 

@@ -52,7 +52,7 @@ export type ResumeValue = NativeResumeValue & { tiptap_json?: object; decisions?
 /** A question that its turn waits on, or waited on. */
 export interface Question {
   interrupt_id: string;
-  interrupt_type: "action_choice" | "doc_choice" | "text_input" | "retrieval_low" | "tool_approval" | string;
+  interrupt_type: "action_choice" | "doc_choice" | "text_input" | "retrieval_low" | "tool_approval" | "choice" | string;
   message: string;
   options?: { id: string; label: string }[];
   tool_calls?: AskedCall[];

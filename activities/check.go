@@ -1,0 +1,87 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// checkResult is what a check may return: it enters Temporal's history, so it is a word
+// and no text.
+var checkResult = regexp.MustCompile(`^[a-zA-Z0-9_.-]{0,64}$`)
+
+// Check runs one of an agent's checks on what the person has written.
+func (a *Activities) Check(ctx context.Context, r CheckRequest) (string, error) {
+	word, err := a.check(ctx, r)
+	if err != nil {
+		return "", a.fail(ctx, r.TurnRef, "check "+r.Name, err)
+	}
+	return word, nil
+}
+
+func (a *Activities) check(ctx context.Context, r CheckRequest) (string, error) {
+	agent, _ := a.Agents.Find(r.Agent)
+	check := agent.Checks[r.Name]
+	if check == nil {
+		return "", fmt.Errorf("the agent %s has no check %s", r.Agent, r.Name)
+	}
+	turn, err := a.loadOrUnsaved(ctx, &r.TurnRef)
+	if err != nil {
+		return "", err
+	}
+	said := chat.Said{Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, Message: turn.Content.Message}
+	if said.Answers, err = a.answers(ctx, r.TurnRef, r.Asked); err != nil {
+		return "", err
+	}
+	recent, err := a.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, thinkContext)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range recent {
+		if m.Role == string(llm.User) {
+			said.Earlier = append(said.Earlier, m.Content)
+		}
+	}
+	word, err := check(ctx, said)
+	if err == nil && !checkResult.MatchString(word) {
+		return "", errors.New("a check returns at most 64 letters, digits, _, . and -, and this one did not")
+	}
+	return word, err
+}
+
+// answers are what the person answered to an agent's own questions.
+func (a *Activities) answers(ctx context.Context, ref TurnRef, asked []Asked) ([]string, error) {
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+	if err != nil {
+		return nil, err
+	}
+	return answersOf(texts, asked), nil
+}
+
+// answersOf is answers for a caller that has read the turn's texts.
+func answersOf(texts map[string]string, asked []Asked) []string {
+	var answers []string
+	for _, q := range asked {
+		if q.Label != "" {
+			answers = append(answers, q.Label)
+		} else {
+			answers = append(answers, q.Value.Whole(texts).Text())
+		}
+	}
+	return answers
+}
+
+func questionsOf(asked []Asked) []string {
+	questions := make([]string, len(asked))
+	for i, q := range asked {
+		questions[i] = q.Question
+	}
+	return questions
+}

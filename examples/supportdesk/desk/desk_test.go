@@ -1,0 +1,186 @@
+package desk_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"example.com/supportdesk/desk"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// tickets counts what was created.
+type tickets struct {
+	mu      sync.Mutex
+	created []string
+}
+
+func (t *tickets) Create(_ context.Context, _ string, ticket json.RawMessage) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.created = append(t.created, string(ticket))
+	return "T-1", nil
+}
+
+type object map[string]any
+
+// event is what the test reads of an event of POST /api/chat.
+type event struct {
+	Type     string
+	Message  string
+	Response string
+	Kind     string `json:"interrupt_type"`
+	Calls    []struct {
+		ID        string
+		Name      string
+		Arguments json.RawMessage
+	} `json:"tool_calls"`
+}
+
+// talk is one person's conversation.
+type talk struct {
+	t      *testing.T
+	stack  *stacktest.Stack
+	thread string
+}
+
+func (c *talk) ask(message string) []event {
+	c.t.Helper()
+	return c.post("/api/chat", object{"thread_id": c.thread, "message": message, "agent": "support"})
+}
+
+func (c *talk) resume(value object) []event {
+	c.t.Helper()
+	return c.post("/api/chat/resume", object{"thread_id": c.thread, "resume_value": value})
+}
+
+// post sends a request and reads the stream of events to its end.
+func (c *talk) post(path string, body object) (events []event) {
+	c.t.Helper()
+	encoded, err := json.Marshal(body)
+	require.NoError(c.t, err)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.stack.URL+path, bytes.NewReader(encoded))
+	require.NoError(c.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.stack.Client.Do(req)
+	require.NoError(c.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(c.t, http.StatusOK, resp.StatusCode)
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
+			var e event
+			require.NoError(c.t, json.Unmarshal([]byte(data), &e), data)
+			events = append(events, e)
+		}
+	}
+	require.NotEmpty(c.t, events)
+	return events
+}
+
+func last(events []event) event { return events[len(events)-1] }
+
+func messages(events []event) (all []string) {
+	for _, e := range events {
+		all = append(all, e.Message)
+	}
+	return all
+}
+
+// TestTheDeskAsksForTheOrderAndCreatesOneTicketOnceItIsApproved restarts everything while
+// each of the two questions is open.
+func TestTheDeskAsksForTheOrderAndCreatesOneTicketOnceItIsApproved(t *testing.T) {
+	model, created := llmtest.New(t), &tickets{}
+	stack := stacktest.Start(t, stacktest.Model(model.URL), stacktest.Additions(desk.Options(created)...))
+	model.On(llmtest.Match{Kind: llmtest.Stream},
+		llmtest.Calls(llmtest.Call("create_ticket", object{"order": "A-12345", "problem": "The lamp is broken."})),
+		llmtest.Text("I created the ticket T-1."), llmtest.Text("In two days."))
+	c := &talk{t, stack, uuid.NewString()}
+
+	asked := last(c.ask("My lamp arrived broken."))
+	require.Equal(t, "text_input", asked.Kind, "%+v", asked)
+	require.Equal(t, "What is the number of your order? It looks like A-12345.", asked.Message)
+	require.Zero(t, model.Count(llmtest.Match{}), "no model was called")
+
+	stack.Restart()
+	answered := c.resume(object{"type": "text_input", "value": "It is A-12345"})
+	require.Contains(t, messages(answered), "Looking into your order...")
+	approval := last(answered)
+	require.Equal(t, "tool_approval", approval.Kind, "%+v", approval)
+	require.Equal(t, "create_ticket", approval.Calls[0].Name)
+	require.Empty(t, created.created, "it waits for the person")
+
+	stack.Restart()
+	end := last(c.resume(object{"type": "tool_approval", "decisions": []object{{"id": approval.Calls[0].ID, "decision": "approved"}}}))
+	require.Equal(t, "response", end.Type, "%+v", end)
+	require.Equal(t, "I created the ticket T-1.", end.Response)
+	require.Len(t, created.created, 1)
+	require.JSONEq(t, `{"order":"A-12345","problem":"The lamp is broken."}`, created.created[0])
+
+	calls := model.Requests()
+	require.Len(t, calls, 2, "the restarts repeated nothing")
+	require.Contains(t, calls[0].System, "support desk of a shop that sells lamps")
+	require.Equal(t, "It is A-12345", calls[0].LastUser)
+	require.ElementsMatch(t, []string{"create_ticket", "search_documents"}, calls[0].Tools)
+	require.Contains(t, calls[1].LastResult, "The ticket T-1 was created.")
+
+	require.Equal(t, "In two days.", last(c.ask("When will the new one come?")).Response, "the order is known from the turn before")
+}
+
+func TestTheDeskIsOffered(t *testing.T) {
+	stack := stacktest.Start(t, stacktest.Additions(desk.Options(&tickets{})...))
+	resp, err := stack.Client.Get(stack.URL + "/api/config")
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var config struct {
+		Agents []struct{ Name, Label, Description string }
+	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&config))
+	require.Contains(t, config.Agents, struct{ Name, Label, Description string }{"support", "Support desk", "Helps with an order, and creates tickets"})
+}
+
+func TestFilesKeepOneTicketForAKey(t *testing.T) {
+	files := desk.Files{Dir: filepath.Join(t.TempDir(), "tickets")}
+	for range 2 {
+		number, err := files.Create(t.Context(), "c1", json.RawMessage(`{}`))
+		require.NoError(t, err)
+		require.Equal(t, "c1", number)
+	}
+	list, err := os.ReadDir(files.Dir)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+}
+
+// TestTheGuideShowsThisExample compares the code of docs/extending.md with the files here.
+func TestTheGuideShowsThisExample(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/extending.md")
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, file := range []string{"desk.go", "agent.go", "tool.go", "../main.go", "../cmd/desk/main.go", "../go.mod"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all.Write(text)
+	}
+	blocks := strings.Split(string(guide), "```")
+	shown := 0
+	for i := 1; i < len(blocks); i += 2 {
+		if code, is := strings.CutPrefix(blocks[i], "go\n"); is {
+			require.Contains(t, all.String(), strings.TrimSpace(code))
+			shown++
+		}
+	}
+	require.Greater(t, shown, 3)
+}

@@ -1,0 +1,71 @@
+// Package palaver is Palaver for programs of one's own: a main that is palaver with
+// further tools, agents, types of documents and model providers.
+//
+//	func main() { os.Exit(palaver.Main(os.Args[1:], palaver.WithTool(tool), palaver.WithAgent(agent))) }
+//
+// Every process of an installation (API, worker, operators' commands) has the same
+// options. docs/extending.md walks through an example.
+//
+// This package is a promise: what it exports changes only with a note in docs/upgrades.md.
+// So are package llm, for model providers, and the Main of standalone/program. No other
+// package is.
+package palaver
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/palaver-chat/palaver/cmd/palaver/cli"
+	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Option adds something to a program. One that cannot be used, because its name is taken
+// or a field is missing, keeps the program from starting: the error says which.
+type Option func(*service.Additions)
+
+// Main is the command palaver with additions: serve, api, worker, and what operators need
+// (palaver --help). It runs the command in args until it is done, or gets SIGINT or
+// SIGTERM, and returns the exit code: 0 for success, 2 for an invalid setting, 3 for a dry
+// run of repair that found something, 1 for any other error, which it prints.
+func Main(args []string, options ...Option) int {
+	additions, err := service.Collect(options)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "palaver:", err)
+		return 1
+	}
+	return cli.Main(args, additions)
+}
+
+// Run is Main for a program that handles signals and errors itself: it ends with ctx.
+func Run(ctx context.Context, args []string, options ...Option) error {
+	additions, err := service.Collect(options)
+	if err != nil {
+		return err
+	}
+	return cli.Run(ctx, args, additions)
+}
+
+// WithTool adds a tool, which every agent may call that may call tools of its name.
+func WithTool(t Tool) Option {
+	return func(a *service.Additions) { a.Tools = append(a.Tools, t) }
+}
+
+// WithAgent adds an agent. Clients name it in a message; the page's menu offers it after
+// the product's own.
+func WithAgent(agent Agent) Option {
+	return func(a *service.Additions) { a.Agents = append(a.Agents, workflows.Own(agent.info(), agent.Answer)) }
+}
+
+// WithDocumentType adds a type of document that can be uploaded, imported and ingested.
+func WithDocumentType(t DocumentType) Option {
+	return func(a *service.Additions) { a.DocumentTypes = append(a.DocumentTypes, t) }
+}
+
+// WithModel adds a model provider: CHAT_MODEL_PROVIDER may have its name, which has at
+// most 40 of a-z, 0-9 and -. The function is called once at the start of a process, and
+// opens no connection. A model that is a llm.Painter paints for the tool generate_image.
+func WithModel(name string, make func(ModelSettings) (Model, error)) Option {
+	return func(a *service.Additions) { a.Models = append(a.Models, service.ModelProvider{Name: name, New: make}) }
+}

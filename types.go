@@ -1,0 +1,93 @@
+package palaver
+
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/provider"
+	"github.com/palaver-chat/palaver/retrieval/extract"
+	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Agent declares an agent.
+type Agent struct {
+	Name         string // for clients and histories: 1 to 40 of a-z, 0-9, _ and -, first a letter. It never changes.
+	Label        string // in the page's menu, at most 60 characters
+	Description  string // one line below the label, at most 200 characters
+	Instructions string // what the model is told first, at most 20,000 characters; the rules about sources, tools and data follow by themselves
+	// Tools reports whether the agent may call a tool, see OnlyTools; nil: every tool,
+	// also those of MCP servers.
+	Tools func(name string) bool
+	// Checks read what the person has written, for Answer to decide by; see Turn.Check.
+	Checks map[string]Check
+	// Answer decides what happens in a turn; nil: the loop of the assistant, which calls the
+	// model and the tools that it asks for until it has answered. See Turn.
+	Answer func(*Turn) error
+	// Version is 0 at first. Raise it whenever Answer changes the methods that it calls or
+	// their order, and keep the old way for turns with an older Turn.Version: Temporal
+	// replays them, also for a while after their end.
+	Version int
+}
+
+func (a Agent) info() chat.AgentInfo {
+	return chat.AgentInfo{
+		Name: chat.Agent(a.Name), Label: a.Label, Description: a.Description, Instructions: a.Instructions,
+		Tools: a.Tools, Checks: a.Checks, Version: a.Version,
+	}
+}
+
+// OnlyTools is for Agent.Tools: the agent may call these tools, and read on in their long
+// results.
+func OnlyTools(names ...string) func(name string) bool {
+	return func(name string) bool { return name == tools.ReadResultName || slices.Contains(names, name) }
+}
+
+type (
+	// Turn is a turn in the hands of an agent's Answer.
+	Turn = workflows.Turn
+	// Round is what one call of Turn.Round did.
+	Round = workflows.Round
+	// Choice is one option of Turn.Choose.
+	Choice = workflows.Choice
+	// Check reads what a person wrote and returns a word about it, at most 64 letters,
+	// digits, _, . and -: Temporal's history keeps it, and no text of a person belongs
+	// there. It may do I/O, and may run more than once.
+	Check = chat.Check
+	// Said is what a person has written so far.
+	Said = chat.Said
+
+	// Tool declares a tool. A tool with side effects runs once for each approval: Call.ID is
+	// its idempotency key.
+	Tool = tools.Tool
+	// Call is one call of a tool.
+	Call = tools.Call
+	// Result is what a tool returns: at most 200,000 characters, of which the model reads
+	// the first 16,000 at once.
+	Result = tools.Result
+	// Approval says whether a person is asked before a tool runs.
+	Approval = tools.Approval
+
+	// DocumentType declares a type of document. Uploads are whatever people send: Read must
+	// end in bounded memory, and when its context does. It runs again when its process has
+	// died; a document gets 15 minutes. The text may have at most 50 MB.
+	DocumentType = extract.Type
+	// Unreadable is the error of DocumentType.Read for a file that has no readable text.
+	Unreadable = extract.Unreadable
+
+	// Model is a language model; package llm documents what it must do.
+	Model = llm.Model
+	// ModelSettings are the settings of the group "Model", such as the key and the name.
+	ModelSettings = provider.Config
+)
+
+// Whether a person is asked before a tool runs.
+const (
+	Never = tools.Never // runs without asking
+	Ask   = tools.Ask   // the person approves or rejects
+	Edit  = tools.Edit  // the person may change the arguments, too
+)
+
+// Failed is a result that tells the model what went wrong.
+func Failed(why string) Result { return tools.Failed(why) }
