@@ -103,7 +103,7 @@ func (b *testBundle) doc(title, text string) string { return b.docOf(owner, titl
 func (b *testBundle) docOf(owner, title, text string) string {
 	b.t.Helper()
 	ctx := context.Background()
-	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "txt", Bytes: int64(len(text)), CreatedAt: time.Now()}
+	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, Format: "txt", Bytes: int64(len(text)), CreatedAt: time.Now()}
 	require.NoError(b.t, b.store.CreateDocument(ctx, d, []byte(text)))
 	require.NoError(b.t, b.store.StoreText(ctx, owner, d.ID, text, chunk.ForDocument(d.ID, text), nil))
 	return d.ID
@@ -112,7 +112,7 @@ func (b *testBundle) docOf(owner, title, text string) string {
 // upload stores a document that is still to be ingested.
 func (b *testBundle) upload(title, sourceType string, raw []byte) string {
 	b.t.Helper()
-	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: sourceType, Bytes: int64(len(raw)), CreatedAt: time.Now()}
+	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, Format: sourceType, Bytes: int64(len(raw)), CreatedAt: time.Now()}
 	require.NoError(b.t, b.store.CreateDocument(context.Background(), d, raw))
 	return d.ID
 }

@@ -60,7 +60,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if doc.Status != chat.DocProcessing {
 		return nil
 	}
-	text, err := a.DocumentTypes.Text(ctx, doc.SourceType, raw)
+	text, err := a.DocumentTypes.Text(ctx, doc.Format, raw)
 	var unreadable *extract.Unreadable
 	if errors.As(err, &unreadable) {
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)

@@ -35,7 +35,7 @@ func withSamples(t *testing.T) (b *testBundle, titles map[string]string) {
 	for _, s := range samples.List() {
 		raw, err := samples.FS.ReadFile(s.Name)
 		require.NoError(t, err)
-		d := chat.Document{ID: uuid.NewString(), Owner: chat.PublicOwner, Title: s.Title, Status: chat.DocProcessing, SourceType: s.Type}
+		d := chat.Document{ID: uuid.NewString(), Owner: chat.PublicOwner, Title: s.Title, Status: chat.DocProcessing, Format: s.Type}
 		require.NoError(t, b.store.CreateDocument(ctx, d, raw))
 		require.NoError(t, b.store.StoreText(ctx, d.Owner, d.ID, string(raw), chunk.ForDocument(d.ID, string(raw)), nil))
 		titles[d.ID] = s.Title

@@ -40,9 +40,9 @@ func TestDeclaredDocumentTypeIsAccepted(t *testing.T) {
 		body, contentType := form(t, name, "", content, "")
 		return c.call(status, "POST", "/api/documents", body, "Content-Type", contentType)
 	}
-	require.Equal(t, "rtf", upload(202, "a.rtf", "{\\rtf1 Hello}")["source_type"])
+	require.Equal(t, "rtf", upload(202, "a.rtf", "{\\rtf1 Hello}")["format"])
 	refused := upload(415, "a.xyz", "x")
-	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF and RTF files can be read")
+	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV and RTF files can be read")
 	types := c.call(200, "GET", "/api/config", nil)["document_types"].([]any)
-	require.Equal(t, map[string]any{"label": "RTF", "extensions": []any{".rtf"}}, types[4])
+	require.Equal(t, map[string]any{"label": "RTF", "extensions": []any{".rtf"}}, types[len(types)-1])
 }

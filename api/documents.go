@@ -25,22 +25,24 @@ import (
 )
 
 type documentJSON struct {
-	ID         string         `json:"id"`
-	Title      string         `json:"title"`
-	Status     chat.DocStatus `json:"status"`
-	SourceType string         `json:"source_type"`
-	ExternalID string         `json:"external_source_id,omitempty"`
-	Bytes      int64          `json:"bytes"`
-	Chunks     int            `json:"chunks"`
-	Progress   *int           `json:"progress,omitempty"` // percent, while processing
-	CreatedAt  string         `json:"created_at"`
-	Error      string         `json:"error,omitempty"`
-	Public     bool           `json:"public"`
+	ID         string          `json:"id"`
+	Title      string          `json:"title"`
+	Status     chat.DocStatus  `json:"status"`
+	SourceType chat.SourceType `json:"source_type"`
+	Format     string          `json:"format"`
+	ExternalID string          `json:"external_source_id,omitempty"`
+	SourceURL  string          `json:"source_url,omitempty"`
+	Bytes      int64           `json:"bytes"`
+	Chunks     int             `json:"chunks"`
+	Progress   *int            `json:"progress,omitempty"` // percent, while processing
+	CreatedAt  string          `json:"created_at"`
+	Error      string          `json:"error,omitempty"`
+	Public     bool            `json:"public"`
 }
 
 func showDocument(d chat.Document) documentJSON {
-	out := documentJSON{ID: d.ID, Title: d.Title, Status: d.Status, SourceType: d.SourceType, ExternalID: d.ExternalID,
-		Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
+	out := documentJSON{ID: d.ID, Title: d.Title, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
+		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
 	}
@@ -113,7 +115,7 @@ func (s *server) createDocument(c *gin.Context) error {
 		return err
 	}
 	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
-		SourceType: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
+		SourceType: chat.SourceUpload, Format: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
 	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
 	if err := s.limits.Insert(who).CreateDocument(ctx, d, u.raw); err != nil {

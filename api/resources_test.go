@@ -85,7 +85,7 @@ func TestUploads(t *testing.T) {
 			}
 			continue
 		}
-		if got["title"] != x.wantTitle || got["source_type"] != x.wantType || got["status"] != "processing" ||
+		if got["title"] != x.wantTitle || got["source_type"] != "upload" || got["format"] != x.wantType || got["status"] != "processing" ||
 			got["public"] != false || got["bytes"] != float64(len(x.content)) || got["created_at"] == "" {
 			t.Errorf("%s: %v", x.test, got)
 		}
@@ -170,7 +170,7 @@ func TestPublicDocumentIsReadableByAllAndCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := uuid.NewString()
-	if err := b.store.CreateDocument(t.Context(), chat.Document{ID: id, Owner: chat.PublicOwner, Title: "Sample", SourceType: "txt"}, []byte("x")); err != nil {
+	if err := b.store.CreateDocument(t.Context(), chat.Document{ID: id, Owner: chat.PublicOwner, Title: "Sample", Format: "txt"}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	c := b.client()
@@ -435,7 +435,7 @@ func TestConversationListsTheDocumentsThatItUsed(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	owner := c.id()
-	doc := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Circular", SourceType: "txt", CreatedAt: time.Now()}
+	doc := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Circular", Format: "txt", CreatedAt: time.Now()}
 	if err := b.store.CreateDocument(t.Context(), doc, []byte("x")); err != nil {
 		t.Fatal(err)
 	}

@@ -11,19 +11,32 @@ const (
 	DocFailed     DocStatus = "failed"
 )
 
+// SourceType is where a document came from.
+type SourceType string
+
+const (
+	SourceUpload SourceType = "upload"
+	SourceDrive  SourceType = "google_drive"
+	SourceLink   SourceType = "link" // a page or file at a public address
+)
+
 // Document is a file or text that answers can cite.
 type Document struct {
 	ID         string
 	Owner      string // PublicOwner for a document that everyone can read
 	Title      string
 	Status     DocStatus
-	SourceType string // txt, md, html, pdf
-	ExternalID string // id in the system it was imported from; empty for uploads
-	Bytes      int64
-	Chunks     int
-	Progress   int // of the ingest, in percent
-	Error      string
-	CreatedAt  time.Time
+	Format     string     // the type of the file: txt, md, html, pdf…
+	SourceType SourceType // where it came from; empty means SourceUpload
+	ExternalID string     // its id at the source; empty for uploads
+	SourceURL  string     // a link to it at the source; empty for uploads
+	// SourceVersion changes when the document changes at its source; empty for uploads.
+	SourceVersion string
+	Bytes         int64
+	Chunks        int
+	Progress      int // of the ingest, in percent
+	Error         string
+	CreatedAt     time.Time
 }
 
 // Chunk is a passage of a document. Start and End count characters (runes) of

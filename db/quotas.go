@@ -39,6 +39,12 @@ type Inserter interface {
 	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
 	// CreateDocument writes a document (status processing) with its raw upload.
 	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
+	// PutImport writes an imported document (status processing) with its content, and
+	// returns its id. An owner has one document of a SourceType and ExternalID: when
+	// there is one already, it keeps its id, and another SourceVersion, or a failed
+	// ingest, makes it process the new content, which takes the place of the old one.
+	// The same version changes nothing.
+	PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error)
 	// CreateSet is idempotent for one owner and id: the last call wins.
 	CreateSet(ctx context.Context, s chat.DocumentSet) error
 }

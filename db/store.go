@@ -289,6 +289,8 @@ type Repo struct {
 // Documents keeps the documents that answers are searched in. A change to a public
 // document by anyone but PublicOwner is ErrForbidden.
 type Documents interface {
+	// ImportedDocument is ErrNotFound until the owner has imported it.
+	ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error)
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error

@@ -553,14 +553,19 @@ describe("the documents panel", () => {
     await page.getByRole("button", { name: "Dismiss picture.bin" }).click();
     await refused.waitFor({ state: "detached" });
 
-    const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
+    const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "upload", format: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
     const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file contains no text." };
-    await page.route("**/api/documents?*", (route) => route.fulfill({ json: { items: [doc, broken] } }));
+    const imported = { ...doc, id: "00000000-0000-4000-8000-000000000003", title: "Imported one", status: "ready", source_type: "google_drive", source_url: "https://drive.google.com/file/d/1AbCdEfGhIj/view" };
+    const unsafe = { ...imported, id: "00000000-0000-4000-8000-000000000004", title: "Unsafe one", source_url: "javascript:alert(1)" };
+    await page.route("**/api/documents?*", (route) => route.fulfill({ json: { items: [doc, broken, imported, unsafe] } }));
     await page.reload();
     await openDocuments(page);
     await documents(page).filter({ hasText: "Slow one" }).getByText("Processing… 40%").waitFor();
     await documents(page).filter({ hasText: "Broken one" }).getByText("This file contains no text.").waitFor();
     assert.equal(await page.getByRole("button", { name: "Open Slow one" }).isDisabled(), true);
+    await documents(page).filter({ hasText: "Imported one" }).getByText("PDF · 1.0 MB · Google Drive · ").waitFor();
+    assert.equal(await page.getByRole("link", { name: "Source of Imported one" }).getAttribute("href"), imported.source_url);
+    assert.equal(await page.getByRole("link", { name: "Source of Unsafe one" }).count(), 0);
   });
 
   it("makes sets, which can be mentioned, changes and deletes them", async () => {

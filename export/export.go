@@ -95,14 +95,16 @@ func (a *archive) documents(ctx context.Context, have db.UserData) error {
 
 // documentJSON describes a document.
 type documentJSON struct {
-	ID         string         `json:"id"`
-	Title      string         `json:"title"`
-	Status     chat.DocStatus `json:"status"`
-	SourceType string         `json:"source_type"`
-	ExternalID string         `json:"external_id,omitempty"`
-	Bytes      int64          `json:"bytes"`
-	Error      string         `json:"error,omitempty"`
-	CreatedAt  time.Time      `json:"created_at"`
+	ID         string          `json:"id"`
+	Title      string          `json:"title"`
+	Status     chat.DocStatus  `json:"status"`
+	SourceType chat.SourceType `json:"source_type"`
+	Format     string          `json:"format"`
+	ExternalID string          `json:"external_id,omitempty"`
+	SourceURL  string          `json:"source_url,omitempty"`
+	Bytes      int64           `json:"bytes"`
+	Error      string          `json:"error,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
 }
 
 // document writes what is stored of a document: its text once it is ready, the file until
@@ -121,12 +123,12 @@ func (a *archive) document(ctx context.Context, id string) error {
 		return err
 	}
 	a.Documents++
-	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Status, d.SourceType, d.ExternalID, d.Bytes, d.Error, d.CreatedAt})
+	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Status, d.SourceType, d.Format, d.ExternalID, d.SourceURL, d.Bytes, d.Error, d.CreatedAt})
 	if err == nil && d.Status == chat.DocReady {
 		err = a.file("documents/"+id+".txt", []byte(text))
 	}
 	if err == nil && len(raw) > 0 {
-		err = a.file("documents/"+id+".original."+extension(d.SourceType), raw)
+		err = a.file("documents/"+id+".original."+extension(d.Format), raw)
 	}
 	return err
 }

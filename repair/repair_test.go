@@ -406,7 +406,7 @@ func (b *bundle) document(status chat.RunStatus) string {
 	b.t.Helper()
 	id := uuid.NewString()
 	require.NoError(b.t, b.store.CreateDocument(b.t.Context(), chat.Document{ID: id, Owner: owner, Title: "Document", Status: chat.DocProcessing,
-		SourceType: "txt", CreatedAt: time.Now().Add(-old)}, []byte("raw")))
+		Format: "txt", CreatedAt: time.Now().Add(-old)}, []byte("raw")))
 	b.engine.runs[id] = chat.WorkflowRun{Status: status}
 	return id
 }

@@ -46,7 +46,7 @@ func setup(t *testing.T) *bundle {
 func (b *bundle) create(id, title string) {
 	b.t.Helper()
 	err := b.store.CreateDocument(b.t.Context(), chat.Document{
-		ID: id, Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "md"}, []byte("raw"))
+		ID: id, Owner: owner, Title: title, Status: chat.DocProcessing, Format: "md"}, []byte("raw"))
 	if err != nil {
 		b.t.Fatal(err)
 	}

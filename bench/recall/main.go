@@ -126,7 +126,7 @@ func load(ctx context.Context, dir string) (labelled, error) {
 
 func measure(ctx context.Context, store db.Store, set labelled, passages []chat.Chunk, k int) (result, error) {
 	begun := time.Now()
-	if err := store.CreateDocument(ctx, chat.Document{ID: "policy", Owner: owner, Title: "Debian Policy Manual", SourceType: "txt"}, nil); err != nil {
+	if err := store.CreateDocument(ctx, chat.Document{ID: "policy", Owner: owner, Title: "Debian Policy Manual", Format: "txt"}, nil); err != nil {
 		return result{}, err
 	}
 	if err := store.StoreText(ctx, owner, "policy", set.text, passages, nil); err != nil {

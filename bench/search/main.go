@@ -125,7 +125,7 @@ func (l *library) add(ctx context.Context, owner string, passages int) (int, err
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", l.stored)
 	text := written(rand.New(rand.NewPCG(1, uint64(l.stored))), passages)
 	chunks := chunk.ForDocument(id, text)
-	if err := l.store.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: fmt.Sprintf("Report %d", l.stored), SourceType: "txt"}, nil); err != nil {
+	if err := l.store.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: fmt.Sprintf("Report %d", l.stored), Format: "txt"}, nil); err != nil {
 		return 0, err
 	}
 	return len(chunks), l.store.StoreText(ctx, owner, id, text, chunks, nil)

@@ -143,7 +143,7 @@ func (b *fixture) exchange(message, answer, parent string) string {
 // document stores a ready document of these chunks, one after another.
 func (b *fixture) document(owner, title string, texts ...string) chat.Document {
 	b.t.Helper()
-	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, SourceType: "txt", Bytes: 7, CreatedAt: b.now()}
+	d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: title, Format: "txt", Bytes: 7, CreatedAt: b.now()}
 	b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
 	text, chunks := cut(d.ID, texts...)
 	b.NoError(b.store.StoreText(b.ctx, owner, d.ID, text, chunks, nil))

@@ -16,11 +16,19 @@ func chunkID(docID string, ordinal int) string { return docID + "." + strconv.It
 func (b *fixture) upload(owner, title string, raw []byte) chat.Document {
 	b.t.Helper()
 	d := chat.Document{
-		ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, SourceType: "pdf",
-		ExternalID: "drive:1", Bytes: int64(len(raw)), CreatedAt: b.now(),
+		ID: uuid.NewString(), Owner: owner, Title: title, Status: chat.DocProcessing, Format: "pdf",
+		SourceType: chat.SourceDrive, ExternalID: uuid.NewString(), SourceURL: "https://drive.google.com/file/d/1/view", SourceVersion: "a", Bytes: int64(len(raw)), CreatedAt: b.now(),
 	}
 	b.NoError(b.store.CreateDocument(b.ctx, d, raw))
 	return d
+}
+
+// imported is a document of a Drive that is not stored yet.
+func (b *fixture) imported(externalID, version string) chat.Document {
+	return chat.Document{
+		ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Status: chat.DocProcessing, Format: "txt",
+		SourceType: chat.SourceDrive, ExternalID: externalID, SourceVersion: version, CreatedAt: b.now(),
+	}
 }
 
 var documentTests = []test{
@@ -46,6 +54,100 @@ var documentTests = []test{
 		got, err = b.store.Document(b.ctx, b.owner, d.ID)
 		b.NoError(err)
 		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
+		b.Equal(d, got)
+	}},
+	{"what is imported twice is one document, also at once", func(b *fixture) {
+		d := b.imported("drive-1", "v1")
+		const tries = 4
+		ids, errs := make(chan string, tries), make(chan error, tries)
+		for range tries {
+			again := d
+			again.ID = uuid.NewString()
+			go func() {
+				id, err := b.store.PutImport(b.ctx, again, []byte("raw"))
+				ids <- id
+				errs <- err
+			}()
+		}
+		first := <-ids
+		b.NoError(<-errs)
+		for range tries - 1 {
+			b.Equal(first, <-ids)
+			b.NoError(<-errs)
+		}
+		page, err := b.store.ListDocuments(b.ctx, b.owner, "", 10)
+		b.NoError(err)
+		b.Len(page.Items, 1)
+		got, err := b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID)
+		b.NoError(err)
+		d.ID = first
+		b.Equal(d, got)
+		_, err = b.store.ImportedDocument(b.ctx, b.owner, chat.SourceLink, d.ExternalID)
+		b.ErrorIs(err, db.ErrNotFound, "another source has ids of its own")
+		_, err = b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, "")
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"an import belongs to one owner", func(b *fixture) {
+		d := b.imported("drive-1", "v1")
+		theirs := d
+		theirs.ID, theirs.Owner = uuid.NewString(), uuid.NewString()
+		for _, one := range []chat.Document{d, theirs} {
+			id, err := b.store.PutImport(b.ctx, one, []byte("raw"))
+			b.NoError(err)
+			b.Equal(one.ID, id)
+		}
+	}},
+	{"a new version of an import takes the place of the old one", func(b *fixture) {
+		d := b.imported("drive-1", "v1")
+		_, err := b.store.PutImport(b.ctx, d, []byte("old"))
+		b.NoError(err)
+		text, chunks := cut(d.ID, "apples")
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+
+		same := d
+		same.ID, same.Title = uuid.NewString(), "ignored"
+		id, err := b.store.PutImport(b.ctx, same, []byte("same"))
+		b.NoError(err)
+		b.Equal(d.ID, id)
+		got, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(chat.DocReady, got.Status, "the same version changes nothing")
+		b.Equal(d.Title, got.Title)
+
+		for _, version := range []string{"v2", "v3"} { // the third comes before the second is processed
+			next := d
+			next.ID, next.Title, next.SourceVersion, next.Format = uuid.NewString(), "Title "+version, version, "md"
+			id, err = b.store.PutImport(b.ctx, next, []byte(version))
+			b.NoError(err)
+			b.Equal(d.ID, id)
+			got, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
+			b.NoError(err)
+			b.Equal(version, string(raw))
+			b.Equal("Title "+version, got.Title)
+			b.Equal("md", got.Format)
+			b.Equal(chat.DocProcessing, got.Status)
+		}
+		text, chunks = cut(d.ID, "pears")
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+		for word, want := range map[string]int{"apples": 0, "pears": 1} {
+			hits, err := b.store.SearchText(b.ctx, b.owner, []string{word}, nil, 10)
+			b.NoError(err)
+			b.Len(hits, want, word)
+		}
+	}},
+	{"an import that failed is processed again, also in the same version", func(b *fixture) {
+		d := b.imported("drive-1", "v1")
+		_, err := b.store.PutImport(b.ctx, d, []byte("raw"))
+		b.NoError(err)
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, d.ID, "damaged"))
+		again := d
+		again.ID = uuid.NewString()
+		id, err := b.store.PutImport(b.ctx, again, []byte("again"))
+		b.NoError(err)
+		b.Equal(d.ID, id)
+		got, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal("again", string(raw))
 		b.Equal(d, got)
 	}},
 	{"creating twice keeps the first", func(b *fixture) {

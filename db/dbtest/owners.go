@@ -196,6 +196,16 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 	"CreateDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.CreateDocument(b.ctx, chat.Document{ID: p.doc.ID, Owner: stranger, Title: "taken"}, []byte("taken"))
 	},
+	"PutImport": func(b *fixture, stranger string, p property) error {
+		taken := p.processing
+		taken.Owner, taken.Title, taken.SourceVersion = stranger, "taken", "taken"
+		_, err := b.store.PutImport(b.ctx, taken, []byte("taken"))
+		return err
+	},
+	"ImportedDocument": func(b *fixture, stranger string, p property) error {
+		_, err := b.store.ImportedDocument(b.ctx, stranger, p.processing.SourceType, p.processing.ExternalID)
+		return err
+	},
 	"RawDocument": func(b *fixture, stranger string, p property) error {
 		_, _, err := b.store.RawDocument(b.ctx, stranger, p.processing.ID)
 		return err

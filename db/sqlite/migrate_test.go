@@ -26,7 +26,11 @@ INSERT INTO turn_texts (turn_id, key, text) VALUES ('t', 'piece:1', 'An Étage')
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content)
 VALUES ('open', 'o', 'c', 't', 'running', 3, 'co', '', 'h', '{"message":"and then","agent":"documents"}');
 INSERT INTO turn_texts (turn_id, key, text) VALUES ('open', 'piece:1', 'Then');
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at) VALUES ('d', 'o', 'D', 'ready', 'pdf', '', 1, 1);
 INSERT INTO deleted_conversations (id, deleted_at) VALUES ('gone', 1)`
+
+// ofTheReleaseBefore is a document that a process of it writes after the migration.
+const ofTheReleaseBefore = `INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at) VALUES ('late', 'o', 'L', 'ready', 'html', '', 1, 1)`
 
 const leftovers = `SELECT (SELECT count(*) FROM turn_texts) + (SELECT count(*) FROM messages WHERE folded <> '')`
 
@@ -77,6 +81,14 @@ func TestMigrationKeepsTheDataOfTheFirstRelease(t *testing.T) {
 	require.Equal(t, "t2", later[0].ID)
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "gone", Owner: "o"})
 	require.ErrorIs(t, err, db.ErrNotFound, "the former owner is not known")
+	_, err = s.writer.ExecContext(ctx, ofTheReleaseBefore)
+	require.NoError(t, err)
+	for id, format := range map[string]string{"d": "pdf", "late": "html"} {
+		d, err := s.Document(ctx, "o", id)
+		require.NoError(t, err)
+		require.Equal(t, format, d.Format)
+		require.Equal(t, chat.SourceUpload, d.SourceType)
+	}
 }
 
 // storedBefore is a document as version 5 of the schema holds it: two passages of four

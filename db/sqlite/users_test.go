@@ -85,7 +85,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 		require.NoError(t, s.Cancel(ctx, owner, ref, chat.UserCancelled))
 	}
 	document := func(ready bool) string {
-		d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: docWord, SourceType: "txt", CreatedAt: time.Now()}
+		d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: docWord, Format: "txt", CreatedAt: time.Now()}
 		require.NoError(t, s.CreateDocument(ctx, d, []byte(docWord)))
 		if ready {
 			chunk := chat.Chunk{ID: d.ID + ".0", DocID: d.ID, Text: docWord, Heading: docWord, End: len(docWord)}

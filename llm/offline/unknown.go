@@ -17,7 +17,7 @@ var (
 	capitalName = regexp.MustCompile(`\b((?:[A-Z][\w&’'-]*|\d{4})(?:\s+(?:[A-Z][\w&’'-]*|\d{4}|of|and|for|on))*\s+(?i:` + nameNouns + `)` + version + `)\b`)
 	// "the remote work policy": a name only where a document must be meant.
 	plainName = regexp.MustCompile(`(?i)\b(?:the|our|my)\s+((?:[\w-]+\s+){1,4}?` + nameNouns + version + `)\b`)
-	fileName  = regexp.MustCompile(`\b[\w][\w.-]{0,80}\.(?i:pdf|docx?|txt|md|html?)\b`)
+	fileName  = regexp.MustCompile(`\b[\w][\w.-]{0,80}\.(?i:pdf|docx?|xlsx|pptx|csv|txt|md|html?)\b`)
 	quoted    = regexp.MustCompile(`["“]([^"“”\n]{2,80})["”]`)
 	callsIt   = regexp.MustCompile(`(?i)(?:document|file|doc|policy|circular|contract|agreement|report|called|titled|named|entitled|summari[sz]e|compare|against|and|with)\s*$`)
 	notAName  = language.NewSet("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")

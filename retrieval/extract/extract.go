@@ -25,6 +25,10 @@ var (
 	errScanned   = &Unreadable{"The PDF has no text to read; it seems to be scanned. Please upload a copy with recognised text."}
 	errDamaged   = &Unreadable{"The PDF is damaged and cannot be read."}
 	errTooLong   = &Unreadable{"Reading the PDF took too long."}
+
+	errDamagedFile = &Unreadable{"The file is damaged and cannot be read."}
+	errOldOffice   = &Unreadable{"The file has a password, or was made for Office before 2007. Please upload a copy without one as .docx, .xlsx or .pptx."}
+	errTooSlow     = &Unreadable{"Reading the file took too long."}
 )
 
 // clean normalises line ends and drops invisible characters: control characters,

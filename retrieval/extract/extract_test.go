@@ -64,7 +64,7 @@ func TestUnreadableFilesHaveAReason(t *testing.T) {
 			}
 		})
 	}
-	if _, err := All().Text(t.Context(), "docx", []byte("x")); err == nil {
+	if _, err := All().Text(t.Context(), "rtf", []byte("x")); err == nil {
 		t.Error("an unknown type was read")
 	}
 }

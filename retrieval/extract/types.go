@@ -18,7 +18,7 @@ import (
 // Type declares a type of document that can be read. To add one, add a file that
 // declares it, and name it in All.
 type Type struct {
-	Name       string   // chat.Document.SourceType
+	Name       string   // chat.Document.Format
 	Label      string   // for people
 	Extensions []string // of file names, with the dot
 	MediaTypes []string // that clients declare
@@ -35,7 +35,9 @@ type Type struct {
 type Types []Type
 
 // All lists the types that this program can read.
-func All() Types { return Types{plainText, markdown, webPage, pdfFile} }
+func All() Types {
+	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile}
+}
 
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
 
@@ -97,7 +99,7 @@ func (t Types) Labels() string {
 // without control characters, lines end in "\n", and headings of HTML stand as
 // markdown ones. *Unreadable when there is no text to be had; any other error (a
 // context that ended, a process that could not start) may pass when tried again. A
-// PDF gets at most a minute.
+// PDF or an Office file gets at most a minute.
 func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
 	if len(raw) == 0 {
 		return "", errEmpty

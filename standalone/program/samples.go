@@ -53,7 +53,7 @@ func (s *Stack) loadSample(ctx context.Context, threads *workflows.Client, id st
 	}
 	err = s.Parts.Store.CreateDocument(ctx, chat.Document{ // does nothing when it exists
 		ID: id, Owner: chat.PublicOwner, Title: sample.Title, Status: chat.DocProcessing,
-		SourceType: sample.Type, Bytes: int64(len(raw)), CreatedAt: time.Now().UTC(),
+		SourceType: chat.SourceUpload, Format: sample.Type, Bytes: int64(len(raw)), CreatedAt: time.Now().UTC(),
 	}, raw)
 	if err != nil {
 		return err

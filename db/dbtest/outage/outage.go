@@ -21,6 +21,14 @@ type store struct {
 	down     func() bool
 }
 
+func (o *store) ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error) {
+	return one(o, func() (chat.Document, error) { return o.Store.ImportedDocument(ctx, owner, source, externalID) })
+}
+
+func (o *store) PutImport(ctx context.Context, d chat.Document, raw []byte) (string, error) {
+	return one(o, func() (string, error) { return o.Store.PutImport(ctx, d, raw) })
+}
+
 func (o *store) none(call func() error) error {
 	_, err := one(o, func() (struct{}, error) { return struct{}{}, call() })
 	return err

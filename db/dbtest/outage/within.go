@@ -35,6 +35,10 @@ func (i *inserter) CreateDocument(ctx context.Context, d chat.Document, raw []by
 	return i.o.none(func() error { return i.real.CreateDocument(ctx, d, raw) })
 }
 
+func (i *inserter) PutImport(ctx context.Context, d chat.Document, raw []byte) (string, error) {
+	return one(i.o, func() (string, error) { return i.real.PutImport(ctx, d, raw) })
+}
+
 func (i *inserter) CreateSet(ctx context.Context, s chat.DocumentSet) error {
 	return i.o.none(func() error { return i.real.CreateSet(ctx, s) })
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -15,21 +16,71 @@ func (w within) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	ctx, end := w.s.long(ctx, "create document")
 	defer end(&err)
 	return w.s.db.Update(ctx, func(q Queries) error {
-		rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
-			ID: d.ID, Owner: d.Owner, Title: d.Title, SourceType: d.SourceType,
-			ExternalID: d.ExternalID, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt)), Address: w.address()})
+		created, err := w.insertDocument(ctx, q, d, raw)
+		if err != nil || created {
+			return err
+		}
+		row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: d.Owner, ID: d.ID})
+		return changeable(row, d.Owner, err)
+	})
+}
+
+// insertDocument writes a document with its content, unless there is one already.
+func (w within) insertDocument(ctx context.Context, q Queries, d chat.Document, raw []byte) (created bool, err error) {
+	rows, err := q.InsertDocument(ctx, sqlcgen.InsertDocumentParams{
+		ID: d.ID, Owner: d.Owner, Title: d.Title, Format: d.Format,
+		SourceType: string(cmp.Or(d.SourceType, chat.SourceUpload)), ExternalID: d.ExternalID,
+		SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt)),
+		Address: w.address()})
+	if err != nil || rows == 0 {
+		return false, err
+	}
+	if err := w.stays(ctx, q, d.Owner, aDocument); err != nil {
+		return false, err
+	}
+	return true, q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
+}
+
+func (w within) PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error) {
+	ctx, end := w.s.long(ctx, "store import")
+	defer end(&err)
+	err = w.s.db.Update(ctx, func(q Queries) error {
+		id = d.ID
+		created, err := w.insertDocument(ctx, q, d, raw)
+		if err != nil || created {
+			return err
+		}
+		row, err := q.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{
+			Owner: d.Owner, SourceType: string(d.SourceType), ExternalID: d.ExternalID})
 		if err != nil {
 			return err
 		}
-		if rows == 0 {
-			row, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: d.Owner, ID: d.ID})
-			return changeable(row, d.Owner, err)
-		}
-		if err := w.stays(ctx, q, d.Owner, aDocument); err != nil {
-			return err
-		}
-		return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
+		id = row.ID
+		return w.replaceImport(ctx, q, row.ID, d, raw)
 	})
+	return id, err
+}
+
+func (w within) replaceImport(ctx context.Context, q Queries, id string, d chat.Document, raw []byte) error {
+	rows, err := q.ReplaceImport(ctx, sqlcgen.ReplaceImportParams{
+		ID: id, Owner: d.Owner, Title: d.Title, Format: d.Format, Bytes: d.Bytes, SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion})
+	if err != nil || rows == 0 {
+		return err
+	}
+	if err := w.stays(ctx, q, d.Owner, aDocument); err != nil { // the new version can be larger
+		return err
+	}
+	if err := q.DeleteRaw(ctx, id); err != nil { // of a version that is still processed
+		return err
+	}
+	return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: id, Raw: record.Bytes(raw)})
+}
+
+func (s *Store) ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (_ chat.Document, err error) {
+	ctx, end := s.short(ctx, "read imported document")
+	defer end(&err)
+	row, err := s.db.Read.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: owner, SourceType: string(source), ExternalID: externalID})
+	return document(sqlcgen.DocumentRow(row)), err
 }
 
 // OwnDocument locks a document until the transaction ends. ErrForbidden for a
@@ -152,9 +203,13 @@ func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (
 }
 
 func document(r sqlcgen.DocumentRow) chat.Document {
+	if r.Format == "" { // written by a process of the release before
+		r.Format, r.SourceType = r.SourceType, string(chat.SourceUpload)
+	}
 	return chat.Document{
-		ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), SourceType: r.SourceType,
-		ExternalID: r.ExternalID, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
+		ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), Format: r.Format,
+		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,
+		SourceVersion: r.SourceVersion, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
 		CreatedAt: record.Time(r.CreatedAt),
 	}
 }

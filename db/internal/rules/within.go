@@ -38,6 +38,10 @@ func (s *Store) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	return within{s: s}.CreateDocument(ctx, d, raw)
 }
 
+func (s *Store) PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error) {
+	return within{s: s}.PutImport(ctx, d, raw)
+}
+
 func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) error {
 	return within{s: s}.CreateSet(ctx, set)
 }

@@ -64,6 +64,7 @@ type Queries interface {
 	Head(ctx context.Context, arg HeadParams) (string, error)
 	HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error)
 	HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error)
+	ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error)
 	InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error)
 	InsertConversation(ctx context.Context, arg InsertConversationParams) error
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
@@ -95,6 +96,7 @@ type Queries interface {
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
@@ -405,17 +407,20 @@ type DocumentProgressParams struct {
 }
 
 type DocumentRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type DocumentSet struct {
@@ -432,17 +437,20 @@ type DocumentTextParams struct {
 }
 
 type DocumentsByIDRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type DraftParams struct {
@@ -534,6 +542,29 @@ type HeadTurnRow struct {
 	Content string
 }
 
+type ImportedDocumentParams struct {
+	Owner      string
+	SourceType string
+	ExternalID string
+}
+
+type ImportedDocumentRow struct {
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
+}
+
 type InsertAttachmentParams struct {
 	ID       string
 	Owner    string
@@ -558,14 +589,17 @@ type InsertConversationParams struct {
 }
 
 type InsertDocumentParams struct {
-	ID         string
-	Owner      string
-	Title      string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	CreatedAt  int64
-	Address    string
+	ID            string
+	Owner         string
+	Title         string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
+	Address       string
 }
 
 type InsertRawParams struct {
@@ -620,17 +654,20 @@ type ListDocumentsParams struct {
 }
 
 type ListDocumentsRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 type ListSetsParams struct {
@@ -752,6 +789,16 @@ type RenameConversationParams struct {
 	TitleFolded string
 	ID          string
 	Owner       string
+}
+
+type ReplaceImportParams struct {
+	Title         string
+	Format        string
+	Bytes         int64
+	SourceUrl     string
+	SourceVersion string
+	ID            string
+	Owner         string
 }
 
 type RepoParams struct {

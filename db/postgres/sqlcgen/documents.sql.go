@@ -123,7 +123,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
@@ -142,6 +142,9 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
 	)
 	return i, err
 }
@@ -183,7 +186,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
@@ -193,17 +196,20 @@ type DocumentForChangeParams struct {
 }
 
 type DocumentForChangeRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	SourceType string
-	ExternalID string
-	Bytes      int64
-	Chunks     int64
-	Progress   int64
-	Error      string
-	CreatedAt  int64
+	ID            string
+	Owner         string
+	Title         string
+	Status        string
+	SourceType    string
+	ExternalID    string
+	Bytes         int64
+	Chunks        int64
+	Progress      int64
+	Error         string
+	CreatedAt     int64
+	Format        string
+	SourceUrl     string
+	SourceVersion string
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
@@ -221,6 +227,9 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
 	)
 	return i, err
 }
@@ -250,7 +259,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -280,6 +289,9 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -301,6 +313,33 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const importedDocument = `-- name: ImportedDocument :one
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
+`
+
+func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error) {
+	row := q.db.QueryRow(ctx, importedDocument, arg.Owner, arg.SourceType, arg.ExternalID)
+	var i ImportedDocumentRow
+	err := row.Scan(
+		&i.ID,
+		&i.Owner,
+		&i.Title,
+		&i.Status,
+		&i.SourceType,
+		&i.ExternalID,
+		&i.Bytes,
+		&i.Chunks,
+		&i.Progress,
+		&i.Error,
+		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
+	)
+	return i, err
 }
 
 const insertChunks = `-- name: InsertChunks :exec
@@ -342,8 +381,8 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, address)
-VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address)
+VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 `
 
@@ -356,6 +395,9 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.ExternalID,
 		arg.Bytes,
 		arg.CreatedAt,
+		arg.Format,
+		arg.SourceUrl,
+		arg.SourceVersion,
 		arg.Address,
 	)
 	if err != nil {
@@ -392,7 +434,7 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < $2::bigint OR (created_at = $2::bigint AND id < $3::text))
@@ -425,6 +467,9 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -486,6 +531,28 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
+}
+
+const replaceImport = `-- name: ReplaceImport :execrows
+UPDATE documents SET status = 'processing', progress = 0, error = '', title = $1, format = $2, bytes = $3,
+    source_url = $4, source_version = $5
+WHERE id = $6 AND owner = $7 AND (status = 'failed' OR source_version <> $5)
+`
+
+func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
+	result, err := q.db.Exec(ctx, replaceImport,
+		arg.Title,
+		arg.Format,
+		arg.Bytes,
+		arg.SourceUrl,
+		arg.SourceVersion,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many

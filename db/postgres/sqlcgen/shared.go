@@ -63,6 +63,8 @@ type (
 	HeadParams                      = sqlcgen.HeadParams
 	HeadTurnParams                  = sqlcgen.HeadTurnParams
 	HeadTurnRow                     = sqlcgen.HeadTurnRow
+	ImportedDocumentParams          = sqlcgen.ImportedDocumentParams
+	ImportedDocumentRow             = sqlcgen.ImportedDocumentRow
 	InsertAttachmentParams          = sqlcgen.InsertAttachmentParams
 	InsertConversationParams        = sqlcgen.InsertConversationParams
 	InsertDocumentParams            = sqlcgen.InsertDocumentParams
@@ -95,6 +97,7 @@ type (
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
 	RenameConversationParams        = sqlcgen.RenameConversationParams
+	ReplaceImportParams             = sqlcgen.ReplaceImportParams
 	RepoParams                      = sqlcgen.RepoParams
 	RepoRow                         = sqlcgen.RepoRow
 	RepoVersionParams               = sqlcgen.RepoVersionParams

@@ -225,6 +225,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.headTurnStmt, err = db.PrepareContext(ctx, headTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query HeadTurn: %w", err)
 	}
+	if q.importedDocumentStmt, err = db.PrepareContext(ctx, importedDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query ImportedDocument: %w", err)
+	}
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
 	}
@@ -347,6 +350,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
+	}
+	if q.replaceImportStmt, err = db.PrepareContext(ctx, replaceImport); err != nil {
+		return nil, fmt.Errorf("error preparing query ReplaceImport: %w", err)
 	}
 	if q.repoStmt, err = db.PrepareContext(ctx, repo); err != nil {
 		return nil, fmt.Errorf("error preparing query Repo: %w", err)
@@ -805,6 +811,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing headTurnStmt: %w", cerr)
 		}
 	}
+	if q.importedDocumentStmt != nil {
+		if cerr := q.importedDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing importedDocumentStmt: %w", cerr)
+		}
+	}
 	if q.insertAttachmentStmt != nil {
 		if cerr := q.insertAttachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertAttachmentStmt: %w", cerr)
@@ -1008,6 +1019,11 @@ func (q *Queries) Close() error {
 	if q.renameConversationStmt != nil {
 		if cerr := q.renameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
+		}
+	}
+	if q.replaceImportStmt != nil {
+		if cerr := q.replaceImportStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing replaceImportStmt: %w", cerr)
 		}
 	}
 	if q.repoStmt != nil {
@@ -1311,6 +1327,7 @@ type Queries struct {
 	headStmt                      *sql.Stmt
 	headOfConversationStmt        *sql.Stmt
 	headTurnStmt                  *sql.Stmt
+	importedDocumentStmt          *sql.Stmt
 	insertAttachmentStmt          *sql.Stmt
 	insertChunkStmt               *sql.Stmt
 	insertConversationStmt        *sql.Stmt
@@ -1352,6 +1369,7 @@ type Queries struct {
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
+	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
@@ -1464,6 +1482,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		headStmt:                      q.headStmt,
 		headOfConversationStmt:        q.headOfConversationStmt,
 		headTurnStmt:                  q.headTurnStmt,
+		importedDocumentStmt:          q.importedDocumentStmt,
 		insertAttachmentStmt:          q.insertAttachmentStmt,
 		insertChunkStmt:               q.insertChunkStmt,
 		insertConversationStmt:        q.insertConversationStmt,
@@ -1505,6 +1524,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
 		renameConversationStmt:        q.renameConversationStmt,
+		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
 		saveDraftStmt:                 q.saveDraftStmt,

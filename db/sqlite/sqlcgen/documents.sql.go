@@ -131,7 +131,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
@@ -150,6 +150,9 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Progress,
 		&i.Error,
 		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
 	)
 	return i, err
 }
@@ -218,7 +221,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
@@ -248,6 +251,9 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -272,6 +278,33 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const importedDocument = `-- name: ImportedDocument :one
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+FROM documents WHERE owner = ?1 AND source_type = ?2 AND external_id = ?3 AND external_id <> ''
+`
+
+func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error) {
+	row := q.queryRow(ctx, q.importedDocumentStmt, importedDocument, arg.Owner, arg.SourceType, arg.ExternalID)
+	var i ImportedDocumentRow
+	err := row.Scan(
+		&i.ID,
+		&i.Owner,
+		&i.Title,
+		&i.Status,
+		&i.SourceType,
+		&i.ExternalID,
+		&i.Bytes,
+		&i.Chunks,
+		&i.Progress,
+		&i.Error,
+		&i.CreatedAt,
+		&i.Format,
+		&i.SourceUrl,
+		&i.SourceVersion,
+	)
+	return i, err
 }
 
 const insertChunk = `-- name: InsertChunk :exec
@@ -301,8 +334,8 @@ func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error 
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, address)
-VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address)
+VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 ON CONFLICT DO NOTHING
 `
 
@@ -315,6 +348,9 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.ExternalID,
 		arg.Bytes,
 		arg.CreatedAt,
+		arg.Format,
+		arg.SourceUrl,
+		arg.SourceVersion,
 		arg.Address,
 	)
 	if err != nil {
@@ -363,7 +399,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
 FROM documents
 WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
 ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
@@ -395,6 +431,9 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Progress,
 			&i.Error,
 			&i.CreatedAt,
+			&i.Format,
+			&i.SourceUrl,
+			&i.SourceVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -446,6 +485,28 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
+}
+
+const replaceImport = `-- name: ReplaceImport :execrows
+UPDATE documents SET status = 'processing', progress = 0, error = '', title = ?1, format = ?2, bytes = ?3,
+    source_url = ?4, source_version = ?5
+WHERE id = ?6 AND owner = ?7 AND (status = 'failed' OR source_version <> ?5)
+`
+
+func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
+	result, err := q.exec(ctx, q.replaceImportStmt, replaceImport,
+		arg.Title,
+		arg.Format,
+		arg.Bytes,
+		arg.SourceUrl,
+		arg.SourceVersion,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const visibleChunks = `-- name: VisibleChunks :one

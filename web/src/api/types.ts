@@ -72,7 +72,12 @@ export interface Doc {
   id: string;
   title: string;
   status: "processing" | "ready" | "failed";
+  /** Where it came from: upload, google_drive, link. */
   source_type: string;
+  /** What it is: txt, pdf, docx… */
+  format: string;
+  source_url?: string;
+  created_at?: string;
   bytes: number;
   chunks: number;
   progress?: number;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Doc, DocSet } from "../api/types";
 import { groupsOf, mentionables, step } from "./mentions";
 
-const document = (id: string, title: string, status: Doc["status"] = "ready"): Doc => ({ id, title, status, source_type: "text", bytes: 1, chunks: 1, public: false });
+const document = (id: string, title: string, status: Doc["status"] = "ready"): Doc => ({ id, title, status, source_type: "upload", format: "txt", bytes: 1, chunks: 1, public: false });
 const docs = [document("d1", "Remote work policy"), document("d2", "Work safety"), document("d3", "Broken", "failed"), document("d4", "New", "processing")];
 const sets: DocSet[] = [{ id: "s1", name: "Work things", doc_ids: ["d1", "d2"] }];
 const all = mentionables(docs, sets, true);

@@ -1,7 +1,8 @@
-import { CircleAlert, FileText, LoaderCircle, Trash2 } from "lucide-react";
+import { CircleAlert, ExternalLink, FileText, LoaderCircle, Trash2 } from "lucide-react";
 import { memo, type MouseEvent } from "react";
 import type { Doc, DocRef } from "../api/types";
 import { bytes } from "../lib/format";
+import { Time } from "../thread/Footnote";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/deletions";
 import { besideRow } from "../ui/rows";
@@ -39,6 +40,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
         </button>
         <State doc={doc} />
       </div>
+      {doc.source_url?.startsWith("https://") && <SourceLink title={doc.title} url={doc.source_url} />}
       {!doc.public && (
         <IconButton
           label={words.library.delete(doc.title)}
@@ -52,6 +54,23 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   );
 });
 
+/** Leads back to where a document came from. */
+function SourceLink({ title, url }: { title: string; url: string }) {
+  const label = words.message.newTab(words.library.source(title));
+  return (
+    <a
+      href={url}
+      target="_blank"
+      rel="noopener noreferrer"
+      aria-label={label}
+      title={label}
+      className="relative inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted transition-colors pointer-coarse:size-11 hover:bg-sunken hover:text-ink"
+    >
+      <ExternalLink aria-hidden className="size-4" />
+    </a>
+  );
+}
+
 function State({ doc }: { doc: Doc }) {
   if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error ? sentence(doc.error) : words.library.failed}</span>;
   if (doc.status === "processing") {
@@ -63,9 +82,17 @@ function State({ doc }: { doc: Doc }) {
     );
   }
   const kinds: Readonly<Record<string, string>> = words.library.kinds;
+  const origins: Readonly<Record<string, string>> = words.library.origins;
+  const origin = origins[doc.source_type];
   return (
     <span className="block text-xs text-muted">
-      {kinds[doc.source_type] ?? doc.source_type} · {bytes(doc.bytes)}
+      {kinds[doc.format] ?? doc.format} · {bytes(doc.bytes)}
+      {origin && (
+        <>
+          {" "}
+          · {origin} · <Time at={doc.created_at} />
+        </>
+      )}
     </span>
   );
 }

@@ -1,0 +1,232 @@
+// Package drivetest is a small Google Drive for tests: the paths, headers and errors of
+// its API, and what goes wrong with it.
+package drivetest
+
+import (
+	"crypto/md5" // the sum that Drive gives
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Key is the API key that the server accepts.
+const Key = "drive-test-key"
+
+// Fault is what goes wrong with a file.
+type Fault int
+
+// Faults of metadata and content both, until Content.
+const (
+	None Fault = iota
+	Unauthorized
+	NotShared
+	NotFound
+	RateLimit403
+	RateLimit429 // with Retry-After
+	ServerError
+	BadKey
+	// Faults of the content only.
+	Content
+	Slow        // never ends
+	Cut         // the connection ends in the middle
+	WrongLength // fewer bytes than the metadata say
+	Damaged     // other bytes than the metadata say
+	LoginPage   // a web page in the place of the file
+	Endless     // more bytes than the metadata say, without an end
+	ExportLimit // too large to be exported
+)
+
+// RetryAfter is the header of RateLimit429, in seconds.
+const RetryAfter = 7
+
+// File is a file in the Drive.
+type File struct {
+	Name        string
+	MIME        string // that of a Google editor makes the content an export
+	Content     []byte
+	Size        int64 // in the metadata, when it is not that of the content
+	Modified    time.Time
+	ResourceKey string // without it, the file is not found
+	Target      string // of a shortcut
+	Trashed     bool
+	Locked      bool // must not be downloaded
+	Fault       Fault
+}
+
+// Server is a running Drive. Its URL is a value for GOOGLE_DRIVE_BASE_URL.
+type Server struct {
+	URL string
+
+	mu    sync.Mutex
+	files map[string]File
+	calls []string
+	stop  chan struct{}
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{files: map[string]File{}, stop: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /drive/v3/files/{id}", s.get)
+	mux.HandleFunc("GET /drive/v3/files/{id}/export", s.export)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(s.stop) }) // before Close, which waits for slow answers
+	s.URL = server.URL + "/drive/v3/"
+	return s
+}
+
+// Put adds or replaces a file.
+func (s *Server) Put(id string, f File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.Modified.IsZero() {
+		f.Modified = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	}
+	s.files[id] = f
+}
+
+// Calls lists what was asked for, as "metadata ID", "download ID" and "export ID TYPE".
+func (s *Server) Calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.calls...)
+}
+
+// find notes a call and answers for a file that cannot be had.
+func (s *Server) find(w http.ResponseWriter, r *http.Request, call string) (File, bool) {
+	s.mu.Lock()
+	f, ok := s.files[r.PathValue("id")]
+	s.calls = append(s.calls, call)
+	s.mu.Unlock()
+	bearer := strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
+	key := r.Header.Get("X-Goog-Drive-Resource-Keys")
+	switch {
+	case r.Header.Get("X-Goog-Api-Key") != Key && !bearer:
+		refuse(w, http.StatusBadRequest, "badRequest")
+	case !ok, f.ResourceKey != "" && key != r.PathValue("id")+"/"+f.ResourceKey:
+		refuse(w, http.StatusNotFound, "notFound")
+	case f.Fault > None && f.Fault < Content:
+		fail(w, f.Fault)
+	default:
+		return f, true
+	}
+	return File{}, false
+}
+
+func fail(w http.ResponseWriter, f Fault) {
+	switch f {
+	case Unauthorized:
+		refuse(w, http.StatusUnauthorized, "authError")
+	case NotShared:
+		refuse(w, http.StatusForbidden, "insufficientFilePermissions")
+	case NotFound:
+		refuse(w, http.StatusNotFound, "notFound")
+	case RateLimit403:
+		refuse(w, http.StatusForbidden, "userRateLimitExceeded")
+	case RateLimit429:
+		w.Header().Set("Retry-After", strconv.Itoa(RetryAfter))
+		refuse(w, http.StatusTooManyRequests, "rateLimitExceeded")
+	case BadKey:
+		refuse(w, http.StatusForbidden, "accessNotConfigured")
+	default:
+		refuse(w, http.StatusInternalServerError, "backendError")
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, reason string) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+		"code": status, "message": "The request failed: " + reason,
+		"errors": []any{map[string]any{"domain": "global", "reason": reason, "message": reason}},
+	}})
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if r.URL.Query().Get("alt") == "media" {
+		if f, ok := s.find(w, r, "download "+id); ok {
+			s.send(w, f, f.MIME)
+		}
+		return
+	}
+	f, ok := s.find(w, r, "metadata "+id)
+	if !ok {
+		return
+	}
+	about := map[string]any{
+		"id": id, "name": f.Name, "mimeType": f.MIME, "trashed": f.Trashed, "modifiedTime": f.Modified.Format(time.RFC3339Nano),
+		"capabilities": map[string]any{"canDownload": !f.Locked},
+	}
+	if f.Target != "" {
+		about["shortcutDetails"] = map[string]any{"targetId": f.Target}
+	}
+	if !strings.HasPrefix(f.MIME, "application/vnd.google-apps.") {
+		size := int64(len(f.Content))
+		if f.Size != 0 {
+			size = f.Size
+		}
+		sum := md5.Sum(f.Content)
+		about["size"], about["md5Checksum"] = strconv.FormatInt(size, 10), hex.EncodeToString(sum[:])
+	}
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	_ = json.NewEncoder(w).Encode(about)
+}
+
+func (s *Server) export(w http.ResponseWriter, r *http.Request) {
+	kind := r.URL.Query().Get("mimeType")
+	f, ok := s.find(w, r, "export "+r.PathValue("id")+" "+kind)
+	if ok && f.Fault == ExportLimit {
+		refuse(w, http.StatusForbidden, "exportSizeLimitExceeded")
+		return
+	}
+	if ok {
+		s.send(w, f, kind)
+	}
+}
+
+// send sends the content, with its fault.
+func (s *Server) send(w http.ResponseWriter, f File, kind string) {
+	half := f.Content[:len(f.Content)/2]
+	switch f.Fault {
+	case LoginPage:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!doctype html><title>Sign in</title><p>Sign in to continue to Google Drive")
+		return
+	case Cut:
+		w.Header().Set("Content-Length", strconv.Itoa(len(f.Content)))
+		_, _ = w.Write(half)
+		return // the server closes the connection
+	case Slow:
+		_, _ = w.Write(half)
+		_ = http.NewResponseController(w).Flush()
+		<-s.stop
+		return
+	case WrongLength:
+		f.Content = half
+	case Damaged:
+		f.Content = append([]byte("?"), f.Content[min(1, len(f.Content)):]...)
+	case Endless:
+		for more := true; more; {
+			_, err := w.Write(make([]byte, 64<<10))
+			select {
+			case <-s.stop:
+				more = false
+			default:
+				more = err == nil
+			}
+		}
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(f.Content)
+}

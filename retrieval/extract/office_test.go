@@ -1,0 +1,361 @@
+package extract
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/xuri/excelize/v2"
+)
+
+const (
+	officeTypes = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/x" ContentType="application/vnd.openxmlformats-officedocument.%s+xml"/></Types>`
+	relation1   = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>`
+	relationTo  = `<Relationship Id="%s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`
+)
+
+// zipped makes an archive of parts.
+func zipped(parts map[string]string) []byte {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, parts[name])
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+// wordParts are the parts of a document with this body.
+func wordParts(body string) map[string]string {
+	return map[string]string{
+		"[Content_Types].xml": fmt.Sprintf(officeTypes, "wordprocessingml.document.main"),
+		"_rels/.rels":         fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "officeDocument", "word/document.xml")),
+		"word/_rels/document.xml.rels": fmt.Sprintf(relation1,
+			fmt.Sprintf(relationTo, "r1", "styles", "styles.xml")+fmt.Sprintf(relationTo, "r2", "footnotes", "/word/footnotes.xml")),
+		"word/styles.xml": `<w:styles xmlns:w="w">
+			<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
+			<w:style w:type="paragraph" w:styleId="Mine"><w:name w:val="mine"/><w:basedOn w:val="berschrift1"/></w:style>
+			<w:style w:type="paragraph" w:styleId="Round"><w:name w:val="round"/><w:basedOn w:val="Round"/></w:style>
+			<w:style w:type="paragraph" w:styleId="Deep"><w:name w:val="deep"/><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style></w:styles>`,
+		"word/footnotes.xml": `<w:footnotes xmlns:w="w"><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>`,
+		"word/document.xml":  `<w:document xmlns:w="w" xmlns:mc="mc"><w:body>` + body + `</w:body></w:document>`,
+	}
+}
+
+func word(body string) []byte { return zipped(wordParts(body)) }
+
+// para is a paragraph of a style.
+func para(style, text string) string {
+	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
+}
+
+func TestWordDocumentBecomesHeadingsParagraphsListsAndRows(t *testing.T) {
+	raw := word(para("berschrift1", "Rules") + para("", "First.") + para("Mine", "Own style") + para("Deep", "Third level") + para("Round", "Text.") +
+		`<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>one</w:t></w:r></w:p><w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>two</w:t></w:r></w:p>` +
+		`<w:tbl><w:tr><w:tc><w:p><w:r><w:t>Year</w:t></w:r></w:p></w:tc><w:tc>` + para("", "Ratio") + para("berschrift1", "%") + `</w:tc></w:tr>` +
+		`<w:tr><w:tc><w:tbl><w:tr><w:tc>` + para("", "in") + `</w:tc><w:tc>` + para("", "ner") + `</w:tc></w:tr></w:tbl></w:tc><w:tc>` + para("", "8.5") + `</w:tc></w:tr></w:tbl>` +
+		`<w:p><w:r><w:t>a</w:t><w:tab/><w:t xml:space="preserve">b </w:t><w:br/><w:t>c&amp;d</w:t><w:noBreakHyphen/></w:r></w:p>`)
+	text, err := All().Text(t.Context(), "docx", raw)
+	require.NoError(t, err)
+	require.Equal(t, "# Rules\n\nFirst.\n\n# Own style\n\n### Third level\n\nText.\n\n- one\n- two\n\nYear | Ratio %\nin | ner | 8.5\n\na\tb \nc&d-\n\nA note.", text)
+	checkText(t, text)
+}
+
+func TestWordDocumentLeavesOutWhatIsNotShown(t *testing.T) {
+	raw := word(`<w:p><w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>` +
+		`<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:rPr><w:vanish w:val="false"/></w:rPr><w:t>Shown</w:t></w:r>` +
+		`<w:r><w:instrText>PAGE</w:instrText></w:r></w:p>` +
+		`<w:p><w:r><mc:AlternateContent><mc:Choice><w:txbxContent>` + para("", "In the box.") + `</w:txbxContent></mc:Choice>` +
+		`<mc:Fallback><w:txbxContent>` + para("", "In the box.") + `</w:txbxContent></mc:Fallback></mc:AlternateContent><w:t>Around it.</w:t></w:r></w:p>`)
+	text, err := All().Text(t.Context(), "docx", raw)
+	require.NoError(t, err)
+	require.Equal(t, "Shown\n\nIn the box.\n\nAround it.\n\nA note.", text)
+}
+
+// slides makes a presentation whose slides are stored in another order than they are
+// shown.
+func slides() map[string]string {
+	shape := func(place, text string) string {
+		return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="` + place + `"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>` + text + `</a:t></a:r></a:p></p:txBody></p:sp>`
+	}
+	slide := func(content string) string {
+		return `<p:sld xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree>` + content + `</p:spTree></p:cSld></p:sld>`
+	}
+	return map[string]string{
+		"[Content_Types].xml": fmt.Sprintf(officeTypes, "presentationml.slide"),
+		"_rels/.rels":         fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "officeDocument", "/ppt/presentation.xml")),
+		"ppt/presentation.xml": `<p:presentation xmlns:p="p" xmlns:r="r"><p:sldIdLst>` +
+			`<p:sldId id="256" r:id="rId2"/><p:sldId id="257" r:id="rId1"/><p:sldId id="258" r:id="rId9"/></p:sldIdLst></p:presentation>`,
+		"ppt/_rels/presentation.xml.rels":  fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "rId1", "slide", "slides/slide1.xml")+fmt.Sprintf(relationTo, "rId2", "slide", "slides/slide2.xml")),
+		"ppt/slides/slide1.xml":            slide(shape("body", "Second slide") + `<p:graphicFrame><a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>x</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:txBody><a:p><a:r><a:t>y</a:t></a:r></a:p></a:txBody></a:tc></a:tr></a:tbl></p:graphicFrame>` + shape("sldNum", "2")),
+		"ppt/slides/slide2.xml":            slide(shape("body", "Point one") + shape("title", "Capital")),
+		"ppt/slides/_rels/slide2.xml.rels": fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "notesSlide", "../notesSlides/notesSlide1.xml")),
+		"ppt/notesSlides/notesSlide1.xml":  `<p:notes xmlns:p="p" xmlns:a="a">` + shape("body", "Say this.") + shape("sldNum", "1") + `</p:notes>`,
+	}
+}
+
+func TestSlidesComeInTheirOrderWithTitlesTablesAndNotes(t *testing.T) {
+	text, err := All().Text(t.Context(), "pptx", zipped(slides()))
+	require.NoError(t, err)
+	require.Equal(t, "## Slide 1: Capital\n\nPoint one\n\nNotes: Say this.\n\n## Slide 2\n\nSecond slide\n\nx | y", text)
+}
+
+func workbook(t testing.TB) []byte {
+	t.Helper()
+	f := excelize.NewFile()
+	defer f.Close()
+	require.NoError(t, f.SetSheetName("Sheet1", "Capital"))
+	require.NoError(t, f.SetSheetRow("Capital", "A1", &[]any{"Bank", "Ratio", "Since"}))
+	require.NoError(t, f.SetSheetRow("Capital", "A3", &[]any{"North\nBank", 0.085, 45000}))
+	percent, err := f.NewStyle(&excelize.Style{NumFmt: 10})
+	require.NoError(t, err)
+	day, err := f.NewStyle(&excelize.Style{CustomNumFmt: ptr("yyyy-mm-dd")})
+	require.NoError(t, err)
+	require.NoError(t, f.SetCellStyle("Capital", "B3", "B3", percent))
+	require.NoError(t, f.SetCellStyle("Capital", "C3", "C3", day))
+	_, err = f.NewSheet("Notes")
+	require.NoError(t, err)
+	require.NoError(t, f.SetCellValue("Notes", "C2", "far right"))
+	out, err := f.WriteToBuffer()
+	require.NoError(t, err)
+	return out.Bytes()
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestSheetsComeWithTheirNamesAndTheValuesThatAreShown(t *testing.T) {
+	text, err := All().Text(t.Context(), "xlsx", workbook(t))
+	require.NoError(t, err)
+	require.Equal(t, "## Capital\n\nBank | Ratio | Since\nNorth Bank | 8.50% | 2023-03-15\n\n## Notes\n\n|  | far right", text)
+}
+
+func TestCSVRecordsBecomeRowsWhateverSeparatesTheirFields(t *testing.T) {
+	for name, c := range map[string]struct{ raw, want string }{
+		"commas":         {"a,b,c\r\n1,\"x, y\",3\n", "a | b | c\n1 | x, y | 3"},
+		"semicolons":     {"a;b\n1,5;2,5\n", "a | b\n1,5 | 2,5"},
+		"tabs":           {"a\tb\n1\t2", "a | b\n1 | 2"},
+		"one column":     {"name\nAnn\n", "name\nAnn"},
+		"empty records":  {"a,b\n,\n\n1,\n", "a | b\n1"},
+		"line breaks":    {"a,\"b\nc\"\n", "a | b c"},
+		"loose quotes":   {"a,5\" pipe,c\n", "a | 5\" pipe | c"},
+		"unequal length": {"a\nb,c\n", "a\nb | c"},
+		"byte order":     {"\ufeffa,b\n", "a | b"},
+		"Windows-1252":   {"caf\xe9,b\n", "café | b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := All().Text(t.Context(), "csv", []byte(c.raw))
+			require.NoError(t, err)
+			require.Equal(t, c.want, text)
+		})
+	}
+}
+
+func TestOfficeFilesAreRecognisedByTheirContent(t *testing.T) {
+	ole := []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more")
+	for name, c := range map[string]struct {
+		file, media string
+		raw         []byte
+		want        string
+	}{
+		"Word":               {"a.docx", "", word(para("", "x")), "docx"},
+		"Word, no name":      {"download", "application/octet-stream", word(para("", "x")), "docx"},
+		"Excel named Word":   {"a.docx", "", workbook(t), "xlsx"},
+		"PowerPoint":         {"a.PPTX", "", zipped(slides()), "pptx"},
+		"with a password":    {"a.docx", "", ole, "docx"},
+		"old Word":           {"a.doc", "application/msword", ole, ""},
+		"some other archive": {"a.docx", "", zipped(map[string]string{"a.txt": "x"}), ""},
+		"text named Word":    {"a.docx", "", []byte("plain"), ""},
+		"CSV":                {"a.csv", "application/vnd.ms-excel", []byte("a,b"), "csv"},
+		"CSV by media type":  {"export", "text/csv; charset=utf-8", []byte("a,b"), "csv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := All().Detect(c.file, c.media, c.raw)
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.want != "", ok)
+		})
+	}
+}
+
+func TestOfficeFilesThatCannotBeReadHaveAReason(t *testing.T) {
+	cut := word(para("", strings.Repeat("text ", 1000)))
+	unclosed := wordParts("")
+	unclosed["word/document.xml"] = `<w:document><w:body><w:p>`
+	entities := wordParts("")
+	entities["word/document.xml"] = `<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><d><p><r><t>&b;</t></r></p></d>`
+	nowhere := wordParts("")
+	delete(nowhere, "word/document.xml")
+	for name, c := range map[string]struct {
+		kind string
+		raw  []byte
+		want *Unreadable
+	}{
+		"cut in the middle":    {"docx", cut[:len(cut)/2], errDamagedFile},
+		"unclosed XML":         {"docx", zipped(unclosed), errDamagedFile},
+		"entities":             {"docx", zipped(entities), errDamagedFile},
+		"no document inside":   {"docx", zipped(nowhere), errDamagedFile},
+		"a Word file as Excel": {"xlsx", word(para("", "x")), errDamagedFile},
+		"password":             {"xlsx", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), errOldOffice},
+		"no text": {"docx", zipped(map[string]string{
+			"_rels/.rels": fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "officeDocument", "d.xml")), "d.xml": "<d/>"}), errNoText},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := All().Text(t.Context(), c.kind, c.raw)
+			require.Equal(t, c.want, err)
+		})
+	}
+}
+
+// repeated reads a text again and again, up to size bytes.
+type repeated struct {
+	text string
+	at   int
+	size int64
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.size <= 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(int64(len(p)), r.size)], r.text[r.at:])
+	r.at, r.size = (r.at+n)%len(r.text), r.size-int64(n)
+	return n, nil
+}
+
+// zipBomb is an archive in which one part unpacks to size bytes and declares fewer.
+func zipBomb(t testing.TB, parts map[string]string, part string, size int64, declared uint64) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	require.NoError(t, err)
+	_, err = io.Copy(w, &repeated{text: strings.Repeat("<c/>", 1000), size: size})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		f, err := z.Create(name)
+		require.NoError(t, err)
+		_, err = io.WriteString(f, parts[name])
+		require.NoError(t, err)
+	}
+	f, err := z.CreateRaw(&zip.FileHeader{Name: part, Method: zip.Deflate,
+		CompressedSize64: uint64(packed.Len()), UncompressedSize64: declared})
+	require.NoError(t, err)
+	_, err = f.Write(packed.Bytes())
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return out.Bytes()
+}
+
+func TestZipBombsAreRefused(t *testing.T) {
+	parts := wordParts("")
+	delete(parts, "word/document.xml")
+	for name, raw := range map[string][]byte{
+		"honest size": zipBomb(t, parts, "word/document.xml", maxUnpacked+10, maxUnpacked+10),
+		"wrong size":  zipBomb(t, parts, "word/document.xml", maxUnpacked+10, 100),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := All().Text(t.Context(), "docx", raw)
+			require.ErrorAs(t, err, new(*Unreadable))
+		})
+	}
+	t.Run("many entries", func(t *testing.T) {
+		raw := append(word(para("", "x")), bytes.Repeat([]byte("PK\x01\x02"), maxParts)...)
+		_, err := All().Text(t.Context(), "docx", raw)
+		require.Equal(t, errTooLarge, err)
+	})
+	t.Run("styles of a workbook", func(t *testing.T) {
+		_, err := All().Text(t.Context(), "xlsx", zipBomb(t, map[string]string{}, "xl/styles.xml", maxPart+1, maxPart+1))
+		require.Equal(t, errTooLarge, err)
+	})
+}
+
+func TestSheetWithTooManyCellsIsRefused(t *testing.T) {
+	var rows strings.Builder
+	for i := range maxCells/16_384 + 2 {
+		fmt.Fprintf(&rows, `<row r="%d"><c r="XFD%d"><v>1</v></c></row>`, i+1, i+1)
+	}
+	raw := workbook(t)
+	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	require.NoError(t, err)
+	parts := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		require.NoError(t, err)
+		content, err := io.ReadAll(r)
+		require.NoError(t, err)
+		parts[f.Name] = string(content)
+	}
+	parts["xl/worksheets/sheet1.xml"] = `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` + rows.String() + `</sheetData></worksheet>`
+	_, err = All().Text(t.Context(), "xlsx", zipped(parts))
+	require.Equal(t, errTooLarge, err)
+}
+
+func TestReadingAnOfficeFileEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := All().Text(ctx, "docx", word(para("", "x")))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// FuzzOffice feeds parts of every kind, packed, to every reader.
+func FuzzOffice(f *testing.F) {
+	f.Add(`<w:p><w:r><w:t>a</w:t></w:r></w:p>`, `<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>`)
+	f.Add(`<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl></w:p></w:pPr>`, `<c r="XFD1048576" t="s"><v>9</v></c>`)
+	f.Add(`<p:sp><p:ph type="title"/><a:p><a:t>x</a:t></a:p></p:sp>`, `<row r="-1"><c r=""/></row>`)
+	sheet := workbook(f)
+	f.Fuzz(func(t *testing.T, body, other string) {
+		parts := wordParts(body)
+		parts["word/styles.xml"] = `<w:styles>` + other + `</w:styles>`
+		show := slides()
+		show["ppt/slides/slide1.xml"] = body
+		for kind, raw := range map[string][]byte{"docx": zipped(parts), "pptx": zipped(show), "xlsx": []byte(string(sheet) + body)} {
+			readable(t, kind, raw)
+		}
+	})
+}
+
+// FuzzOfficeBytes feeds whole files, among them such as are no archives.
+func FuzzOfficeBytes(f *testing.F) {
+	f.Add(word(para("", "x")))
+	f.Add(zipped(slides()))
+	f.Add(workbook(f))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, kind := range []string{"docx", "xlsx", "pptx"} {
+			readable(t, kind, raw)
+		}
+		All().Detect("a.docx", "", raw)
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("a,b\n\"c\nd\";e\t|"))
+	f.Fuzz(func(t *testing.T, raw []byte) { readable(t, "csv", raw) })
+}
+
+// readable fails unless raw is read, or refused with a reason.
+func readable(t *testing.T, kind string, raw []byte) {
+	t.Helper()
+	text, err := All().Text(context.Background(), kind, raw)
+	if err != nil {
+		require.ErrorAs(t, err, new(*Unreadable))
+		return
+	}
+	checkText(t, text)
+}

@@ -1,0 +1,235 @@
+package extract
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// officeText walks through the XML of a Word document or a slide. Both have paragraphs
+// (p) of runs (r) with texts (t), and tables (tbl) of rows (tr) and cells (tc). Names are
+// compared without their namespaces, of which there are two editions.
+type officeText struct {
+	paragraph func(officeParagraph)
+	row       func(cells []string)
+
+	open   []*officeParagraph // a text box is a paragraph within a paragraph
+	tables []*[]string        // cells of the open row, per open table
+	place  string             // of the shape
+	skip   int                // depth of elements that are left out
+	props  int                // depth of a paragraph's properties
+	size   int                // of the text read
+	inText bool
+	hidden bool // the run is not shown
+}
+
+// officeParagraph is a paragraph outside of tables.
+type officeParagraph struct {
+	text    strings.Builder
+	style   string // Word: the style's id
+	outline int    // Word: the heading's level, from 1; 0: by its style
+	listed  bool   // Word: an item of a list
+	place   string // slides: the placeholder, such as "title"
+}
+
+// walk reads a part of the archive.
+func (w *officeText) walk(ctx context.Context, a *archive, part string, full func() bool) error {
+	in, err := a.open(part)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	d := xml.NewDecoder(in)
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if w.size > MaxText || full() {
+			return errTooLarge
+		}
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			w.start(t)
+		case xml.EndElement:
+			w.end(t.Name.Local)
+		case xml.CharData:
+			if w.inText && w.skip == 0 && !w.hidden {
+				w.write(string(t))
+			}
+		}
+	}
+}
+
+// leftOut names elements whose content does not count: the copy of a text box for old
+// programs, and text that was moved elsewhere.
+func leftOut(name string) bool { return name == "Fallback" || name == "moveFrom" }
+
+func (w *officeText) start(t xml.StartElement) {
+	name := t.Name.Local
+	if w.skip > 0 || leftOut(name) {
+		w.skip++
+		return
+	}
+	switch name {
+	case "p":
+		w.open = append(w.open, &officeParagraph{place: w.place})
+	case "pPr":
+		w.props++
+	case "r":
+		w.hidden = false
+	case "t":
+		w.inText = true
+	case "tbl":
+		w.tables = append(w.tables, &[]string{})
+	case "tr":
+		w.inRow(func(cells *[]string) { *cells = nil })
+	case "tc":
+		w.inRow(func(cells *[]string) { *cells = append(*cells, "") })
+	case "sp", "graphicFrame":
+		w.place = ""
+	case "ph":
+		w.place = attr(t, "type")
+	default:
+		w.property(name, t)
+	}
+}
+
+// property reads an empty element.
+func (w *officeText) property(name string, t xml.StartElement) {
+	if w.props > 0 {
+		w.paragraphProperty(name, t)
+		return
+	}
+	switch name {
+	case "tab":
+		w.write("\t")
+	case "br", "cr":
+		w.write("\n")
+	case "noBreakHyphen":
+		w.write("-")
+	case "vanish":
+		w.hidden = isOn(t)
+	}
+}
+
+func (w *officeText) paragraphProperty(name string, t xml.StartElement) {
+	if len(w.open) == 0 {
+		return
+	}
+	p := w.open[len(w.open)-1]
+	switch name {
+	case "pStyle":
+		p.style = attr(t, "val")
+	case "outlineLvl":
+		p.outline = headingLevel(attr(t, "val"))
+	case "numPr":
+		p.listed = true
+	}
+}
+
+func (w *officeText) end(name string) {
+	if w.skip > 0 {
+		w.skip--
+		return
+	}
+	switch name {
+	case "p":
+		w.endParagraph()
+	case "pPr":
+		w.props = max(0, w.props-1)
+	case "t":
+		w.inText = false
+	case "tr":
+		w.endRow()
+	case "tbl":
+		if n := len(w.tables); n > 0 {
+			w.tables = w.tables[:n-1]
+		}
+	}
+}
+
+func (w *officeText) write(s string) {
+	if n := len(w.open); n > 0 {
+		w.size += len(s)
+		w.open[n-1].text.WriteString(s)
+	}
+}
+
+func (w *officeText) endParagraph() {
+	n := len(w.open)
+	if n == 0 {
+		return
+	}
+	p := w.open[n-1]
+	w.open = w.open[:n-1]
+	if len(w.tables) > 0 {
+		w.addToCell(p.text.String())
+		return
+	}
+	w.paragraph(*p)
+}
+
+// endRow writes a row. One of a table within a cell becomes text of that cell.
+func (w *officeText) endRow() {
+	w.inRow(func(cells *[]string) {
+		if n := len(w.tables); n > 1 {
+			inner := joinCells(*cells)
+			w.tables = w.tables[:n-1]
+			w.addToCell(inner)
+			w.tables = w.tables[:n]
+			return
+		}
+		w.row(*cells)
+	})
+}
+
+func (w *officeText) inRow(do func(cells *[]string)) {
+	if n := len(w.tables); n > 0 {
+		do(w.tables[n-1])
+	}
+}
+
+func (w *officeText) addToCell(s string) {
+	w.inRow(func(cells *[]string) {
+		if n := len(*cells); n > 0 && s != "" {
+			(*cells)[n-1] += s + "\n"
+		}
+	})
+}
+
+func attr(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// isOn reads a property that is on unless its value says otherwise.
+func isOn(t xml.StartElement) bool {
+	switch attr(t, "val") {
+	case "0", "false", "off":
+		return false
+	}
+	return true
+}
+
+// headingLevel reads an outline level, which counts from 0; 9 is text.
+func headingLevel(val string) int {
+	n, err := strconv.Atoi(val)
+	if err != nil || n < 0 || n > 8 {
+		return 0
+	}
+	return n + 1
+}
