@@ -153,12 +153,23 @@ func (l *Log) run() {
 		case <-tick.C:
 			l.flushCounted()
 		case <-l.stop:
+		}
+		if l.stopping() { // also when there is more to store: Close does that, within its own limit
 			return
 		}
 		if err := l.storeAll(context.Background()); err != nil {
 			l.log.Warn("audit entries not stored yet; retrying", "error", err)
 			time.AfterFunc(retryAfter, l.nudge)
 		}
+	}
+}
+
+func (l *Log) stopping() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
 	}
 }
 
