@@ -46,7 +46,7 @@ postgres-present:
 	@scripts/postgres
 
 .PHONY: test-go
-test-go: tools-present postgres-present web/dist/index.html mcp/testservers/node_modules/.installed ## Go tests of all modules
+test-go: tools-present postgres-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Go tests of all modules
 	@for module in $(MODULES); do \
 		scripts/go-build $$module /dev/null ./...; \
 		echo "== go test ($$module)"; \
@@ -88,7 +88,7 @@ lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt
 	@cd web && npm run --silent typecheck
 
 .PHONY: race
-race: tools-present mcp/testservers/node_modules/.installed ## The product module's tests under the race detector
+race: tools-present internal/mcp/testservers/node_modules/.installed ## The product module's tests under the race detector
 	@go test -race -timeout 20m ./...
 
 .PHONY: bench
@@ -133,7 +133,7 @@ fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
 
 .PHONY: generate
 generate: tools-present ## Regenerate .env.example
-	@go generate ./config
+	@go generate ./internal/config
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
@@ -152,7 +152,7 @@ audit: tools-present $(GOVULNCHECK) web/node_modules/.installed ## Look for know
 
 .PHONY: clean
 clean: ## Remove build results; data and settings stay
-	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist mcp/testservers/node_modules bench/peers/langgraph/node_modules
+	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist internal/mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present

@@ -17,7 +17,7 @@ import (
 	"os"
 
 	"github.com/palaver-chat/palaver/cmd/palaver/cli"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/provider"
-	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

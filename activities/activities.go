@@ -9,14 +9,14 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/memlimit"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval"
-	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 // Searcher picks the passages an answer may use.

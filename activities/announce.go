@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/interceptor"
 
-	"github.com/palaver-chat/palaver/bus"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // Announce is a worker interceptor. Before an activity runs, it publishes the new

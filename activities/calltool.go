@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // Types of application errors of CallTool, beside those of every activity.

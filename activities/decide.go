@@ -7,7 +7,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // NoAnswerInTime is the reason of a rejection by timeout. Recorded histories contain

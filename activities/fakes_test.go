@@ -18,15 +18,15 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
-	"github.com/palaver-chat/palaver/retrieval/extract"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 const owner = "user-1"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
 const (

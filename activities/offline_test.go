@@ -11,10 +11,10 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/samples"
 	"github.com/palaver-chat/palaver/llm/offline"
-	"github.com/palaver-chat/palaver/retrieval"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
-	"github.com/palaver-chat/palaver/samples"
 )
 
 const (

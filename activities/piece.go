@@ -10,12 +10,12 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 const (

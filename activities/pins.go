@@ -8,7 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // A tool that other people define is pinned: what a person remembers holds for the

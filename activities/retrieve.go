@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval"
 )
 
 // minSubjectWords is the number of words about a subject below which the query also has

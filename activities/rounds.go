@@ -8,9 +8,9 @@ import (
 	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 // Stage is the progress of a turn's answer before a model call: its pieces and tool

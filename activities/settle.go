@@ -16,8 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/transcript"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/transcript"
 )
 
 // Settle stores a turn's end in one transaction: message or partial answer, metadata,

@@ -12,9 +12,9 @@ import (
 	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 const (

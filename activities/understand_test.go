@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/retrieval"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
-	"github.com/palaver-chat/palaver/retrieval"
 )
 
 func TestGreetingsNeedNoModel(t *testing.T) {

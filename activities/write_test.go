@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 // streamText makes the model stream these deltas.

@@ -23,15 +23,15 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
-	"github.com/palaver-chat/palaver/audit"
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/memlimit"
+	"github.com/palaver-chat/palaver/internal/repair"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/repair"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
 // Searcher finds passages, ranked as in answers. Without docIDs it searches all

@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/pictures"
+	"github.com/palaver-chat/palaver/internal/pictures"
 )
 
 // maxPicture is the limit of a picture's bytes.

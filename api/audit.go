@@ -8,9 +8,9 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
-	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
 )
 
 // entry is an entry of the audit log about a caller.

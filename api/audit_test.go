@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/audit"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/audit"
 )
 
 // audited runs an API with an audit log. Call entries once the requests are answered.

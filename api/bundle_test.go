@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/extract"
 )
 
 const jwtSecret = "a secret that is only used in tests"

@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/internal/repair"
 )
 
 // Cancel stops a turn. cancelTarget writes a tombstone first, so that a submit that

@@ -8,7 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // checkDecisions checks whether arguments that a person changed satisfy the tool's

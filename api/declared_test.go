@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/retrieval/extract"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 )
 
 // What clients may name is what the lists declare, in every place that names it.

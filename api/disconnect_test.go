@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/follow"
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // askedBus is a bus whose Watched answers or fails.

@@ -23,8 +23,8 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/dbtest/outage"
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/dbtest/outage"
+	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 // secretDetail is part of the errors injected below and must never be in an answer.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
-	"github.com/palaver-chat/palaver/audit"
-	"github.com/palaver-chat/palaver/export"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/export"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 // A page of evil.example whose name was rebound to 127.0.0.1 sends its own name, and

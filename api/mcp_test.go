@@ -20,9 +20,9 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/guard"
-	"github.com/palaver-chat/palaver/mcp"
-	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/mcp"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // bearerOf is the Authorization of a user.

@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 func TestMetricsAndTheDetailsOfReadinessAreForOperators(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // cutStore is the real store; a test can make it unavailable.

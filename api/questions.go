@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/transcript"
+	"github.com/palaver-chat/palaver/internal/transcript"
 )
 
 // threadDeadline limits workflow queries for a page of a conversation: the messages

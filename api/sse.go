@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/sse"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 type (

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 func TestNamesAreOneLine(t *testing.T) {

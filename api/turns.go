@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/repair"
+	"github.com/palaver-chat/palaver/internal/repair"
 )
 
 // threadNamespace turns ids that clients make up into UUIDs, per owner.

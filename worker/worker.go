@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
-	"github.com/palaver-chat/palaver/bus"
+	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

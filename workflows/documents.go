@@ -9,7 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // documents answers from one's own documents:

@@ -71,7 +71,7 @@ var incompatible = []edit{
 			u.thread.setStatus(ctx, statusOpen)`, `		if u.thread.Version >= 1 && !edited("an answered question leaves the status as it is") {
 			u.thread.setStatus(ctx, statusOpen)`},
 	{"a submit is answered at once", "thread.go", `	} else if t.Version >= 1 && t.turn == nil &&`, `	} else if t.Version >= 1 && !edited("a submit is answered at once") && t.turn == nil &&`},
-	{"an agent of others is not checked", "own.go", `			return lookup[string](`, `			if edited("an agent of others is not checked") { return "known", nil }
+	{"a custom agent is not checked", "own.go", `			return lookup[string](`, `			if edited("a custom agent is not checked") { return "known", nil }
 			return lookup[string](`},
 	{"a failed ingest is not marked", "ingest.go", `	return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)`, `	if edited("a failed ingest is not marked") { return nil }
 	return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)`},

@@ -16,13 +16,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
-	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Turn is a turn in the hands of an agent of others. Its methods record what they did:
+// Turn is a turn in the hands of a custom agent. Its methods record what they did:
 // after the death of a process, or when the thread continues in a new run, the agent's
 // code runs again from its first line, and each method returns what it returned before.
 //
@@ -65,7 +65,7 @@ const (
 
 var ownName = regexp.MustCompile(`^[a-z0-9_-]{1,40}$`)
 
-// answerByOwn runs the code of an agent of others. An agent that returns without an
+// answerByOwn runs the code of a custom agent. An agent that returns without an
 // answer gets the assistant's loop.
 func answerByOwn(ctx workflow.Context, u *turn, begun activities.Begun, answer func(*Turn) error) error {
 	if begun.AgentVersion > u.agent.Version {
@@ -201,7 +201,7 @@ func (t *Turn) Answer() error {
 	return t.err
 }
 
-// ownStep runs a step of an agent of others, under a name that tells it from the agent's
+// ownStep runs a step of a custom agent, under a name that tells it from the agent's
 // other steps. After an error no step runs any more.
 func ownStep[T any](t *Turn, kind, name string, run func(step string) (T, error)) (result T, err error) {
 	if t.err != nil {

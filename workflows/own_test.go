@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// ownTurn is a turn of an agent of others, whose model calls return thoughts.
+// ownTurn is a turn of a custom agent, whose model calls return thoughts.
 func ownTurn(answer func(*workflows.Turn) error, thoughts ...activities.Written) *script {
 	s := assistantTurn(thoughts...)
 	s.begin.Agent = "own"

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
+	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 )
 
 // minAuditText is the least length of a text to audit in a message, in characters,

@@ -6,9 +6,9 @@ import (
 
 	"github.com/palaver-chat/palaver/activities/intent"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 // MaxAnswerTokens limits the length of one answer.

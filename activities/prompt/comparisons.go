@@ -6,8 +6,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 // maxComparisons is the number of comparisons of figures in a prompt.

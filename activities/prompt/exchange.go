@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/cite"
-	"github.com/palaver-chat/palaver/tools"
 )
 
 // Exchange is the tool calls of a turn as messages of a prompt, with the sources that

@@ -3,8 +3,8 @@ package follow
 import (
 	"context"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // Early is a subscription made before the turn is submitted. It misses no message

@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // world fakes the engine, store and bus of one turn. Its log holds entries whose

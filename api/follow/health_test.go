@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 func TestTokensFlowDuringADatabaseOutageAndViewersGetOneNotice(t *testing.T) {

@@ -1,8 +1,8 @@
 package follow
 
 import (
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // Bounds for deltas that arrived before their predecessors. Deltas beyond the bounds

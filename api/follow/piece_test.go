@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/palaver-chat/palaver/bus"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // In whatever order deltas and drafts arrive, text is always a prefix of what the

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 // Values of Config.ForwardedFor: which address of X-Forwarded-For is the client's

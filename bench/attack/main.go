@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // jwtSecret signs the tokens of the attacked server.

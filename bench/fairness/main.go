@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 

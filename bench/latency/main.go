@@ -15,7 +15,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 

@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // palaverCaller calls Palaver in its native dialect.

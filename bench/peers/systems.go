@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/palaver-chat/palaver/bench/stack"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // system is one way to run the documents agent's turn.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/bench/stack"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // outcome is what a turn came to.

@@ -26,8 +26,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/retrieval"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
 )
 
 func main() {

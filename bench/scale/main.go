@@ -24,8 +24,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/palaver-chat/palaver/bench/stack"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
 )

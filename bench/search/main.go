@@ -20,13 +20,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/palaver-chat/palaver/bench/stack"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/retrieval"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // goal is the limit for the 95th percentile.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/dbtest"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/dbtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 )
 
 func openSQLite(t *testing.T) *sqlite.Store {

@@ -18,8 +18,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 )
 
 func openAndWrite(url string) int {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/db/dbtest"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+	"github.com/palaver-chat/palaver/internal/dbtest"
 )
 
 // prepared records the statements that a store prepares.

@@ -19,8 +19,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/dbtest"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/internal/dbtest"
 )
 
 func openStore(t *testing.T, path string) *Store {

@@ -1,4 +1,4 @@
-// Package clerk is an agent of others, for tests. Recorded histories replay it, as they
+// Package clerk is a custom agent, for tests. Recorded histories replay it, as they
 // must replay agents of programs that we do not know: its code does not change, and what
 // it calls keeps its commands.
 package clerk
@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

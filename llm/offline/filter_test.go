@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/palaver-chat/palaver/internal/retrieval/cite"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/cite"
 )
 
 // filtered is an answer as the citation filter lets it out.

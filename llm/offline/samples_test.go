@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/samples"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/chunk"
-	"github.com/palaver-chat/palaver/samples"
 )
 
 // sample is a sample document cut as ingest cuts it.

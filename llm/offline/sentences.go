@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/retrieval/sentence"
 )
 
 // excerpt is a sentence that may be quoted.

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/palaver-chat/palaver/bus"
-	"github.com/palaver-chat/palaver/guard"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 // Namespace is the Temporal namespace that exists from the start.

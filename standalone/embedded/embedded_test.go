@@ -25,7 +25,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/palaver-chat/palaver/bus"
+	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 	"github.com/palaver-chat/palaver/workflows"
 )

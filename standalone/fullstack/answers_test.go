@@ -23,8 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api"
-	"github.com/palaver-chat/palaver/bench/stack"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/bench/chaos/storm"
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 

@@ -13,10 +13,10 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
-	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/llm/llmtest"
-	"github.com/palaver-chat/palaver/service"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/workflows"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )

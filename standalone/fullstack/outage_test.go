@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/bench/stack"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/db/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 

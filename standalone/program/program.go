@@ -17,8 +17,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/palaver-chat/palaver"
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 

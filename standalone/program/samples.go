@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/samples"
+	"github.com/palaver-chat/palaver/internal/samples"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 	"go.temporal.io/sdk/client"
 
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 

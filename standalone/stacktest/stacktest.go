@@ -19,7 +19,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/standalone/program"
 )
 

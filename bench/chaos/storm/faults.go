@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/palaver-chat/palaver/bench/stack"
-	"github.com/palaver-chat/palaver/db/dbtest/litetest"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // fault is one failure and its repair.

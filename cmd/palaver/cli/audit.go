@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/admin"
-	"github.com/palaver-chat/palaver/audit"
-	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/export"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/export"
+	"github.com/palaver-chat/palaver/internal/service"
 )
 
 type auditCmd struct {

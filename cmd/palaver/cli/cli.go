@@ -14,10 +14,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/palaver-chat/palaver/admin"
-	"github.com/palaver-chat/palaver/audit"
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
 )
 
 type grammar struct {

@@ -14,8 +14,8 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/palaver-chat/palaver/admin"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
 )
 
 func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions) error {

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/mcp"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/mcp"
 )
 
 // mcpKeysCmd prints what each MCP server needs to check the tokens that it is sent.

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/palaver-chat/palaver/admin"
-	"github.com/palaver-chat/palaver/config"
-	"github.com/palaver-chat/palaver/repair"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/repair"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/palaver-chat/palaver/admin"
-	"github.com/palaver-chat/palaver/audit"
-	"github.com/palaver-chat/palaver/config"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/service"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

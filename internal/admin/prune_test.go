@@ -1,0 +1,53 @@
+package admin_test
+
+import (
+	"bytes"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Full-stack tests cover the removal itself.
+func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
+	store, ctx := openStore(t), t.Context()
+	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1"}) // no server listens there
+	require.NoError(t, err)
+	defer temporal.Close()
+	in := store.Within(db.Bounds{Anonymous: true, Address: "here"})
+	for _, owner := range []string{"gone", "here"} {
+		_, err := in.CreateConversation(ctx, chat.Conversation{ID: uuid.NewString(), Owner: owner})
+		require.NoError(t, err)
+	}
+	_, err = store.CreateConversation(ctx, chat.Conversation{ID: uuid.NewString(), Owner: "signed in"})
+	require.NoError(t, err)
+	later := time.Now().Add(31 * 24 * time.Hour)
+	require.NoError(t, store.Seen(ctx, "here", false, later))
+
+	p := admin.Pruning{
+		Users:     admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal}},
+		Retention: 30 * 24 * time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return later },
+	}
+	var out bytes.Buffer
+	require.NoError(t, p.Run(ctx, false, &out))
+	require.Contains(t, out.String(), "1 anonymous callers have made no request for 720h0m0s. Of them there are 1 conversations with 0 turns")
+	require.Contains(t, out.String(), "Nothing was removed.")
+	require.ErrorContains(t, p.Run(ctx, true, &out), "nothing was deleted", "workflows cannot be ended")
+	data, err := store.UserData(ctx, "gone")
+	require.NoError(t, err)
+	require.Len(t, data.Threads, 1)
+
+	p.Retention = 0
+	out.Reset()
+	require.NoError(t, p.Run(ctx, true, &out))
+	require.Contains(t, out.String(), "ANONYMOUS_RETENTION is 0")
+	require.NoError(t, p.Prune(ctx))
+}

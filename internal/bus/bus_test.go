@@ -1,0 +1,402 @@
+package bus_test
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/internal/bus"
+)
+
+// startServer runs a NATS server in this process.
+func startServer(t *testing.T, opts server.Options) *server.Server {
+	t.Helper()
+	opts.NoSigs, opts.NoLog = true, true
+	ns, err := server.NewServer(&opts)
+	require.NoError(t, err)
+	ns.Start()
+	require.True(t, ns.ReadyForConnections(10*time.Second))
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	return ns
+}
+
+func connectInProcess(t *testing.T, ns *server.Server) *bus.NATS {
+	t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(ns))
+	require.NoError(t, err)
+	b := bus.FromConn(nc)
+	t.Cleanup(b.Close)
+	return b
+}
+
+// forEachBus runs a test on each kind of bus, with two connections to it.
+func forEachBus(t *testing.T, test func(t *testing.T, one, two bus.Bus)) {
+	t.Run("NATS", func(t *testing.T) {
+		ns := startServer(t, server.Options{DontListen: true})
+		test(t, connectInProcess(t, ns), connectInProcess(t, ns))
+	})
+	t.Run("local", func(t *testing.T) {
+		b := bus.NewLocal()
+		t.Cleanup(b.Close)
+		test(t, b, b)
+	})
+}
+
+// receive waits for one value. Only a failing test reaches the timeout.
+func receive[V any](t *testing.T, ch <-chan V) V {
+	t.Helper()
+	select {
+	case v, ok := <-ch:
+		require.True(t, ok, "the channel is closed")
+		return v
+	case <-time.After(10 * time.Second):
+		require.FailNow(t, "nothing arrived")
+		panic("unreachable")
+	}
+}
+
+func waitClosed[V any](t *testing.T, ch <-chan V) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		select {
+		case _, ok := <-ch:
+			if !ok {
+				return
+			}
+		case <-deadline:
+			require.FailNow(t, "the channel was not closed")
+		}
+	}
+}
+
+func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
+	forEachBus(t, func(t *testing.T, publisher, reader bus.Bus) {
+		turn, other := uuid.NewString(), uuid.NewString()
+
+		first, err := reader.Subscribe(t.Context(), turn)
+		require.NoError(t, err)
+		second, err := publisher.Subscribe(t.Context(), turn)
+		require.NoError(t, err)
+		otherSignals, err := reader.Subscribe(t.Context(), other)
+		require.NoError(t, err)
+
+		delta := bus.Delta{TurnID: turn, Piece: 1, Attempt: 2, Offset: 3, Text: "drei Wörter, 四"}
+		publisher.Hint(turn, 4)
+		publisher.PublishDelta(delta)
+		publisher.Hint(turn, 5)
+		publisher.Hint(other, 9)
+
+		for _, follower := range []<-chan bus.Signal{first, second} {
+			assert.Equal(t, bus.Signal{N: 4}, receive(t, follower))
+			assert.Equal(t, bus.Signal{Delta: &delta}, receive(t, follower))
+			assert.Equal(t, bus.Signal{N: 5}, receive(t, follower))
+		}
+		assert.Equal(t, bus.Signal{N: 9}, receive(t, otherSignals), "the other turn's first signal is its own")
+	})
+}
+
+func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
+		turn, thread := uuid.NewString(), uuid.NewString()
+		stops, err := b.SubscribeStops(t.Context(), turn)
+		require.NoError(t, err)
+		turns, err := b.SubscribeThread(t.Context(), thread)
+		require.NoError(t, err)
+
+		b.Hint(turn, 1)
+		b.AnnounceStop(turn)
+		b.ThreadChanged(thread, turn)
+
+		receive(t, stops)
+		assert.Equal(t, turn, receive(t, turns))
+	})
+}
+
+func TestStopAnnouncedBeforeSubscribingIsDelivered(t *testing.T) {
+	forEachBus(t, func(t *testing.T, worker, workflow bus.Bus) {
+		turn, other := uuid.NewString(), uuid.NewString()
+		workflow.AnnounceStop(turn)
+		workflow.AnnounceStop(other)
+		others, err := worker.SubscribeStops(t.Context(), other)
+		require.NoError(t, err)
+		receive(t, others) // both have arrived
+
+		for range 2 { // two activities of the turn, one after the other
+			ctx, cancel := context.WithCancel(t.Context())
+			stops, err := worker.SubscribeStops(ctx, turn)
+			require.NoError(t, err)
+			receive(t, stops)
+			workflow.AnnounceStop(turn) // a repeated announcement changes nothing
+			cancel()
+			waitClosed(t, stops)
+		}
+	})
+}
+
+func TestStopsAreKeptUntilManyNewerOnesArrive(t *testing.T) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
+		first, last := uuid.NewString(), uuid.NewString()
+		stops, err := b.SubscribeStops(t.Context(), first)
+		require.NoError(t, err)
+		b.AnnounceStop(first)
+		receive(t, stops)
+		for range 10_000 {
+			b.AnnounceStop(uuid.NewString())
+		}
+		b.AnnounceStop(last)
+		late, err := b.SubscribeStops(t.Context(), last)
+		require.NoError(t, err)
+		receive(t, late)
+		b.AnnounceStop(first) // forgotten, but still subscribed to
+		again, err := b.SubscribeStops(t.Context(), first)
+		require.NoError(t, err)
+		receive(t, again)
+	})
+}
+
+func TestWatchedAsksEveryProcess(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	asker, second, third := connectInProcess(t, ns), connectInProcess(t, ns), connectInProcess(t, ns)
+	watched, alone := uuid.NewString(), uuid.NewString()
+	ask := func(turn string) bool {
+		yes, err := asker.Watched(t.Context(), turn)
+		require.NoError(t, err)
+		return yes
+	}
+	require.False(t, ask(watched), "no process answers")
+
+	noViewers := func(string) bool { return false }
+	require.NoError(t, asker.AnswerWatched(t.Context(), noViewers))
+	require.NoError(t, second.AnswerWatched(t.Context(), noViewers))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, third.AnswerWatched(ctx, func(turn string) bool { return turn == watched }))
+	require.True(t, ask(watched))
+	require.False(t, ask(alone))
+
+	cancel()
+	require.Eventually(t, func() bool { return !ask(watched) }, 20*time.Second, time.Millisecond)
+	asker.Close()
+	_, err := asker.Watched(t.Context(), watched)
+	require.Error(t, err, "an unanswered question is not a no")
+	require.Error(t, asker.AnswerWatched(t.Context(), noViewers))
+}
+
+func TestLocalBusAnswersWatchedForItsProcess(t *testing.T) {
+	b := bus.NewLocal()
+	watched, alone := uuid.NewString(), uuid.NewString()
+	ask := func(turn string) bool {
+		yes, err := b.Watched(t.Context(), turn)
+		require.NoError(t, err)
+		return yes
+	}
+	require.False(t, ask(watched))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, b.AnswerWatched(ctx, func(turn string) bool { return turn == watched }))
+	require.True(t, ask(watched))
+	require.False(t, ask(alone))
+	cancel()
+	require.False(t, ask(watched))
+	b.Close()
+	_, err := b.Watched(t.Context(), watched)
+	require.Error(t, err, "an unanswered question is not a no")
+	require.Error(t, b.AnswerWatched(t.Context(), func(string) bool { return true }))
+}
+
+func TestFullBufferDropsMessagesAndNeverBlocksThePublisher(t *testing.T) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
+		turn := uuid.NewString()
+		slow, err := b.Subscribe(t.Context(), turn)
+		require.NoError(t, err)
+
+		const sent = 5000
+		for n := range sent {
+			b.Hint(turn, n+1)
+		}
+		// A new follower receives the last hint after all earlier ones were delivered.
+		last, err := b.Subscribe(t.Context(), turn)
+		require.NoError(t, err)
+		b.Hint(turn, sent+1)
+		receive(t, last)
+
+		b.Close()
+		got := 0
+		for range slow {
+			got++
+		}
+		assert.Positive(t, got)
+		assert.Less(t, got, sent, "the buffer is bounded")
+	})
+}
+
+func TestSubscriptionClosesWithItsContextAndWithTheBus(t *testing.T) {
+	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
+		ctx, cancel := context.WithCancel(t.Context())
+		byContext, err := b.Subscribe(ctx, uuid.NewString())
+		require.NoError(t, err)
+		byBus, err := b.SubscribeStops(t.Context(), uuid.NewString())
+		require.NoError(t, err)
+
+		cancel()
+		waitClosed(t, byContext)
+		b.Close()
+		b.Close()
+		waitClosed(t, byBus)
+		assert.False(t, b.Ready())
+		b.Hint(uuid.NewString(), 1) // a closed bus drops
+	})
+}
+
+func TestInvalidIDsAreNeverPublished(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	b := connectInProcess(t, ns)
+	for _, id := range []string{"", "*", ">", "a.b", "urn:uuid:" + uuid.NewString(), "{" + uuid.NewString() + "}", "00000000-0000-0000-0000-00000000000*"} {
+		_, err := b.Subscribe(t.Context(), id)
+		require.Error(t, err, id)
+	}
+
+	nc, err := nats.Connect("", nats.InProcessServer(ns))
+	require.NoError(t, err)
+	defer nc.Close()
+	all, err := nc.SubscribeSync(">")
+	require.NoError(t, err)
+	require.NoError(t, nc.Flush())
+	b.Hint("*", 1)
+	b.AnnounceStop(">")
+	turn := uuid.NewString()
+	b.Hint(turn, 1)
+	msg, err := all.NextMsg(10 * time.Second)
+	require.NoError(t, err)
+	assert.Equal(t, "palaver.turn."+turn, msg.Subject, "messages with invalid ids were never sent")
+}
+
+func TestMalformedMessagesAreDropped(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	b := connectInProcess(t, ns)
+	turn := uuid.NewString()
+	signals, err := b.Subscribe(t.Context(), turn)
+	require.NoError(t, err)
+	nc, err := nats.Connect("", nats.InProcessServer(ns))
+	require.NoError(t, err)
+	defer nc.Close()
+
+	for _, body := range []string{"", "{", "[]", "{}", `{"n":-1}`, `{"delta":{"turn_id":"another"}}`, `{"delta":{"turn_id":"` + turn + `","offset":-1}}`} {
+		require.NoError(t, nc.Publish("palaver.turn."+turn, []byte(body)))
+	}
+	require.NoError(t, nc.Publish("palaver.turn."+turn, []byte(`{"n":7}`)))
+	assert.Equal(t, bus.Signal{N: 7}, receive(t, signals))
+}
+
+func TestConnectRetriesAnUnavailableServerAndDropsMessagesMeanwhile(t *testing.T) {
+	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
+	url := ns.ClientURL()
+	port := ns.Addr().String()
+	ns.Shutdown()
+	ns.WaitForShutdown()
+
+	b, err := bus.Connect(url, "")
+	require.NoError(t, err)
+	defer b.Close()
+	assert.False(t, b.Ready())
+	turn := uuid.NewString()
+	signals, err := b.Subscribe(t.Context(), turn)
+	require.NoError(t, err)
+	b.Hint(turn, 1) // dropped
+
+	startServer(t, server.Options{Host: "127.0.0.1", Port: portOf(t, port)})
+	require.Eventually(t, b.Ready, 20*time.Second, 10*time.Millisecond)
+	b.Hint(turn, 2)
+	assert.Equal(t, bus.Signal{N: 2}, receive(t, signals), "the subscription was restored; the dropped hint was not sent")
+}
+
+// stallingServer forwards connections to target until stalled is closed; then it
+// drops all bytes.
+func stallingServer(t *testing.T, target string, stalled <-chan struct{}) (url string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	pass := func(to, from net.Conn) {
+		for buffer := make([]byte, 4096); ; {
+			n, err := from.Read(buffer)
+			if err != nil {
+				_ = to.Close()
+				return
+			}
+			select {
+			case <-stalled:
+			default:
+				_, _ = to.Write(buffer[:n])
+			}
+		}
+	}
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", target)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			go pass(near, far)
+			go pass(far, near)
+		}
+	}()
+	return "nats://" + listener.Addr().String()
+}
+
+func TestStalledServerMakesWatchedFailAndTheBusNotReady(t *testing.T) {
+	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
+	stalled := make(chan struct{})
+	b, err := bus.Connect(stallingServer(t, ns.Addr().String(), stalled), "")
+	require.NoError(t, err)
+	t.Cleanup(b.Close)
+	turn := uuid.NewString()
+	followed, err := b.Watched(t.Context(), turn)
+	require.NoError(t, err)
+	require.False(t, followed, "the server answers that nobody follows")
+
+	other := connectInProcess(t, ns)
+	require.NoError(t, other.AnswerWatched(t.Context(), func(string) bool { return true }))
+	close(stalled)
+	_, err = b.Watched(t.Context(), turn)
+	require.Error(t, err, "somebody follows, but no reply gets through")
+	require.Eventually(t, func() bool { return !b.Ready() }, time.Minute, 10*time.Millisecond)
+	b.Hint(turn, 1) // does not block
+}
+
+func TestConnectRefusesAMalformedURL(t *testing.T) {
+	_, err := bus.Connect("nats://[::1", "")
+	require.Error(t, err)
+}
+
+func TestNoopDropsMessagesAndClosesSubscriptions(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var b bus.Bus = bus.Noop{}
+	signals, err := b.Subscribe(ctx, uuid.NewString())
+	require.NoError(t, err)
+	b.Hint(uuid.NewString(), 1)
+	assert.True(t, b.Ready(), "a bus that is not configured counts as ready")
+	cancel()
+	waitClosed(t, signals)
+}
+
+func portOf(t *testing.T, address string) int {
+	t.Helper()
+	_, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	n, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	return n
+}

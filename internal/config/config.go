@@ -1,0 +1,310 @@
+// Package config holds all settings, by environment variable or flag: names, defaults,
+// validation, and the choice of a model from the keys that are set. --help and
+// .env.example are generated from the same struct.
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/internal/guard"
+)
+
+// Config holds the settings of every role. Durations and sizes are positive
+// after Validate.
+type Config struct {
+	Host         string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
+	Port         int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
+	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Names by which clients may address the page, the API and the Web UI, besides localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all names below it, separated by commas; * allows every name. A process that listens on other interfaces can be addressed by every IP address. Other requests get 421."`
+	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret, for Palaver alone: it and what Palaver keeps in it become readable for its own user only."`
+
+	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"What streams carry when a request does not say: events (statuses, tools and tokens too) or messages (finished text only)."`
+
+	Provider         string        `name:"chat-model-provider" env:"CHAT_MODEL_PROVIDER" group:"Model" help:"gemini, openai, anthropic, ollama, openai-compatible, offline or none. Without it: the provider whose key is set (gemini first), openai-compatible when only LLM_BASE_URL is set, else offline."`
+	ModelName        string        `name:"chat-model-name" env:"CHAT_MODEL_NAME" group:"Model" help:"Model for ordinary work; each provider has a default."`
+	ModelNameStrong  string        `name:"chat-model-name-strong" env:"CHAT_MODEL_NAME_STRONG" group:"Model" help:"Model for compare and audit; each provider has a default."`
+	APIKey           string        `name:"llm-api-key" env:"LLM_API_KEY" group:"Model" help:"Key for the provider chosen by CHAT_MODEL_PROVIDER or for LLM_BASE_URL."`
+	GeminiAPIKey     string        `name:"gemini-api-key" env:"GEMINI_API_KEY" group:"Model" help:"Key for Gemini."`
+	OpenAIAPIKey     string        `name:"openai-api-key" env:"OPENAI_API_KEY" group:"Model" help:"Key for OpenAI."`
+	AnthropicAPIKey  string        `name:"anthropic-api-key" env:"ANTHROPIC_API_KEY" group:"Model" help:"Key for Anthropic."`
+	BaseURL          string        `name:"llm-base-url" env:"LLM_BASE_URL" group:"Model" help:"Any OpenAI-compatible endpoint, for example http://localhost:11434/v1; each provider has its own."`
+	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model" help:"Longest silence of a model before its first byte and between bytes."`
+	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Longest duration of one model call."`
+	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"No new try of a model call starts later than this after the first."`
+	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model; when set, retrieval is by words and meaning both."`
+	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model that paints for generate_image; none: there is no such tool. An OpenAI model paints at OpenAI when OPENAI_API_KEY is set, whatever the provider of the chat."`
+
+	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
+	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
+
+	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main needs none."`
+	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
+	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
+	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
+	NATSToken         string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
+
+	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
+	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
+
+	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
+	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
+	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
+
+	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
+	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" group:"Limits" help:"How long a question about tool calls stays open; then they are not made. 0s: as long as it takes."`
+	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Most model calls of one turn."`
+	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"No further model call is made in a turn that has used this many tokens, both directions."`
+	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
+	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
+	IngestMemoryMB    int           `name:"ingest-memory-mb" env:"INGEST_MEMORY_MB" default:"512" group:"Limits" help:"Memory, in megabytes, that a process may use to receive and process documents at once; more of them wait. 0: no limit."`
+
+	ChatRateLimit      string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
+	MaxNewThreads      string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
+	MaxTurns           int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
+	MaxStreams         int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
+	MaxAddressStreams  int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
+	UserRateLimit      string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
+	CallerQuota        string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures and message repositories. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
+	AddressQuota       string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
+	AnonymousQuota     string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
+	AnonymousRetention time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
+	DailyTokens        int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that the turns of one caller may use in a day (UTC), and those of all anonymous callers at one address; then new turns get 429. A turn that runs may exceed it. 0: no limit."`
+	DailyCostUSD       float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models. 0: no limit."`
+	MaxConnections     int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
+	TrustedProxies     string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Nobody else's is believed."`
+	XFF                string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
+
+	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
+	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
+	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
+	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity" help:"Issuer (iss) that bearer tokens must have, https://PROJECT.supabase.co/auth/v1; without it the issuer is not checked."`
+	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
+	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
+
+	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Whoever sends it as a bearer token may read /metrics and the details of /readyz from anywhere. Without it only programs on the same host can, if no proxy is between."`
+
+	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics; 0: none. Processes with an API serve them there."`
+
+	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then only using a conversation does, and palaver repair."`
+
+	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
+	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
+
+	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"Sends a trace of every turn to LangSmith, if the next three are set, too. Optional and off by default; off, nothing is sent and nothing else changes. Keys: https://smith.langchain.com/ Example: true (or 1)"`
+	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"LangSmith's address. Traces hold what people write and what models answer: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1), set TRACE_CONTENT=off, or leave tracing off. Example: https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com"`
+	LangSmithAPIKey   string `name:"langsmith-api-key" env:"LANGSMITH_API_KEY" group:"Traces" help:"LangSmith's key. Example: lsv2_pt_…"`
+	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in. Example: palaver"`
+	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP (the protocol http/protobuf, port 4318 as a rule; not gRPC, not http/json)."`
+
+	// OwnProviders are further names that CHAT_MODEL_PROVIDER may have. The program sets
+	// them before it reads the settings.
+	OwnProviders []string `kong:"-"`
+
+	// ClockOffset shifts the clock of an API process for turn ids and creation times.
+	// For tests of API machines whose clocks differ.
+	ClockOffset time.Duration `hidden:""`
+	// ContinueAfter is the history length, in events, after which runs started by this
+	// API process continue as new. For tests; 0: when Temporal suggests it.
+	ContinueAfter int `hidden:""`
+	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
+	AnswerTimeout time.Duration `hidden:""`
+
+	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Not built yet" help:"Reserved; refused until encryption of Temporal's payloads is built."`
+}
+
+// Embedded holds the settings of the one-process program only: its Temporal and NATS.
+type Embedded struct {
+	TemporalPort    int    `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
+	TemporalUIPort  int    `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
+	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows; off: it only shows them. It asks nobody who they are."`
+	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes, which need its NATS_TOKEN; 0: this process is alone and needs none."`
+}
+
+// Error is an invalid setting: its variable and what is allowed.
+type Error struct {
+	Variable string
+	Problem  string
+}
+
+func (e *Error) Error() string { return e.Variable + ": " + e.Problem }
+
+func refuse(variable, format string, args ...any) error {
+	return &Error{Variable: variable, Problem: fmt.Sprintf(format, args...)}
+}
+
+// Validate trims the values and reports the first invalid one, as *Error.
+func (c *Config) Validate() error {
+	c.trim()
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkQuotas, c.checkIdentity, c.checkMCP, c.checkTraces} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim removes surrounding white space, which pasted values and files often have.
+func (c *Config) trim() {
+	for _, v := range variables(c) {
+		if s, ok := v.value.(*string); ok {
+			*s = strings.TrimSpace(*s)
+		}
+	}
+}
+
+func (c *Config) checkServer() error {
+	if err := port("PORT", c.Port); err != nil {
+		return err
+	}
+	if err := port("WORKER_METRICS_PORT", c.WorkerMetricsPort); err != nil {
+		return err
+	}
+	if _, err := guard.NewHosts(c.Host, c.AllowedHosts); err != nil {
+		return refuse("ALLOWED_HOSTS", "%v", err)
+	}
+	if c.DataDir == "" {
+		return refuse("PALAVER_DATA_DIR", "a folder is needed")
+	}
+	if err := oneOf("CHAT_STREAM_MODE", c.StreamMode, "events", "messages"); err != nil {
+		return err
+	}
+	if err := oneOf("LOG_LEVEL", c.LogLevel, "debug", "info", "warn", "error"); err != nil {
+		return err
+	}
+	return oneOf("LOG_FORMAT", c.LogFormat, "text", "json")
+}
+
+func (c *Config) checkStores() error {
+	if c.MemoryBackend != "" {
+		if err := oneOf("CHAT_MEMORY_BACKEND", c.MemoryBackend, "sqlite", "postgres"); err != nil {
+			return err
+		}
+	}
+	if c.Postgres() {
+		if c.DatabaseURL == "" {
+			return refuse("CHAT_MEMORY_BACKEND", "postgres needs DATABASE_URL")
+		}
+		if err := address("DATABASE_URL", c.DatabaseURL, "postgres", "postgresql"); err != nil {
+			return err
+		}
+	}
+	if c.PayloadEncryptionKey != "" {
+		return refuse("PAYLOAD_ENCRYPTION_KEY", "encryption of Temporal's payloads is not built yet; leave it out")
+	}
+	for server := range strings.SplitSeq(c.NATSURL, ",") {
+		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
+			return err
+		}
+	}
+	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
+}
+
+// Postgres reports whether DatabaseURL is used; otherwise the database is SQLite in the
+// data folder.
+func (c *Config) Postgres() bool {
+	return c.MemoryBackend == "postgres" || (c.MemoryBackend == "" && c.DatabaseURL != "")
+}
+
+// longestCall keeps a model call shorter than its activity's timeout.
+const longestCall = 9 * time.Minute
+
+func (c *Config) checkLimits() error {
+	for _, d := range []struct {
+		name     string
+		value    time.Duration
+		min, max time.Duration
+	}{
+		{"LLM_FIRST_BYTE_TIMEOUT", c.FirstByteTimeout, 100 * time.Millisecond, longestCall},
+		{"LLM_TIMEOUT", c.ModelTimeout, 100 * time.Millisecond, longestCall},
+		{"LLM_RETRY_BUDGET", c.RetryBudget, 0, 24 * time.Hour},
+		{"TURN_DEADLINE", c.TurnDeadline, time.Second, 24 * time.Hour},
+		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, 0, 365 * 24 * time.Hour},
+		{"THREAD_IDLE_TIMEOUT", c.ThreadIdleTimeout, time.Second, 30 * 24 * time.Hour},
+		{"REPAIR_INTERVAL", c.RepairInterval, 0, 24 * time.Hour},
+		{"ANONYMOUS_RETENTION", c.AnonymousRetention, 0, 10 * 365 * 24 * time.Hour},
+	} {
+		if d.value < d.min || d.value > d.max {
+			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
+		}
+	}
+	if c.TurnMaxSteps < 1 || c.TurnMaxSteps > 1000 {
+		return refuse("TURN_MAX_STEPS", "%d is not allowed; use a number from 1 to 1000", c.TurnMaxSteps)
+	}
+	if c.TurnMaxTokens < 1 {
+		return refuse("TURN_MAX_TOKENS", "%d is not allowed; use a number from 1", c.TurnMaxTokens)
+	}
+	if c.MaxUploadMB < 1 || c.MaxUploadMB > 500 {
+		return refuse("MAX_UPLOAD_MB", "%d is not allowed; use a number from 1 to 500", c.MaxUploadMB)
+	}
+	return nil
+}
+
+const shortestSecret = 16
+
+func (c *Config) checkIdentity() error {
+	if err := oneOf("AUTH_MODE", c.AuthMode, "anonymous", "required"); err != nil {
+		return err
+	}
+	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.SupabaseJWKSURL+c.ProxySharedSecret == "" {
+		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL or PROXY_SHARED_SECRET, or nobody could come in")
+	}
+	if err := address("SUPABASE_JWKS_URL", c.SupabaseJWKSURL, "http", "https"); err != nil {
+		return err
+	}
+	for _, s := range []struct{ name, value string }{
+		{"SUPABASE_JWT_SECRET", c.SupabaseJWTSecret},
+		{"COOKIE_SECRET", c.CookieSecret},
+		{"PROXY_SHARED_SECRET", c.ProxySharedSecret},
+		{"METRICS_TOKEN", c.MetricsToken},
+		{"NATS_TOKEN", c.NATSToken},
+	} {
+		if s.value != "" && len(s.value) < shortestSecret {
+			return refuse(s.name, "too short; use at least %d characters", shortestSecret)
+		}
+	}
+	return nil
+}
+
+// Validate reports the first invalid port.
+func (e *Embedded) Validate() error {
+	if err := port("TEMPORAL_PORT", e.TemporalPort); err != nil {
+		return err
+	}
+	if err := port("TEMPORAL_UI_PORT", e.TemporalUIPort); err != nil {
+		return err
+	}
+	if err := oneOf("TEMPORAL_UI_WRITE", e.TemporalUIWrite, "on", "off"); err != nil {
+		return err
+	}
+	return port("NATS_PORT", e.NATSPort)
+}
+
+func port(name string, n int) error {
+	if n < 0 || n > 65535 {
+		return refuse(name, "%d is not a port; use a number from 1 to 65535, or 0", n)
+	}
+	return nil
+}
+
+func oneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return refuse(name, "%q is not allowed; use one of %s", value, strings.Join(allowed, ", "))
+}
+
+// address checks an absolute URL. The error does not repeat the URL, which may hold a
+// password.
+func address(name, value string, schemes ...string) error {
+	if value == "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		return refuse(name, "not a URL; use one that begins with %s://", strings.Join(schemes, ":// or "))
+	}
+	return nil
+}

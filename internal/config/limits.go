@@ -1,0 +1,73 @@
+package config
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/internal/guard"
+)
+
+// Rate is a number of events in a period; the zero Rate means no limit.
+type Rate struct {
+	N   int64
+	Per time.Duration
+}
+
+var periods = map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour}
+
+// parseRate reads N/second, N/minute, N/hour or off.
+func parseRate(name, value string) (Rate, error) {
+	if value == "off" {
+		return Rate{}, nil
+	}
+	n, unit, _ := strings.Cut(value, "/")
+	per := periods[strings.TrimSpace(unit)]
+	count, err := strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+	if err != nil || per == 0 || count < 1 || count > 1_000_000 {
+		return Rate{}, refuse(name, "%q is not allowed; use N/second, N/minute, N/hour or off, such as 10/minute", value)
+	}
+	return Rate{count, per}, nil
+}
+
+// Rates returns CHAT_RATE_LIMIT, USER_RATE_LIMIT and MAX_NEW_THREADS_PER_ADDRESS; call
+// it after Validate.
+func (c *Config) Rates() (turns, userTurns, threads Rate) {
+	turns, _ = parseRate("CHAT_RATE_LIMIT", c.ChatRateLimit)
+	userTurns, _ = parseRate("USER_RATE_LIMIT", c.UserRateLimit)
+	threads, _ = parseRate("MAX_NEW_THREADS_PER_ADDRESS", c.MaxNewThreads)
+	return turns, userTurns, threads
+}
+
+// Proxies returns TRUSTED_PROXIES; call it after Validate.
+func (c *Config) Proxies() []netip.Prefix {
+	list, _ := guard.ParsePrefixes(c.TrustedProxies)
+	return list
+}
+
+// Hosts returns ALLOWED_HOSTS; call it after Validate.
+func (c *Config) Hosts() *guard.Hosts {
+	hosts, _ := guard.NewHosts(c.Host, c.AllowedHosts)
+	return hosts
+}
+
+func (c *Config) checkCallers() error {
+	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "USER_RATE_LIMIT": c.UserRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads} {
+		if _, err := parseRate(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := guard.ParsePrefixes(c.TrustedProxies); err != nil {
+		return refuse("TRUSTED_PROXIES", "%v", err)
+	}
+	if err := oneOf("XFF", c.XFF, "rightmost-untrusted", "leftmost"); err != nil {
+		return err
+	}
+	for name, n := range map[string]int{"MAX_TURNS_PER_CALLER": c.MaxTurns, "MAX_STREAMS_PER_CALLER": c.MaxStreams, "MAX_STREAMS_PER_ADDRESS": c.MaxAddressStreams, "MAX_CONNECTIONS_PER_ADDRESS": c.MaxConnections} {
+		if n < 0 || n > 100_000 {
+			return refuse(name, "%d is not allowed; use a number from 1, or 0 for no limit", n)
+		}
+	}
+	return nil
+}

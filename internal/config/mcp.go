@@ -1,0 +1,26 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/mcp"
+)
+
+func (c *Config) checkMCP() error {
+	if _, err := mcp.Parse(c.MCPServers); err != nil {
+		return refuse("MCP_SERVERS", "%v", err)
+	}
+	if _, err := guard.ParsePrefixes(c.AllowPrivate); err != nil {
+		return refuse("ALLOW_PRIVATE_ADDRESSES", "%v", err)
+	}
+	switch {
+	case c.MCPJWTSecret == "":
+	case len(c.MCPJWTSecret) < shortestSecret:
+		return refuse("MCP_JWT_SECRET", "too short; use at least %d characters", shortestSecret)
+	case slices.Contains([]string{c.SupabaseJWTSecret, c.CookieSecret, c.ProxySharedSecret}, c.MCPJWTSecret):
+		// A server could come to us with the token that it was sent.
+		return refuse("MCP_JWT_SECRET", "must be a secret of its own")
+	}
+	return nil
+}

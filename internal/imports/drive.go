@@ -1,0 +1,232 @@
+package imports
+
+import (
+	"context"
+	"crypto/md5" // the sum that Drive gives, against damage
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+	"google.golang.org/api/drive/v3"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/imports/links"
+)
+
+// DriveURL is the address of Google Drive's API.
+const DriveURL = "https://www.googleapis.com/drive/v3/"
+
+// Drive imports files of Google Drive: those that are shared with anyone who has the
+// link, by an API key; or those that a service account may read.
+type Drive struct{ files *drive.FilesService }
+
+var _ Source = (*Drive)(nil)
+
+// NewDrive makes a source. baseURL is another address of the API; empty means DriveURL.
+// serviceAccount is the JSON of a service account's key; with it, the API key is not
+// used. It opens no connection.
+func NewDrive(ctx context.Context, apiKey, serviceAccount, baseURL string) (*Drive, error) {
+	if baseURL == "" {
+		baseURL = DriveURL
+	}
+	base, err := url.Parse(baseURL)
+	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
+		return nil, fmt.Errorf("GOOGLE_DRIVE_BASE_URL: %q is not an http or https address", baseURL)
+	}
+	var transport http.RoundTripper = apiKeyTransport{host: base.Host, key: apiKey, next: http.DefaultTransport}
+	if serviceAccount != "" {
+		account, err := google.JWTConfigFromJSON([]byte(serviceAccount), drive.DriveReadonlyScope)
+		if err != nil {
+			return nil, errors.New("GOOGLE_SERVICE_ACCOUNT is not the JSON of a service account's key")
+		}
+		transport = &oauth2.Transport{Source: account.TokenSource(context.WithoutCancel(ctx)), Base: http.DefaultTransport}
+	}
+	service, err := drive.NewService(ctx, option.WithEndpoint(strings.TrimSuffix(base.String(), "/")+"/"),
+		option.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: noRedirect}))
+	if err != nil {
+		return nil, fmt.Errorf("make the client of Google Drive: %w", err)
+	}
+	return &Drive{files: service.Files}, nil
+}
+
+// noRedirect: the API has no redirects. Followed, one would take a token elsewhere.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// apiKeyTransport sends the key as a header. In the URL it would end up in errors.
+type apiKeyTransport struct {
+	host, key string
+	next      http.RoundTripper
+}
+
+func (t apiKeyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host == t.host && t.key != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("X-Goog-Api-Key", t.key)
+	}
+	return t.next.RoundTrip(r)
+}
+
+func (d *Drive) Type() chat.SourceType { return chat.SourceDrive }
+
+const (
+	googleApps   = "application/vnd.google-apps."
+	shortcutType = googleApps + "shortcut"
+	driveFields  = "id,name,mimeType,size,md5Checksum,modifiedTime,trashed,capabilities/canDownload,shortcutDetails"
+)
+
+// exports says as what documents of Google's own editors are downloaded.
+var exports = map[string]struct{ mediaType, extension string }{
+	googleApps + "document":     {"text/markdown", ".md"},
+	googleApps + "spreadsheet":  {"text/csv", ".csv"},
+	googleApps + "presentation": {"text/plain", ".txt"},
+}
+
+func (d *Drive) Look(ctx context.Context, link links.Link) (Remote, error) {
+	id, key := link.ExternalID, link.ResourceKey
+	f, err := d.metadata(ctx, id, key)
+	if err == nil && f.MimeType == shortcutType && f.ShortcutDetails != nil {
+		id, key = f.ShortcutDetails.TargetId, f.ShortcutDetails.TargetResourceKey
+		f, err = d.metadata(ctx, id, key)
+	}
+	if err != nil {
+		return Remote{}, err
+	}
+	export, exported := exports[f.MimeType]
+	switch {
+	case f.Trashed, f.Capabilities != nil && !f.Capabilities.CanDownload:
+		return Remote{}, &Error{Code: NotShared, Cause: errors.New("the file is in the bin, or must not be downloaded")}
+	case strings.HasPrefix(f.MimeType, googleApps) && !exported:
+		return Remote{}, &Error{Code: Unsupported, Can: "Google Docs, Sheets and Slides, and uploaded", Cause: fmt.Errorf("%.100q", f.MimeType)}
+	}
+	version := f.Md5Checksum
+	if version == "" {
+		version = f.ModifiedTime
+	}
+	r := Remote{ExternalID: id, ResourceKey: key, URL: link.URL, Name: f.Name, MediaType: f.MimeType, Size: f.Size, Version: version}
+	if exported { // its size is that of the original
+		r.Name, r.Size = f.Name+export.extension, 0
+	}
+	return r, nil
+}
+
+func (d *Drive) metadata(ctx context.Context, id, key string) (*drive.File, error) {
+	call := d.files.Get(id).SupportsAllDrives(true).Fields(driveFields).Context(ctx)
+	withResourceKey(call.Header(), id, key)
+	f, err := call.Do()
+	if err != nil {
+		return nil, driveError(err)
+	}
+	return f, nil
+}
+
+func withResourceKey(h http.Header, id, key string) {
+	if key != "" {
+		h.Set("X-Goog-Drive-Resource-Keys", id+"/"+key)
+	}
+}
+
+func (d *Drive) Fetch(ctx context.Context, r Remote, limit int64) (Content, error) {
+	res, err := d.download(ctx, r)
+	if err != nil {
+		return Content{}, driveError(err)
+	}
+	defer res.Body.Close()
+	if err := expectType(res, r.MediaType); err != nil {
+		return Content{}, err
+	}
+	raw, err := readBody(res, limit)
+	if err != nil {
+		return Content{}, err
+	}
+	c := Content{Name: r.Name, MediaType: r.MediaType, Version: r.Version, Raw: raw}
+	if export, ok := exports[r.MediaType]; ok {
+		c.MediaType = export.mediaType
+		return c, nil
+	}
+	return c, checkSum(r, raw)
+}
+
+func (d *Drive) download(ctx context.Context, r Remote) (*http.Response, error) {
+	if export, ok := exports[r.MediaType]; ok {
+		call := d.files.Export(r.ExternalID, export.mediaType).Context(ctx)
+		withResourceKey(call.Header(), r.ExternalID, r.ResourceKey)
+		return call.Download()
+	}
+	call := d.files.Get(r.ExternalID).SupportsAllDrives(true).Context(ctx)
+	withResourceKey(call.Header(), r.ExternalID, r.ResourceKey)
+	return call.Download()
+}
+
+// expectType refuses a page that came in the place of a file, such as a form to sign in.
+func expectType(res *http.Response, want string) error {
+	got, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if got == "text/html" && want != "text/html" {
+		return &Error{Code: NotShared, Cause: errors.New("a web page came in the place of the file")}
+	}
+	return nil
+}
+
+// checkSum compares what was downloaded with the size and the sum that Drive gives.
+func checkSum(r Remote, raw []byte) error {
+	sum := md5.Sum(raw)
+	switch {
+	case r.Size > 0 && int64(len(raw)) != r.Size:
+		return fmt.Errorf("%d bytes came of %d", len(raw), r.Size)
+	case len(r.Version) == 2*md5.Size && r.Version != hex.EncodeToString(sum[:]):
+		return errors.New("the content has another checksum than the file")
+	}
+	return nil
+}
+
+// Reasons of a 403 of Drive's API.
+var (
+	limitReasons = []string{"rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded", "quotaExceeded",
+		"downloadQuotaExceeded", "sharingRateLimitExceeded"}
+	keyReasons = []string{"accessNotConfigured", "keyInvalid", "ipRefererBlocked", "forbiddenByPolicy", "SERVICE_DISABLED"}
+)
+
+// driveError makes an *Error of an answer of Drive's API. Other errors are returned
+// without the address that was asked.
+func driveError(err error) error {
+	var said *googleapi.Error
+	if !errors.As(err, &said) {
+		var where *url.Error
+		if errors.As(err, &where) {
+			return where.Err
+		}
+		return err
+	}
+	var reasons []string
+	for _, item := range said.Errors {
+		reasons = append(reasons, item.Reason)
+	}
+	cause := fmt.Errorf("status %d %.200q", said.Code, reasons)
+	is := func(list []string) bool {
+		return slices.ContainsFunc(reasons, func(r string) bool { return slices.Contains(list, r) })
+	}
+	switch {
+	case said.Code == http.StatusTooManyRequests, said.Code == http.StatusForbidden && is(limitReasons):
+		return &Error{Code: RateLimited, RetryAfter: retryAfter(said.Header, time.Now()), Cause: cause}
+	case said.Code == http.StatusForbidden && slices.Contains(reasons, "exportSizeLimitExceeded"):
+		return &Error{Code: TooLarge, Limit: maxExport, Cause: cause}
+	case said.Code == http.StatusBadRequest, is(keyReasons):
+		return &Error{Code: NotConfigured, Cause: cause}
+	case said.Code == http.StatusUnauthorized, said.Code == http.StatusForbidden, said.Code == http.StatusNotFound,
+		said.Code >= 300 && said.Code < 400:
+		return &Error{Code: NotShared, Cause: cause}
+	}
+	return cause
+}
+
+// maxExport is Drive's own limit of what it exports.
+const maxExport = 10 << 20

@@ -1,0 +1,125 @@
+// Package imports fetches documents from the places that links lead to. It trusts
+// neither the link nor what comes back: sizes, times, names and addresses have limits.
+package imports
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/imports/links"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+)
+
+// Source is a place that documents are imported from. To add one, add a file with a
+// Source, teach package links its links, and name it where the Importer is made.
+// A Source returns an *Error for what went wrong there.
+type Source interface {
+	Type() chat.SourceType
+	// Look reads what is known about a document before its content is downloaded.
+	Look(ctx context.Context, link links.Link) (Remote, error)
+	// Fetch downloads the content. It stops after limit bytes with TooLarge.
+	Fetch(ctx context.Context, r Remote, limit int64) (Content, error)
+}
+
+// Remote is a document at its source.
+type Remote struct {
+	Source      chat.SourceType
+	ExternalID  string
+	ResourceKey string
+	URL         string // leads back to it
+	Name        string // as the source has it; empty when it is known from the content only
+	MediaType   string // as the source has it
+	Size        int64  // bytes; 0 when it is not known
+	// Version is another one when the content has changed. It is empty when only the
+	// content tells.
+	Version string
+}
+
+// Content is what was downloaded.
+type Content struct {
+	Name      string // of the file; not clean
+	Title     string // of a page; not clean
+	MediaType string
+	Version   string
+	Raw       []byte
+}
+
+// Document is a downloaded document that can be read.
+type Document struct {
+	Title   string
+	Format  string
+	Version string
+	Raw     []byte
+}
+
+// Importer imports from several sources, within limits. Safe for concurrent use.
+type Importer struct {
+	Sources  []Source
+	Types    extract.Types
+	MaxBytes int64
+	// LookTimeout and FetchTimeout bound one try; 0: the defaults.
+	LookTimeout, FetchTimeout time.Duration
+}
+
+const (
+	defaultLookTimeout  = 15 * time.Second
+	defaultFetchTimeout = 5 * time.Minute
+)
+
+func (i *Importer) source(t chat.SourceType) (Source, error) {
+	for _, s := range i.Sources {
+		if s.Type() == t {
+			return s, nil
+		}
+	}
+	return nil, &Error{Code: NotConfigured, Source: t}
+}
+
+// Look reads what is known about the document behind a link, and refuses one that is
+// too large. Its error is an *Error.
+func (i *Importer) Look(ctx context.Context, link links.Link) (Remote, error) {
+	s, err := i.source(link.Source)
+	if err != nil {
+		return Remote{}, err
+	}
+	ctx, cancel := withTimeout(ctx, i.LookTimeout, defaultLookTimeout)
+	defer cancel()
+	r, err := s.Look(ctx, link)
+	if err != nil {
+		return Remote{}, asError(ctx, link.Source, err)
+	}
+	if r.Size > i.MaxBytes {
+		return Remote{}, &Error{Code: TooLarge, Source: link.Source, Size: r.Size, Limit: i.MaxBytes}
+	}
+	r.Source = link.Source
+	return r, nil
+}
+
+// Fetch downloads a document that Look has found. Its error is an *Error.
+func (i *Importer) Fetch(ctx context.Context, r Remote) (Document, error) {
+	s, err := i.source(r.Source)
+	if err != nil {
+		return Document{}, err
+	}
+	ctx, cancel := withTimeout(ctx, i.FetchTimeout, defaultFetchTimeout)
+	defer cancel()
+	c, err := s.Fetch(ctx, r, i.MaxBytes)
+	if err != nil {
+		return Document{}, asError(ctx, r.Source, err)
+	}
+	format, ok := i.Types.Detect(fileName(c.Name), c.MediaType, c.Raw)
+	if !ok || len(c.Raw) == 0 {
+		return Document{}, &Error{Code: Unsupported, Source: r.Source, Can: i.Types.Labels(), Cause: fmt.Errorf("%d bytes of %.100q", len(c.Raw), c.MediaType)}
+	}
+	return Document{Title: title(cmp.Or(oneLine(c.Title), c.Name), r.URL, i.Types), Format: format, Version: c.Version, Raw: c.Raw}, nil
+}
+
+func withTimeout(ctx context.Context, set, standard time.Duration) (context.Context, context.CancelFunc) {
+	if set <= 0 {
+		set = standard
+	}
+	return context.WithTimeoutCause(ctx, set, errTimeout)
+}

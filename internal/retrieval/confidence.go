@@ -1,0 +1,207 @@
+package retrieval
+
+import (
+	"context"
+	"maps"
+	"math"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
+)
+
+// Least scores of high and of medium confidence.
+const (
+	HighScore   = 0.8
+	MediumScore = 0.38
+)
+
+// A score is the sum of these shares: of the question's words that one passage has,
+// that one sentence has, and that the best passages have together. Words in one
+// sentence are about one thing; spread over several they may be about anything.
+const (
+	passagePart  = 0.4
+	sentencePart = 0.4
+	unionPart    = 0.2
+	bestPassages = 5    // passages that count
+	commonScore  = 0.6  // the highest score of common words only
+	commonShare  = 0.25 // of all passages; words in more of them are common
+)
+
+// askingWords ask for something without saying about what.
+var askingWords = language.StemsOf(`according answer answers audit comparison compare compares compared content contents detail details
+difference differences different document documents example file files help information kind kinds happen happens list long main many mention
+mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
+summarize summary text texts soon thing things type types use used topic topics`)
+
+// judgingWords ask for an opinion about a text. A question of nothing else is vague,
+// and the text need not have any of them.
+var judgingWords = language.StemsOf(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
+essence everything flag flags gap gaps gist goal good highlight highlights idea ideas important improve improvement improvements interesting
+issue issues key meaning message mistake mistakes noteworthy notable odd opinion problem problems problematic purpose recommend recommendation
+recommendations red risk risks something special strange strength strengths striking suggest suggestion suggestions surprise surprises surprising
+takeaway takeaways think thought thoughts unclear unusual useful watch weakness weaknesses worry worrying wrong`)
+
+// documentWords are nouns and adjectives by which a person refers to a known
+// document.
+var documentWords = language.StemsOf(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
+minutes paper pdf policies policy regulation report version versions current latest newer newest old older oldest updated`)
+
+// confidence is the level of a score.
+func confidence(score float64) chat.Confidence {
+	switch {
+	case score >= HighScore:
+		return chat.High
+	case score >= MediumScore:
+		return chat.Medium
+	}
+	return chat.Low
+}
+
+// weights weighs words by how rare they are among the passages. A word that no
+// passage has weighs the most.
+type weights struct {
+	counts map[string]int
+	total  int
+}
+
+func (s *Searcher) weigh(ctx context.Context, owner string, words []string) (weights, error) {
+	if len(words) == 0 {
+		return weights{}, nil
+	}
+	counts, total, err := s.Store.WordCounts(ctx, owner, words)
+	return weights{counts, total}, err
+}
+
+func (w weights) of(word string) float64 {
+	n := float64(w.counts[word])
+	return math.Log(1 + (float64(w.total)-n+0.5)/(n+0.5))
+}
+
+// common reports whether so many passages have a word that a match says nothing.
+// One passage is never many.
+func (w weights) common(word string) bool {
+	return float64(w.counts[word]) > max(1, commonShare*float64(w.total))
+}
+
+// question is the stems of a query with their weights.
+type question struct {
+	weight map[string]float64
+	common map[string]bool
+	sum    float64
+}
+
+func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
+	words := language.Distinct(language.ContentWords(query))
+	w, err := s.weigh(ctx, owner, words[:min(len(words), 4*maxQueryWords)])
+	if err != nil {
+		return question{}, err
+	}
+	q := question{weight: map[string]float64{}, common: map[string]bool{}}
+	for _, word := range words {
+		stem := language.Stem(word)
+		if _, seen := q.weight[stem]; seen || askingWords[stem] {
+			continue
+		}
+		q.weight[stem], q.common[stem] = w.of(word), w.common(word)
+		q.sum += q.weight[stem]
+	}
+	return q, nil
+}
+
+// withoutNames is the question without the words that name the documents, or all of
+// it when nothing else is left.
+func (q question) withoutNames(docs []chat.Document) question {
+	names := map[string]bool{}
+	for _, d := range docs {
+		maps.Copy(names, language.StemsOf(d.Title))
+	}
+	rest := question{weight: map[string]float64{}, common: q.common}
+	for stem, weight := range q.weight {
+		if !names[stem] && !documentWords[stem] {
+			rest.weight[stem] = weight
+			rest.sum += weight
+		}
+	}
+	if len(rest.weight) == 0 {
+		return q
+	}
+	return rest
+}
+
+// vague reports whether a question has no subject: "Any red flags?".
+func (q question) vague() bool {
+	for stem := range q.weight {
+		if !judgingWords[stem] {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether the hits have what is asked at all. Of a question of three
+// words and more, a single one is not enough.
+func (q question) matches(hits []chat.Hit) bool {
+	const short, least = 2, 0.17
+	all, shared := map[string]bool{}, 0
+	for _, h := range hits {
+		maps.Copy(all, language.StemsOf(h.Heading+"\n"+h.Text))
+	}
+	for stem := range q.weight {
+		if all[stem] {
+			shared++
+		}
+	}
+	return shared > 0 && (len(q.weight) <= short || q.share(all) >= least)
+}
+
+// share is the weight, out of 1, of the question's words among the stems.
+func (q question) share(stems map[string]bool) float64 {
+	if q.sum == 0 {
+		return 0
+	}
+	covered := 0.0
+	for stem, weight := range q.weight {
+		if stems[stem] {
+			covered += weight
+		}
+	}
+	return covered / q.sum
+}
+
+// score says from 0 to 1 how well the best hits match the question. "How many
+// customers does the bank have?" is not answered by "customers" and "bank", which
+// are on every page of a bank's rules: without a rarer word the score stays below
+// HighScore.
+func (q question) score(hits []chat.Hit) float64 {
+	union := map[string]bool{}
+	best, bestSentence := 0.0, 0.0
+	for _, h := range hits[:min(bestPassages, len(hits))] {
+		about := language.StemsOf(h.Title + "\n" + h.Heading)
+		all := language.StemsOf(h.Text)
+		maps.Copy(all, about)
+		maps.Copy(union, all)
+		best = max(best, q.share(all))
+		for _, s := range sentence.Sentences(h.Text) {
+			stems := language.StemsOf(s.Text)
+			maps.Copy(stems, about)
+			bestSentence = max(bestSentence, q.share(stems))
+		}
+	}
+	score := passagePart*best + sentencePart*bestSentence + unionPart*q.share(union)
+	if !q.hasRareWord(union) {
+		return min(score, commonScore)
+	}
+	return score
+}
+
+// hasRareWord reports whether a word of the question that is not common is among
+// the stems.
+func (q question) hasRareWord(stems map[string]bool) bool {
+	for stem := range q.weight {
+		if stems[stem] && !q.common[stem] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,288 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/ulule/limiter/v3"
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/api"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/mcp"
+	"github.com/palaver-chat/palaver/internal/memlimit"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/internal/telemetry"
+	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/web"
+	"github.com/palaver-chat/palaver/worker"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Parts are the dependencies of a process. The code that opened them closes them,
+// after Stop.
+type Parts struct {
+	Config    *config.Config
+	Log       *slog.Logger
+	Store     db.Store
+	Model     llm.Model
+	Bus       bus.Bus
+	Temporal  client.Client
+	Namespace string // of Temporal
+	Additions Additions
+}
+
+// Roles say what a process does.
+type Roles struct {
+	API    net.Listener // nil: no API
+	Worker bool
+}
+
+// Process is a running process.
+type Process struct {
+	parts    Parts
+	agents   []workflows.Agent
+	http     *http.Server
+	worker   sdkworker.Worker
+	metrics  *prometheus.Registry
+	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
+	traces   *telemetry.Traces
+	mcp      *mcp.Servers // of a worker; nil without
+	audit    *audit.Log
+	stopping chan struct{} // closed when streams are to end
+	failed   chan error
+	once     sync.Once
+}
+
+const (
+	// How long Stop waits for requests in flight. Streams end at once; their clients
+	// reconnect.
+	drainTimeout = 3 * time.Second
+	megabyte     = 1 << 20
+)
+
+// Start starts the roles. While Temporal is unavailable, the API answers (and /readyz
+// reports it), and the worker waits until ctx ends.
+func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
+	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	p.audit = audit.Open(parts.Store, parts.Log)
+	p.audit.Record(db.AuditEntry{Kind: audit.Started, Channel: audit.Command, Detail: started(parts.Config, roles)})
+	if roles.Worker { // before the API, which shows the state of its servers
+		var err error
+		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
+			p.audit.Close()
+			return nil, err
+		}
+	}
+	if roles.API != nil {
+		if err := p.startAPI(roles.API); err != nil {
+			if p.mcp != nil {
+				p.mcp.Close()
+			}
+			p.audit.Close()
+			return nil, err
+		}
+	}
+	if roles.Worker {
+		if err := p.startWorker(ctx); err != nil {
+			p.Stop()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Failed receives an error when the process cannot go on.
+func (p *Process) Failed() <-chan error { return p.failed }
+
+// Stop refuses new requests, ends open streams, waits briefly for requests in flight,
+// then stops the worker; running activities save what they have. It takes a few
+// seconds at most.
+func (p *Process) Stop() {
+	p.once.Do(func() {
+		close(p.stopping)
+		if p.http != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+			defer cancel()
+			if err := p.http.Shutdown(ctx); err != nil {
+				_ = p.http.Close()
+			}
+		}
+		p.sweeping.Wait()
+		if p.worker != nil {
+			p.worker.Stop()
+		}
+		if p.mcp != nil {
+			p.mcp.Close()
+		}
+		p.traces.Close()
+		p.audit.Close()
+	})
+}
+
+func (p *Process) startAPI(listener net.Listener) error {
+	cfg := p.parts.Config
+	key, err := cfg.CookieKey()
+	if err != nil {
+		return err
+	}
+	rules, err := Rules(cfg)
+	if err != nil {
+		return err
+	}
+	search := retrieval.New(p.parts.Store, p.parts.Model)
+	uploadMemory, _ := cfg.IngestMemory()
+	handler, err := api.New(api.Deps{
+		Store: p.parts.Store,
+		Threads: &workflows.Client{
+			Temporal: p.parts.Temporal, Namespace: p.parts.Namespace, Rules: rules, ContinueAfter: cfg.ContinueAfter,
+		},
+		Bus:           p.parts.Bus,
+		Search:        search,
+		Model:         p.parts.Model.Info(),
+		Agents:        workflows.AgentInfos(p.agents),
+		DocumentTypes: p.parts.Additions.Types(),
+		Page:          web.Handler(),
+		Config: api.Config{
+			StreamMode: cfg.StreamMode,
+			Identity: identity.Config{
+				Mode:           cfg.AuthMode,
+				CookieSecret:   key,
+				JWTSecret:      cfg.SupabaseJWTSecret,
+				JWKSURL:        cfg.SupabaseJWKSURL,
+				Issuer:         cfg.SupabaseIssuer,
+				ProxySecret:    cfg.ProxySharedSecret,
+				TrustedProxies: cfg.Proxies(),
+				ForwardedFor:   cfg.XFF,
+			},
+			Limits:         callerLimits(cfg),
+			Hosts:          cfg.Hosts(),
+			Operators:      guard.NewOperators(cfg.MetricsToken),
+			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
+			UploadMemory:   uploadMemory,
+			TempDir:        cfg.DataDir,
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
+			ClockOffset:    cfg.ClockOffset,
+			AnswerTimeout:  cfg.AnswerTimeout,
+		},
+		Log:   p.parts.Log,
+		Ready: map[string]func(context.Context) error{"temporal": p.checkTemporal},
+		Optional: func() map[string]string {
+			if p.mcp == nil {
+				return nil
+			}
+			return p.mcp.States()
+		},
+		Stop:    p.stopping,
+		Audit:   p.audit,
+		Metrics: p.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	p.http = &http.Server{
+		Handler: handler,
+		// Streams and uploads have their own timeouts; a timeout for whole requests
+		// would end them.
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(p.parts.Log.Handler(), slog.LevelDebug),
+	}
+	listener = guard.LimitConnections(listener, cfg.MaxConnections, cfg.Proxies())
+	go func() {
+		if err := p.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			p.failed <- fmt.Errorf("serve HTTP: %w", err)
+		}
+	}()
+	return nil
+}
+
+func (p *Process) startWorker(ctx context.Context) error {
+	if err := p.waitForTemporal(ctx); err != nil {
+		return err
+	}
+	p.ensureSearchAttributes(ctx)
+	cfg := p.parts.Config
+	extract.CacheDir = filepath.Join(cfg.DataDir, "cache")
+	search, err := tools.NewTavily(cfg.TavilyAPIKey, cfg.TavilyBaseURL)
+	if err != nil {
+		return err
+	}
+	p.traces, err = telemetry.NewTraces(ctx, telemetry.Settings{
+		LangSmithTracing:  cfg.LangSmithTracing,
+		LangSmithEndpoint: cfg.LangSmithEndpoint,
+		LangSmithAPIKey:   cfg.LangSmithAPIKey,
+		LangSmithProject:  cfg.LangSmithProject,
+		Content:           cfg.TraceContent == "on",
+	}, p.parts.Log)
+	if err != nil {
+		return err
+	}
+	counts, err := telemetry.NewMetrics(p.metrics)
+	if err != nil {
+		return err
+	}
+	_, ingestMemory := cfg.IngestMemory()
+	w := worker.New(p.parts.Temporal, &activities.Activities{
+		Store:         p.parts.Store,
+		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
+		Bus:           p.parts.Bus,
+		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
+		Web:           search,
+		Tools:         p.toolBox(counts),
+		Agents:        workflows.AgentInfos(p.agents),
+		DocumentTypes: p.parts.Additions.Types(),
+		IngestMemory:  memlimit.New(ingestMemory),
+		Pruner:        p.pruning(),
+		RetryBudget:   cfg.RetryBudget,
+		Log:           p.parts.Log,
+	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	p.worker = w
+	p.schedulePrune(ctx)
+	p.startSweep()
+	return nil
+}
+
+// started describes a process for the audit log.
+func started(cfg *config.Config, roles Roles) map[string]any {
+	return map[string]any{"api": roles.API != nil, "worker": roles.Worker, "settings": cfg.Public()}
+}
+
+func callerLimits(cfg *config.Config) limits.Config {
+	turns, userTurns, threads := cfg.Rates()
+	caller, address, everybody := cfg.Quotas()
+	return limits.Config{
+		Turns:          limiter.Rate{Limit: turns.N, Period: turns.Per},
+		UserTurns:      limiter.Rate{Limit: userTurns.N, Period: userTurns.Per},
+		NewThreads:     limiter.Rate{Limit: threads.N, Period: threads.Per},
+		BusyTurns:      cfg.MaxTurns,
+		Streams:        cfg.MaxStreams,
+		AddressStreams: cfg.MaxAddressStreams,
+		Owner:          caller,
+		PerAddress:     address,
+		Everybody:      everybody,
+		Daily:          db.Spending{Tokens: cfg.DailyTokens, CostUSD: cfg.DailyCostUSD},
+	}
+}

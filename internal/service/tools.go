@@ -1,0 +1,45 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/mcp"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/internal/telemetry"
+	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// version is sent to MCP servers as this program's version.
+const version = "1.0.0"
+
+// openMCP connects to the configured MCP servers, in the background.
+func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mcp.Servers, error) {
+	servers, err := mcp.Parse(cfg.MCPServers)
+	if err != nil {
+		return nil, fmt.Errorf("MCP_SERVERS: %w", err)
+	}
+	allowed, err := guard.ParsePrefixes(cfg.AllowPrivate)
+	if err != nil {
+		return nil, fmt.Errorf("ALLOW_PRIVATE_ADDRESSES: %w", err)
+	}
+	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Pictures: pictures, Version: version, Log: log}), nil
+}
+
+// toolBox returns the tools of agents. The program's own tools take precedence over those of servers.
+func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
+	store, model := p.parts.Store, p.parts.Model
+	own := tools.List{
+		tools.SearchDocuments(retrieval.New(store, model), store),
+		tools.ListDocuments(store),
+		tools.ReadResult(store),
+	}
+	if painter, ok := model.(llm.Painter); ok && model.Info().Image != "" {
+		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))
+	}
+	own = append(own, p.parts.Additions.Tools...)
+	return tools.NewBox(p.parts.Log, telemetry.Tools(own, p.traces, counts), telemetry.Tools(p.mcp, p.traces, counts))
+}

@@ -1,0 +1,59 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/palaver-chat/palaver/internal/tools"
+)
+
+// Tools wraps a source so that the calls of its tools are traced and counted.
+func Tools(s tools.Source, t *Traces, n *Metrics) tools.Source {
+	return &toolSource{Source: s, traces: t, metrics: n}
+}
+
+type toolSource struct {
+	tools.Source
+	traces  *Traces
+	metrics *Metrics
+}
+
+func (s *toolSource) Tools(ctx context.Context, owner string) []tools.Tool {
+	list := s.Source.Tools(ctx, owner)
+	out := make([]tools.Tool, len(list))
+	for i, tool := range list {
+		out[i] = tool
+		out[i].Run = s.run(tool)
+	}
+	return out
+}
+
+func (s *toolSource) run(tool tools.Tool) func(context.Context, tools.Call) (tools.Result, error) {
+	return func(ctx context.Context, c tools.Call) (tools.Result, error) {
+		span := trace.SpanFromContext(context.Background())
+		if s.traces != nil {
+			ctx, span = s.traces.tracer.Start(ctx, "execute_tool "+tool.Name, trace.WithAttributes(
+				kind(kindTool),
+				attribute.String("gen_ai.operation.name", "execute_tool"),
+				attribute.String("gen_ai.tool.name", tool.Name),
+				attribute.String("gen_ai.tool.call.id", c.ID),
+			))
+		}
+		defer span.End()
+		began := time.Now()
+		result, err := tool.Run(ctx, c)
+		s.metrics.toolCall(tool.Name, time.Since(began), result.IsError, err)
+		span.SetAttributes(attribute.Bool("palaver.tool_error", result.IsError))
+		if s.traces != nil && s.traces.content {
+			span.SetAttributes(
+				attribute.String("gen_ai.tool.call.arguments", shorten(string(c.Arguments))),
+				attribute.String("gen_ai.tool.call.result", shorten(result.Content)),
+			)
+		}
+		ended(span, err)
+		return result, err
+	}
+}
