@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
-import { arrive, context, faults, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
+import { arrive, browser, context, faults, leaveNoFaults, page, stack, useSecondStack, useStack } from "./suite.mjs";
 import { addDocument } from "./thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
@@ -56,6 +56,51 @@ function posts(path) {
   page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === path && bodies.push(r.postDataJSON()));
   return bodies;
 }
+
+describe("the reader's own data", () => {
+  eachANewPerson();
+
+  const choose = async (p, item) => {
+    await p.getByRole("button", { name: "Your data" }).click();
+    await p.getByRole("menuitem", { name: item, exact: true }).click();
+  };
+
+  it("is downloaded, and stays with this browser when others are signed out", async () => {
+    await page.goto("/");
+    await ask(page, "When is the capital plan submitted?");
+    await replied(page);
+    const download = page.waitForEvent("download");
+    await choose(page, "Download your data");
+    assert.match((await download).suggestedFilename(), /\.zip$/);
+
+    const before = await context.cookies();
+    await choose(page, "Sign out other browsers");
+    await page.getByText("Your other browsers are signed out.").waitFor();
+    const other = await browser.newContext({ baseURL: stack.url });
+    await other.addCookies(before);
+    assert.deepEqual((await (await other.request.get("/api/conversations")).json()).items, [], "the old cookie is somebody new");
+    await other.close();
+    await page.reload();
+    await row("When is the capital plan submitted?").waitFor();
+  });
+
+  it("is left after a warning, and what was typed is gone with it", async () => {
+    await page.goto("/");
+    await ask(page, "When is the capital plan submitted?");
+    await replied(page);
+    await composer(page).fill("A draft");
+    await choose(page, "Sign out");
+    const dialog = page.getByRole("dialog", { name: "Sign out of this browser?" });
+    await shot(page, "shell-sign-out");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await row("When is the capital plan submitted?").waitFor();
+
+    await choose(page, "Sign out");
+    await dialog.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.getByText("Your chats will appear here.").waitFor();
+    assert.equal(await composer(page).textContent(), "");
+  });
+});
 
 describe("the welcome page", () => {
   eachANewPerson();

@@ -410,3 +410,15 @@ func (o *store) Seen(ctx context.Context, owner string, account bool, at time.Ti
 func (o *store) UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error) {
 	return one(o, func() ([]string, error) { return o.Store.UnusedOwners(ctx, before, after, limit) })
 }
+
+func (o *store) AttachmentIDs(ctx context.Context, owner string) ([]string, error) {
+	return one(o, func() ([]string, error) { return o.Store.AttachmentIDs(ctx, owner) })
+}
+
+func (o *store) AppendAudit(ctx context.Context, entries []db.AuditEntry) error {
+	return o.none(func() error { return o.Store.AppendAudit(ctx, entries) })
+}
+
+func (o *store) AuditEntries(ctx context.Context, filter db.AuditFilter, after int64, limit int) ([]db.AuditEntry, error) {
+	return one(o, func() ([]db.AuditEntry, error) { return o.Store.AuditEntries(ctx, filter, after, limit) })
+}

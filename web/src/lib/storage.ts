@@ -36,6 +36,20 @@ class Kept {
       if (value !== null) this.memory.set(key, value);
     }
   }
+
+  clear(): void {
+    this.memory.clear();
+    try {
+      this.storage().clear();
+    } catch {
+      // Nothing was kept.
+    }
+  }
+}
+
+/** Removes what the page keeps of a person: drafts, unsent messages, choices. */
+export function forget(): void {
+  for (const kept of [local, session]) kept.clear();
 }
 
 /** For every tab, and for the next visit. */

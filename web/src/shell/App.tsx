@@ -14,7 +14,7 @@ import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
 import { LimitNotice } from "./LimitNotice";
-import { refreshLimits } from "./limits";
+import { refreshMe } from "./me";
 import { dropPending, pendingOf } from "./pending";
 import { useShortcuts } from "./shortcuts";
 import { Sidebar } from "./Sidebar";
@@ -149,7 +149,7 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
 // A turn that begins, pauses or ends changes its title, order and state, and what it knows.
 const onActivity = () => {
   void refreshConversations();
-  void refreshLimits();
+  void refreshMe();
 };
 
 /** One conversation, and the message that the welcome page has left for it. */

@@ -1,13 +1,14 @@
-import { Download, Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
+import { Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
 import { useDeferredValue, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
-import { IconButton, IconDownload } from "../ui/Button";
+import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { SearchField } from "../ui/SearchField";
 import { words } from "../words";
 import { ConversationList } from "./ConversationList";
 import { useTheme, type Theme } from "./theme";
 import type { Go } from "./useRoute";
+import { YourData } from "./YourData";
 
 interface Props {
   current: string | null;
@@ -46,7 +47,7 @@ export function Sidebar({ current, onOpen, onShortcuts }: Props) {
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
         <ModelLine />
         {onShortcuts && <IconButton label={words.shortcuts.title} icon={Keyboard} onClick={onShortcuts} />}
-        <IconDownload label={words.shell.exportData} icon={Download} href="/api/me/export" />
+        <YourData />
         <ThemeMenu />
       </footer>
     </div>

@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
-import { getJSON } from "../api/http";
-import { refresh } from "../api/query";
 import { words } from "../words";
 import { clock } from "../words/intl";
+import { useMe } from "./me";
 
 /** How much of a bound the reader has used. */
 export interface Use {
@@ -13,9 +11,7 @@ export interface Use {
   resets_at?: string;
 }
 
-const KEY = ["me"];
 const NEAR = 0.8;
-const STALE_MS = 60_000;
 
 /** The bound that is nearest to its end, when little is left of it. */
 export function nearest(uses: readonly Use[]): Use | undefined {
@@ -33,9 +29,5 @@ export function describe(use: Use): string {
 
 /** The bound that a person should know about now; undefined: none. */
 export function useNearestLimit(): Use | undefined {
-  const { data } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => getJSON<{ limits?: Use[] }>("/api/me", { signal }), staleTime: STALE_MS });
-  return nearest(data?.limits ?? []);
+  return nearest(useMe()?.limits ?? []);
 }
-
-/** To be called when something was stored or answered. */
-export const refreshLimits = (): Promise<void> => refresh(KEY);

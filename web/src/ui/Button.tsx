@@ -39,15 +39,6 @@ const iconLook = "inline-flex shrink-0 items-center justify-center text-muted tr
 const iconBox = { small: "size-8 rounded-md", normal: "size-9 rounded-lg" } as const;
 const glyphSize = { small: "size-4", normal: "size-[1.15rem]" } as const;
 
-/** Downloads a file of the server; it looks like an IconButton. */
-export function IconDownload({ label, icon: Glyph, href }: { label: string; icon: LucideIcon; href: string }) {
-  return (
-    <a download href={href} aria-label={label} title={label} className={`${iconLook} ${iconBox.normal}`}>
-      <Glyph aria-hidden className={glyphSize.normal} />
-    </a>
-  );
-}
-
 export function IconButton({ label, icon: Glyph, size = "normal", className = "", ...rest }: IconProps) {
   return (
     <button

@@ -43,6 +43,16 @@ export function MenuItem({ icon: Glyph, onSelect, danger, children }: ItemProps)
   );
 }
 
+/** Downloads a file of the server. */
+export function MenuLink({ icon: Glyph, href, children }: { icon: LucideIcon; href: string; children: ReactNode }) {
+  return (
+    <Base.LinkItem download href={href} closeOnClick className={row}>
+      <Glyph aria-hidden className="size-4 shrink-0" />
+      {children}
+    </Base.LinkItem>
+  );
+}
+
 interface ChoiceProps<T extends string> {
   label: string;
   value: T;

@@ -20,6 +20,17 @@ export const de: Words = {
     uploading: (file) => `${file} wird hochgeladen`,
   },
 
+  account: {
+    menu: "Ihre Daten",
+    download: "Ihre Daten herunterladen",
+    signOut: "Abmelden",
+    signOutOthers: "Andere Browser abmelden",
+    othersSignedOut: "Ihre anderen Browser sind abgemeldet.",
+    signOutTitle: "In diesem Browser abmelden?",
+    signOutWarning: "Sie haben kein Konto. Ihre Chats und Dokumente lassen sich in diesem Browser danach nicht mehr öffnen. Laden Sie Ihre Daten vorher herunter, wenn Sie sie behalten möchten.",
+    signOutConfirm: "Abmelden",
+  },
+
   shell: {
     chats: "Chats",
     newChat: "Neuer Chat",
@@ -41,7 +52,6 @@ export const de: Words = {
     reload: "Seite neu laden",
     offline: "Kein KI-Modell: nur Zitate",
     offlineHelp: "Antworten bestehen aus Sätzen, die aus Ihren Dokumenten zitiert werden. Damit ein KI-Modell sie schreibt, setzen Sie OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY oder LLM_BASE_URL und starten Palaver neu.",
-    exportData: "Ihre Daten herunterladen",
     theme: "Design",
     themes: { system: "System", light: "Hell", dark: "Dunkel" },
   },

@@ -19,6 +19,17 @@ export const en = {
     uploading: (file: string) => `Uploading ${file}`,
   },
 
+  account: {
+    menu: "Your data",
+    download: "Download your data",
+    signOut: "Sign out",
+    signOutOthers: "Sign out other browsers",
+    othersSignedOut: "Your other browsers are signed out.",
+    signOutTitle: "Sign out of this browser?",
+    signOutWarning: "You don't have an account, so your chats and documents can't be opened again from this browser. Download your data first if you want to keep it.",
+    signOutConfirm: "Sign out",
+  },
+
   shell: {
     chats: "Chats",
     newChat: "New chat",
@@ -40,7 +51,6 @@ export const en = {
     reload: "Reload page",
     offline: "No AI model connected: quotes only",
     offlineHelp: "Answers are made of sentences quoted from your documents. To have an AI model write them, set OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY or LLM_BASE_URL and restart Palaver.",
-    exportData: "Download your data",
     theme: "Theme",
     themes: { system: "System", light: "Light", dark: "Dark" },
   },

@@ -76,7 +76,7 @@ describe("the server's texts", () => {
 
   it("include every sentence that the page translates", () => {
     const root = path.resolve(import.meta.dirname, "../../..");
-    const sources = ["api", "chat", "retrieval", "activities", "llm"].flatMap((dir) => goFiles(path.join(root, dir))).map((f) => readFileSync(f, "utf8")).join("\n");
+    const sources = ["api", "chat", "internal", "activities", "llm"].flatMap((dir) => goFiles(path.join(root, dir))).map((f) => readFileSync(f, "utf8")).join("\n");
     expect(Object.keys(en.server).filter((sentence) => !sources.includes(JSON.stringify(sentence)))).toEqual([]);
   });
 });
