@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/export"
 )
@@ -30,9 +33,14 @@ func (s *server) writeExport(c *gin.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(request.ClientContext(c), exportTimeout)
 	defer cancel()
-	w := &download{ResponseWriter: c.Writer, control: http.NewResponseController(c.Writer), name: "palaver-" + s.now().Format(time.DateOnly) + ".zip"}
+	due := c.Request.Context() // when the download must have begun
+	w := &download{ResponseWriter: c.Writer, control: http.NewResponseController(c.Writer), name: "palaver-" + s.now().Format(time.DateOnly) + ".zip",
+		begin: context.AfterFunc(due, cancel)}
 	err := export.Write(ctx, s.Store, who.ID, s.now(), w)
 	if err != nil && !w.begun {
+		if errors.Is(due.Err(), context.DeadlineExceeded) { // so far it has only read the database
+			return fmt.Errorf("begin the export: %w", db.ErrUnavailable)
+		}
 		return err
 	}
 	s.Audit.Record(entry(who, audit.Exported, map[string]any{"complete": err == nil}))
@@ -48,11 +56,15 @@ type download struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	name    string
+	begin   func() (inTime bool) // from then on the answer is not due any more
 	begun   bool
 }
 
 func (d *download) Write(p []byte) (int, error) {
 	if !d.begun {
+		if !d.begin() {
+			return 0, context.DeadlineExceeded
+		}
 		d.begun = true
 		d.Header().Set("Content-Type", "application/zip")
 		d.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)

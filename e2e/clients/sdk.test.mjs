@@ -386,7 +386,7 @@ for (const sdk of SDKS) {
       const chat = newChat(sdk, who, { body: assistant });
       await chat.sendMessage({ text: "Question" });
       assert.equal(chat.status, "error");
-      assert.match(chat.error.message, /^The AI service rejected the request\./);
+      assert.match(chat.error.message, /^The model is not available\./);
       assert.doesNotMatch(chat.error.message, /type|\{|Bearer/);
       assert.equal(chat.told.finished.at(-1).isError, true);
       assert.equal(chat.lastMessage.metadata.error.code, "model_rejected");

@@ -11,7 +11,8 @@ import (
 var shown = []string{
 	"HOST", "ALLOWED_HOSTS", "CHAT_STREAM_MODE", "CHAT_MODEL_PROVIDER", "CHAT_MODEL_NAME", "CHAT_MODEL_NAME_STRONG",
 	"EMBEDDING_MODEL_NAME", "IMAGE_MODEL_NAME", "CHAT_MEMORY_BACKEND", "TEMPORAL_NAMESPACE", "WORKFLOW_VERSION",
-	"ALLOW_PRIVATE_ADDRESSES", "CHAT_RATE_LIMIT", "MAX_NEW_THREADS_PER_ADDRESS", "TRUSTED_PROXIES", "XFF", "AUTH_MODE",
+	"ALLOW_PRIVATE_ADDRESSES", "CHAT_RATE_LIMIT", "USER_RATE_LIMIT", "MAX_NEW_THREADS_PER_ADDRESS",
+	"QUOTA_PER_CALLER", "QUOTA_PER_ADDRESS", "QUOTA_ANONYMOUS", "TRUSTED_PROXIES", "XFF", "AUTH_MODE",
 	"LOG_LEVEL", "LOG_FORMAT", "TRACE_CONTENT",
 }
 
@@ -35,6 +36,10 @@ func (c *Config) Public() map[string]string {
 		case *time.Duration:
 			out[v.env] = value.String()
 		case *int:
+			out[v.env] = fmt.Sprint(*value)
+		case *int64:
+			out[v.env] = fmt.Sprint(*value)
+		case *float64:
 			out[v.env] = fmt.Sprint(*value)
 		case *bool:
 			out[v.env] = fmt.Sprint(*value)

@@ -99,6 +99,7 @@ func (p *fixtures) requests() map[string]request {
 
 		"GET /api/me":             {path: "/api/me", needs: theDatabase, success: 200},
 		"PUT /api/me":             {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
+		"GET /api/me/export":      {path: "/api/me/export", needs: theDatabase, success: 200},
 		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the caller's own are needed for the others
 
 		"POST /api/chat": {path: "/api/chat", body: message(object{"thread_id": uuid.NewString()}), needs: theDatabase | theThread, success: 200},
