@@ -123,7 +123,11 @@ func (l *Log) write(e db.AuditEntry) {
 	if len(e.Detail) > 0 {
 		attrs = append(attrs, "detail", e.Detail)
 	}
-	l.log.Info("audit", attrs...)
+	level := slog.LevelInfo
+	if e.Kind == Started {
+		level = slog.LevelDebug // all settings; the table has them
+	}
+	l.log.Log(context.Background(), level, "audit", attrs...)
 }
 
 // add queues an entry. The caller holds mu.
