@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,31 +61,37 @@ func (p *person) send(ctx context.Context, method, path, body string, headers ma
 	return res.StatusCode, string(raw), err
 }
 
-// routes are the API's, by its own description: "METHOD /path/{parameter}".
-func (t *target) routes(ctx context.Context) ([]string, error) {
+// verbs are the methods that a description of a path has, beside other keys.
+var verbs = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+// route is one of the API's, by its own description; its path has {parameters}.
+type route struct{ method, path string }
+
+// routes are those that an attack is for, and a new person to attack them.
+func (t *target) routes(ctx context.Context, wanted func(route) bool) ([]route, *person, error) {
 	p, err := t.person()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	_, raw, err := p.send(ctx, "GET", "/openapi.json", "", nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var described struct {
 		Paths map[string]map[string]any
 	}
 	if err := json.Unmarshal([]byte(raw), &described); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var routes []string
+	var routes []route
 	for path, methods := range described.Paths {
 		for method := range methods {
-			if name := strings.ToUpper(method); name == "GET" || name == "POST" || name == "PUT" || name == "PATCH" || name == "DELETE" {
-				routes = append(routes, name+" "+path)
+			if r := (route{strings.ToUpper(method), path}); slices.Contains(verbs, r.method) && wanted(r) {
+				routes = append(routes, r)
 			}
 		}
 	}
-	return routes, nil
+	return routes, p, nil
 }
 
 func (t *target) otherHosts(ctx context.Context) (tries, got int, _ error) {
@@ -110,21 +117,13 @@ func (t *target) otherHosts(ctx context.Context) (tries, got int, _ error) {
 }
 
 func (t *target) otherSites(ctx context.Context) (tries, got int, _ error) {
-	p, err := t.person()
+	routes, p, err := t.routes(ctx, func(r route) bool { return r.method != "GET" })
 	if err != nil {
 		return 0, 0, err
 	}
-	routes, err := t.routes(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, route := range routes {
-		method, path, _ := strings.Cut(route, " ")
-		if method == "GET" {
-			continue
-		}
+	for _, r := range routes {
 		for _, headers := range []map[string]string{{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}} {
-			status, _, err := p.send(ctx, method, filled(path, uuid.NewString()), "{}", headers)
+			status, _, err := p.send(ctx, r.method, filled(r.path, uuid.NewString()), "{}", headers)
 			if err != nil {
 				return tries, got, err
 			}
@@ -256,25 +255,19 @@ func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	stranger, err := t.person()
+	routes, stranger, err := t.routes(ctx, func(r route) bool {
+		return strings.Contains(r.path, "{") && r.method != "PUT" // a PUT makes what is not there
+	})
 	if err != nil {
 		return 0, 0, err
 	}
-	routes, err := t.routes(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, route := range routes {
-		method, path, _ := strings.Cut(route, " ")
-		if !strings.Contains(path, "{") || method == "PUT" { // a PUT makes what is not there
-			continue
-		}
+	for _, r := range routes {
 		for _, id := range []string{o.thread, o.document, o.set} {
-			theirs, said, err := stranger.send(ctx, method, filled(path, id), bodyOf(method), nil)
+			theirs, said, err := stranger.send(ctx, r.method, filled(r.path, id), bodyOf(r.method), nil)
 			if err != nil {
 				return tries, got, err
 			}
-			nobodys, _, err := stranger.send(ctx, method, filled(path, uuid.NewString()), bodyOf(method), nil)
+			nobodys, _, err := stranger.send(ctx, r.method, filled(r.path, uuid.NewString()), bodyOf(r.method), nil)
 			if err != nil {
 				return tries, got, err
 			}
@@ -310,21 +303,13 @@ var hostile = []string{
 }
 
 func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
-	p, err := t.person()
+	routes, p, err := t.routes(ctx, func(r route) bool { return r.method != "GET" && r.method != "DELETE" })
 	if err != nil {
 		return 0, 0, err
 	}
-	routes, err := t.routes(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, route := range routes {
-		method, path, _ := strings.Cut(route, " ")
-		if method == "GET" || method == "DELETE" {
-			continue
-		}
+	for _, r := range routes {
 		for _, body := range hostile {
-			status, _, err := p.send(ctx, method, filled(path, uuid.NewString()), body, nil)
+			status, _, err := p.send(ctx, r.method, filled(r.path, uuid.NewString()), body, nil)
 			if err != nil {
 				return tries, got, err
 			}
