@@ -16,7 +16,7 @@ type Agent struct {
 	Name         string // for clients and histories: 1 to 40 of a-z, 0-9, _ and -, first a letter. It never changes.
 	Label        string // in the page's menu, at most 60 characters
 	Description  string // one line below the label, at most 200 characters
-	Instructions string // what the model is told first, at most 20,000 characters; the rules about sources, tools and data follow by themselves
+	Instructions string // the beginning of the model's system message, at most 20,000 characters; the rules about sources, tools and data follow by themselves
 	// Tools reports whether the agent may call a tool, see OnlyTools; nil: every tool,
 	// also those of MCP servers.
 	Tools func(name string) bool

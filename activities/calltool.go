@@ -137,7 +137,7 @@ func (a *Activities) runTool(ctx context.Context, t tools.Tool, c tools.Call) (r
 	if errors.Is(context.Cause(ctx), errToolTimeout) && (err != nil || r.IsError) {
 		why := fmt.Sprintf("The tool did not answer within %s.", t.Timeout)
 		if t.SideEffects {
-			why += " Nobody knows whether it took effect."
+			why += " It is unknown whether it took effect."
 		}
 		return tools.Result{Content: why, IsError: true, Usage: r.Usage}, nil
 	}
@@ -154,7 +154,7 @@ func (a *Activities) failedRun(ctx context.Context, r CallRequest, got tools.Res
 	a.logOf(r.TurnRef).Error("tool call failed", "tool", r.Name, "call", r.ID, "attempt", attempt, "error", err)
 	why := "The tool failed."
 	if r.SideEffects {
-		why = "The tool failed in mid-call, and nobody knows whether it took effect."
+		why = "The tool failed in mid-call, and it is unknown whether it took effect."
 	}
 	return tools.Result{Content: why, IsError: true, Usage: got.Usage}
 }

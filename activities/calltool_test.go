@@ -127,7 +127,7 @@ func TestFailingToolWithSideEffectsIsNotRetried(t *testing.T) {
 		b := setup(t)
 		r := b.wanting(sending(run), `{"query":"a"}`)
 		require.True(t, must[Called](b, b.CallTool, r).IsError, name)
-		require.Contains(t, b.result(r), "nobody knows whether it took effect", name)
+		require.Contains(t, b.result(r), "it is unknown whether it took effect", name)
 	}
 }
 

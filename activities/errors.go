@@ -99,7 +99,7 @@ func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) 
 
 // handover is what an attempt passes to the next one by heartbeat details: since
 // when and how often attempts in a row have failed, and what is finished. An attempt
-// whose worker died counts as no failure, and the count begins anew after it.
+// whose worker died counts as no failure, and the count starts again after it.
 type handover struct {
 	Since    time.Time `json:"since"`
 	Tries    int       `json:"tries"`

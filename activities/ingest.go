@@ -88,7 +88,7 @@ func ignoreNotFound(err error) error {
 }
 
 // embed makes the chunks' vectors. It returns nil when there is no embedding model,
-// or when it fails for good: full-text search works without vectors.
+// or when retries do not help: full-text search works without vectors.
 func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.Chunk) ([][]float32, error) {
 	if a.Model.Info().Embedding == "" || len(chunks) == 0 {
 		return nil, nil

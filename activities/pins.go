@@ -35,7 +35,7 @@ func (a *Activities) remembered(ctx context.Context, ref TurnRef, texts map[stri
 }
 
 // withoutPinned drops approvals by name alone of tools that are pinned or not known. An
-// earlier release has stored them, for a definition that nobody knows any more.
+// earlier release has stored them, for a definition that is no longer known.
 func (a *Activities) withoutPinned(ctx context.Context, owner string, agent chat.Agent, names []string) []string {
 	if len(names) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 // Resolve asks a model what the rules left open: the intent of a message, its
 // documents, or both in parallel. When one of the two fails with a retryable error,
 // the other goes on to its end, and the next attempt asks only for the missing one.
-// When one fails for good, the other is cancelled.
+// When one fails without a retry, the other is cancelled.
 func (a *Activities) Resolve(ctx context.Context, r ResolveRequest) (Resolved, error) {
 	var found Resolved
 	if before := readHandover(ctx).Resolved; before != nil {

@@ -50,7 +50,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	if tries < 2*maxSettleTries {
 		log.Error("settling failed; retrying")
 	} else {
-		log.Error("settling failed for good; the turn is given up")
+		log.Error("settling failed and is not retried")
 	}
 	return Settled{}, internal(ctx, "settle", 2*maxSettleTries+1)
 }

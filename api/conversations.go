@@ -111,7 +111,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		turn.early.Close() // nobody follows the turn here
+		turn.early.Close() // this request does not follow the turn
 		out.TurnID = turn.ID
 	}
 	c.JSON(http.StatusCreated, out)

@@ -24,7 +24,7 @@ type disconnects struct {
 type disconnectedTurn struct {
 	turn         chat.Turn
 	next         time.Time // when to check again whether somebody follows it
-	unfollowed   bool      // nobody followed it at the last check
+	unfollowed   bool      // no client followed it at the last check
 	unknownSince time.Time // since when other processes could not be asked; zero: they could
 }
 
@@ -151,7 +151,7 @@ func (d *disconnects) ask(t chat.Turn) (followed bool, _ error) {
 	return followed, err
 }
 
-// cancelUnfollowed cancels a turn that nobody follows, unless it has ended or waits
+// cancelUnfollowed cancels a turn that no client follows, unless it has ended or waits
 // for a person.
 func (s *server) cancelUnfollowed(t chat.Turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.answerTimeout)

@@ -98,7 +98,7 @@ type errorJSON struct {
 		RequestID string           `json:"request_id"`
 		Details   dialect.Problems `json:"details,omitempty"`
 		TurnID    string           `json:"turn_id,omitempty"`  // of the running turn
-		RetryAt   string           `json:"retry_at,omitempty"` // when a daily budget begins anew
+		RetryAt   string           `json:"retry_at,omitempty"` // when a daily budget is reset
 	} `json:"error"`
 }
 

@@ -57,7 +57,7 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
-	// Where everybody is anonymous, whoever sits at this host runs the server.
+	// Where all callers are anonymous, a local caller is the operator.
 	o.operator = s.identity.Mode == identity.Anonymous && guard.Local(c.Request)
 	c.Writer.WriteHeader(http.StatusOK)
 	o.buf = wire.Begin(o.buf)
@@ -149,7 +149,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 	}
 }
 
-// errTokenExpired ends a stream whose client has been told.
+// errTokenExpired ends a stream whose client has got the error event.
 var errTokenExpired = errors.New("the caller's token has expired")
 
 // expire ends a stream because its client's token has expired. The turn goes on.

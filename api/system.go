@@ -69,7 +69,7 @@ func (s *server) health(c *gin.Context) error {
 	return nil
 }
 
-// ready says whether all required parts are available, and tells operators which are
+// ready says whether all required parts are available, and shows operators which are
 // down. The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
 	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}

@@ -27,7 +27,7 @@ type AgentInfo struct {
 	// AnswersUnsaved: it can answer a message while the database is unavailable.
 	AnswersUnsaved bool
 	Tools          func(name string) bool // reports whether it may call the tool; nil: every tool
-	// Instructions are the first part of what models are told, in place of the
+	// Instructions begin the system message of models, in place of the
 	// assistant's own; empty: those.
 	Instructions string
 	// Version is recorded when a turn begins, so that the agent's code can tell turns

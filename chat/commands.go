@@ -50,7 +50,7 @@ const (
 	ByAPI    Channel = "api"    // a program that speaks to the API
 	ByMCP    Channel = "mcp"    // a tool call at our MCP server
 	BySignal Channel = "signal" // a signal of Temporal, from a shell or the Web UI
-	ByServer Channel = "server" // nobody: a time limit, a client that disconnected, a repair
+	ByServer Channel = "server" // no caller: a time limit, a client that disconnected, a repair
 )
 
 // Cancel asks a thread to end a turn. Without a TurnID (from a shell) it ends the

@@ -16,7 +16,7 @@ const (
 	TextWebQuery   = "web_query"
 	TextWebResults = "web_results" // JSON
 	TextCitations  = "citations"   // JSON, []Citation of the answer
-	// TextFailureHint says why the model has refused for good. TextOperatorHint says to
+	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
 	// operators what to do then, such as which setting to check.
 	TextFailureHint  = "failure_hint"
 	TextOperatorHint = "operator_hint"
@@ -39,8 +39,8 @@ func ResultKey(callID string) string { return "result:" + callID }
 // the turn that asks for approval.
 func SchemaKey(tool string) string { return "schema:" + tool }
 
-// RememberedKey is the key of a text that says that a person has approved a tool for good
-// during the turn. name is CallRef.ApprovalName.
+// RememberedKey is the key of a text that says that a person has approved a tool, during
+// the turn, for the rest of the conversation. name is CallRef.ApprovalName.
 func RememberedKey(name string) string { return "remembered:" + name }
 
 // ShownKey is the key of the ids of the passages in a call's result, as JSON. DoneKey is

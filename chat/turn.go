@@ -25,7 +25,7 @@ const (
 	Audit     Action = "audit"
 
 	// Talk answers what asks for none of the others: a greeting, thanks, "what can you
-	// do?". Nobody can choose it, and responses do not name it.
+	// do?". It cannot be chosen, and responses do not name it.
 	Talk Action = "talk"
 )
 

@@ -93,7 +93,7 @@ func (t *Turn) Status(message string) error {
 	return t.say("status", message, maxStatus, chat.Entry{Type: chat.EventStatus, Node: chat.NodeAgent, Text: message})
 }
 
-// Notice tells people something that stays in the conversation.
+// Notice shows a text that stays in the conversation.
 func (t *Turn) Notice(message string) error {
 	return t.say("notice", message, maxMessage, chat.Entry{Type: chat.EventNotice, Code: chat.NoticeAgent, Text: message})
 }
@@ -201,7 +201,7 @@ func (t *Turn) Answer() error {
 	return t.err
 }
 
-// ownStep runs a step of a custom agent, under a name that tells it from the agent's
+// ownStep runs a step of a custom agent, under a name that differs from the agent's
 // other steps. After an error no step runs any more.
 func ownStep[T any](t *Turn, kind, name string, run func(step string) (T, error)) (result T, err error) {
 	if t.err != nil {

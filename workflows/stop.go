@@ -162,7 +162,7 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason, by chat.Channel
 	}
 }
 
-// announceStop tells the running activity of the stop over the bus. Its heartbeat
+// announceStop sends the stop to the running activity over the bus. Its heartbeat
 // would tell it, too, but seconds later.
 func (u *turn) announceStop(ctx workflow.Context) {
 	if _, err := runOnce[any](ctx, "Announce the stop", acts.AnnounceStop, u.TurnRef); err != nil {

@@ -223,7 +223,7 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 		settled, err = runWithRetries[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation was deleted, or the turn cannot be settled
-		u.log(ctx).Warn("settling failed for good; the turn has no end in the database", "error", err)
+		u.log(ctx).Warn("settling failed and is not retried; the turn has no end in the database", "error", err)
 	} else {
 		end.Type = settled.Type
 	}

@@ -26,7 +26,7 @@ func Intent(c chat.Content, mentions tiptap.Content, recent []chat.Message) llm.
 	}
 }
 
-// expected tells the model which documents an action needs.
+// expected says which documents an action needs.
 var expected = map[chat.Action]string{
 	chat.Compare:   "\nThe person wants to compare: two documents or more are expected.",
 	chat.Audit:     "\nThe person wants an audit: a document with rules is expected, and a text to check against it that may be a document, too.",

@@ -7,7 +7,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// maxTitles is the number of titles that an answer to small talk is told.
+// maxTitles limits the titles in the prompt for small talk.
 const maxTitles = 30
 
 // talk asks for an answer about Palaver itself, with the titles of the documents that are

@@ -123,7 +123,7 @@ func budgetReached(e *db.Exceeded) *problem.Problem {
 		Message: whose + " used up today's budget for the model. A new day begins at 00:00 UTC."}
 }
 
-// nextDay is when daily budgets begin anew.
+// nextDay is when daily budgets are reset.
 func nextDay(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
 var quotaNames = map[db.Bound]string{

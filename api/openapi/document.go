@@ -247,7 +247,7 @@ func documentedHeaders() openapi3.Headers {
 		"Retry-After":         "Seconds to wait.",
 		"RateLimit-Limit":     "How many are allowed in the window.",
 		"RateLimit-Remaining": "How many are left.",
-		"RateLimit-Reset":     "Seconds until the window begins anew.",
+		"RateLimit-Reset":     "Seconds until the window is reset.",
 	} {
 		h := &openapi3.Header{Parameter: openapi3.Parameter{Description: about, Schema: openapi3.NewSchemaRef("", openapi3.NewStringSchema())}}
 		out[name] = &openapi3.HeaderRef{Value: h}

@@ -20,7 +20,7 @@ type Problem struct {
 	Details dialect.Problems
 	TurnID  string        // the running turn, for turn_running
 	Wait    time.Duration // Retry-After, for 429
-	RetryAt time.Time     // when a daily budget begins anew
+	RetryAt time.Time     // when a daily budget is reset
 	Cause   error
 }
 

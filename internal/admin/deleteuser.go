@@ -35,7 +35,7 @@ func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, o
 		return err
 	}
 	if !confirmed {
-		return say(out, "Of user %s there are %s.\nNothing was removed. With --yes all of it will be, for good.\n", user, describeData(data))
+		return say(out, "User %s has %s.\nNothing was removed. Run it again with --yes to remove all of it permanently.\n", user, describeData(data))
 	}
 	if err := d.checkTemporal(ctx); err != nil {
 		return err

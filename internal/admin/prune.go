@@ -40,7 +40,7 @@ func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return say(out, "%d anonymous callers have made no request for %s. Of them there are %s.\nNothing was removed. With --yes all of it will be, for good.\n",
+		return say(out, "%d anonymous callers have made no request for %s. They have %s.\nNothing was removed. Run it again with --yes to remove all of it permanently.\n",
 			owners, p.Retention, describeData(data))
 	}
 	if err := p.Users.checkTemporal(ctx); err != nil {

@@ -38,7 +38,7 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	}
 	var out bytes.Buffer
 	require.NoError(t, p.Run(ctx, false, &out))
-	require.Contains(t, out.String(), "1 anonymous callers have made no request for 720h0m0s. Of them there are 1 conversations with 0 turns")
+	require.Contains(t, out.String(), "1 anonymous callers have made no request for 720h0m0s. They have 1 conversations with 0 turns")
 	require.Contains(t, out.String(), "Nothing was removed.")
 	require.ErrorContains(t, p.Run(ctx, true, &out), "nothing was deleted", "workflows cannot be ended")
 	data, err := store.UserData(ctx, "gone")

@@ -88,7 +88,7 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 }
 
 // selectAnywhere answers from all that owner may see. Failed documents are not
-// reported: a library may hold one for good.
+// reported: a library may always hold one.
 func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Selection, error) {
 	var out Selection
 	var q question

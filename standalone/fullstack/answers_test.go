@@ -193,7 +193,7 @@ func (p *fixtures) make(route string, r request) (routeAnswer, error) {
 		}
 		in = bytes.NewReader(raw)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, p.url()+r.path, in)
 	if err != nil {
@@ -292,7 +292,7 @@ func TestEveryRouteAnswersInTimeDuringAnOutage(t *testing.T) {
 			}
 			_ = resp.Body.Close()
 			return resp.StatusCode == http.StatusOK
-		}, patience, 50*time.Millisecond)
+		}, waitTimeout, 50*time.Millisecond)
 	}
 
 	for _, lack := range []struct {
@@ -336,7 +336,7 @@ func TestEveryRouteAnswersInTimeDuringAnOutage(t *testing.T) {
 				require.Eventually(t, func() bool { // workers must recover too
 					a, err := p.make("POST /api/chat", request{path: "/api/chat", body: object{"message": "Hello"}})
 					return err == nil && a.status == http.StatusOK
-				}, patience, 50*time.Millisecond)
+				}, waitTimeout, 50*time.Millisecond)
 			})
 		}
 	}
@@ -358,7 +358,7 @@ func checkReady(t *testing.T, url, part, way string) {
 			return resp.StatusCode == http.StatusOK && len(said.Down) == 0
 		}
 		return resp.StatusCode == http.StatusServiceUnavailable && slices.Equal([]string{part}, said.Down)
-	}, patience, 100*time.Millisecond, "%s %s", part, way)
+	}, waitTimeout, 100*time.Millisecond, "%s %s", part, way)
 }
 
 // dot returns a small picture.

@@ -151,7 +151,7 @@ func TestHealthCheckReportsWhetherTheRoleRuns(t *testing.T) {
 	require.Zero(t, api.Health("api"))
 	require.NotZero(t, api.Health("worker"), "no worker runs yet")
 	worker := s.Worker()
-	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, patience, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, waitTimeout, 100*time.Millisecond)
 	require.Zero(t, api.Stop())
 	require.NotZero(t, api.Health("api"))
 }

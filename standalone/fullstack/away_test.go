@@ -140,7 +140,7 @@ func TestMessageIsAcceptedWhileTheDatabaseIsUnavailableAndSavedLater(t *testing.
 	calls := model.Count(answerCall)
 	require.Equal(t, last(end), last(c.ask("Who knows?", message)))
 	// The workflow no longer remembers the turn here.
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	require.NoError(t, s.Temporal().GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
 	require.Equal(t, last(end), last(c.ask("Who knows?", message)))
@@ -193,7 +193,7 @@ func TestRetrySavedBeforeItsTurnMakesNoSecondTurn(t *testing.T) {
 
 	calls := model.Count(answerCall)
 	tc := s.Servers.TemporalClient()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	require.NoError(t, tc.GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
 	require.Equal(t, end, last(c.ask("Who knows?", message)), "the workflow no longer remembers the turn")

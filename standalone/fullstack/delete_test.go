@@ -103,7 +103,7 @@ func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
 			_, err := s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), run)
 			var gone *serviceerror.NotFound
 			return errors.As(err, &gone)
-		}, patience, 20*time.Millisecond, "Temporal deletes in its own time")
+		}, waitTimeout, 20*time.Millisecond, "Temporal deletes in its own time")
 	}
 }
 

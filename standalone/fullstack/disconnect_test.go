@@ -37,7 +37,7 @@ func TestDisconnectCancelsATurnOnlyWithoutOtherViewers(t *testing.T) {
 	require.Eventually(t, func() bool {
 		h = alone.at(second).history()
 		return h.Active == nil
-	}, patience, 100*time.Millisecond)
+	}, waitTimeout, 100*time.Millisecond)
 	require.Equal(t, []string{"user", "assistant"}, h.roles())
 	require.Equal(t, "disconnect", h.Messages[1].Metadata["interrupted_reason"])
 	require.Equal(t, "Once upon", strings.TrimSpace(h.Messages[1].Content))

@@ -104,7 +104,7 @@ func TestKilledIngestCompletes(t *testing.T) {
 	require.Eventually(t, func() bool {
 		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 		return doc.Status == "ready"
-	}, patience, 50*time.Millisecond)
+	}, waitTimeout, 50*time.Millisecond)
 }
 
 // startThread starts a thread's workflow with a short history limit instead of the
@@ -155,7 +155,7 @@ func TestQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
 		err := s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalCancel, chat.Cancel{TurnID: "nobody"})
 		require.NoError(t, err)
 		return run(t, s.Temporal(), c.thread) != first
-	}, patience, 10*time.Millisecond)
+	}, waitTimeout, 10*time.Millisecond)
 	h := c.history()
 	require.NotNil(t, h.Pending)
 	require.Equal(t, asked.Interrupt, h.Pending.Interrupt)
@@ -167,7 +167,7 @@ func TestIdleThreadContinuesFromItsRows(t *testing.T) {
 	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 	doc := c.upload("Liquidity circular", circular)
 	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	require.NoError(t, s.Temporal().GetWorkflow(ctx, workflows.ThreadWorkflowID(c.thread), "").Get(ctx, nil))
 	end := last(c.ask("And the stress test?", object{"tagged_doc_ids": []string{doc}}))

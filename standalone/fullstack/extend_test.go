@@ -84,7 +84,7 @@ func TestAProgramHasItsOwnModelProviderAndDocumentType(t *testing.T) {
 		require.Eventually(t, func() bool {
 			c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 			return doc.Status != "processing"
-		}, patience, 20*time.Millisecond)
+		}, waitTimeout, 20*time.Millisecond)
 	}
 	upload("rules.eml", "Subject: Lamps\n\nA lamp must have a switch at its foot.")
 	require.Equal(t, "ready", doc.Status, doc.Error)

@@ -27,7 +27,7 @@ func TestFloodOfOneUserDoesNotDelayAnother(t *testing.T) {
 	flooder, other := asking(c), asking(newcomer)
 	c.client.Transport.(*http.Transport).MaxIdleConnsPerHost = flood
 
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
 	var answered atomic.Int32
 	failed := make(chan error, flood)

@@ -66,7 +66,7 @@ func TestOfficeFilesAreAnsweredFromWithCitationsThatAreVerbatim(t *testing.T) {
 			require.Eventually(t, func() bool {
 				c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 				return doc.Status != "processing"
-			}, patience, 20*time.Millisecond)
+			}, waitTimeout, 20*time.Millisecond)
 			require.Equal(t, "ready", doc.Status, doc.Error)
 			answer := last(c.ask("When does the harbour master close the lighthouse?", tags(doc.ID)))
 			require.Equal(t, "response", answer.Type, "%+v", answer)

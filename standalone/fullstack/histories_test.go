@@ -60,7 +60,7 @@ var ways = map[string]way{
 		require.Eventually(t, func() bool {
 			c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 			return doc.Status == "failed"
-		}, patience, 20*time.Millisecond)
+		}, waitTimeout, 20*time.Millisecond)
 		return s.Temporal(), []string{workflows.IngestWorkflowID(doc.ID)}
 	},
 	"ingest-cancelled": func(t *testing.T) (client.Client, []string) {
@@ -69,12 +69,12 @@ var ways = map[string]way{
 		model.On(embedding, llmtest.Answer{Delay: time.Hour})
 		var doc struct{ ID, Status string }
 		c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Held", "text": "This is a text of its own."}, &doc)
-		require.Eventually(t, func() bool { return model.Count(embedding) > 0 }, patience, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return model.Count(embedding) > 0 }, waitTimeout, 20*time.Millisecond)
 		require.NoError(t, s.Temporal().CancelWorkflow(t.Context(), workflows.IngestWorkflowID(doc.ID), ""))
 		require.Eventually(t, func() bool {
 			c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 			return doc.Status == "failed"
-		}, patience, 20*time.Millisecond)
+		}, waitTimeout, 20*time.Millisecond)
 		return s.Temporal(), []string{workflows.IngestWorkflowID(doc.ID)}
 	},
 	"asked": func(t *testing.T) (client.Client, []string) {
@@ -313,7 +313,7 @@ var ways = map[string]way{
 		require.Eventually(t, func() bool {
 			h := c.history()
 			return h.Pending != nil && h.Pending.Interrupt != asked.Interrupt
-		}, patience, 50*time.Millisecond)
+		}, waitTimeout, 50*time.Millisecond)
 		answered(t, c.decide(approve(call)).all())
 		return p.TemporalClient(), []string{threadOf(c)}
 	},
@@ -416,7 +416,7 @@ func threadOf(c *talk) string { return workflows.ThreadWorkflowID(c.thread) }
 
 func awaitClosed(t *testing.T, tc client.Client, c *talk) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	err := tc.GetWorkflow(ctx, threadOf(c), "").Get(ctx, nil)
 	require.NoError(t, ctx.Err(), "%v", err)
@@ -430,7 +430,7 @@ func awaitNextRun(t *testing.T, tc client.Client, c *talk) {
 		err := tc.SignalWorkflow(context.Background(), threadOf(c), "", workflows.SignalCancel, chat.Cancel{TurnID: uuid.NewString()})
 		require.NoError(t, err)
 		return run(t, tc, c.thread) != first
-	}, patience, 10*time.Millisecond)
+	}, waitTimeout, 10*time.Millisecond)
 }
 
 // historiesOf returns the histories of a workflow's runs, newest first.

@@ -61,7 +61,7 @@ func TestOneOfSimultaneousRejectMessagesIsAccepted(t *testing.T) {
 
 	// A rejected message is accepted when the thread is free and it is sent again.
 	once := with(assistant, object{"message": "Again", "thread_id": c.thread, "on_busy": "reject", "client_turn_id": "once"})
-	require.Eventually(t, func() bool { return c.history().Active == nil }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return c.history().Active == nil }, waitTimeout, 20*time.Millisecond)
 	model.On(answerCall, llmtest.Silent("A bank must "), llmtest.Default())
 	running := c.send("What is the ratio?", assistant)
 	running.until(isType("token"))

@@ -79,7 +79,7 @@ func ofTemporal(t *testing.T, s *stacktest.Stack) (now, afterwards int64) {
 	require.Eventually(t, func() bool {
 		open, err := s.Temporal().CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'"})
 		return err == nil && open.Count == 0
-	}, patience, 50*time.Millisecond)
+	}, waitTimeout, 50*time.Millisecond)
 	copied := packedCopy(t, filepath.Join(s.Dir, "temporal.db"))
 	db := openFile(t, copied)
 	for _, key := range []string{"run_id", "tree_id", "task_id"} {

@@ -193,7 +193,7 @@ func (s *scene) answer(name string) {
 func (s *scene) settled(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
-		require.Eventually(s.t, func() bool { return s.open(name) == 0 }, patience, 50*time.Millisecond, "thread %q", name)
+		require.Eventually(s.t, func() bool { return s.open(name) == 0 }, waitTimeout, 50*time.Millisecond, "thread %q", name)
 	}
 }
 
@@ -218,7 +218,7 @@ func (s *scene) terminate(workflowID string) {
 func (s *scene) usable(name string) {
 	s.t.Helper()
 	c := s.threads[name]
-	require.Eventually(s.t, func() bool { return c.history().Active == nil }, patience, 20*time.Millisecond, "thread %q", name)
+	require.Eventually(s.t, func() bool { return c.history().Active == nil }, waitTimeout, 20*time.Millisecond, "thread %q", name)
 	s.exchange(name, "What now?")
 	require.Equal(s.t, s.sent[name], s.shown(name), "thread %q", name)
 	require.Equal(s.t, "idle", c.stop(nil))
@@ -364,7 +364,7 @@ func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 		// Open turns end and new ones start.
 		for _, name := range []string{"writing", "writing too", "and too", "queue"} {
 			c := s.threads[name]
-			require.Eventually(s.t, func() bool { c.stop(nil); return c.history().Active == nil }, patience, 20*time.Millisecond)
+			require.Eventually(s.t, func() bool { c.stop(nil); return c.history().Active == nil }, waitTimeout, 20*time.Millisecond)
 		}
 		require.Equal(s.t, "response", last(s.threads["asked"].resume(chat.ActionChoice, "summarize")).Type)
 		known := s.sent
@@ -398,7 +398,7 @@ func TestAcceptedTurnRestoredAsNewIsShown(t *testing.T) {
 		anHourLater(t, dir)
 	})
 	c := s.threads["asked"]
-	require.Eventually(t, func() bool { h := c.history(); return h.Pending != nil && h.Pending.Interrupt == asked.Interrupt }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { h := c.history(); return h.Pending != nil && h.Pending.Interrupt == asked.Interrupt }, waitTimeout, 20*time.Millisecond)
 	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "summarize")).Type)
 	s.usable("asked")
 }
@@ -424,7 +424,7 @@ func TestLostIngestIsRepeatedAndTerminatedIngestFails(t *testing.T) {
 		s.thread("any").do(http.StatusOK, http.MethodGet, "/api/documents/"+id, nil, &doc)
 		return doc.Status
 	}
-	require.Eventually(t, func() bool { return status(lost) == "ready" && status(ended) == "failed" }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return status(lost) == "ready" && status(ended) == "failed" }, waitTimeout, 50*time.Millisecond)
 }
 
 func TestRepairReportsAndRepairsLostTurns(t *testing.T) {

@@ -80,7 +80,7 @@ func TestShortOutageOfTemporalLeavesNoUnknownOutcome(t *testing.T) {
 			asked := last(c.ask("Draw a cat", assistant))
 			require.Equal(t, string(chat.ToolApproval), asked.Kind)
 			page := c.decide(approve(chat.CallID(asked.TurnID, 1)))
-			require.Eventually(t, func() bool { return model.Count(paintCall) == 1 }, patience, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return model.Count(paintCall) == 1 }, waitTimeout, 10*time.Millisecond)
 			away(link)
 			time.AfterFunc(shortOutage, link.Restore)
 			end := last(page.all())

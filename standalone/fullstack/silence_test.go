@@ -84,7 +84,7 @@ func TestThawedWorkerDropsStaleWorkflowTasks(t *testing.T) {
 	end := last(c.ask("And now?", assistant))
 	require.Equal(t, "response", end.Type)
 	first.Thaw()
-	require.Eventually(t, func() bool { return strings.Contains(first.Logged(), "dropped a stale workflow task") }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(first.Logged(), "dropped a stale workflow task") }, waitTimeout, 50*time.Millisecond)
 	require.Equal(t, "response", last(c.ask("Are you well?", assistant)).Type)
 	require.Equal(t, []string{"user", "assistant", "user", "assistant", "user", "assistant"}, c.history().roles())
 }

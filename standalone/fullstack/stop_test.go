@@ -29,7 +29,7 @@ func (c *talk) stop(more object) (status string) {
 // aborted waits until n clients of the model have disconnected in mid-answer.
 func aborted(t *testing.T, model *llmtest.Server, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	require.NoError(t, model.WaitDisconnected(ctx, n))
 }
@@ -162,7 +162,7 @@ func TestStopWorksInEveryPhaseOfATurn(t *testing.T) {
 		model.On(answerCall, llmtest.Status(http.StatusTooManyRequests, "30"))
 		calls := model.Count(answerCall)
 		page := c.send("What is the ratio?", inquire)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 		defer cancel()
 		require.NoError(t, model.WaitCount(ctx, answerCall, calls+1))
 		c.stop(nil)

@@ -20,8 +20,8 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// patience is the timeout of waits in tests.
-const patience = 60 * time.Second
+// waitTimeout is the timeout of waits in tests.
+const waitTimeout = 60 * time.Second
 
 // event is one event of the native dialect.
 type event struct {
@@ -86,7 +86,7 @@ func (c *talk) request(ctx context.Context, method, path string, body any) *http
 // do sends a request, requires the status, and decodes the JSON answer.
 func (c *talk) do(status int, method, path string, body, out any) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	resp := c.request(ctx, method, path, body)
 	defer resp.Body.Close()
@@ -100,7 +100,7 @@ func (c *talk) do(status int, method, path string, body, out any) {
 
 func (c *talk) open(method, path string, body any) *stream {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	resp := c.request(ctx, method, path, body)
 	if resp.StatusCode != http.StatusOK {
 		b, _ := io.ReadAll(resp.Body)
@@ -238,7 +238,7 @@ func (c *talk) upload(title, body string) string {
 	require.Eventually(c.t, func() bool {
 		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 		return doc.Status != "processing"
-	}, patience, 20*time.Millisecond)
+	}, waitTimeout, 20*time.Millisecond)
 	require.Equal(c.t, "ready", doc.Status, doc.Error)
 	return doc.ID
 }
@@ -261,7 +261,7 @@ func within(t *testing.T, wait <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-wait:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		require.FailNow(t, "timeout waiting for "+what)
 	}
 }

@@ -72,7 +72,7 @@ func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 	require.Eventually(t, func() bool {
 		h = c.history()
 		return h.Pending != nil
-	}, patience, 50*time.Millisecond)
+	}, waitTimeout, 50*time.Millisecond)
 	require.NotEqual(t, asked.Interrupt, h.Pending.Interrupt)
 	require.Contains(t, h.Pending.Message, "do not know whether it finished")
 	require.Equal(t, 1, model.Count(paintCall), "the tool does not run again without approval")

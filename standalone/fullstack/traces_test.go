@@ -73,11 +73,11 @@ func TestTurnHasOneTraceAcrossAQuestionAndACrash(t *testing.T) {
 	model.On(intentCall, unsure)
 	asked := last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}}))
 	require.Equal(t, "interrupt", asked.Type)
-	require.Eventually(t, func() bool { return traces.of(asked.TurnID)["intent_resolver"] != nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return traces.of(asked.TurnID)["intent_resolver"] != nil }, waitTimeout, 10*time.Millisecond)
 	p.Kill()
 	p.Start()
 	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "inquire")).Type)
-	require.Eventually(t, func() bool { return traces.of(asked.TurnID)["turn"] != nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return traces.of(asked.TurnID)["turn"] != nil }, waitTimeout, 10*time.Millisecond)
 
 	spans := traces.of(asked.TurnID)
 	turn := spans["turn"]

@@ -155,7 +155,7 @@ func TestStopKeepsThePartialAnswerAndAbortsTheModelCall(t *testing.T) {
 	require.Equal(t, "cancelled", end.Type)
 	require.Equal(t, "user_cancelled", end.Reason)
 	require.Equal(t, "A bank must", strings.TrimSpace(end.Partial))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	require.NoError(t, model.WaitDisconnected(ctx, 1))
 	h := c.history()

@@ -232,7 +232,7 @@ func brokenAndFixed(d *deployment, next string) {
 	c.do(http.StatusServiceUnavailable, http.MethodPost, "/api/chat/resume", object{
 		"thread_id": c.thread, "resume_value": object{"type": chat.ActionChoice, "value": "inquire"}}, &refused)
 	require.Contains(t, refused.Error.Message, "while the server is being updated")
-	require.Eventually(t, func() bool { return strings.Contains(d.api.Logged(), "docs/upgrades.md") }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(d.api.Logged(), "docs/upgrades.md") }, waitTimeout, 20*time.Millisecond)
 	page.close()
 	other := d.talk()
 	answered(t, other.ask("What is the ratio?", tags(d.doc)))

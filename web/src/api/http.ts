@@ -53,7 +53,7 @@ function fallback(status: number): string {
   return words.problems.status(status);
 }
 
-/** Tells the server that a person decided here. Without TLS browsers do not say themselves which page sends a request. */
+/** Marks a request as one of this page. Without TLS, browsers do not send which page it comes from. */
 export function fromPage(headers?: HeadersInit): Headers {
   const all = new Headers(headers);
   all.set("X-Palaver-Page", "1");

@@ -12,7 +12,7 @@ export const queries = new QueryClient({
   },
 });
 
-/** Asks anew what is shown of a list. TanStack Query would take a first answer that is still on its way for a new one. */
+/** Fetches a shown list again. TanStack Query would take a first answer that is still on its way for a new one. */
 export async function refresh(queryKey: string[]): Promise<void> {
   await queries.cancelQueries({ queryKey });
   await queries.invalidateQueries({ queryKey });

@@ -14,7 +14,7 @@ export interface Upload {
 
 const AT_ONCE = 3;
 
-/** Files that are sent to the server, a few at a time; whoever shows them subscribes. */
+/** Files that are sent to the server, a few at a time. Components that show them subscribe. */
 export class Uploads {
   private list: readonly Upload[] = [];
   private readonly listeners = new Set<() => void>();

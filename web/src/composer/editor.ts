@@ -20,7 +20,7 @@ export interface Asking {
   range: Range;
 }
 
-/** What an editor tells the field that it stands in, and asks of it. */
+/** What an editor reports to its field, and what it asks the field for. */
 export interface Listener {
   onAsk(asking: Asking | null): void;
   /** Whether the list under an "@" takes a key. */
@@ -106,7 +106,7 @@ export function mention(editor: Editor, what: Mentioned, at: Range): void {
 }
 
 /**
- * Puts a mention at the end of what is written, whoever is typing what and where:
+ * Puts a mention at the end of the text, also while a person types elsewhere in it:
  * the focus stays, and so does the caret, but for one behind a space or in an
  * empty text, which goes on behind the mention.
  */

@@ -11,7 +11,7 @@ export function focusMessage(): boolean {
   return place !== null;
 }
 
-/** After a button: the next key is for the message. On a touch screen that would bring up the keyboard, which nobody has asked for. */
+/** After a button: the next key is for the message. On a touch screen that would bring up the keyboard, which the person did not ask for. */
 export function backToMessage(): void {
   if (!onTouch()) focusMessage();
 }

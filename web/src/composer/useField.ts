@@ -153,7 +153,7 @@ export function useField({ label, content, placeholder, closed = false, answerin
   });
 
   useEffect(() => {
-    editor.setEditable(!closed, false); // draws the attributes and the placeholder anew, too
+    editor.setEditable(!closed, false); // also renders the attributes and the placeholder again
   }, [editor, label, id, open, active, closed, placeholder, touch]);
 
   /** Writes an "@" where the caret is, which opens the list. */

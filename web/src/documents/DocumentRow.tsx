@@ -15,7 +15,7 @@ interface Props {
   onOpen: (doc: DocRef) => void;
 }
 
-/** One of a library that may hold hundreds: drawn anew only when it has changed. */
+/** One of a library that may hold hundreds: rendered again only when it has changed. */
 export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();

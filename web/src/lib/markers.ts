@@ -42,7 +42,7 @@ function walk(node: Node): void {
   });
 }
 
-/** An address that is written out ends at a marker: nobody leaves a space between them. Returns what is cut off. */
+/** An address that is written out ends at a marker: people leave no space between them. Returns what is cut off. */
 function cut(link: Node): string {
   const [words, ...more] = link.children ?? [];
   const { url = "" } = link;

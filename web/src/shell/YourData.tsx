@@ -46,7 +46,7 @@ export function YourData() {
   );
 }
 
-/** Asks first: without the cookie nobody can open the conversations again. */
+/** Asks first: without the cookie the conversations cannot be opened again. */
 function SignOut({ onClose }: { onClose: () => void }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");

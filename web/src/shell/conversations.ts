@@ -29,7 +29,7 @@ export function useConversations(q: string) {
   return { ...list, items: items.filter((c) => !deleted.has(path(c.id))) };
 }
 
-/** What the server says of one conversation, whoever asks. */
+/** One conversation, as the server has it. */
 export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
 
 /**

@@ -7,7 +7,7 @@ export interface Use {
   name: string;
   used: number;
   limit: number;
-  /** When a daily bound begins anew. */
+  /** When a daily bound is reset. */
   resets_at?: string;
 }
 
@@ -19,7 +19,7 @@ export function nearest(uses: readonly Use[]): Use | undefined {
   return known.sort((a, b) => b.used / b.limit - a.used / a.limit)[0];
 }
 
-/** What a person is told about a bound. */
+/** The text about a bound. */
 export function describe(use: Use): string {
   const percent = Math.min(100, Math.floor((use.used / use.limit) * 100));
   const known: Readonly<Record<string, (percent: number) => string>> = words.limits.used;

@@ -13,7 +13,7 @@ interface Props {
   busy: boolean;
 }
 
-/** Markdown as it is shown: nobody wants to hear its stars and bars. */
+/** Markdown as it is shown, without its markup characters, for screen readers. */
 async function spoken(text: string): Promise<string> {
   try {
     return (await import("./Markdown")).plain(text, MOST);

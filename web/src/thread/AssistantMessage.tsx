@@ -16,7 +16,7 @@ import type { Message, Metadata, Part } from "./types";
 interface Props {
   message: Message;
   writing: boolean;
-  /** It is the last: a question that nobody has answered stands above the composer. */
+  /** It is the last: an unanswered question stands above the composer. */
   last: boolean;
   locked: boolean;
   onCite: (c: Citation) => void;

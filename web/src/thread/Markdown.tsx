@@ -21,7 +21,7 @@ export interface MarkdownProps {
   onCite: (c: Citation) => void;
 }
 
-/** What the numbers of an answer open. By context, so that an answer that is complete is not drawn anew for it. */
+/** What the numbers of an answer open. By context, so that a complete answer is not rendered again for it. */
 const Cited = createContext<{ byNumber: Map<number, Citation>; onCite: (c: Citation) => void }>({ byNumber: new Map(), onCite: () => {} });
 
 function Chip({ n }: { n: number }) {

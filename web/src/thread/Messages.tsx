@@ -49,7 +49,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     if (box.current && box.current.scrollTop < EARLY && view.more && !view.moreProblem) void store.loadMore();
   };
 
-  // Older messages push down what is read, unless the list is told that they came before.
+  // Older messages push down what is read, unless the list knows that they come before.
   const first = messages[0]?.id;
   const [seen, setSeen] = useState({ first, count: messages.length });
   const prepended = seen.first !== first && messages.length > seen.count && messages[messages.length - seen.count]?.id === seen.first;
@@ -154,5 +154,5 @@ function Older({ view, onRead }: { view: View; onRead: () => void }) {
 
 const none: string[] = [];
 
-/** One list for all messages that have no other version, so that none is drawn anew for nothing. */
+/** One list for all messages that have no other version, so that none is rendered again without need. */
 const stable = (versions: string[]): string[] => (versions.length < 2 ? none : versions);

@@ -183,7 +183,7 @@ function Dock({ store, composer, threadId, question, busy, stopping }: DockProps
     if (pointer && !typing) composer.current?.focus();
   }, [pointer]);
 
-  // The caret goes to where the answer is typed, and back when a question is gone.
+  // The caret goes to where the answer is typed, and back when a question has been answered.
   const asked = question?.interrupt_id;
   const had = useRef(asked);
   useEffect(() => {

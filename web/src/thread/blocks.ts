@@ -1,5 +1,5 @@
 // A long answer that is still being written is shown block by block, so that
-// only its last block is read anew with every word.
+// only its last block is parsed again with every word.
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^ {0,3}([-*+]|\d{1,9}[.)])\s/;

@@ -36,7 +36,7 @@ export function reply(thread: string, asking: Message, question: Question, value
   return { id: thread, messageId: asking.id, messages: [{ id: asking.id, role: "assistant", parts }], resume: { interrupt_id: question.interrupt_id, resume_value: value } };
 }
 
-/** A new message as this page shows it, until the server has told of it. */
+/** A new message as this page shows it, until the server sends it. */
 export function ownMessage(id: string, out: Outgoing, clientTurnId: string): Message {
   return {
     id,

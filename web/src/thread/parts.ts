@@ -12,7 +12,7 @@ export type ToolPart = ToolUIPart | DynamicToolUIPart;
 export const toolOf = (p: Part): ToolPart | null => (isToolUIPart(p) ? (p as ToolPart) : null);
 export const toolName = (p: ToolPart): string => (p.type === "dynamic-tool" ? p.toolName : p.type.slice("tool-".length));
 
-/** A text that a worker's end made void: the answer was begun anew after it. */
+/** A text that is void because its worker crashed: the answer started again after it. */
 const madeVoid = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 
 function ours(p: Part): Record<string, unknown> {
@@ -71,7 +71,7 @@ export const attachmentsOf = (m: Message): Attachment[] => picturesOf(m).map((p,
 
 export const ownPicture = (url: string | undefined): boolean => url !== undefined && /^\/api\/attachments\/[A-Za-z0-9_.:-]{1,128}$/.test(url) && !url.endsWith("/..");
 
-/** The question that a conversation waits on: the last one of its last answer, while nobody has answered it and its turn is not over. */
+/** The question that a conversation waits on: the last one of its last answer, while it is unanswered and its turn is not over. */
 export function pendingQuestion(messages: readonly Message[]): Question | null {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return null;
@@ -184,7 +184,7 @@ export function adopt(local: readonly Message[], server: Message[]): Message[] {
   });
 }
 
-/** Those of the page's messages that come before what has been read anew of the same version. */
+/** Those of the page's messages that come before what was read again of the same version. */
 export function before(local: readonly Message[], read: readonly Message[]): Message[] {
   const first = read[0];
   const i = first ? local.findIndex((m) => m.role === first.role && turnOf(m) !== undefined && turnOf(m) === turnOf(first)) : -1;

@@ -7,7 +7,7 @@ import type { Metadata, Question } from "./types";
 /** What went wrong, in words for a person, and the way out. */
 export interface Problem {
   message: string;
-  /** What Try again does: the same request (which joins its turn), another answer to the same message, or reading the conversation anew. */
+  /** What Try again does: the same request (which joins its turn), another answer to the same message, or loading the conversation again. */
   retry?: "same" | "again" | "reload";
   /** What was sent can be changed: it goes back to where one writes when the problem is put aside. */
   change?: boolean;

@@ -55,7 +55,7 @@ export class Queue {
     this.set([...theirs, ...this.items.filter((q) => q.turnId === undefined && !known.has(q.id))]);
   }
 
-  /** Adds one. before tells whether the message before it has reached the server: it is not to be overtaken. */
+  /** Adds one. before resolves when the previous message has reached the server: messages keep their order. */
   async add(out: Outgoing, before: Promise<boolean>): Promise<void> {
     const id = newId();
     await this.hand({ id, text: out.text, body: submission(this.thread, out, id, undefined, "enqueue") }, before);

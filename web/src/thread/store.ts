@@ -67,7 +67,7 @@ export interface Callbacks {
 /** Without this, a follow-on could overtake the message it talks over. */
 const ACCEPT_MS = 5_000;
 
-/** After so long the connection counts as a good one, and the waits begin anew. */
+/** After this time the connection counts as good, and the retry delays start again. */
 const STEADY_MS = 10_000;
 
 /**
@@ -404,7 +404,7 @@ export class ThreadStore {
     return { kind: "send", clientTurnId, out, body: submission(this.id, out, clientTurnId, parent, "supersede"), ...(parent === undefined && { text: out.text }) };
   }
 
-  /** Shows a message again that the server had not taken when the page was loaded anew. */
+  /** Shows a message again that the server had not accepted when the page was reloaded. */
   private recall(): void {
     const { messages } = this.chat;
     const kept = unsentOf(this.id);
@@ -598,7 +598,7 @@ export class ThreadStore {
     this.watch.start(pendingQuestion(this.chat.messages)?.interrupt_id, () => void this.compare(turn));
   }
 
-  /** Looks whether the server has gone on while nobody watched. */
+  /** Checks whether the server has gone on while the page did not follow. */
   private async compare(turn: number): Promise<void> {
     try {
       const state = await api.state(this.id, new AbortController().signal);

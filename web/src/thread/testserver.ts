@@ -1,6 +1,6 @@
 import type { Outgoing } from "../composer/types";
 
-// A server for tests of the store: it says what it is told to say.
+// A server for tests of the store: it sends what the test sets.
 
 export const THREAD = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11";
 export const out = (text: string, over: Partial<Outgoing> = {}): Outgoing => ({ text, tiptap: {}, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments: [], onBusy: "supersede", ...over });

@@ -1,5 +1,5 @@
 // A conversation's turns form a tree: an edited message and another answer are
-// turns beside the one they replace. The server tells it as checkpoint → the
+// turns beside the one they replace. The server sends it as checkpoint → the
 // checkpoints that follow it, oldest first.
 
 export type Branches = Record<string, string[]>;

@@ -7,7 +7,7 @@ import type { Place, Reader } from "./useReader";
 /**
  * The version of a message that was picked last, and a way to pick one. It stays
  * where its picker was pressed, until the reader moves; who uses the keyboard goes
- * on at its picker, for what had the focus is drawn anew.
+ * on at its picker, because the focused element is rendered again.
  */
 export function usePicked(store: ThreadStore, reader: Reader): [picked: string, show: (turn: string) => Promise<void>] {
   const [picked, setPicked] = useState("");

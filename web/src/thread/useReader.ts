@@ -31,7 +31,7 @@ const NEAR = 80;
 /**
  * Keeps the reader of a conversation where they are: at its end, which is followed
  * as it grows and as there is less room for it, or at what they read, when lines
- * break anew in another width. sent names the message that they have just sent,
+ * wrap at another width. sent names the message that they have just sent,
  * which is shown, with the place of what will be said.
  */
 export function useReader(busy: boolean, sent: string | undefined): Reader {

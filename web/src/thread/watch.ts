@@ -6,8 +6,8 @@ type Open = (path: string, signal: AbortSignal) => Promise<EventStream | null>;
 
 /**
  * Watches a conversation in which this page does nothing: a turn begun, or a
- * question answered, in another tab or by another client. It tells of the first
- * thing that happens, then it is over.
+ * question answered, in another tab or by another client. It reports the first
+ * thing that happens, then it ends.
  */
 export class Watch {
   private controller: AbortController | undefined;
@@ -19,7 +19,7 @@ export class Watch {
     private readonly backoff: readonly number[] = BACKOFF_MS,
   ) {}
 
-  /** asked is the open question, whose turn the stream tells again up to it. looked is called whenever the watch begins anew, so that nothing is missed between. */
+  /** asked is the open question: the stream repeats its turn up to it. looked is called whenever the watch starts again, so that nothing is missed in between. */
   start(asked: string | undefined, looked: () => void): void {
     this.stop();
     this.controller = new AbortController();
