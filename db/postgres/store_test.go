@@ -196,6 +196,7 @@ func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 }
 
 func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	text := "a\x00b\xff\xfec apple"
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o", Title: "T\x00"}, []byte(text)))
@@ -223,6 +224,7 @@ func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
 }
 
 func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	var b strings.Builder
 	for i := range 400_000 {
@@ -237,6 +239,7 @@ func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
 }
 
 func TestOldCancelsArePruned(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, pgtest.Database(t))
 	for _, id := range []string{"old", "new"} {
 		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
@@ -251,6 +254,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 }
 
 func TestPicturesUnusedForADayArePruned(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)
@@ -270,6 +274,7 @@ func TestPicturesUnusedForADayArePruned(t *testing.T) {
 }
 
 func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	now := time.Now()
 	keys := func() (list []string) {
