@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 func openAndWrite(url string) int {
@@ -84,7 +85,7 @@ func TestWaitForTheMigrationLockEndsAtTheDeadline(t *testing.T) {
 
 func TestOpenErrorIsOneLineWithoutThePassword(t *testing.T) {
 	server := pgtest.Server(t)
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		url         string
