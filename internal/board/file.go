@@ -44,16 +44,16 @@ func (b *Board) File() Fields {
 	if f == nil {
 		f = Fields{}
 	}
-	f.put("title", b.Title)
-	f.put("goal", b.Goal)
-	f.put("chat_history", append([]Message{}, b.History...))
-	f.put("given", b.Given)
+	f.Put("title", b.Title)
+	f.Put("goal", b.Goal)
+	f.Put("chat_history", append([]Message{}, b.History...))
+	f.Put("given", b.Given)
 	for _, k := range Kinds {
 		items := []Fields{}
 		for _, item := range b.Column(k) {
 			items = append(items, item.Fields())
 		}
-		f.put(keysOf[k].column, items)
+		f.Put(keysOf[k].column, items)
 	}
 	return f
 }
@@ -65,37 +65,37 @@ func (i *Item) Fields() Fields {
 		f = Fields{}
 	}
 	k := keysOf[i.Kind]
-	f.put(k.id, i.ID)
-	f.put("text", i.Version.Text)
-	f.put("version", i.Version.N)
-	f.put("changed_by", i.Version.By)
-	f.put("changed_at", i.Version.At)
-	f.put("status", i.Status)
-	f.put("stale", len(i.Stale) > 0)
+	f.Put(k.id, i.ID)
+	f.Put("text", i.Version.Text)
+	f.Put("version", i.Version.N)
+	f.Put("changed_by", i.Version.By)
+	f.Put("changed_at", i.Version.At)
+	f.Put("status", i.Status)
+	f.Put("stale", len(i.Stale) > 0)
 	if len(i.Stale) > 0 {
-		f.put("stale_because", i.Stale)
+		f.Put("stale_because", i.Stale)
 	}
 	if k.related != "" {
-		f.put(k.related, append([]string{}, i.Related...))
+		f.Put(k.related, append([]string{}, i.Related...))
 	}
 	if i.Kind == Input {
-		f.put("title", i.Title)
+		f.Put("title", i.Title)
 	}
 	if i.Kind == Input || i.Kind == Output {
-		f.put("type", i.Type)
+		f.Put("type", i.Type)
 	}
 	var former []earlier
 	for _, v := range i.Earlier {
 		former = append(former, earlier{v.N, v.Text, v.By, v.At})
 	}
 	if former != nil {
-		f.put("earlier_versions", former)
+		f.Put("earlier_versions", former)
 	}
 	return f
 }
 
-// put sets a field to a value that can always be written as JSON.
-func (f Fields) put(key string, value any) {
+// Put sets a field to a value that can always be written as JSON.
+func (f Fields) Put(key string, value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		panic(err)

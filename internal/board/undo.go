@@ -91,3 +91,29 @@ func (b *Board) restoreItem(c Change) {
 		}
 	}
 }
+
+// Undoable are the changes that can be undone, the latest first.
+func (b *Board) Undoable() []Change {
+	open := []Change{}
+	for i, c := range slices.Backward(b.Changes) {
+		if !c.Undone && !b.builtOn(c, b.Changes[i+1:]) {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// Replace puts the content of another board, which was read from a file, into b. What
+// happened before cannot be undone then, and open proposals are overtaken.
+func (b *Board) Replace(next *Board) {
+	for k, n := range b.Given {
+		next.Given[k] = max(next.Given[k], n)
+	}
+	next.Proposals = b.Proposals
+	for i := range next.Proposals {
+		if p := &next.Proposals[i]; p.open() {
+			p.State = Overtaken
+		}
+	}
+	*b = *next
+}

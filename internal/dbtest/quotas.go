@@ -33,6 +33,9 @@ var inserts = map[db.Bound][]func(b *fixture, in db.Inserter, owner string) erro
 	db.BoundPictures: {func(b *fixture, in db.Inserter, owner string) error {
 		return in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte("png"))
 	}},
+	db.BoundBoards: {func(b *fixture, in db.Inserter, owner string) error {
+		return in.CreateBoard(b.ctx, db.Board{ID: uuid.NewString(), Owner: owner, Content: []byte("{}")})
+	}},
 	db.BoundSets: {func(b *fixture, in db.Inserter, owner string) error {
 		return in.CreateSet(b.ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: "x"})
 	}},
@@ -45,7 +48,9 @@ func turnOf(owner, thread string) chat.Turn {
 }
 
 // quota is n of each kind, and bytes without a bound.
-func quota(n int64) db.Quota { return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n} }
+func quota(n int64) db.Quota {
+	return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n, Boards: n}
+}
 
 // visitor is an anonymous caller at an address.
 func visitor(address string, b db.Bounds) db.Bounds {
