@@ -150,39 +150,46 @@ func (s *server) boardByID(c *gin.Context, do func(ctx context.Context, owner, i
 	return nil
 }
 
-// boardItemBody are the fields of an item; those of an edit that are left out stay.
-type boardItemBody struct {
+// columnItemBody changes an item: a field that is left out stays.
+type columnItemBody struct {
+	Title      *string   `json:"title"`
+	Text       *string   `json:"text"`
+	Type       *string   `json:"type"`
+	Status     *string   `json:"status"`
+	RelatedIDs *[]string `json:"related_ids"`
+	Stale      *bool     `json:"stale"`
+}
+
+type newItemBody struct {
 	EntityType   board.Kind `json:"entity_type"`
-	Title        *string    `json:"title"`
-	Text         *string    `json:"text"`
-	Type         *string    `json:"type"`
-	Status       *string    `json:"status"`
-	RelatedIDs   *[]string  `json:"related_ids"`
-	Stale        *bool      `json:"stale"`
+	Title        string     `json:"title"`
+	Text         string     `json:"text"`
+	Type         string     `json:"type"`
+	Status       string     `json:"status"`
+	RelatedIDs   []string   `json:"related_ids"`
 	AllowSimilar bool       `json:"allow_similar"`
 }
 
 func (s *server) addBoardItem(c *gin.Context) error {
-	var body boardItemBody
+	var body newItemBody
 	if err := request.Decode(c, &body); err != nil {
 		return err
 	}
 	return s.answerChange(c, http.StatusCreated, func(b *board.Board) (board.Result, error) {
-		text := value(body.Text)
-		if similar := b.Similar(body.EntityType, text); len(similar) > 0 && !body.AllowSimilar {
+		if similar := b.Similar(body.EntityType, body.Text); len(similar) > 0 && !body.AllowSimilar {
 			return board.Result{}, &board.SimilarItems{IDs: similar}
 		}
-		return b.Add(board.Added{Kind: body.EntityType, Title: value(body.Title), Text: text, Type: value(body.Type),
-			Related: value(body.RelatedIDs), Status: value(body.Status)}, board.Person, time.Now().UTC())
+		return b.Add(board.Added{Kind: body.EntityType, Title: body.Title, Text: body.Text, Type: body.Type,
+			Related: body.RelatedIDs, Status: body.Status}, board.Person, time.Now().UTC())
 	})
 }
 
 func (s *server) patchBoardItem(c *gin.Context) error {
-	var body boardItemBody
+	var body columnItemBody
 	if err := request.Decode(c, &body); err != nil {
 		return err
 	}
-	if value(body.Stale) {
+	if body.Stale != nil && *body.Stale {
 		return problem.Invalid("stale", "can only be cleared: must be false")
 	}
 	return s.answerChange(c, http.StatusOK, func(b *board.Board) (board.Result, error) {
@@ -205,13 +212,6 @@ func (s *server) undoBoardChange(c *gin.Context) error {
 	return s.answerChange(c, http.StatusOK, func(b *board.Board) (board.Result, error) {
 		return b.Undo(n, board.Person, time.Now().UTC())
 	})
-}
-
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }
 
 // boardChangeJSON says what a change has changed.
@@ -371,25 +371,21 @@ func describeBoard(err error) error {
 	return err
 }
 
-// boardFileJSON describes a board's file to OpenAPI. An item's id is called as its
+// boardFileBody describes a board's file to OpenAPI. An item's id is called as its
 // column says (fact_id), as are its relations (related_inputs); unknown fields are kept.
-type boardFileJSON struct {
-	ID              string           `json:"id,omitempty"`
-	Revision        int              `json:"revision,omitempty"`
-	Title           string           `json:"title"`
-	Goal            string           `json:"goal"`
-	Inputs          []boardItemJSON  `json:"inputs"`
-	Facts           []boardItemJSON  `json:"facts"`
-	Insights        []boardItemJSON  `json:"insights"`
-	Recommendations []boardItemJSON  `json:"recommendations"`
-	Outputs         []boardItemJSON  `json:"outputs"`
-	ChatHistory     []board.Message  `json:"chat_history"`
-	Changes         []board.Change   `json:"changes,omitempty"`
-	Proposals       []board.Proposal `json:"proposals,omitempty"`
+type boardFileBody struct {
+	Title           string          `json:"title"`
+	Goal            string          `json:"goal"`
+	Inputs          []fileItemJSON  `json:"inputs"`
+	Facts           []fileItemJSON  `json:"facts"`
+	Insights        []fileItemJSON  `json:"insights"`
+	Recommendations []fileItemJSON  `json:"recommendations"`
+	Outputs         []fileItemJSON  `json:"outputs"`
+	ChatHistory     []board.Message `json:"chat_history"`
 }
 
-// boardItemJSON are the fields that items of every column have.
-type boardItemJSON struct {
+// fileItemJSON are the fields that items of every column have.
+type fileItemJSON struct {
 	Text         string   `json:"text"`
 	Status       string   `json:"status"`
 	Version      int      `json:"version"`
@@ -398,7 +394,8 @@ type boardItemJSON struct {
 }
 
 var (
-	boardFile   = openapi.Shape{Name: "BoardFile", Value: boardFileJSON{}, Needs: []string{}}
+	// anyBoard is a board in an answer: a boardFileBody with what else its file had, its id, revision, changes and proposals.
+	anyBoard    = map[string]any{}
 	boardChange = openapi.Shape{Value: boardChangeJSON{}, Holds: map[string]any{"items": []any{map[string]any{}}}}
 	boardMatch  = []openapi.Param{{Name: "If-Match", About: "The revision that must be there; another is 412."}}
 	// changesBoard are the refusals of what changes a board.

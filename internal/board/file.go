@@ -165,10 +165,15 @@ func (r *reader) read(f Fields) error {
 	if err := r.history(f); err != nil {
 		return err
 	}
+	for _, answer := range []string{"id", "revision", "changes", "proposals"} { // of GET, not of a file
+		delete(f, answer)
+	}
 	if len(f) > maxFields {
 		return invalid("body", "must have at most %d unknown fields", maxFields)
 	}
-	r.board.Extra = f
+	if len(f) > 0 {
+		r.board.Extra = f
+	}
 	return nil
 }
 

@@ -298,7 +298,7 @@ var visitorTests = []test{
 		b.NoError(inserts[db.BoundThreads][2](b, in, "a"))
 		stored, err := b.store.Stored(b.ctx, "", "here")
 		b.NoError(err)
-		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Bytes: 7}, stored)
+		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Boards: 1, Bytes: 9}, stored)
 		b.NoError(b.store.Seen(b.ctx, "a", true, time.Now()))
 		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
 		stored, err = b.store.Stored(b.ctx, "", "here")
@@ -306,7 +306,7 @@ var visitorTests = []test{
 		b.Zero(stored)
 		stored, err = b.store.Stored(b.ctx, "a", "")
 		b.NoError(err)
-		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Bytes: 7}, stored)
+		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Boards: 1, Bytes: 9}, stored)
 	}},
 	{"a deleted user is not listed, and their spending is forgotten", func(b *fixture) {
 		b.visitors("a")
