@@ -146,5 +146,7 @@ func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 	next.Others = &OtherTurns{}
 	require.Equal(t, lost.TurnID, must[Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
 	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
-	require.Len(t, b.history(), 2)
+	said := b.history()
+	require.Len(t, said, 3)
+	require.Equal(t, chat.CodeTurnLost, said[1].Metadata["error"].(map[string]any)["code"], "the lost turn says why it has no answer")
 }

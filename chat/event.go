@@ -68,8 +68,9 @@ type Event struct {
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
-	Partial   string       `json:"partial,omitempty"` // cancelled and failed
-	Usage     *Usage       `json:"usage,omitempty"`   // cancelled, failed and interrupt (so far); a response has its own
+	Partial   string       `json:"partial,omitempty"`   // cancelled and failed
+	Citations []Citation   `json:"citations,omitempty"` // of Partial
+	Usage     *Usage       `json:"usage,omitempty"`     // cancelled, failed and interrupt (so far); a response has its own
 }
 
 // Response is a finished answer with its metadata.

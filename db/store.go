@@ -45,7 +45,7 @@ type Settlement struct {
 	Owner, ThreadID, TurnID string
 	Parent                  string
 	Status                  chat.TurnStatus // completed, cancelled or failed
-	Text                    string          // answer or partial; empty: no assistant message, unless Metadata has results of tools
+	Text                    string          // answer or partial; a completed turn without one has an assistant message only when Metadata has results of tools
 	Metadata                map[string]any  // of the assistant message
 	Prompts                 []Prompt        // PalAssist prompts with the answers given to them, and notices, in order
 	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
@@ -57,12 +57,16 @@ type Settlement struct {
 	At                      time.Time
 }
 
-// Prompt is a question asked during a turn and the answer given; both become
-// messages of the history (system, then user when Answer is not empty).
+// Prompt is a question asked during a turn and the answer given, or a notice. They
+// become messages of the history: system, then user when Answer is not empty.
 type Prompt struct {
 	ID, Message, Answer string
-	Channel             chat.Channel // by which the answer came; in its message's metadata
+	Type                chat.InterruptType // of a question; empty: a notice
+	Code                string             // of a notice
+	Outcome             chat.Outcome       // of a question
+	Channel             chat.Channel       // by which the answer came; in its message's metadata
 	At                  time.Time
+	AnsweredAt          time.Time // zero: At
 }
 
 // Draft is the text of a piece so far.

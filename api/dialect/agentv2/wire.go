@@ -57,6 +57,7 @@ type (
 		ClientTurnID      string            `json:"client_turn_id"`
 		StreamRunID       string            `json:"stream_run_id"`
 		Usage             chat.Usage        `json:"usage"`
+		Citations         []chat.Citation   `json:"citations,omitempty"` // of the answer, or of its partial
 	}
 	errorJSON struct {
 		Code      string `json:"code"`
@@ -123,7 +124,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventResponse:
 		w.done.FinishedReason = stop
 		if e.Response != nil {
-			w.done.Usage = e.Response.Usage
+			w.done.Usage, w.done.Citations = e.Response.Usage, e.Response.Citations
 		}
 	case chat.EventCancelled:
 		w.done.FinishedReason, w.done.InterruptedReason = cancelled, e.Reason
@@ -138,6 +139,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 // early ends a turn that was cut short: the client gets the text that it lacks.
 func (w *Wire) early(b []byte, e chat.Event) []byte {
 	w.used(e.Usage)
+	w.done.Citations = e.Citations
 	return w.text(b, w.sent.Rest(e.Partial))
 }
 

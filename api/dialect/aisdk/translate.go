@@ -463,6 +463,9 @@ func (t *translation) source(c chat.Citation) {
 func (t *translation) early(e chat.Event) {
 	t.write(t.sent.Rest(e.Partial))
 	t.closeText(nil)
+	for _, c := range e.Citations {
+		t.source(c)
+	}
 	for _, id := range t.order {
 		if c := t.calls[id]; c.shown && !c.done {
 			c.done = true

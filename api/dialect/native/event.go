@@ -77,20 +77,22 @@ type (
 		EventID string `json:"event_id,omitempty"`
 	}
 	cancelledJSON struct {
-		Type    string            `json:"type"`
-		Reason  chat.CancelReason `json:"reason"`
-		Partial string            `json:"partial"`
-		TurnID  string            `json:"turn_id"`
+		Type      string            `json:"type"`
+		Reason    chat.CancelReason `json:"reason"`
+		Partial   string            `json:"partial"`
+		Citations []chat.Citation   `json:"citations,omitempty"`
+		TurnID    string            `json:"turn_id"`
 		run
 		EventID string `json:"event_id"`
 	}
 	errorJSON struct {
-		Type      string `json:"type"`
-		Message   string `json:"message"`
-		Code      string `json:"code"`
-		Retryable bool   `json:"retryable"`
-		Partial   string `json:"partial,omitempty"`
-		TurnID    string `json:"turn_id"`
+		Type      string          `json:"type"`
+		Message   string          `json:"message"`
+		Code      string          `json:"code"`
+		Retryable bool            `json:"retryable"`
+		Partial   string          `json:"partial,omitempty"`
+		Citations []chat.Citation `json:"citations,omitempty"`
+		TurnID    string          `json:"turn_id"`
 		run
 		EventID string `json:"event_id,omitempty"`
 	}
@@ -126,9 +128,9 @@ func Encode(e chat.Event, id string) []byte {
 		return line(responseJSON{"response", r.Text, citations, r.Action, r.InferenceConfidence, r.RetrievalConfidence,
 			r.Usage.Tokens(), r.Usage.CostUSD, "stop", e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventCancelled:
-		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.TurnID, run{e.StreamRunID}, id})
+		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventFailed:
-		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.TurnID, run{e.StreamRunID}, id})
+		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	}
 	return nil
 }
