@@ -266,13 +266,16 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 		"inference_confidence": e.Inference,
 		"retrieval_confidence": e.Retrieval,
 		"tokens_used":          e.Usage.Tokens(),
-		"cost_usd":             e.Usage.CostUSD,
+		"cost_usd":             e.Usage.Cost(),
 		"client_turn_id":       t.ClientTurnID,
 		"stream_run_id":        t.StreamRunID,
 		"finished_reason":      "stop",
 	}
 	if len(results) > 0 {
 		m[chat.MetaToolResults] = results
+	}
+	if e.Usage.Searches > 0 {
+		m["web_searches"] = e.Usage.Searches
 	}
 	if e.Status == chat.TurnCompleted {
 		return m

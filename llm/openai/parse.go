@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,6 +25,7 @@ type schema struct {
 	name, description string
 	wire              json.RawMessage
 	compiled          *jsonschema.Schema
+	optional          []string
 }
 
 // schemaCache compiles each schema once.
@@ -55,6 +57,7 @@ func compile(s llm.Schema) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	lenient(doc, s.Optional)
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema may not read files
 	const at = "schema.json"
@@ -69,7 +72,31 @@ func compile(s llm.Schema) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &schema{s.Name, s.Description, wire, compiled}, nil
+	return &schema{s.Name, s.Description, wire, compiled, s.Optional}, nil
+}
+
+// lenient lets answers lack the optional properties of a schema.
+func lenient(schema any, optional []string) {
+	object, _ := schema.(map[string]any)
+	if object == nil || len(optional) == 0 {
+		return
+	}
+	if required, ok := object["required"].([]any); ok {
+		object["required"] = slices.DeleteFunc(required, func(name any) bool {
+			text, _ := name.(string)
+			return slices.Contains(optional, text)
+		})
+	}
+}
+
+// withoutNulls removes the optional properties that are null.
+func (s *schema) withoutNulls(answer any) {
+	object, _ := answer.(map[string]any)
+	for _, name := range s.optional {
+		if value, there := object[name]; there && value == nil {
+			delete(object, name)
+		}
+	}
 }
 
 // decode finds the JSON in a model's answer, validates it and decodes it into out.
@@ -97,6 +124,7 @@ func (s *schema) fit(raw []byte, out any) error {
 	if err != nil {
 		return errors.New("it is not valid JSON")
 	}
+	s.withoutNulls(doc)
 	if err := s.compiled.Validate(doc); err != nil {
 		var v *jsonschema.ValidationError
 		if errors.As(err, &v) {
