@@ -232,6 +232,7 @@ type Written struct {
 	Calls     []Wanted   `json:"calls,omitempty"`
 	Attempt   int        `json:"attempt,omitempty"`   // the attempt that wrote it
 	NoImages  bool       `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
+	History   string     `json:"history,omitempty"`   // code of the notice about the conversation's older part
 }
 
 // CallRequest asks CallTool to make a tool call.

@@ -76,6 +76,13 @@ type Draft struct {
 	Text           string
 }
 
+// Summary is what was said up to the end of a turn on its branch, in short. An empty
+// Text says that it is left out of prompts.
+type Summary struct {
+	TurnID, Text string
+	At           time.Time
+}
+
 // Text is a text of a turn and its key.
 type Text struct {
 	Key, Text string
@@ -195,6 +202,13 @@ type Turns interface {
 	SaveDraft(ctx context.Context, owner string, d Draft) error
 	// Draft is ErrNotFound when none was written.
 	Draft(ctx context.Context, owner, turnID string, piece int) (Draft, error)
+
+	// PutSummary stores what was said up to the end of a turn on its branch, in short;
+	// a second one replaces the first. ErrNotFound when there is no such turn.
+	PutSummary(ctx context.Context, owner string, s Summary) error
+	// Summary is the newest on the branch that ends at head; ErrNotFound when it has
+	// none. It is deleted with its conversation.
+	Summary(ctx context.Context, owner, threadID, head string) (Summary, error)
 
 	// Settle ends the turn and deletes its texts and drafts. A second call for the
 	// same turn changes nothing and returns the stored terminal event.

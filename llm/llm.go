@@ -24,6 +24,7 @@ const (
 	TaskWebQuery  Task = "web_query"
 	TaskAssistant Task = "assistant"
 	TaskTalk      Task = "talk"
+	TaskHistory   Task = "history" // summarizes the older part of a conversation
 )
 
 // TaskFor returns the task that carries out an action.

@@ -93,6 +93,7 @@ type (
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
+	PutSummaryParams                = sqlcgen.PutSummaryParams
 	RawParams                       = sqlcgen.RawParams
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
@@ -116,6 +117,8 @@ type (
 	StoredSetsRow                   = sqlcgen.StoredSetsRow
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
+	Summary                         = sqlcgen.Summary
+	SummaryParams                   = sqlcgen.SummaryParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
 	TreeParams                      = sqlcgen.TreeParams
