@@ -86,10 +86,13 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	m.noWeb = turn.Content.NoWebSearch
 	m.attachments, m.Pictures = turn.Content.Attachments, len(turn.Content.Attachments)
 	m.Documents = prompt.Known(docs)
-	m.AddPassages(hits)
+	var pages []tools.WebHit
 	if r.Web {
-		m.AddPages(storedPages(m.texts))
+		pages = storedPages(m.texts)
 	}
+	hits, subject, pages = fitPassages(a.passageRoom(turn.Content.Message, m.Recent), r.Action, hits, subject, pages)
+	m.AddPassages(hits)
+	m.AddPages(pages)
 	m.AddSubject(subject)
 	if r.Action == chat.Audit {
 		m.SetAudited(m.texts[chat.TextSource], subject)

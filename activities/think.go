@@ -117,14 +117,20 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 
 // offeredTools are the tools for a model call. The tool that reads on in a long
 // result is offered only when a result was truncated, and those that reach the web only
-// when the person has not forbidden it.
+// when the person has not forbidden it. A small window has room for few.
 func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
 	var out []tools.Tool
+	size, window := 0, a.Model.Info().ContextTokens
 	info, _ := a.Agents.Find(agent)
 	for _, t := range a.Tools.Tools(ctx, owner, info) {
 		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web {
 			continue
 		}
+		n := llm.EstimateTools([]llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}})
+		if window > 0 && size+n > toolTokens(window) {
+			continue
+		}
+		size += n
 		out = append(out, t)
 	}
 	return out
