@@ -209,6 +209,8 @@ type Turns interface {
 	// Summary is the newest on the branch that ends at head; ErrNotFound when it has
 	// none. It is deleted with its conversation.
 	Summary(ctx context.Context, owner, threadID, head string) (Summary, error)
+	// Summaries are all of a conversation, of every branch, in the order of its turns.
+	Summaries(ctx context.Context, owner, threadID string) ([]Summary, error)
 
 	// Settle ends the turn and deletes its texts and drafts. A second call for the
 	// same turn changes nothing and returns the stored terminal event.

@@ -29,6 +29,9 @@ var summaryTests = []test{
 			b.NoError(err)
 			b.Equal(want, got)
 		}
+		all, err := b.store.Summaries(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal([]db.Summary{{TurnID: first, Text: "one", At: at}, {TurnID: second, Text: "one, two", At: at}}, all)
 	}},
 	{"a summary belongs to its owner and goes with its conversation", func(b *fixture) {
 		turn := b.exchange("one", "1", chat.RootCheckpoint)
@@ -36,6 +39,9 @@ var summaryTests = []test{
 		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: turn, Text: "x"}))
 		_, err := b.store.Summary(b.ctx, "somebody else", b.thread, turn)
 		b.ErrorIs(err, db.ErrNotFound)
+		none, err := b.store.Summaries(b.ctx, "somebody else", b.thread)
+		b.NoError(err)
+		b.Empty(none)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
 		_, err = b.store.Summary(b.ctx, b.owner, b.thread, turn)
 		b.ErrorIs(err, db.ErrNotFound)

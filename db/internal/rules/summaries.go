@@ -29,3 +29,13 @@ func (s *Store) Summary(ctx context.Context, owner, threadID, head string) (_ db
 	}
 	return db.Summary{TurnID: row.TurnID, Text: row.Text, At: record.Time(row.CreatedAt)}, nil
 }
+
+func (s *Store) Summaries(ctx context.Context, owner, threadID string) (list []db.Summary, err error) {
+	ctx, end := s.short(ctx, "read summaries")
+	defer end(&err)
+	rows, err := s.db.Read.Summaries(ctx, sqlcgen.SummariesParams{Owner: owner, ThreadID: threadID})
+	for _, row := range rows {
+		list = append(list, db.Summary{TurnID: row.TurnID, Text: row.Text, At: record.Time(row.CreatedAt)})
+	}
+	return list, err
+}

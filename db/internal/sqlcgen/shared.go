@@ -110,6 +110,7 @@ type Queries interface {
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
 	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
+	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
 	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
@@ -920,6 +921,11 @@ type StoredThreadsRow struct {
 	OfOwner     int64
 	OfAddress   int64
 	OfEverybody int64
+}
+
+type SummariesParams struct {
+	Owner    string
+	ThreadID string
 }
 
 type Summary struct {

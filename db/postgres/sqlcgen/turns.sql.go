@@ -804,6 +804,31 @@ func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow
 	return i, err
 }
 
+const summaries = `-- name: Summaries :many
+SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
+WHERE t.owner = $1 AND t.thread_id = $2 ORDER BY t.seq
+`
+
+func (q *Queries) Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error) {
+	rows, err := q.db.Query(ctx, summaries, arg.Owner, arg.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Summary
+	for rows.Next() {
+		var i Summary
+		if err := rows.Scan(&i.TurnID, &i.Text, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const summary = `-- name: Summary :one
 
 WITH RECURSIVE back (id, parent, depth) AS (

@@ -226,6 +226,10 @@ WITH RECURSIVE back (id, parent, depth) AS (
 )
 SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1;
 
+-- name: Summaries :many
+SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
+WHERE t.owner = @owner AND t.thread_id = @thread_id ORDER BY t.seq;
+
 -- name: PutSummary :execrows
 INSERT INTO summaries (turn_id, text, created_at)
 SELECT t.id, @text, @created_at FROM turns t WHERE t.id = @turn_id AND t.owner = @owner

@@ -402,6 +402,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.storedThreadsStmt, err = db.PrepareContext(ctx, storedThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query StoredThreads: %w", err)
 	}
+	if q.summariesStmt, err = db.PrepareContext(ctx, summaries); err != nil {
+		return nil, fmt.Errorf("error preparing query Summaries: %w", err)
+	}
 	if q.summaryStmt, err = db.PrepareContext(ctx, summary); err != nil {
 		return nil, fmt.Errorf("error preparing query Summary: %w", err)
 	}
@@ -1112,6 +1115,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing storedThreadsStmt: %w", cerr)
 		}
 	}
+	if q.summariesStmt != nil {
+		if cerr := q.summariesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing summariesStmt: %w", cerr)
+		}
+	}
 	if q.summaryStmt != nil {
 		if cerr := q.summaryStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing summaryStmt: %w", cerr)
@@ -1402,6 +1410,7 @@ type Queries struct {
 	spentStmt                     *sql.Stmt
 	storedSetsStmt                *sql.Stmt
 	storedThreadsStmt             *sql.Stmt
+	summariesStmt                 *sql.Stmt
 	summaryStmt                   *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
@@ -1559,6 +1568,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		spentStmt:                     q.spentStmt,
 		storedSetsStmt:                q.storedSetsStmt,
 		storedThreadsStmt:             q.storedThreadsStmt,
+		summariesStmt:                 q.summariesStmt,
 		summaryStmt:                   q.summaryStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,

@@ -117,6 +117,7 @@ type (
 	StoredSetsRow                   = sqlcgen.StoredSetsRow
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
+	SummariesParams                 = sqlcgen.SummariesParams
 	Summary                         = sqlcgen.Summary
 	SummaryParams                   = sqlcgen.SummaryParams
 	TextsParams                     = sqlcgen.TextsParams

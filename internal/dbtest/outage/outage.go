@@ -311,6 +311,10 @@ func (o *store) Summary(ctx context.Context, owner, threadID, head string) (db.S
 	return one(o, func() (db.Summary, error) { return o.Store.Summary(ctx, owner, threadID, head) })
 }
 
+func (o *store) Summaries(ctx context.Context, owner, threadID string) ([]db.Summary, error) {
+	return one(o, func() ([]db.Summary, error) { return o.Store.Summaries(ctx, owner, threadID) })
+}
+
 func (o *store) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
 	return o.none(func() error { return o.Store.SaveDraft(ctx, owner, d) })
 }
