@@ -109,8 +109,6 @@ describe("the reader's own data", () => {
     await dialog.waitFor({ state: "detached" });
     await choose(page, "About you");
     assert.equal(await dialog.getByLabel("Industry").inputValue(), "");
-    await page.setViewportSize({ width: 390, height: 780 });
-    await shot(page, "shell-profile-phone");
   });
 
   it("is left after a warning, and what was typed is gone with it", async () => {
