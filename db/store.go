@@ -120,6 +120,7 @@ type Store interface {
 	Turns
 	Documents
 	Files
+	Boards
 	Limits
 	Quotas
 	Visitors
