@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -29,7 +30,7 @@ func TestIngestMakesADocumentSearchable(t *testing.T) {
 	d := b.ingested(id)
 	require.Equal(t, chat.DocReady, d.Status)
 	require.Positive(t, d.Chunks)
-	hits, err := b.store.SearchText(context.Background(), owner, []string{"lapse"}, nil, 5)
+	hits, err := b.store.SearchText(context.Background(), owner, db.Words("lapse"), nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, id, hits[0].DocID)
 	require.Equal(t, d, b.ingested(id), "a second attempt changes nothing")

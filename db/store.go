@@ -318,7 +318,7 @@ type Documents interface {
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
-	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
+	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
 	// SearchVector ranks by cosine similarity, exactly.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
 	// WordCounts returns in how many visible chunks each word's stem occurs, and how

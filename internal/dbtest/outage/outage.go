@@ -311,7 +311,7 @@ func (o *store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	return one(o, func() (chat.Turn, error) { return o.Store.SaveTurn(ctx, t) })
 }
 
-func (o *store) SearchText(ctx context.Context, owner string, words, docIDs []string, k int) ([]chat.Hit, error) {
+func (o *store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) ([]chat.Hit, error) {
 	return one(o, func() ([]chat.Hit, error) { return o.Store.SearchText(ctx, owner, words, docIDs, k) })
 }
 
