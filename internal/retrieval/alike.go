@@ -32,3 +32,15 @@ func withAlike(query string, words []string) []db.Word {
 	}
 	return out
 }
+
+// alikeStems are, by the stem of a query's word, the stems of what means the same.
+func alikeStems(query string) map[string][]string {
+	out := map[string][]string{}
+	for _, w := range withAlike(query, language.Distinct(language.ContentWords(query))) {
+		stem := language.Stem(w.Text)
+		for _, a := range w.Alike {
+			out[stem] = append(out[stem], language.Stem(a.Text))
+		}
+	}
+	return out
+}

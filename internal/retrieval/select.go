@@ -40,9 +40,9 @@ type Selection struct {
 //
 // known are the documents of docIDs that owner may see, if they were read already.
 //
-// Confidence says how well an inquiry's passages match the question. For documents
-// that are taken whole it is at least medium, unless they share no word with a
-// question that has a subject. For the other actions it is high when there is text.
+// Confidence says how well the passages match what is asked. An inquiry into documents
+// that are taken whole has at least medium confidence, unless they share no word with a
+// question that has a subject. For the other actions see suitability.
 func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (Selection, error) {
 	if len(docIDs) == 0 {
 		return s.selectAnywhere(ctx, owner, query)
@@ -80,11 +80,9 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 	for _, share := range shares {
 		out.Hits = append(out.Hits, share.hits...)
 	}
-	out.Confidence = chat.Low
-	if len(out.Hits) > 0 {
-		out.Confidence, out.Score = chat.High, 1
-	}
-	return out, nil
+	out.Score, err = s.suitability(ctx, owner, action, query, ready, shares)
+	out.Confidence = confidence(out.Score)
+	return out, err
 }
 
 // selectAnywhere answers from all that owner may see. Failed documents are not
