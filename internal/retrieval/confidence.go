@@ -198,19 +198,19 @@ func (q question) rarest() (rarest string) {
 }
 
 // bound lowers a score to what the words found allow. "How do volcanoes form?" is not
-// answered by "in encrypted form": without its rarest word a question needs two others
-// that are not common, and is never answered well.
+// answered by "in encrypted form": without its rarest word a question needs two others,
+// and is never answered well.
 func (q question) bound(score float64, stems map[string]bool) float64 {
 	if q.covered(q.rarest(), stems) > 0 {
 		return score
 	}
-	telling := 0
+	others := 0
 	for stem := range q.weight {
-		if !q.common[stem] && q.covered(stem, stems) > 0 {
-			telling++
+		if q.covered(stem, stems) > 0 {
+			others++
 		}
 	}
-	if telling < 2 && len(q.weight) > 1 {
+	if others < 2 && len(q.weight) > 1 {
 		return min(score, belowMedium)
 	}
 	return min(score, belowHigh)

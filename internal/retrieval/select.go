@@ -27,9 +27,10 @@ const (
 type Selection struct {
 	Hits       []chat.Hit
 	Confidence chat.Confidence
-	Score      float64 // 0 to 1, what Confidence follows from
-	Processing bool    // a document in scope is not ready yet and was left out
-	Unreadable bool    // a named document could not be read and was left out
+	Score      float64    // 0 to 1, what Confidence follows from
+	Processing bool       // a document in scope is not ready yet and was left out
+	Unreadable bool       // a named document could not be read and was left out
+	Weak       []chat.Hit // with low confidence: passages that were left out because they share too little with the question
 }
 
 // Select picks the passages that an action may use. With docIDs it takes them from
@@ -110,9 +111,15 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	out.Score = q.score(out.Hits)
 	out.Confidence = confidence(out.Score)
 	if out.Confidence == chat.Low { // a single word in common says nothing
-		out.Hits = slices.DeleteFunc(out.Hits, func(h chat.Hit) bool {
-			return q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
-		})
+		all := out.Hits
+		out.Hits = nil
+		for _, h := range all {
+			if q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak {
+				out.Weak = append(out.Weak, h)
+			} else {
+				out.Hits = append(out.Hits, h)
+			}
+		}
 	}
 	return out, nil
 }
@@ -290,4 +297,20 @@ func length(hits []chat.Hit) int {
 		n += utf8.RuneCountInString(h.Text)
 	}
 	return n
+}
+
+// Merge is the selection for a question that was searched for in other words, too. The
+// person's words weigh more. Its confidence is that of the better one, and high only
+// for the person's words.
+func Merge(asked, reworded Selection) Selection {
+	out := asked
+	out.Hits = fuse(asked.Hits, reworded.Hits)
+	if n := max(len(asked.Hits), len(reworded.Hits)); len(out.Hits) > n {
+		out.Hits = out.Hits[:n]
+	}
+	out.Weak = append(slices.Clone(asked.Weak), reworded.Weak...)
+	out.Score = max(asked.Score, min(reworded.Score, belowHigh))
+	out.Confidence = confidence(out.Score)
+	out.Processing = asked.Processing || reworded.Processing
+	return out
 }
