@@ -34,7 +34,7 @@ type Config struct {
 	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model" help:"Longest silence of a model before its first byte and between bytes."`
 	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Longest duration of one model call."`
 	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"No new try of a model call starts later than this after the first."`
-	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model; when set, retrieval is by words and meaning both."`
+	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model, with which retrieval is by words and meaning both; off: none. Default: text-embedding-3-small with openai, gemini-embedding-001 with gemini, and none with others or with LLM_BASE_URL."`
 	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model that paints for generate_image; none: there is no such tool. An OpenAI model paints at OpenAI when OPENAI_API_KEY is set, whatever the provider of the chat."`
 
 	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`

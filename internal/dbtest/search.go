@@ -45,6 +45,43 @@ var searchTests = []test{
 		b.Equal(chunkID(d.ID, 1), b.search("apple", "pear", "plum")[0])
 		b.ElementsMatch([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple", "pear"))
 	}},
+	{"vectors of a ready document can be replaced, and what lacks those of a model is listed", func(b *fixture) {
+		d, other := b.document(b.owner, "x", "one", "two"), b.document(b.owner, "y", "three")
+		listed := func(model string) (ids []string) {
+			for after := ""; ; {
+				docs, err := b.store.DocumentsToEmbed(b.ctx, model, after, 1)
+				b.NoError(err)
+				if len(docs) == 0 {
+					return ids
+				}
+				after = docs[0].ID
+				if docs[0].Owner == b.owner {
+					ids = append(ids, after)
+				}
+			}
+		}
+		b.ElementsMatch([]string{d.ID, other.ID}, listed("small"))
+		b.NoError(b.store.PutVectors(b.ctx, b.owner, d.ID, "small", [][]float32{{1, 0}, {0, 1}}))
+		b.Equal([]string{other.ID}, listed("small"))
+		b.Len(listed("large"), 2)
+		done, total, err := b.store.EmbeddingProgress(b.ctx, b.owner, "small")
+		b.NoError(err)
+		b.Equal(1, total-done)
+		hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 1)}, found(hits))
+		b.NoError(b.store.PutVectors(b.ctx, b.owner, d.ID, "large", [][]float32{{0, 1, 0}, {1, 0, 0}}))
+		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{0, 1, 0}, []string{d.ID}, 1)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 0)}, found(hits))
+		for _, refused := range []error{
+			b.store.PutVectors(b.ctx, b.owner, d.ID, "large", [][]float32{{1}}), // it has two chunks
+			b.store.PutVectors(b.ctx, "stranger", d.ID, "large", [][]float32{{1}, {1}}),
+			b.store.PutVectors(b.ctx, b.owner, uuid.NewString(), "large", nil),
+		} {
+			b.ErrorIs(refused, db.ErrNotFound)
+		}
+	}},
 	{"a word that is alike counts less than the word, and never beside it", func(b *fixture) {
 		d := b.document(b.owner, "x", "the vehicle is red", "the car is red", "the vehicle and the car", "nothing here", "nor here", "or there")
 		hits, err := b.store.SearchText(b.ctx, b.owner, []db.Word{

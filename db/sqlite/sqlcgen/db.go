@@ -177,6 +177,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.documentsByIDStmt, err = db.PrepareContext(ctx, documentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentsByID: %w", err)
 	}
+	if q.documentsToEmbedStmt, err = db.PrepareContext(ctx, documentsToEmbed); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsToEmbed: %w", err)
+	}
 	if q.draftStmt, err = db.PrepareContext(ctx, draft); err != nil {
 		return nil, fmt.Errorf("error preparing query Draft: %w", err)
 	}
@@ -188,6 +191,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
+	}
+	if q.embeddingProgressStmt, err = db.PrepareContext(ctx, embeddingProgress); err != nil {
+		return nil, fmt.Errorf("error preparing query EmbeddingProgress: %w", err)
 	}
 	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
 		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
@@ -339,6 +345,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.rawStmt, err = db.PrepareContext(ctx, raw); err != nil {
 		return nil, fmt.Errorf("error preparing query Raw: %w", err)
 	}
+	if q.readyEditionStmt, err = db.PrepareContext(ctx, readyEdition); err != nil {
+		return nil, fmt.Errorf("error preparing query ReadyEdition: %w", err)
+	}
 	if q.recordDeletedConversationStmt, err = db.PrepareContext(ctx, recordDeletedConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RecordDeletedConversation: %w", err)
 	}
@@ -371,6 +380,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.setAnonymousSeenStmt, err = db.PrepareContext(ctx, setAnonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query SetAnonymousSeen: %w", err)
+	}
+	if q.setEmbeddingStmt, err = db.PrepareContext(ctx, setEmbedding); err != nil {
+		return nil, fmt.Errorf("error preparing query SetEmbedding: %w", err)
 	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
@@ -731,6 +743,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing documentsByIDStmt: %w", cerr)
 		}
 	}
+	if q.documentsToEmbedStmt != nil {
+		if cerr := q.documentsToEmbedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsToEmbedStmt: %w", cerr)
+		}
+	}
 	if q.draftStmt != nil {
 		if cerr := q.draftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing draftStmt: %w", cerr)
@@ -749,6 +766,11 @@ func (q *Queries) Close() error {
 	if q.dropUnacceptedTurnStmt != nil {
 		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
+		}
+	}
+	if q.embeddingProgressStmt != nil {
+		if cerr := q.embeddingProgressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing embeddingProgressStmt: %w", cerr)
 		}
 	}
 	if q.endSessionsStmt != nil {
@@ -1001,6 +1023,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing rawStmt: %w", cerr)
 		}
 	}
+	if q.readyEditionStmt != nil {
+		if cerr := q.readyEditionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing readyEditionStmt: %w", cerr)
+		}
+	}
 	if q.recordDeletedConversationStmt != nil {
 		if cerr := q.recordDeletedConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing recordDeletedConversationStmt: %w", cerr)
@@ -1054,6 +1081,11 @@ func (q *Queries) Close() error {
 	if q.setAnonymousSeenStmt != nil {
 		if cerr := q.setAnonymousSeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setAnonymousSeenStmt: %w", cerr)
+		}
+	}
+	if q.setEmbeddingStmt != nil {
+		if cerr := q.setEmbeddingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setEmbeddingStmt: %w", cerr)
 		}
 	}
 	if q.setMembersStmt != nil {
@@ -1311,10 +1343,12 @@ type Queries struct {
 	documentProgressStmt          *sql.Stmt
 	documentTextStmt              *sql.Stmt
 	documentsByIDStmt             *sql.Stmt
+	documentsToEmbedStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	embeddingProgressStmt         *sql.Stmt
 	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
@@ -1365,6 +1399,7 @@ type Queries struct {
 	putRepoStmt                   *sql.Stmt
 	putTextStmt                   *sql.Stmt
 	rawStmt                       *sql.Stmt
+	readyEditionStmt              *sql.Stmt
 	recordDeletedConversationStmt *sql.Stmt
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
@@ -1376,6 +1411,7 @@ type Queries struct {
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
 	setAnonymousSeenStmt          *sql.Stmt
+	setEmbeddingStmt              *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
@@ -1466,10 +1502,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentProgressStmt:          q.documentProgressStmt,
 		documentTextStmt:              q.documentTextStmt,
 		documentsByIDStmt:             q.documentsByIDStmt,
+		documentsToEmbedStmt:          q.documentsToEmbedStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		embeddingProgressStmt:         q.embeddingProgressStmt,
 		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
@@ -1520,6 +1558,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putRepoStmt:                   q.putRepoStmt,
 		putTextStmt:                   q.putTextStmt,
 		rawStmt:                       q.rawStmt,
+		readyEditionStmt:              q.readyEditionStmt,
 		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
@@ -1531,6 +1570,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
+		setEmbeddingStmt:              q.setEmbeddingStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
