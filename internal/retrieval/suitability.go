@@ -32,7 +32,8 @@ version word words five ten boss team client colleague board management meeting 
 //   - A comparison is so, too, when each document has passages and they are about related
 //     things.
 //   - An audit is high when rules were found for half of the text's sentences, medium when
-//     they were found for any, and else low.
+//     they were found for any, the text is about something related or is not in English, and
+//     else low.
 //
 // It is low without any text.
 func (s *Searcher) suitability(ctx context.Context, owner string, action chat.Action, query string, docs []chat.Document, shares []share) (float64, error) {
@@ -158,12 +159,26 @@ func (s *Searcher) rulesFor(ctx context.Context, owner, text string, rules []cha
 		return doubtful, nil
 	}
 	switch {
+	case matched == 0 && (!isEnglish(text) || overlap(language.StemsOf(text), stemsOfHits(rules)) >= relatedness):
+		return doubtful, nil // words of another language are not compared
 	case matched == 0:
 		return unsuitable, nil
 	case 2*matched < checked:
 		return doubtful, nil
 	}
 	return sureScore, nil
+}
+
+// isEnglish reports whether enough of a text's words are English stop words.
+func isEnglish(text string) bool {
+	const least = 0.2
+	words, stop := language.Words(text), 0
+	for _, w := range words {
+		if language.IsStopWord(w) {
+			stop++
+		}
+	}
+	return float64(stop) >= least*float64(len(words))
 }
 
 // of is the question of a part of the text.

@@ -20,6 +20,7 @@ func TestConfidenceOfAnAuditFollowsFromTheRulesFound(t *testing.T) {
 	b.add("leave", "Leave Policy", leaveRules)
 	for text, want := range map[string]chat.Confidence{
 		"The energy of a photon is proportional to the frequency of its light.":                                                                                                 chat.Low,
+		"Überprüfe diesen Text: Ich habe am Montag Bargeld von einem Lieferanten angenommen.":                                                                                   chat.Medium,
 		"Dear Ann,\n\nI am going on vacation next week and ask for ten days of annual leave that begin on Monday.\n\nBest, Tom":                                                 chat.High,
 		"The weather was splendid in Lisbon. We saw the tower and ate grilled sardines. My annual leave request comes two days before it begins. The tram was full of singers.": chat.Medium,
 	} {
