@@ -42,6 +42,9 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	if err != nil {
 		return Retrieved{}, err
 	}
+	if s, err = a.withOpinion(ctx, r, q, s); err != nil {
+		return Retrieved{}, err
+	}
 	widened := false
 	if r.Action == chat.Inquire && s.Confidence == chat.Low && q.inferred {
 		if s, widened, err = a.widen(ctx, r, q, s); err != nil {
