@@ -111,6 +111,11 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 	if q.docs, err = a.docsByID(ctx, r.Owner, r.DocIDs, tagged); err != nil {
 		return query{}, err
 	}
+	if len(q.docs) > 0 {
+		if free, err = a.withCodedTitles(ctx, r.Owner, free, q.docs); err != nil {
+			return query{}, err
+		}
+	}
 	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, a.now()))
 	q.whole = free
 	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ var (
 	indefiniteWords = language.NewSet("a an any no some every")
 	countWords      = language.NewSet("two three four different various respective")
 	newestWords     = language.NewSet("new newer newest latest current updated recent")
-	oldestWords     = language.NewSet("old older oldest previous former earlier")
+	oldestWords     = language.NewSet("old older oldest previous former earlier earliest original initial first")
 	// ambiguousNouns name a document only where one must be meant.
 	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos minutes checklist plan")
 	mailNouns      = language.NewSet("email emails mail mails message letter text draft note")
@@ -333,12 +334,28 @@ type reader struct {
 }
 
 func (n *titleIndex) reader(text string, f llm.Facts) *reader {
+	text = n.joinHyphens(text)
 	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action)}
 	r.compare = f.Action == chat.Compare || f.Action == "" && compareVerb.MatchString(text) && !auditVerb.MatchString(text)
 	_, pasted := splitMessage(f.Message)
 	r.pasted = len(pasted) > 40
 	n.correctSpelling(r.words, r.documents)
 	return r
+}
+
+var hyphenated = regexp.MustCompile(`\pL+-\pL+`)
+
+// joinHyphens writes a word without its hyphen when a title does: "on-boarding".
+func (n *titleIndex) joinHyphens(text string) string {
+	return hyphenated.ReplaceAllStringFunc(text, func(s string) string {
+		joined := strings.Replace(s, "-", "", 1)
+		for _, t := range n.titles {
+			if slices.ContainsFunc(t.tokens, func(x language.Token) bool { return strings.EqualFold(x.Raw, joined) }) {
+				return joined
+			}
+		}
+		return s
+	})
 }
 
 // mentions finds whole titles first, then phrases, then years that stand alone. Only when
