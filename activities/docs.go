@@ -55,7 +55,9 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 	if r.Action == chat.Audit || intent.AsksForAudit(free) {
 		instruction, text := intent.SplitAudit(free)
 		named := mention.Occurring(text, c.Visible)
-		if d.HasText = text != "" && (len(named) == 0 || intent.HasText(language.ReplaceNames(text, mention.Titles(named), " "))); d.HasText {
+		d.HasText = text != "" && (len(named) == 0 || intent.HasText(language.ReplaceNames(text, mention.Titles(named), " ")))
+		textNamesTarget := instruction == "" && len(named) > 0 && len(c.Tags.Docs) == 0
+		if d.HasText && !textNamesTarget {
 			c.Instruction = instruction
 		}
 	}

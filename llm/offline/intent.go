@@ -17,7 +17,7 @@ var (
 		re     *regexp.Regexp
 	}{
 		{chat.Summarize, regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|recap|(?:give|write|make|get)(?: me)? an? (?:\w+ )?(?:summary|overview)|tl;?dr)\b`)},
-		{chat.Compare, regexp.MustCompile(`(?i)\b(?:compare|contrast)\b`)},
+		{chat.Compare, regexp.MustCompile(`(?i)\b(?:compare|contrast|comparison (?:with|to|of|between))\b`)},
 		{chat.Audit, regexp.MustCompile(`(?i)\b(?:audit\s*/|audit (?:and|or|then)\b|audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate)\b[^.?!\n]{0,120}\bagainst\b)`)},
 	}
 	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,/]`)
@@ -27,7 +27,7 @@ var (
 	// "summarize the capital requirements in X", "… X about Y": a question.
 	aboutTopic = regexp.MustCompile(`(?i)\b(?:about|regarding|concerning|with respect to|as to|when it comes to)\b\s+\S`)
 	topicOf    = regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|summary of|overview of|recap|gist of|outline)\s+(?:me\s+)?(?:the\s+|all\s+|all the\s+|of\s+)*(.{3,80}?)\s+(?:in|of|from|within|under)\s+(?:the |this |that |these |those |both |my |our )?(.+)$`)
-	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:(?:(?:first|second|third|last|latest|newest|new|old|previous|current) )?version(?: \d+)?|v\d+|minutes|letter|notes|transcript|points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
+	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:(?:(?:first|second|third|last|latest|newest|new|old|previous|current) )?version(?: \d+| one| two| three)?|v\d+|minutes|letter|notes|transcript|points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
 	measure    = regexp.MustCompile(`(?i)^(?:an?|one|two|three|four|five|six|ten|\d+|plain|simple|short|brief|few|english|bullet|german|malay|detail|general|full)\b`)
 
 	tellAbout = regexp.MustCompile(`(?i)^(?:please |now |can you |could you )*(?:tell me (?:more )?about|talk about|describe|what about|how about|what is in|what'?s in)\s+(?:it|this|that|the|my|our|them)?\s*(?:document|doc|file|policy|contract|circular|report|one|text|pdf|it)?\s*[?.!]*$`)
@@ -57,12 +57,17 @@ var (
 	onlyForm = regexp.MustCompile(`(?i)^(?:(?:please|now|and|again|but|a bit|a little|much|make|can you|could you|it|that|this|once|say|put|more|just)[ ,]+)*(?:shorter|longer|briefer|simpler|clearer|in (?:a|one|two|three|four|five|\d+|a few|few) (?:sentences?|lines?|bullets?|words?|paragraphs?|bullet points)|in (?:simple|simpler|plain|easy|other|more) \w+|in more detail|again|once more)(?:,? (?:please|pls|thanks))?\W*$`)
 	// inForm matches a wish for a short or simple text, which asks for a summary when it is no question.
 	inForm = regexp.MustCompile(`(?i)\bin (?:short|brief|(?:simple|plain|easy) (?:words|terms|english|language))\b`)
+	// givesDocument matches "give me the contract", where nothing of it is asked for.
+	givesDocument = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:give|show|get) me (?:[\w&'’/-]+ ){1,6}in (?:short|brief|simple|plain|easy)\b`)
 	// ellipsis matches a question that says nothing of its own.
 	ellipsis = regexp.MustCompile(`(?i)^(?:and |but |so |ok |okay )*(?:why|why not|why is that|why so|how so|how come|since when|until when|by when|by whom|who says|says who|how exactly|how much|how many|how long|how often|when|where|who)\W*$`)
 )
 
 func asksForSummary(text string) bool {
-	return summarizeVerb.MatchString(text) || inForm.MatchString(text) && !question.MatchString(text) && !inquireVerb.MatchString(text)
+	if summarizeVerb.MatchString(text) {
+		return true
+	}
+	return inForm.MatchString(text) && !question.MatchString(text) && (!inquireVerb.MatchString(text) || givesDocument.MatchString(text))
 }
 
 // isThere matches a question whether there is something: "is there a penalty if …".
@@ -70,7 +75,7 @@ var isThere = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |no
 
 // aboutWork matches a question in which the name of an action is the subject, or somebody
 // else's duty: "can breaches of the NDA be fined?", "do we have to audit Contoso?".
-var aboutWork = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:(?:is|are|was|were|can|could|do|does|did|will|would|may|must|shall|should) (?:an? |any |the |all |our )?(?:\w+ )?(?:breach(?:es)?|violations?|differences?|summar(?:y|ies)|audits?|reviews?)\b|(?:do|does|did|must|may|should|shall|has|have|had) (?:i|we|they|any\w+|some\w+|every\w+|nobody|(?:the |our |an? )?\w+) (?:have to |need to |got to |also |ever )*(?:audit|check|review|verify|examine|inspect)\b)`)
+var aboutWork = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:(?:is|are|was|were|can|could|do|does|did|will|would|may|must|shall|should) (?:(?:an?|any|the|all|our|data|serious|repeated|yearly|annual|internal|external) )*(?:breach(?:es)?|violations?|differences?|summar(?:y|ies)|audits?|reviews?)\b|(?:do|does|did|must|may|should|shall|has|have|had) (?:i|we|they|any\w+|some\w+|every\w+|nobody|(?:the |our |an? )?\w+) (?:have to |need to |got to |also |ever )*(?:audit|check|review|verify|examine|inspect)\b)`)
 
 // asksWhetherBroken matches "is that a breach of …", which asks for an audit.
 var asksWhetherBroken = regexp.MustCompile(`(?i)\b(?:this|that|it|these|those) (?:a )?(?:breach|violation)|\bagainst\b`)

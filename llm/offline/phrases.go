@@ -45,7 +45,7 @@ var (
 	definiteWords   = language.NewSet("the this that these those our my your both same")
 	indefiniteWords = language.NewSet("a an any no some every")
 	countWords      = language.NewSet("two three four different various respective")
-	newestWords     = language.NewSet("new newer newest latest current updated recent")
+	newestWords     = language.NewSet("new newer newest latest current present updated recent")
 	oldestWords     = language.NewSet("old older oldest previous former earlier earliest original initial first")
 	// ambiguousNouns name a document only where one must be meant.
 	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos minutes checklist plan")
@@ -98,7 +98,7 @@ func phrases(words []language.Word, taken []bool, documents bool) (out []phrase,
 		onlyVersions := !slices.ContainsFunc(p.tokens, func(t language.Token) bool { return !t.Version })
 		switch {
 		case len(p.tokens) == 0:
-			if p.age != 0 && (anyDocument[words[j-1].Raw] || j < len(words) && anyDocument[words[j].Raw]) { // "the latest version of", "the new one"
+			if p.age != 0 && (anyDocument[words[j-1].Raw] || j < len(words) && (anyDocument[words[j].Raw] || joining[words[j].Raw])) { // "the old and the new contract", "the latest version of", "the new one"
 				ages[i] = p.age
 			}
 		case onlyVersions:
@@ -134,6 +134,11 @@ func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 			head = k
 		}
 	}
+	if head < 0 && i < j && !words[i].Version { // "Northwind v2 differs"
+		if k := slices.IndexFunc(words[i:j], func(w language.Word) bool { return w.Version }); k > 0 {
+			p.end = i + k + 1
+		}
+	}
 	if head >= 0 {
 		p.kind, p.plural = words[head].Stem, strings.HasSuffix(words[head].Raw, "s")
 		for p.end = head + 1; p.end < j && (words[p.end].Version || anyDocument[words[p.end].Raw]); p.end++ {
@@ -158,7 +163,8 @@ func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 	asked := auxiliary[before(1)]
 	p.followed = p.followed && !asked
 	p.hasTopic = next == "on" || next == "about" || next == "for" || next == "regarding" || next == "concerning"
-	p.needsDocument = statingVerbs[next] || asked && p.end < len(words) || before(1) == "to" && before(2) == "according" ||
+	versioned := slices.ContainsFunc(p.tokens, func(t language.Token) bool { return t.Version })
+	p.needsDocument = documents && versioned || statingVerbs[next] || asked && p.end < len(words) || before(1) == "to" && before(2) == "according" ||
 		documents && (p.definite || actionWords[before(1)] || joining[before(1)] || before(1) == "of" || before(1) == "me")
 	return p
 }

@@ -177,9 +177,21 @@ func latestFirst(found []mention) []llm.Document {
 	return out
 }
 
-// resolve finds the documents that the latest message refers to.
+// resolve finds the documents that the latest message refers to: for an audit in the
+// instruction, and in the text to audit only when the instruction names none.
 func resolve(f llm.Facts) llm.DocResolution {
-	text := normalized(instructionOf(f.Message))
+	whole := normalized(instructionOf(f.Message))
+	if instruction, text := splitMessage(f.Message); text != "" {
+		if instruction = normalized(instruction); auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
+			if out := resolveIn(instruction, f); len(out.ResolvedIDs)+len(out.UnresolvedNames) > 0 {
+				return out
+			}
+		}
+	}
+	return resolveIn(whole, f)
+}
+
+func resolveIn(text string, f llm.Facts) llm.DocResolution {
 	names := newTitleIndex(f.Documents)
 	r := names.reader(text, f)
 	r.recent = names.mentionedIn(f.Recent)
