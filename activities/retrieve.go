@@ -39,6 +39,11 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	if err != nil {
 		return Retrieved{}, err
 	}
+	if r.Action == chat.Inquire && s.Confidence == chat.Low {
+		if q, s, err = a.respell(ctx, r, q, s); err != nil {
+			return Retrieved{}, err
+		}
+	}
 	widened := false
 	if r.Action == chat.Inquire && s.Confidence == chat.Low && q.inferred {
 		if s, widened, err = a.widen(ctx, r, q, s); err != nil {
@@ -53,6 +58,18 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 		out.ChunkIDs = append(out.ChunkIDs, h.ID)
 	}
 	return out, nil
+}
+
+// respell searches once more when words of the question are misspelt.
+func (a *Activities) respell(ctx context.Context, r RetrieveRequest, q query, found retrieval.Selection) (query, retrieval.Selection, error) {
+	text, err := a.Search.Respell(ctx, r.Owner, q.text, r.DocIDs)
+	if err != nil || text == q.text {
+		return q, found, err
+	}
+	q.whole = strings.Replace(q.whole, q.text, text, 1)
+	q.text = text
+	found, err = a.Search.Select(ctx, r.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	return q, found, err
 }
 
 // widen searches all documents when those that a question mentions have no answer: "Who

@@ -123,11 +123,17 @@ func isAboutUs(text string) bool {
 	}
 }
 
+// leadsUp are words before what is asked that are no part of it.
+var leadsUp = regexp.MustCompile(`(?i)^(?:please,? |so,? |well,? |just )*(?:(?:i|we)(?:['’]m| am| are|['’]re| was| were)? (?:just |only |also |still )?(?:wonder(?:ing)?|unsure|not sure|curious|asking myself|looking for|(?:need|want|like|trying|would like) to (?:know|find out|understand))|i['’]d like to know|(?:any|no) idea|(?:do|would) you (?:happen to )?know|(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me|wondering|looking for|not sure|unsure|need to know|(?:list|show|name|find|give me|tell me) (?:me )?(?:everything|all|anything)(?: that| which)?)(?: if| whether| about|:)? `)
+
 // WithoutTalk drops greetings before a request, and what leads up to a question: "Quick
-// one before my three o'clock: how long is …?". It returns the message when nothing else
-// would be left.
+// one before my three o'clock: how long is …?", "I wonder whether …". It returns the
+// message when nothing else would be left.
 func WithoutTalk(message string) string {
 	rest := strings.TrimSpace(message)
+	if lead := leadsUp.FindString(rest); lead != "" && len(SubjectWords(rest[len(lead):])) > 0 {
+		rest = strings.TrimSpace(rest[len(lead):])
+	}
 	for i, r := range rest {
 		if !strings.ContainsRune(",.!:;\n–—", r) {
 			continue

@@ -7,7 +7,7 @@ must my near neither no nor not of off on once one only or other our ours out ov
 should since so some such than that the their theirs them then there therefore these they this those though through thus to
 too under until up upon us very was we were what whatever when where whether which while who whom whose why will with
 within without would yet you your yours im ive dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt
-wouldnt hasnt havent hadnt thats whats theres lets tell give show say says said explain describe know want need find`))
+wouldnt hasnt havent hadnt thats whats theres lets tell give show say says said ok okay explain describe know want need find`))
 
 // DocumentNouns are what people call a document, wherever that is looked for. A rule
 // that takes more words for a document adds them.

@@ -52,11 +52,11 @@ var (
 	mailNouns      = language.NewSet("email emails mail mails message letter text draft note")
 	fillers        = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
 	auxiliary      = language.NewSet("do does did can could will would may might must shall should")
-	joining        = language.NewSet("and or with to against versus vs between from than plus met mit und et con avec")
+	joining        = language.NewSet("and or with to against versus vs between from than plus met mit und et con avec en y e")
 	linking        = language.NewSet("about to with on for of from regarding concerning between")
 	actionWords    = language.NewSet(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
 audit auditing check checking review verify assess validate examine screen differ differs difference differences changed change changes
-comply complies compliant violate violates breach breaches break breaks please explain describe`)
+comply complies compliant violate violates breach breaches break breaks contradict contradicts contradiction contradictions conflict conflicts please explain describe`)
 	statingVerbs = language.NewSet(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
 prohibit prohibits forbid forbids tell tells provide provides define defines specify specifies stipulate stipulates demand demands regulate
 regulates prescribe prescribes address addresses explain explains describe describes apply applies include includes mean means set sets`)
@@ -341,7 +341,7 @@ type reader struct {
 
 func (n *titleIndex) reader(text string, f llm.Facts) *reader {
 	text = n.joinHyphens(text)
-	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action)}
+	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action) || onlyNamesDocument(text)}
 	r.compare = f.Action == chat.Compare || f.Action == "" && compareVerb.MatchString(text) && !auditVerb.MatchString(text)
 	_, pasted := splitMessage(f.Message)
 	r.pasted = len(pasted) > 40
@@ -409,7 +409,7 @@ func (r *reader) findWholeTitles() (taken []bool) {
 			for j, tok := range t.tokens {
 				same = same && tok.Is(r.words[at[i+j]].Token)
 			}
-			if !same {
+			if !same || r.joinsTwo(first, last) {
 				continue
 			}
 			if k := slices.IndexFunc(r.found, func(m mention) bool { return m.from == first && m.end == last+1 }); k >= 0 {
@@ -427,6 +427,17 @@ func (r *reader) findWholeTitles() (taken []bool) {
 		}
 	}
 	return taken
+}
+
+// joinsTwo reports whether "and the" or the like stands within words: "Brightway and the
+// contract" are two.
+func (r *reader) joinsTwo(first, last int) bool {
+	for i := first + 1; i < last; i++ {
+		if joining[r.words[i].Raw] && definiteWords[r.words[i+1].Raw] {
+			return true
+		}
+	}
+	return false
 }
 
 // withCodes adds, for each title that begins with a code, the code as a name of its own:
