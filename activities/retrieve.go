@@ -50,7 +50,7 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 			return Retrieved{}, err
 		}
 	}
-	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, NoWeb: !a.webOn(), Widened: widened}
+	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened}
 	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
 		out.Confidence = chat.Medium // the documents alone cannot say what is current
 	}
@@ -80,7 +80,7 @@ func (a *Activities) widen(ctx context.Context, r RetrieveRequest, q query, narr
 	if err != nil || wide.Confidence == chat.Low {
 		return narrow, false, err
 	}
-	wide.Unreadable = narrow.Unreadable
+	wide.Unreadable, wide.Partly = narrow.Unreadable, narrow.Partly
 	return wide, true, nil
 }
 

@@ -135,6 +135,7 @@ const (
 	NoticeDocsProcessing    = "documents_processing"
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
+	NoticeDocumentsPartly   = "documents_partly"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
 	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
@@ -150,6 +151,7 @@ var noticeMessages = map[string]string{
 	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
 	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
 	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
+	NoticeDocumentsPartly:   "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
 	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
 	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
 }

@@ -2,6 +2,7 @@ package intent
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/internal/language"
@@ -71,12 +72,13 @@ var (
 	// leadsIn opens a question about us: "can you tell me what you can do".
 	leadsIn = regexp.MustCompile(`^(?:(?:so|and|please|ok|okay|well|now|just) )*(?:(?:(?:can|could|would|will) you (?:please )?|please )?(?:tell|show|explain|describe)(?: to)?(?: me| us)? |i (?:want|would like|d like|wanted) to know |do you know )?`)
 	// endsWith are words after a question about us that add nothing.
-	endsWith = regexp.MustCompile(` (?:please|palaver|exactly|actually|here|bitte|alsjeblieft|for me|for us|then|(?:für|fuer) mich|pour moi|voor mij|por m[ií])$`)
+	endsWith = regexp.MustCompile(` (?:please|palaver|exactly|actually|here|with (?:my|our|the|these) (?:documents|files)|bitte|alsjeblieft|for me|for us|then|(?:für|fuer) mich|pour moi|voor mij|por m[ií])$`)
 	// aboutUs are forms of questions about us: whole messages, as words.
 	aboutUs = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`(?:what|which)(?: kinds? of| sorts? of| types? of)?(?: questions?| things?| requests?| tasks?)?(?: else)? (?:can|could|should|may|do) (?:i|we|one) (?:ask|use|do with|expect from|get from|try with|say to)(?: you| this| it)?(?: for| about| to do)?`,
 		`what (?:else )?(?:do|can|could) you (?:do|offer|know|handle|help with|help me with|understand)`,
 		`what (?:can|could) (?:this|it|palaver)(?: \pL+)? do`,
+		`(?:how|where) (?:do|can|could|should|would|to)(?: i| we)? (?:get started|start|begin)(?: with (?:this|it|you|palaver))?`,
 		`what you (?:can |could )?(?:do|offer|are|know)`, `who you are`, `how (?:this|it|palaver) works`, `how (?:i|to) (?:can )?(?:use|start|begin)(?: with)?(?: you| this| it| palaver)?`,
 		`how (?:can|do|could|should|would) (?:i|we|one) (?:use|work with|get started with|talk to) (?:you|this|it|palaver)(?: thing| tool| app| chat| program)?`,
 		`(?:who|what company|which company) (?:made|built|created|developed|wrote|programmed|trained|owns|runs) you`,
@@ -90,7 +92,7 @@ func isCourtesy(words []string) bool {
 		if !greetings[w] && !courtesies[w] {
 			return false
 		}
-		greets = greets || greetings[w] || w == "tag" || w == "abend"
+		greets = greets || greetings[w] || w == "good" && slices.Contains(words, "day") || w == "tag" || w == "abend"
 	}
 	return greets
 }
@@ -108,11 +110,44 @@ func asksAboutUs(words []string) bool {
 	return false
 }
 
+// addresses are, by language, the words that address us, and the others of questions about
+// us: a question of nothing else is one.
+var addresses = []struct{ you, others language.Set }{
+	{language.NewSet("you your yours yourself palaver"), language.NewSet(`what who how why where which can could do does did are is am be been have has to the a an of for with in by
+at i we me my us here there and or else also really actually all any some not just bot robot machine human person people ai assistant chatbot program software model
+real alive name called good best get started start begin use using help assist sort sorts kind kinds type types task tasks question questions request requests
+job purpose ask try able capable capability capabilities feature features function functions skill skills offer made built created developed trained
+company special possible limit limits limitations speak language languages tool app chat from live old work`)},
+	{language.NewSet("du dich dir"), language.NewSet("was wer wie kannst weißt weisst bist heißt tun machen helfen mir mich für ich alles eigentlich hier fragen stellen denn ein eine roboter mensch programm von gemacht hat kann welche aufgaben")},
+	{language.NewSet("je jij jou u"), language.NewSet("wat wie hoe kun kan kunt ben bent heet doen helpen mij me voor ik allemaal vragen stellen hier een robot mens programma weet gemaakt heeft eigenlijk welke taken")},
+	{language.NewSet("tu vous toi"), language.NewSet("que quoi qu est ce qui es êtes sais savez peux pouvez faire aider m me nous comment marches fonctionnes appelles t pour moi je te poser quelles quel questions un une robot humain programme bien exactement")},
+	{language.NewSet("tú puedes sabes eres llamas funcionas usted"), language.NewSet("qué que quién quien cómo como te hacer ayudarme ayudar por para mí mi me un una robot humano programa puedo preguntarte preguntar tu nombre es cuál")},
+}
+
+// asksYou reports whether a text asks us, and has no subject but us.
+func asksYou(text string) bool {
+	words := strings.Fields(text)
+	if len(words) < 2 || !askingUs[words[0]] {
+		return false
+	}
+	for _, a := range addresses {
+		other := slices.ContainsFunc(words, func(w string) bool { return !a.you[w] && !a.others[w] })
+		if !other && hasAny(words, a.you) {
+			return true
+		}
+	}
+	return false
+}
+
+// askingUs are words that begin a question about us.
+var askingUs = language.Union(language.QuestionWords, language.NewSet(`are is do does have can was wer wie welche bist kannst wat hoe welke ben kun kan
+que quoi qu qui comment tu es sais peux quelles quel qué quién quien cómo como puedes eres sabes cuál`))
+
 // isAboutUs reports whether the words are a question about us, also behind "can you tell
 // me" and before "for me, please".
 func isAboutUs(text string) bool {
 	for {
-		if core := text[len(leadsIn.FindString(text)):]; questionsAboutUs[text] || questionsAboutUs[core] || aboutUs.MatchString(text) || aboutUs.MatchString(core) {
+		if core := text[len(leadsIn.FindString(text)):]; questionsAboutUs[text] || questionsAboutUs[core] || aboutUs.MatchString(text) || aboutUs.MatchString(core) || asksYou(core) {
 			return true
 		}
 		end := endsWith.FindStringIndex(text)

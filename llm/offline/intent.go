@@ -77,11 +77,17 @@ var isThere = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |no
 // else's duty: "can breaches of the NDA be fined?", "do we have to audit Contoso?".
 var aboutWork = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:(?:is|are|was|were|can|could|do|does|did|will|would|may|must|shall|should) (?:(?:an?|any|the|all|our|data|serious|repeated|yearly|annual|internal|external) )*(?:breach(?:es)?|violations?|differences?|summar(?:y|ies)|audits?|reviews?)\b|(?:do|does|did|must|may|should|shall|has|have|had) (?:i|we|they|any\w+|some\w+|every\w+|nobody|(?:the |our |an? )?\w+) (?:have to |need to |got to |also |ever )*(?:audit|check|review|verify|examine|inspect)\b)`)
 
+// whatNoun matches "what summary of …", a question for it.
+var whatNoun = regexp.MustCompile(`(?i)^(?:and |so |but )?what (?:kind of )?(?:summar(?:y|ies)|overviews?|audits?|reviews?|checks?|violations?|breach(?:es)?)\b`)
+
 // asksWhetherBroken matches "is that a breach of …", which asks for an audit.
 var asksWhetherBroken = regexp.MustCompile(`(?i)\b(?:this|that|it|these|those) (?:a )?(?:breach|violation)|\bagainst\b`)
 
 // asksForFact reports whether a question asks for a fact, whatever its subject is called.
 func asksForFact(text string) bool {
+	if whatNoun.MatchString(text) {
+		return true
+	}
 	if aboutWork.MatchString(text) && !asksWhetherBroken.MatchString(text) {
 		return true
 	}

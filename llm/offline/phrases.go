@@ -500,7 +500,7 @@ func (r *reader) phrase(p phrase) {
 	for _, a := range r.ages { // "the latest version of the contract"
 		age = cmp.Or(age, a)
 	}
-	if len(fit) > 1 && age != 0 && !p.plural {
+	if len(fit) > 1 && age != 0 && (!p.plural || pluralTitles(fit)) {
 		fit = oldestOrNewest(fit, age)
 	}
 	switch {
@@ -515,7 +515,7 @@ func (r *reader) phrase(p phrase) {
 		if len(fit) <= most {
 			add(fit, false)
 		}
-	case p.plural && len(fit) <= most, p.two, r.compare && len(fit) == 2:
+	case p.plural && !pluralTitles(fit) && len(fit) <= most, p.two, r.compare && len(fit) == 2:
 		add(fit, true)
 	case p.definite && len(r.mentionedBefore(fit)) > 0: // "that circular": the one mentioned before
 		m.earlier = true
@@ -524,6 +524,14 @@ func (r *reader) phrase(p phrase) {
 	default:
 		add(fit, false)
 	}
+}
+
+// pluralTitles reports whether the titles themselves have their noun in the plural: "the
+// car park rules" may be one document.
+func pluralTitles(fit []title) bool {
+	return !slices.ContainsFunc(fit, func(t title) bool {
+		return !slices.ContainsFunc(t.tokens, func(x language.Token) bool { return nounGroups[x.Stem] != "" && strings.HasSuffix(x.Raw, "s") })
+	})
 }
 
 // ofLoneVersions are those of a year or version that stands alone: "between 2024 and 2025 in
@@ -604,7 +612,7 @@ func (r *reader) findVersions() {
 		if before > 0 && r.words[before].Raw == "the" {
 			before--
 		}
-		joined := before >= 0 && joining[r.words[before].Raw] || v+1 < len(r.words) && joining[r.words[v+1].Raw]
+		joined := before >= 0 && (joining[r.words[before].Raw] || r.words[before].Version) || v+1 < len(r.words) && joining[r.words[v+1].Raw]
 		if len(r.found) > 0 && !one && !joined {
 			continue
 		}
@@ -617,6 +625,9 @@ func (r *reader) findVersions() {
 			}
 		}
 		if len(fit) == 1 && !r.isFound(fit[0].Document) {
+			if r.compare && len(r.found) == 0 && len(r.recent) > 0 { // "compare with v2": the one spoken of
+				r.found = append(r.found, mention{from: 0, end: 0, docs: r.recent[:1], sure: true, earlier: true})
+			}
 			r.found = append(r.found, mention{from: v, end: v + 1, docs: []llm.Document{fit[0].Document}, sure: true})
 		}
 	}
