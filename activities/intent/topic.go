@@ -53,7 +53,7 @@ func AsksOfTopic(message string, names []string) bool {
 // no document: "is there a difference between day and night pay?".
 func ComparesSubjects(message string) bool {
 	words := language.Words(language.Commands(message))
-	if len(words) == 0 || !questionWords[words[0]] || hasAny(words, language.TitleNouns) || hasAny(words, language.Pointing) || hasAny(words, language.NewSet("two versus vs compare")) {
+	if len(words) == 0 || !questionWords[words[0]] || hasAny(words, language.TitleNouns) || hasAny(words, language.Pointing) || hasAny(words, language.NewSet("two versus vs compare")) || slices.ContainsFunc(words, language.IsYearOrVersion) {
 		return false
 	}
 	return len(SubjectWords(message)) > 2

@@ -108,7 +108,7 @@ func classify(text string, f llm.Facts) llm.Intent {
 	if sameAgain.MatchString(text) || len(f.Recent) > 0 && onlyForm.MatchString(text) { // the message before says what
 		return uncertain(text, f)
 	}
-	if len(f.Recent) > 0 && (ellipsis.MatchString(text) || wh && hasNoSubject(text) && !asksForSummary(text) && !compareVerb.MatchString(text)) {
+	if len(f.Recent) > 0 && (ellipsis.MatchString(text) || wh && hasNoSubject(text) && !continues.MatchString(text) && !asksForSummary(text) && !compareVerb.MatchString(text)) {
 		return certain(chat.Inquire, "asks on about what was said")
 	}
 	switch {

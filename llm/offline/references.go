@@ -207,7 +207,7 @@ func resolveIn(text string, f llm.Facts) llm.DocResolution {
 		mentions = append(slices.Clone(mentions), refs...)
 		slices.SortStableFunc(mentions, func(a, b mention) int { return a.from - b.from })
 	}
-	if len(mentions)+len(out.UnresolvedNames) == 0 && len(f.Explicit) == 0 && (goesOn(text) || asksOnAfterSummary(text, f)) { // "and weekends?"
+	if len(mentions)+len(out.UnresolvedNames) == 0 && len(f.Explicit) == 0 && goesOn(text) { // "and weekends?"
 		mentions = append(mentions, r.lastSubject(f.Recent)...)
 	}
 	if r.compare {
@@ -249,22 +249,6 @@ func goesOn(text string) bool {
 	words := len(strings.Fields(text))
 	return words <= short && (continues.MatchString(text) || onlyForm.MatchString(text) || ellipsis.MatchString(text)) ||
 		words <= 2 && strings.HasSuffix(text, "?") // "meals?"
-}
-
-// asksOnAfterSummary reports whether a short question follows the summary of documents
-// and names none: it is about these first.
-func asksOnAfterSummary(text string, f llm.Facts) bool {
-	const short = 8 // words
-	if f.Action != "" && f.Action != chat.Inquire || len(strings.Fields(text)) > short || !question.MatchString(text) {
-		return false
-	}
-	for i := len(f.Recent) - 1; i >= 0; i-- {
-		if f.Recent[i].Role == llm.User {
-			before := classify(normalized(instructionOf(f.Recent[i].Text)), llm.Facts{Message: f.Recent[i].Text})
-			return before.Action == chat.Summarize && before.Confidence == chat.High && !before.MultiAction
-		}
-	}
-	return false
 }
 
 // lastSubject are the documents of the last message in which the person named some.
