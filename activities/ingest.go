@@ -93,8 +93,8 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 	if a.Model.Info().Embedding == "" || len(chunks) == 0 {
 		return nil, nil
 	}
-	tokens := 0
-	defer func() { a.spend(ctx, r, tokens) }()
+	ctx, meter := llm.Metered(ctx)
+	defer func() { a.spend(ctx, r, meter.Usage(a.Model.Info().Embedding)) }()
 	vectors := make([][]float32, 0, len(chunks))
 	for from := 0; from < len(chunks); from += embedBatch {
 		batch := chunks[from:min(from+embedBatch, len(chunks))]
@@ -104,7 +104,7 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 		}
 		some, err := a.Model.Embed(ctx, texts)
 		if err == nil {
-			tokens += estimate(texts)
+			llm.CountEmbedded(ctx, texts)
 		}
 		var refused *llm.Error
 		switch {
@@ -123,23 +123,14 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 	return vectors, nil
 }
 
-// spend counts what embedding has cost against the daily budget. Providers do not say
-// how many tokens embedding takes, so they are estimated. Best effort.
-func (a *Activities) spend(ctx context.Context, r IngestRequest, tokens int) {
-	if tokens == 0 {
+// spend counts what embedding has cost against the daily budget. Best effort.
+func (a *Activities) spend(ctx context.Context, r IngestRequest, used chat.Usage) {
+	if used == (chat.Usage{}) {
 		return
 	}
-	cost := llm.DefaultPrices().Cost(a.Model.Info().Embedding, tokens, 0)
-	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(tokens), CostUSD: cost}, a.now()); err != nil {
+	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, a.now()); err != nil {
 		a.log().Warn("counting the cost of embedding failed", "document", r.DocID, "error", err)
 	}
-}
-
-func estimate(texts []string) (tokens int) {
-	for _, text := range texts {
-		tokens += llm.EstimateTokens(text)
-	}
-	return tokens
 }
 
 // progress stores the percentage that the page shows. Best effort.

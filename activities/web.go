@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -101,5 +102,5 @@ func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 	if err != nil {
 		return WebResult{}, err
 	}
-	return WebResult{Results: len(pages), Empty: len(pages) == 0}, a.putTexts(ctx, ref, db.Text{Key: chat.TextWebResults, Text: string(kept)})
+	return WebResult{Results: len(pages), Empty: len(pages) == 0, Usage: chat.Usage{CostUSD: tools.WebSearchUSD}}, a.putTexts(ctx, ref, db.Text{Key: chat.TextWebResults, Text: string(kept)})
 }

@@ -96,6 +96,9 @@ func (s *Searcher) vectorHits(ctx context.Context, owner, query string, docIDs [
 	if errors.Is(err, llm.ErrNoEmbeddings) {
 		return nil
 	}
+	if err == nil {
+		llm.CountEmbedded(ctx, []string{query})
+	}
 	var hits []chat.Hit
 	if err == nil && len(vectors) == 1 {
 		hits, err = s.Store.SearchVector(ctx, owner, vectors[0], docIDs, k)

@@ -18,6 +18,10 @@ import (
 // TavilyURL is the service's own address.
 const TavilyURL = "https://api.tavily.com"
 
+// WebSearchUSD is the list price of a search (November 2026: a basic search is one
+// credit). It counts against the daily budget.
+const WebSearchUSD = 0.008
+
 // Limits of one search.
 const (
 	MaxWebHits    = 5
