@@ -86,6 +86,7 @@ type Queries interface {
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
+	PruneAudit(ctx context.Context, arg PruneAuditParams) (int64, error)
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
@@ -740,6 +741,11 @@ type ProcessingDocumentsRow struct {
 type ProfileRow struct {
 	Industry string
 	Location string
+}
+
+type PruneAuditParams struct {
+	BeforeAt int64
+	MaxRows  int64
 }
 
 type PutCancelParams struct {

@@ -309,6 +309,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneAttachmentsStmt, err = db.PrepareContext(ctx, pruneAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneAttachments: %w", err)
 	}
+	if q.pruneAuditStmt, err = db.PrepareContext(ctx, pruneAudit); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneAudit: %w", err)
+	}
 	if q.pruneCancelsStmt, err = db.PrepareContext(ctx, pruneCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCancels: %w", err)
 	}
@@ -951,6 +954,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.pruneAuditStmt != nil {
+		if cerr := q.pruneAuditStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneAuditStmt: %w", cerr)
+		}
+	}
 	if q.pruneCancelsStmt != nil {
 		if cerr := q.pruneCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneCancelsStmt: %w", cerr)
@@ -1355,6 +1363,7 @@ type Queries struct {
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
+	pruneAuditStmt                *sql.Stmt
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
@@ -1510,6 +1519,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneAuditStmt:                q.pruneAuditStmt,
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,

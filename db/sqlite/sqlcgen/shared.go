@@ -90,6 +90,7 @@ type (
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow
+	PruneAuditParams                = sqlcgen.PruneAuditParams
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
