@@ -38,8 +38,8 @@ func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
 	return a.endError(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
-// ingestMemory is how many bytes of memory an ingest takes for one of its upload: the
-// upload, its text as runes, the chunks, what is sent to the database, and what the
+// ingestMemory is how many bytes of memory an ingest takes for one of its upload, or of
+// its text where that is longer: the upload, its text as runes, the chunks, what is sent to the database, and what the
 // collector has not freed yet.
 const ingestMemory = 14
 
@@ -48,26 +48,17 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	release, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
-	if err != nil {
-		return err
-	}
+	text, release, err := a.readText(ctx, r, known)
 	defer release()
-	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
-	if err != nil {
-		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
-	}
-	if doc.Status != chat.DocProcessing {
-		return nil
-	}
-	text, err := a.DocumentTypes.Text(ctx, doc.Format, raw)
 	var unreadable *extract.Unreadable
-	if errors.As(err, &unreadable) {
+	switch {
+	case errors.As(err, &unreadable):
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
 		return ignoreNotFound(a.Store.FailDocument(ctx, r.Owner, r.DocID, unreadable.Reason))
-	}
-	if err != nil {
-		return err
+	case errors.Is(err, errIngested):
+		return nil
+	case err != nil:
+		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	a.progress(ctx, r, readDone)
 	chunks := chunk.ForDocument(r.DocID, text)
@@ -77,6 +68,53 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 		return err
 	}
 	return ignoreNotFound(a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, vectors))
+}
+
+// errIngested: the document needs no more processing.
+var errIngested = errors.New("the document is not processing")
+
+// growing bounds how many documents of types that unpack are between their first memory
+// and the memory for their text. They wait for this before they have any memory, so that
+// none holds memory that another one waits for.
+var growing = make(chan struct{}, 2)
+
+// readText reads a document's text within IngestMemory; call release when it is
+// processed, also after an error. A small file may have much text (PDF and Office files
+// are compressed), so what is not plain text acquires again by the size of its text.
+func (a *Activities) readText(ctx context.Context, r IngestRequest, known chat.Document) (text string, release func(), err error) {
+	release = func() {}
+	if a.DocumentTypes.Binary(known.Format) {
+		select {
+		case growing <- struct{}{}:
+			defer func() { <-growing }()
+		case <-ctx.Done():
+			return "", release, ctx.Err()
+		}
+	}
+	free, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
+	if err != nil {
+		return "", release, err
+	}
+	release = free
+	if text, err = a.extractText(ctx, r); err != nil || int64(len(text)) <= known.Bytes || !a.DocumentTypes.Binary(known.Format) {
+		return text, release, err
+	}
+	release()
+	if free, err = a.IngestMemory.Acquire(ctx, ingestMemory*int64(len(text))); err != nil {
+		return "", func() {}, err
+	}
+	return text, free, nil
+}
+
+func (a *Activities) extractText(ctx context.Context, r IngestRequest) (string, error) {
+	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
+	if err != nil {
+		return "", err
+	}
+	if doc.Status != chat.DocProcessing {
+		return "", errIngested
+	}
+	return a.DocumentTypes.Text(ctx, doc.Format, raw)
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.

@@ -19,13 +19,41 @@ import (
 const bombSize = 512 << 20
 
 // parts of the documents that are read from zip files.
-var zipped = map[string]string{"docx": "word/document.xml", "xlsx": "xl/worksheets/sheet1.xml", "pptx": "ppt/slides/slide1.xml"}
+var zipped = map[string]string{"docx": "word/document.xml", "xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}
+
+// mainTypes are how such a document names its main part.
+var mainTypes = map[string]string{
+	"word/document.xml":    "wordprocessingml.document.main+xml",
+	"xl/workbook.xml":      "spreadsheetml.sheet.main+xml",
+	"ppt/presentation.xml": "presentationml.presentation.main+xml",
+}
+
+// begin writes what makes a zip file an Office file.
+func begin(z *zip.Writer, part string) error {
+	for name, content := range map[string]string{
+		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/` + part +
+			`" ContentType="application/vnd.openxmlformats-officedocument.` + mainTypes[part] + `"/></Types>`,
+		"_rels/.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="` + part + `"/></Relationships>`,
+	} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // bomb is a zip file whose part unpacks to bombSize bytes.
 func bomb(part string) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
+	if err := begin(z, part); err != nil {
+		return nil, err
+	}
 	w, err := z.Create(part)
 	if err != nil {
 		return nil, err
@@ -49,6 +77,9 @@ func laughs(part string) ([]byte, error) {
 	xml.WriteString(`]><x>&a20;&f;</x>`)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
+	if err := begin(z, part); err != nil {
+		return nil, err
+	}
 	w, err := z.Create(part)
 	if err == nil {
 		_, err = io.WriteString(w, xml.String())
