@@ -21,8 +21,8 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // atOnce is how many requests an attack sends at the same time.
