@@ -18,10 +18,11 @@ import (
 // A Source returns an *Error for what went wrong there.
 type Source interface {
 	Type() chat.SourceType
-	// Look reads what is known about a document before its content is downloaded.
-	Look(ctx context.Context, link links.Link) (Remote, error)
+	// Look reads what is known about a document before its content is downloaded. owner
+	// is who imports it.
+	Look(ctx context.Context, owner string, link links.Link) (Remote, error)
 	// Fetch downloads the content. It stops after limit bytes with TooLarge.
-	Fetch(ctx context.Context, r Remote, limit int64) (Content, error)
+	Fetch(ctx context.Context, owner string, r Remote, limit int64) (Content, error)
 }
 
 // Remote is a document at its source.
@@ -80,14 +81,14 @@ func (i *Importer) source(t chat.SourceType) (Source, error) {
 
 // Look reads what is known about the document behind a link, and refuses one that is
 // too large. Its error is an *Error.
-func (i *Importer) Look(ctx context.Context, link links.Link) (Remote, error) {
+func (i *Importer) Look(ctx context.Context, owner string, link links.Link) (Remote, error) {
 	s, err := i.source(link.Source)
 	if err != nil {
 		return Remote{}, err
 	}
 	ctx, cancel := withTimeout(ctx, i.LookTimeout, defaultLookTimeout)
 	defer cancel()
-	r, err := s.Look(ctx, link)
+	r, err := s.Look(ctx, owner, link)
 	if err != nil {
 		return Remote{}, asError(ctx, link.Source, err)
 	}
@@ -99,14 +100,14 @@ func (i *Importer) Look(ctx context.Context, link links.Link) (Remote, error) {
 }
 
 // Fetch downloads a document that Look has found. Its error is an *Error.
-func (i *Importer) Fetch(ctx context.Context, r Remote) (Document, error) {
+func (i *Importer) Fetch(ctx context.Context, owner string, r Remote) (Document, error) {
 	s, err := i.source(r.Source)
 	if err != nil {
 		return Document{}, err
 	}
 	ctx, cancel := withTimeout(ctx, i.FetchTimeout, defaultFetchTimeout)
 	defer cancel()
-	c, err := s.Fetch(ctx, r, i.MaxBytes)
+	c, err := s.Fetch(ctx, owner, r, i.MaxBytes)
 	if err != nil {
 		return Document{}, asError(ctx, r.Source, err)
 	}
