@@ -63,11 +63,16 @@ type Importer struct {
 	MaxBytes int64
 	// LookTimeout and FetchTimeout bound one try; 0: the defaults.
 	LookTimeout, FetchTimeout time.Duration
+	// RetryBudget bounds the retries of a step: none starts later than this after the
+	// first failure. 0: the default.
+	RetryBudget time.Duration
 }
 
 const (
 	defaultLookTimeout  = 15 * time.Second
 	defaultFetchTimeout = 5 * time.Minute
+	// defaultRetryBudget leaves a chat, which waits 30 s, the time to say why it failed.
+	defaultRetryBudget = 12 * time.Second
 )
 
 func (i *Importer) source(t chat.SourceType) (Source, error) {
@@ -124,3 +129,9 @@ func withTimeout(ctx context.Context, set, standard time.Duration) (context.Cont
 	}
 	return context.WithTimeoutCause(ctx, set, errTimeout)
 }
+
+// Title is the title that a document gets when its source knows its name.
+func (i *Importer) Title(r Remote) string { return title(r.Name, r.URL, i.Types) }
+
+// Budget is the RetryBudget, or its default.
+func (i *Importer) Budget() time.Duration { return cmp.Or(i.RetryBudget, defaultRetryBudget) }
