@@ -60,6 +60,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditEntriesStmt, err = db.PrepareContext(ctx, auditEntries); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditEntries: %w", err)
 	}
+	if q.boardStmt, err = db.PrepareContext(ctx, board); err != nil {
+		return nil, fmt.Errorf("error preparing query Board: %w", err)
+	}
+	if q.boardSizeStmt, err = db.PrepareContext(ctx, boardSize); err != nil {
+		return nil, fmt.Errorf("error preparing query BoardSize: %w", err)
+	}
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
 	}
@@ -74,6 +80,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.clearAttachmentAddressesStmt, err = db.PrepareContext(ctx, clearAttachmentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearAttachmentAddresses: %w", err)
+	}
+	if q.clearBoardAddressesStmt, err = db.PrepareContext(ctx, clearBoardAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearBoardAddresses: %w", err)
 	}
 	if q.clearDocumentAddressesStmt, err = db.PrepareContext(ctx, clearDocumentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearDocumentAddresses: %w", err)
@@ -123,6 +132,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countedStmt, err = db.PrepareContext(ctx, counted); err != nil {
 		return nil, fmt.Errorf("error preparing query Counted: %w", err)
 	}
+	if q.deleteBoardStmt, err = db.PrepareContext(ctx, deleteBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteBoard: %w", err)
+	}
 	if q.deleteConversationStmt, err = db.PrepareContext(ctx, deleteConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConversation: %w", err)
 	}
@@ -155,6 +167,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserAttachmentsStmt, err = db.PrepareContext(ctx, deleteUserAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserAttachments: %w", err)
+	}
+	if q.deleteUserBoardsStmt, err = db.PrepareContext(ctx, deleteUserBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserBoards: %w", err)
 	}
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
@@ -246,6 +261,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
 	}
+	if q.insertBoardStmt, err = db.PrepareContext(ctx, insertBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertBoard: %w", err)
+	}
 	if q.insertChunkStmt, err = db.PrepareContext(ctx, insertChunk); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertChunk: %w", err)
 	}
@@ -287,6 +305,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
+	}
+	if q.listBoardsStmt, err = db.PrepareContext(ctx, listBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query ListBoards: %w", err)
 	}
 	if q.listConversationsStmt, err = db.PrepareContext(ctx, listConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query ListConversations: %w", err)
@@ -333,6 +354,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneAttachmentsStmt, err = db.PrepareContext(ctx, pruneAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneAttachments: %w", err)
 	}
+	if q.pruneBoardsStmt, err = db.PrepareContext(ctx, pruneBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneBoards: %w", err)
+	}
 	if q.pruneCancelsStmt, err = db.PrepareContext(ctx, pruneCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCancels: %w", err)
 	}
@@ -347,6 +371,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
+	}
+	if q.putBoardStmt, err = db.PrepareContext(ctx, putBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query PutBoard: %w", err)
 	}
 	if q.putCancelStmt, err = db.PrepareContext(ctx, putCancel); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCancel: %w", err)
@@ -383,6 +410,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.repoVersionStmt, err = db.PrepareContext(ctx, repoVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query RepoVersion: %w", err)
+	}
+	if q.restoreBoardStmt, err = db.PrepareContext(ctx, restoreBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query RestoreBoard: %w", err)
 	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
@@ -563,6 +593,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditEntriesStmt: %w", cerr)
 		}
 	}
+	if q.boardStmt != nil {
+		if cerr := q.boardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boardStmt: %w", cerr)
+		}
+	}
+	if q.boardSizeStmt != nil {
+		if cerr := q.boardSizeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boardSizeStmt: %w", cerr)
+		}
+	}
 	if q.branchMessagesStmt != nil {
 		if cerr := q.branchMessagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing branchMessagesStmt: %w", cerr)
@@ -586,6 +626,11 @@ func (q *Queries) Close() error {
 	if q.clearAttachmentAddressesStmt != nil {
 		if cerr := q.clearAttachmentAddressesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearAttachmentAddressesStmt: %w", cerr)
+		}
+	}
+	if q.clearBoardAddressesStmt != nil {
+		if cerr := q.clearBoardAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearBoardAddressesStmt: %w", cerr)
 		}
 	}
 	if q.clearDocumentAddressesStmt != nil {
@@ -668,6 +713,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countedStmt: %w", cerr)
 		}
 	}
+	if q.deleteBoardStmt != nil {
+		if cerr := q.deleteBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteBoardStmt: %w", cerr)
+		}
+	}
 	if q.deleteConversationStmt != nil {
 		if cerr := q.deleteConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteConversationStmt: %w", cerr)
@@ -721,6 +771,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserAttachmentsStmt != nil {
 		if cerr := q.deleteUserAttachmentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserBoardsStmt != nil {
+		if cerr := q.deleteUserBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserBoardsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserCancelsStmt != nil {
@@ -873,6 +928,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertAttachmentStmt: %w", cerr)
 		}
 	}
+	if q.insertBoardStmt != nil {
+		if cerr := q.insertBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertBoardStmt: %w", cerr)
+		}
+	}
 	if q.insertChunkStmt != nil {
 		if cerr := q.insertChunkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertChunkStmt: %w", cerr)
@@ -941,6 +1001,11 @@ func (q *Queries) Close() error {
 	if q.lastPlaceStmt != nil {
 		if cerr := q.lastPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
+		}
+	}
+	if q.listBoardsStmt != nil {
+		if cerr := q.listBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listBoardsStmt: %w", cerr)
 		}
 	}
 	if q.listConversationsStmt != nil {
@@ -1018,6 +1083,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.pruneBoardsStmt != nil {
+		if cerr := q.pruneBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneBoardsStmt: %w", cerr)
+		}
+	}
 	if q.pruneCancelsStmt != nil {
 		if cerr := q.pruneCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneCancelsStmt: %w", cerr)
@@ -1041,6 +1111,11 @@ func (q *Queries) Close() error {
 	if q.publishEditionStmt != nil {
 		if cerr := q.publishEditionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing publishEditionStmt: %w", cerr)
+		}
+	}
+	if q.putBoardStmt != nil {
+		if cerr := q.putBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putBoardStmt: %w", cerr)
 		}
 	}
 	if q.putCancelStmt != nil {
@@ -1101,6 +1176,11 @@ func (q *Queries) Close() error {
 	if q.repoVersionStmt != nil {
 		if cerr := q.repoVersionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing repoVersionStmt: %w", cerr)
+		}
+	}
+	if q.restoreBoardStmt != nil {
+		if cerr := q.restoreBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing restoreBoardStmt: %w", cerr)
 		}
 	}
 	if q.saveDraftStmt != nil {
@@ -1344,11 +1424,14 @@ type Queries struct {
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
 	auditEntriesStmt              *sql.Stmt
+	boardStmt                     *sql.Stmt
+	boardSizeStmt                 *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
 	busyThreadsStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
 	chunksByKeyStmt               *sql.Stmt
 	clearAttachmentAddressesStmt  *sql.Stmt
+	clearBoardAddressesStmt       *sql.Stmt
 	clearDocumentAddressesStmt    *sql.Stmt
 	clearImportsAddressStmt       *sql.Stmt
 	clearOwnerOfDeletedStmt       *sql.Stmt
@@ -1365,6 +1448,7 @@ type Queries struct {
 	countOpenTurnsStmt            *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
+	deleteBoardStmt               *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
@@ -1376,6 +1460,7 @@ type Queries struct {
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
 	deleteUserAttachmentsStmt     *sql.Stmt
+	deleteUserBoardsStmt          *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
 	deleteUserImportsStmt         *sql.Stmt
@@ -1406,6 +1491,7 @@ type Queries struct {
 	importByIDStmt                *sql.Stmt
 	importedDocumentStmt          *sql.Stmt
 	insertAttachmentStmt          *sql.Stmt
+	insertBoardStmt               *sql.Stmt
 	insertChunkStmt               *sql.Stmt
 	insertConversationStmt        *sql.Stmt
 	insertDocumentStmt            *sql.Stmt
@@ -1420,6 +1506,7 @@ type Queries struct {
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
+	listBoardsStmt                *sql.Stmt
 	listConversationsStmt         *sql.Stmt
 	listDocumentsStmt             *sql.Stmt
 	listImportsStmt               *sql.Stmt
@@ -1435,11 +1522,13 @@ type Queries struct {
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
+	pruneBoardsStmt               *sql.Stmt
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
 	pruneSpendingStmt             *sql.Stmt
 	publishEditionStmt            *sql.Stmt
+	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
@@ -1452,6 +1541,7 @@ type Queries struct {
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
+	restoreBoardStmt              *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
@@ -1508,11 +1598,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
 		auditEntriesStmt:              q.auditEntriesStmt,
+		boardStmt:                     q.boardStmt,
+		boardSizeStmt:                 q.boardSizeStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
 		busyThreadsStmt:               q.busyThreadsStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
 		chunksByKeyStmt:               q.chunksByKeyStmt,
 		clearAttachmentAddressesStmt:  q.clearAttachmentAddressesStmt,
+		clearBoardAddressesStmt:       q.clearBoardAddressesStmt,
 		clearDocumentAddressesStmt:    q.clearDocumentAddressesStmt,
 		clearImportsAddressStmt:       q.clearImportsAddressStmt,
 		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
@@ -1529,6 +1622,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
+		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
@@ -1540,6 +1634,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
+		deleteUserBoardsStmt:          q.deleteUserBoardsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
 		deleteUserImportsStmt:         q.deleteUserImportsStmt,
@@ -1570,6 +1665,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		importByIDStmt:                q.importByIDStmt,
 		importedDocumentStmt:          q.importedDocumentStmt,
 		insertAttachmentStmt:          q.insertAttachmentStmt,
+		insertBoardStmt:               q.insertBoardStmt,
 		insertChunkStmt:               q.insertChunkStmt,
 		insertConversationStmt:        q.insertConversationStmt,
 		insertDocumentStmt:            q.insertDocumentStmt,
@@ -1584,6 +1680,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
+		listBoardsStmt:                q.listBoardsStmt,
 		listConversationsStmt:         q.listConversationsStmt,
 		listDocumentsStmt:             q.listDocumentsStmt,
 		listImportsStmt:               q.listImportsStmt,
@@ -1599,11 +1696,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneBoardsStmt:               q.pruneBoardsStmt,
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
 		pruneSpendingStmt:             q.pruneSpendingStmt,
 		publishEditionStmt:            q.publishEditionStmt,
+		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
@@ -1616,6 +1715,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
+		restoreBoardStmt:              q.restoreBoardStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
