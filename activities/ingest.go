@@ -134,7 +134,7 @@ func (a *Activities) spend(ctx context.Context, r IngestRequest, tokens int) {
 	if tokens == 0 {
 		return
 	}
-	cost := llm.DefaultPrices().Cost(a.Model.Info().Embedding, tokens, 0)
+	cost := a.Prices.Cost(a.Model.Info().Embedding, tokens, 0)
 	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(tokens), CostUSD: cost}, a.now()); err != nil {
 		a.log().Warn("counting the cost of embedding failed", "document", r.DocID, "error", err)
 	}

@@ -29,6 +29,7 @@ var IntentSchema = Schema{
 "multi_action_detected":{"type":"boolean","description":"true when two different actions are asked for at once"},
 "actions":{"type":"array","items":{"type":"string","enum":["summarize","inquire","compare","audit","talk"]},"description":"every action that may be meant, the likeliest first"},
 "reasoning":{"type":"string"}}}`),
+	Optional: []string{"enable_web_search", "multi_action_detected", "actions", "reasoning"},
 }
 
 // DocResolution is the structured answer of the document resolver.
@@ -52,6 +53,7 @@ var DocResolutionSchema = Schema{
 "inference_confidence":{"type":"string","enum":["high","medium","low"]},
 "has_implicit_refs":{"type":"boolean","description":"true when the message refers to documents by pronoun or description"},
 "reasoning":{"type":"string"}}}`),
+	Optional: []string{"unresolved_names", "has_implicit_refs", "reasoning"},
 }
 
 // WebQuery is the structured answer with the query of a web search.

@@ -75,7 +75,7 @@ const remains = `What remains:
 - in the database file and its index, freed space until it is written over; backups of it;
 - logs, which hold ids but no message text, and traces, if they are sent anywhere;
 - what was sent to providers of models and web search;
-- the user's account with the identity provider: whoever signs in again begins anew.
+- the user's account with the identity provider: after the next sign-in it is an empty account.
 `
 
 func describeData(d db.UserData) string {

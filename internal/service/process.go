@@ -246,6 +246,10 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	threads := &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace}
+	prices, err := cfg.PriceTable()
+	if err != nil {
+		return err
+	}
 	_, ingestMemory := cfg.IngestMemory()
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
@@ -253,6 +257,8 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Bus:           p.parts.Bus,
 		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:           search,
+		Prices:        prices,
+		HistoryTokens: cfg.HistoryTokens,
 		Tools:         p.toolBox(counts, threads),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),

@@ -16,12 +16,12 @@ import (
 // shows the model its mistake.
 func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
 	var total chat.Usage
-	s, err := c.schemas.get(schema)
+	s, err := compile(schema)
 	if err != nil {
 		return total, err
 	}
 	to := c.target(r.Task, true)
-	to.images = pictures(r.Messages)
+	to.images, to.prompt = pictures(r.Messages), llm.EstimatePrompt(r.Messages)
 	messages := r.Messages
 	for range 2 {
 		text, usage, err := c.ask(ctx, to, r, messages, s)

@@ -2,6 +2,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -39,6 +40,8 @@ type Config struct {
 	OpenAIKey        string // for an OpenAI image model next to another chat provider
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
+	Vision           string          // "on" or "off"; empty: pictures are tried
+	ContextTokens    int             // of a prompt and its answer; 0: the provider's default
 	Prices           *llm.PriceTable // nil: the embedded table
 	HTTPClient       *http.Client    // nil: a client of its own
 }
@@ -54,6 +57,7 @@ type defaults struct {
 	signatures  bool // it requires a signature in the tool calls it made
 	paints      bool // it has an images endpoint
 	maxTokens   int  // it requires a limit in every request
+	context     int  // tokens of a prompt and its answer by default; 0: no need to bound prompts
 }
 
 var providers = map[string]defaults{
@@ -71,7 +75,7 @@ var providers = map[string]defaults{
 	},
 	Ollama: {
 		baseURL: "http://127.0.0.1:11434/v1", keyVariable: "LLM_API_KEY", keyless: true,
-		name: "qwen3", nameStrong: "qwen3", paints: true,
+		name: "qwen3", nameStrong: "qwen3", paints: true, context: 4096,
 	},
 	OpenAICompatible: {keyVariable: "LLM_API_KEY", keyless: true, paints: true},
 }
@@ -125,6 +129,8 @@ func New(cfg Config) (llm.Model, error) {
 		FirstByteTimeout: cfg.FirstByteTimeout,
 		Timeout:          cfg.Timeout,
 		Prices:           cfg.Prices,
+		Vision:           cfg.Vision,
+		ContextTokens:    cmp.Or(cfg.ContextTokens, d.context),
 		HTTPClient:       cfg.HTTPClient,
 	}
 	paints := settings

@@ -110,6 +110,7 @@ type Queries interface {
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
+	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
@@ -127,6 +128,8 @@ type Queries interface {
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
 	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
+	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
+	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
 	Turn(ctx context.Context, arg TurnParams) (Turn, error)
@@ -973,6 +976,13 @@ type PutRepoParams struct {
 	Address  string
 }
 
+type PutSummaryParams struct {
+	Text      string
+	CreatedAt int64
+	TurnID    string
+	Owner     string
+}
+
 type RawParams struct {
 	DocID string
 	Owner string
@@ -1122,6 +1132,23 @@ type StoredThreadsRow struct {
 	OfOwner     int64
 	OfAddress   int64
 	OfEverybody int64
+}
+
+type SummariesParams struct {
+	Owner    string
+	ThreadID string
+}
+
+type Summary struct {
+	TurnID    string
+	Text      string
+	CreatedAt int64
+}
+
+type SummaryParams struct {
+	Head     string
+	Owner    string
+	ThreadID string
 }
 
 type TextsParams struct {

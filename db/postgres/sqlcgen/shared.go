@@ -109,6 +109,7 @@ type (
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
+	PutSummaryParams                = sqlcgen.PutSummaryParams
 	RawParams                       = sqlcgen.RawParams
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
@@ -133,6 +134,9 @@ type (
 	StoredSetsRow                   = sqlcgen.StoredSetsRow
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
+	SummariesParams                 = sqlcgen.SummariesParams
+	Summary                         = sqlcgen.Summary
+	SummaryParams                   = sqlcgen.SummaryParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
 	TreeParams                      = sqlcgen.TreeParams

@@ -384,6 +384,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putRepoStmt, err = db.PrepareContext(ctx, putRepo); err != nil {
 		return nil, fmt.Errorf("error preparing query PutRepo: %w", err)
 	}
+	if q.putSummaryStmt, err = db.PrepareContext(ctx, putSummary); err != nil {
+		return nil, fmt.Errorf("error preparing query PutSummary: %w", err)
+	}
 	if q.putTextStmt, err = db.PrepareContext(ctx, putText); err != nil {
 		return nil, fmt.Errorf("error preparing query PutText: %w", err)
 	}
@@ -452,6 +455,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.storedThreadsStmt, err = db.PrepareContext(ctx, storedThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query StoredThreads: %w", err)
+	}
+	if q.summariesStmt, err = db.PrepareContext(ctx, summaries); err != nil {
+		return nil, fmt.Errorf("error preparing query Summaries: %w", err)
+	}
+	if q.summaryStmt, err = db.PrepareContext(ctx, summary); err != nil {
+		return nil, fmt.Errorf("error preparing query Summary: %w", err)
 	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
@@ -1133,6 +1142,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putRepoStmt: %w", cerr)
 		}
 	}
+	if q.putSummaryStmt != nil {
+		if cerr := q.putSummaryStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putSummaryStmt: %w", cerr)
+		}
+	}
 	if q.putTextStmt != nil {
 		if cerr := q.putTextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putTextStmt: %w", cerr)
@@ -1246,6 +1260,16 @@ func (q *Queries) Close() error {
 	if q.storedThreadsStmt != nil {
 		if cerr := q.storedThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing storedThreadsStmt: %w", cerr)
+		}
+	}
+	if q.summariesStmt != nil {
+		if cerr := q.summariesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing summariesStmt: %w", cerr)
+		}
+	}
+	if q.summaryStmt != nil {
+		if cerr := q.summaryStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing summaryStmt: %w", cerr)
 		}
 	}
 	if q.textsStmt != nil {
@@ -1532,6 +1556,7 @@ type Queries struct {
 	putCancelStmt                 *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
+	putSummaryStmt                *sql.Stmt
 	putTextStmt                   *sql.Stmt
 	rawStmt                       *sql.Stmt
 	recordDeletedConversationStmt *sql.Stmt
@@ -1555,6 +1580,8 @@ type Queries struct {
 	spentStmt                     *sql.Stmt
 	storedSetsStmt                *sql.Stmt
 	storedThreadsStmt             *sql.Stmt
+	summariesStmt                 *sql.Stmt
+	summaryStmt                   *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
 	turnStmt                      *sql.Stmt
@@ -1706,6 +1733,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putCancelStmt:                 q.putCancelStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
+		putSummaryStmt:                q.putSummaryStmt,
 		putTextStmt:                   q.putTextStmt,
 		rawStmt:                       q.rawStmt,
 		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
@@ -1729,6 +1757,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		spentStmt:                     q.spentStmt,
 		storedSetsStmt:                q.storedSetsStmt,
 		storedThreadsStmt:             q.storedThreadsStmt,
+		summariesStmt:                 q.summariesStmt,
+		summaryStmt:                   q.summaryStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,
 		turnStmt:                      q.turnStmt,

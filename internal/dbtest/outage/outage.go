@@ -331,6 +331,18 @@ func (o *store) Repo(ctx context.Context, owner, threadID string) (db.Repo, erro
 	return one(o, func() (db.Repo, error) { return o.Store.Repo(ctx, owner, threadID) })
 }
 
+func (o *store) PutSummary(ctx context.Context, owner string, s db.Summary) error {
+	return o.none(func() error { return o.Store.PutSummary(ctx, owner, s) })
+}
+
+func (o *store) Summary(ctx context.Context, owner, threadID, head string) (db.Summary, error) {
+	return one(o, func() (db.Summary, error) { return o.Store.Summary(ctx, owner, threadID, head) })
+}
+
+func (o *store) Summaries(ctx context.Context, owner, threadID string) ([]db.Summary, error) {
+	return one(o, func() ([]db.Summary, error) { return o.Store.Summaries(ctx, owner, threadID) })
+}
+
 func (o *store) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
 	return o.none(func() error { return o.Store.SaveDraft(ctx, owner, d) })
 }
