@@ -121,13 +121,15 @@ func (a *Activities) callTexts(ctx context.Context, r CallRequest) (texts map[st
 	return texts, err
 }
 
-// reporter stores what a running tool reports, and tells the thread. Best effort.
+// reporter stores what a running tool reports, and tells the thread. Best effort. nil:
+// there is no way to tell it.
 func (a *Activities) reporter(ctx context.Context, r CallRequest) func(chat.Node, string) {
+	if a.Report == nil {
+		return nil
+	}
 	n := 0
 	return func(node chat.Node, text string) {
-		if n++; a.Report == nil {
-			return
-		}
+		n++
 		err := a.Store.PutText(ctx, r.Owner, r.TurnID, chat.ProgressKey(r.ID, n), text)
 		if err == nil {
 			err = a.Report(ctx, r.ThreadID, chat.ToolProgress{TurnID: r.TurnID, CallID: r.ID, Node: node, N: n})
