@@ -362,9 +362,18 @@ type Documents interface {
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
-	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
+	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
 	// SearchVector ranks by cosine similarity, exactly.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	// PutVectors replaces the vectors of a ready document by those of an embedding model,
+	// one for each chunk. ErrNotFound when it has not that many chunks.
+	PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error
+	// DocumentsToEmbed lists ready documents of all owners, as (id, owner), that have no
+	// vectors of the model; ordered by id, which is greater than after.
+	DocumentsToEmbed(ctx context.Context, model, after string, limit int) ([]chat.Document, error)
+	// EmbeddingProgress counts the ready documents that owner may see, and those of them
+	// that have vectors of the model.
+	EmbeddingProgress(ctx context.Context, owner, model string) (done, total int, err error)
 	// WordCounts returns in how many visible chunks each word's stem occurs, and how
 	// many visible chunks there are (for weighing what a question asks).
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)

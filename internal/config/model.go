@@ -129,7 +129,7 @@ func (c *Config) checkModel() error {
 			return refuse("CHAT_MODEL_NAME", "needed with LLM_BASE_URL; the name of a model that the endpoint serves")
 		}
 	}
-	if c.EmbeddingModel != "" && slices.Contains([]string{Offline, None, Anthropic}, choice.Provider) {
+	if c.EmbeddingModel != "" && c.EmbeddingModel != "off" && slices.Contains([]string{Offline, None, Anthropic}, choice.Provider) {
 		return refuse("EMBEDDING_MODEL_NAME", "the provider %s has no embeddings; leave it out or choose another provider", choice.Provider)
 	}
 	return nil

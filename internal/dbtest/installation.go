@@ -166,7 +166,7 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(counts, err)
 	note(total, err)
 	for _, word := range []string{"apple", "pears", "direction"} {
-		hits, err := store.SearchText(ctx, o.owner, []string{word}, nil, 10)
+		hits, err := store.SearchText(ctx, o.owner, db.Words(word), nil, 10)
 		found := map[string]bool{}
 		for _, h := range hits {
 			found[h.ID] = true

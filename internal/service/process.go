@@ -275,6 +275,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	}
 	p.worker = w
 	p.schedulePrune(ctx)
+	p.startEmbedding(ctx)
 	p.startSweep()
 	return nil
 }

@@ -35,7 +35,7 @@ type Config struct {
 	APIKey           string
 	KeyVariable      string // environment variable the key came from, for messages
 	BaseURL          string // empty: the provider's own
-	EmbeddingModel   string // empty: no embeddings
+	EmbeddingModel   string // empty: the provider's default at its own address; "off": no embeddings
 	ImageModel       string // empty or "none": no pictures, except with the offline engine
 	OpenAIKey        string // for an OpenAI image model next to another chat provider
 	FirstByteTimeout time.Duration
@@ -53,21 +53,22 @@ type defaults struct {
 	nameStrong  string
 	keyVariable string
 	keyless     bool
-	forcedTool  bool // its endpoint ignores response_format
-	signatures  bool // it requires a signature in the tool calls it made
-	paints      bool // it has an images endpoint
-	maxTokens   int  // it requires a limit in every request
-	context     int  // tokens of a prompt and its answer by default; 0: no need to bound prompts
+	forcedTool  bool   // its endpoint ignores response_format
+	signatures  bool   // it requires a signature in the tool calls it made
+	paints      bool   // it has an images endpoint
+	maxTokens   int    // it requires a limit in every request
+	context     int    // tokens of a prompt and its answer by default; 0: no need to bound prompts
+	embedding   string // its current small embedding model
 }
 
 var providers = map[string]defaults{
 	Gemini: {
 		baseURL: "https://generativelanguage.googleapis.com/v1beta/openai/", keyVariable: "GEMINI_API_KEY",
-		name: "gemini-3.5-flash-lite", nameStrong: "gemini-3.8-flash", signatures: true, paints: true,
+		name: "gemini-3.5-flash-lite", nameStrong: "gemini-3.8-flash", signatures: true, paints: true, embedding: "gemini-embedding-001",
 	},
 	OpenAI: {
 		baseURL: "https://api.openai.com/v1", keyVariable: "OPENAI_API_KEY",
-		name: "gpt-5.4-mini", nameStrong: "gpt-5.4", paints: true,
+		name: "gpt-5.4-mini", nameStrong: "gpt-5.4", paints: true, embedding: "text-embedding-3-small",
 	},
 	Anthropic: {
 		baseURL: "https://api.anthropic.com/v1/", keyVariable: "ANTHROPIC_API_KEY",
@@ -98,6 +99,7 @@ func New(cfg Config) (llm.Model, error) {
 	}
 	cfg.Name = first(cfg.Name, d.name)
 	cfg.NameStrong = first(cfg.NameStrong, cfg.Name)
+	cfg.EmbeddingModel = embeddingModel(cfg, d)
 	cfg.BaseURL = first(cfg.BaseURL, d.baseURL)
 	cfg.KeyVariable = first(cfg.KeyVariable, d.keyVariable)
 	if cfg.BaseURL == "" {
@@ -181,4 +183,19 @@ func first(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// NoEmbeddings is the Config.EmbeddingModel of a model without embeddings.
+const NoEmbeddings = "off"
+
+// embeddingModel is the model named, or the provider's default. Another address than the
+// provider's own may not serve it.
+func embeddingModel(cfg Config, d defaults) string {
+	switch {
+	case cfg.EmbeddingModel == NoEmbeddings:
+		return ""
+	case cfg.EmbeddingModel == "" && (cfg.BaseURL == "" || cfg.BaseURL == d.baseURL):
+		return d.embedding
+	}
+	return cfg.EmbeddingModel
 }

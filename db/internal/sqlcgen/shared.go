@@ -58,10 +58,12 @@ type Queries interface {
 	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
 	DocumentText(ctx context.Context, arg DocumentTextParams) (string, error)
+	DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error)
 	Draft(ctx context.Context, arg DraftParams) (DraftRow, error)
 	DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
+	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
 	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
@@ -122,6 +124,7 @@ type Queries interface {
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
+	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
@@ -509,6 +512,17 @@ type DocumentsByIDRow struct {
 	SourceVersion string
 }
 
+type DocumentsToEmbedParams struct {
+	Model   string
+	AfterID string
+	MaxRows int64
+}
+
+type DocumentsToEmbedRow struct {
+	ID    string
+	Owner string
+}
+
 type DraftParams struct {
 	TurnID string
 	Piece  int64
@@ -536,6 +550,16 @@ type DropUnacceptedTurnParams struct {
 	ThreadID     string
 	ClientTurnID string
 	ID           string
+}
+
+type EmbeddingProgressParams struct {
+	Model string
+	Owner string
+}
+
+type EmbeddingProgressRow struct {
+	Total int64
+	Done  int64
 }
 
 type EventsAfterParams struct {
@@ -1067,6 +1091,13 @@ type SearchConversationsRow struct {
 type SetAnonymousSeenParams struct {
 	At    int64
 	Owner string
+}
+
+type SetEmbeddingParams struct {
+	Model  string
+	ID     string
+	Owner  string
+	Chunks int64
 }
 
 type SetMembersRow struct {

@@ -204,6 +204,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.documentsByIDStmt, err = db.PrepareContext(ctx, documentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentsByID: %w", err)
 	}
+	if q.documentsToEmbedStmt, err = db.PrepareContext(ctx, documentsToEmbed); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsToEmbed: %w", err)
+	}
 	if q.draftStmt, err = db.PrepareContext(ctx, draft); err != nil {
 		return nil, fmt.Errorf("error preparing query Draft: %w", err)
 	}
@@ -215,6 +218,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
+	}
+	if q.embeddingProgressStmt, err = db.PrepareContext(ctx, embeddingProgress); err != nil {
+		return nil, fmt.Errorf("error preparing query EmbeddingProgress: %w", err)
 	}
 	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
 		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
@@ -393,6 +399,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.rawStmt, err = db.PrepareContext(ctx, raw); err != nil {
 		return nil, fmt.Errorf("error preparing query Raw: %w", err)
 	}
+	if q.readyEditionStmt, err = db.PrepareContext(ctx, readyEdition); err != nil {
+		return nil, fmt.Errorf("error preparing query ReadyEdition: %w", err)
+	}
 	if q.recordDeletedConversationStmt, err = db.PrepareContext(ctx, recordDeletedConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RecordDeletedConversation: %w", err)
 	}
@@ -428,6 +437,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.setAnonymousSeenStmt, err = db.PrepareContext(ctx, setAnonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query SetAnonymousSeen: %w", err)
+	}
+	if q.setEmbeddingStmt, err = db.PrepareContext(ctx, setEmbedding); err != nil {
+		return nil, fmt.Errorf("error preparing query SetEmbedding: %w", err)
 	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
@@ -842,6 +854,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing documentsByIDStmt: %w", cerr)
 		}
 	}
+	if q.documentsToEmbedStmt != nil {
+		if cerr := q.documentsToEmbedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsToEmbedStmt: %w", cerr)
+		}
+	}
 	if q.draftStmt != nil {
 		if cerr := q.draftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing draftStmt: %w", cerr)
@@ -860,6 +877,11 @@ func (q *Queries) Close() error {
 	if q.dropUnacceptedTurnStmt != nil {
 		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
+		}
+	}
+	if q.embeddingProgressStmt != nil {
+		if cerr := q.embeddingProgressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing embeddingProgressStmt: %w", cerr)
 		}
 	}
 	if q.endSessionsStmt != nil {
@@ -1157,6 +1179,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing rawStmt: %w", cerr)
 		}
 	}
+	if q.readyEditionStmt != nil {
+		if cerr := q.readyEditionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing readyEditionStmt: %w", cerr)
+		}
+	}
 	if q.recordDeletedConversationStmt != nil {
 		if cerr := q.recordDeletedConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing recordDeletedConversationStmt: %w", cerr)
@@ -1215,6 +1242,11 @@ func (q *Queries) Close() error {
 	if q.setAnonymousSeenStmt != nil {
 		if cerr := q.setAnonymousSeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setAnonymousSeenStmt: %w", cerr)
+		}
+	}
+	if q.setEmbeddingStmt != nil {
+		if cerr := q.setEmbeddingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setEmbeddingStmt: %w", cerr)
 		}
 	}
 	if q.setMembersStmt != nil {
@@ -1496,10 +1528,12 @@ type Queries struct {
 	documentProgressStmt          *sql.Stmt
 	documentTextStmt              *sql.Stmt
 	documentsByIDStmt             *sql.Stmt
+	documentsToEmbedStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	embeddingProgressStmt         *sql.Stmt
 	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
@@ -1559,6 +1593,7 @@ type Queries struct {
 	putSummaryStmt                *sql.Stmt
 	putTextStmt                   *sql.Stmt
 	rawStmt                       *sql.Stmt
+	readyEditionStmt              *sql.Stmt
 	recordDeletedConversationStmt *sql.Stmt
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
@@ -1571,6 +1606,7 @@ type Queries struct {
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
 	setAnonymousSeenStmt          *sql.Stmt
+	setEmbeddingStmt              *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
@@ -1673,10 +1709,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentProgressStmt:          q.documentProgressStmt,
 		documentTextStmt:              q.documentTextStmt,
 		documentsByIDStmt:             q.documentsByIDStmt,
+		documentsToEmbedStmt:          q.documentsToEmbedStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		embeddingProgressStmt:         q.embeddingProgressStmt,
 		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
@@ -1736,6 +1774,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putSummaryStmt:                q.putSummaryStmt,
 		putTextStmt:                   q.putTextStmt,
 		rawStmt:                       q.rawStmt,
+		readyEditionStmt:              q.readyEditionStmt,
 		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
@@ -1748,6 +1787,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
+		setEmbeddingStmt:              q.setEmbeddingStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,

@@ -52,11 +52,15 @@ type (
 	DocumentSet                     = sqlcgen.DocumentSet
 	DocumentTextParams              = sqlcgen.DocumentTextParams
 	DocumentsByIDRow                = sqlcgen.DocumentsByIDRow
+	DocumentsToEmbedParams          = sqlcgen.DocumentsToEmbedParams
+	DocumentsToEmbedRow             = sqlcgen.DocumentsToEmbedRow
 	DraftParams                     = sqlcgen.DraftParams
 	DraftRow                        = sqlcgen.DraftRow
 	DropEmptyConversationParams     = sqlcgen.DropEmptyConversationParams
 	DropTurnParams                  = sqlcgen.DropTurnParams
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
+	EmbeddingProgressParams         = sqlcgen.EmbeddingProgressParams
+	EmbeddingProgressRow            = sqlcgen.EmbeddingProgressRow
 	EventsAfterParams               = sqlcgen.EventsAfterParams
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
@@ -123,6 +127,7 @@ type (
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
 	SetAnonymousSeenParams          = sqlcgen.SetAnonymousSeenParams
+	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
 	ShowConversationParams          = sqlcgen.ShowConversationParams
