@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -17,7 +18,7 @@ const (
 	// How long embedding is retried while the model is unavailable.
 	embedRetryBudget = time.Hour
 	// Percents of an ingest.
-	readDone, cutDone, embedDone = 30, 40, 95
+	readDone, cutDone, embedDone = chat.ReadProgress, 40, 95
 )
 
 // ReasonIngestFailed is the error of a document whose ingest was given up.
@@ -39,8 +40,8 @@ func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
 }
 
 // ingestMemory is how many bytes of memory an ingest takes for one of its upload, or of
-// its text where that is longer: the upload, its text as runes, the chunks, what is sent to the database, and what the
-// collector has not freed yet.
+// its text where that is longer: the upload, its text as runes, the chunks, what is sent
+// to the database, and what the collector has not freed yet.
 const ingestMemory = 14
 
 func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
@@ -48,7 +49,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	text, release, err := a.readText(ctx, r, known)
+	read, release, err := a.readText(ctx, r, known)
 	defer release()
 	var unreadable *extract.Unreadable
 	switch {
@@ -61,13 +62,17 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	a.progress(ctx, r, readDone)
-	chunks := chunk.ForDocument(r.DocID, text)
+	chunks := chunk.ForDocument(r.DocID, read.text)
 	a.progress(ctx, r, cutDone)
 	vectors, err := a.embed(ctx, r, chunks)
 	if err != nil {
 		return err
 	}
-	if err := a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, nil); err != nil || vectors == nil {
+	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.text, chunks, nil)
+	if errors.Is(err, db.ErrOutdated) { // the next attempt reads the version that has replaced it
+		return fmt.Errorf("%w: the document was imported again", db.ErrUnavailable)
+	}
+	if err != nil || vectors == nil {
 		return ignoreNotFound(err)
 	}
 	err = a.Store.PutVectors(ctx, r.Owner, r.DocID, a.Model.Info().Embedding, vectors)
@@ -85,43 +90,47 @@ var errIngested = errors.New("the document is not processing")
 // none holds memory that another one waits for.
 var growing = make(chan struct{}, 2)
 
+// documentText is the text of a version of a document.
+type documentText struct{ text, version string }
+
 // readText reads a document's text within IngestMemory; call release when it is
 // processed, also after an error. A small file may have much text (PDF and Office files
 // are compressed), so what is not plain text acquires again by the size of its text.
-func (a *Activities) readText(ctx context.Context, r IngestRequest, known chat.Document) (text string, release func(), err error) {
+func (a *Activities) readText(ctx context.Context, r IngestRequest, known chat.Document) (read documentText, release func(), err error) {
 	release = func() {}
 	if a.DocumentTypes.Binary(known.Format) {
 		select {
 		case growing <- struct{}{}:
 			defer func() { <-growing }()
 		case <-ctx.Done():
-			return "", release, ctx.Err()
+			return read, release, ctx.Err()
 		}
 	}
 	free, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
 	if err != nil {
-		return "", release, err
+		return read, release, err
 	}
 	release = free
-	if text, err = a.extractText(ctx, r); err != nil || int64(len(text)) <= known.Bytes || !a.DocumentTypes.Binary(known.Format) {
-		return text, release, err
+	if read, err = a.extractText(ctx, r); err != nil || int64(len(read.text)) <= known.Bytes || !a.DocumentTypes.Binary(known.Format) {
+		return read, release, err
 	}
 	release()
-	if free, err = a.IngestMemory.Acquire(ctx, ingestMemory*int64(len(text))); err != nil {
-		return "", func() {}, err
+	if free, err = a.IngestMemory.Acquire(ctx, ingestMemory*int64(len(read.text))); err != nil {
+		return read, func() {}, err
 	}
-	return text, free, nil
+	return read, free, nil
 }
 
-func (a *Activities) extractText(ctx context.Context, r IngestRequest) (string, error) {
+func (a *Activities) extractText(ctx context.Context, r IngestRequest) (documentText, error) {
 	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
 	if err != nil {
-		return "", err
+		return documentText{}, err
 	}
 	if doc.Status != chat.DocProcessing {
-		return "", errIngested
+		return documentText{}, errIngested
 	}
-	return a.DocumentTypes.Text(ctx, doc.Format, raw)
+	text, err := a.DocumentTypes.Text(ctx, doc.Format, raw)
+	return documentText{text, doc.SourceVersion}, err
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.

@@ -98,7 +98,8 @@ const (
 	NodeFormat    Node = "format_response"
 	NodeModel     Node = "model"
 	NodeTool      Node = "tool"
-	NodeAgent     Node = "agent" // an agent's own status; the entry has its sentence
+	NodeImport    Node = "import" // the entry's Ref has its words
+	NodeAgent     Node = "agent"  // an agent's own status; the entry has its sentence
 )
 
 var statusMessages = map[Node]string{
@@ -139,6 +140,7 @@ const (
 	NoticeDocumentsPartly   = "documents_partly"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
+	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
 	NoticeSummarized        = "history_summarized"
 	NoticeHistoryDropped    = "history_dropped"
 	NoticeAgent             = "agent" // an agent's own; the entry has its sentence

@@ -54,6 +54,11 @@ type Config struct {
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
+	GoogleAPIKey         string        `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Imports" help:"Key of Google's Drive API: files that are shared with anyone who has the link can be imported. See docs/imports.md."`
+	GoogleServiceAccount string        `env:"GOOGLE_SERVICE_ACCOUNT" group:"Imports" help:"Key of a Google service account, as JSON or as the path of its file: files that are shared with it can be imported. GOOGLE_API_KEY is not used then."`
+	GoogleDriveBaseURL   string        `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Imports" help:"Another address for Google's Drive API."`
+	ImportTimeout        time.Duration `env:"IMPORT_TIMEOUT" default:"5m" group:"Imports" help:"Longest download of a file. Its size is limited by MAX_UPLOAD_MB."`
+
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
 	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
 	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
@@ -115,6 +120,10 @@ type Config struct {
 	// ContinueAfter is the history length, in events, after which runs started by this
 	// API process continue as new. For tests; 0: when Temporal suggests it.
 	ContinueAfter int `hidden:""`
+	// ImportWait and ImportRetryBudget shorten how long a chat waits for an import, and for
+	// how long a step of one is tried again, for tests that wait it out.
+	ImportWait        time.Duration `hidden:""`
+	ImportRetryBudget time.Duration `hidden:""`
 	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
 	AnswerTimeout time.Duration `hidden:""`
 
@@ -204,6 +213,9 @@ func (c *Config) checkStores() error {
 		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
 			return err
 		}
+	}
+	if err := address("GOOGLE_DRIVE_BASE_URL", c.GoogleDriveBaseURL, "http", "https"); err != nil {
+		return err
 	}
 	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
 }

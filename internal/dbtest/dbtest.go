@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"summaries", summaryTests},
 		{"places", placeTests},
 		{"documents", documentTests},
+		{"imports", importTests},
 		{"search", searchTests},
 		{"sets", setTests},
 		{"files", fileTests},

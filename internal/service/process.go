@@ -179,7 +179,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != ""},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "google_drive": cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
@@ -241,6 +241,11 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), nil)
+	if err != nil {
+		return err
+	}
+	threads := &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace}
 	prices, err := cfg.PriceTable()
 	if err != nil {
 		return err
@@ -254,10 +259,13 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Web:           search,
 		Prices:        prices,
 		HistoryTokens: cfg.HistoryTokens,
-		Tools:         p.toolBox(counts),
+		Tools:         p.toolBox(counts, threads),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
 		IngestMemory:  memlimit.New(ingestMemory),
+		Importer:      importer,
+		ImportBounds:  importBounds(cfg),
+		Report:        threads.Report,
 		Pruner:        p.pruning(),
 		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,

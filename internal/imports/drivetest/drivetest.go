@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +59,10 @@ type File struct {
 	Trashed     bool
 	Locked      bool // must not be downloaded
 	Fault       Fault
+	// Readers are the access tokens that may read it; none: every one. Public: the API
+	// key may read it, too, which it may without Readers.
+	Readers []string
+	Public  bool
 }
 
 // Server is a running Drive. Its URL is a value for GOOGLE_DRIVE_BASE_URL.
@@ -67,6 +72,7 @@ type Server struct {
 	mu    sync.Mutex
 	files map[string]File
 	calls []string
+	holds map[string]chan struct{}
 	stop  chan struct{}
 }
 
@@ -101,18 +107,47 @@ func (s *Server) Calls() []string {
 	return append([]string(nil), s.calls...)
 }
 
+// Hold makes calls with this name, as Calls has them, wait until release. The calls of
+// clients that have disconnected wait no longer.
+func (s *Server) Hold(call string) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := make(chan struct{})
+	if s.holds == nil {
+		s.holds = map[string]chan struct{}{}
+	}
+	s.holds[call] = held
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.holds, call)
+		close(held)
+	})
+}
+
 // find notes a call and answers for a file that cannot be had.
 func (s *Server) find(w http.ResponseWriter, r *http.Request, call string) (File, bool) {
 	s.mu.Lock()
 	f, ok := s.files[r.PathValue("id")]
 	s.calls = append(s.calls, call)
+	held := s.holds[call]
 	s.mu.Unlock()
-	bearer := strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if held != nil {
+		select {
+		case <-held:
+		case <-s.stop:
+		case <-r.Context().Done():
+		}
+	}
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	readable := len(f.Readers) == 0 || bearer && slices.Contains(f.Readers, token) || !bearer && f.Public
 	key := r.Header.Get("X-Goog-Drive-Resource-Keys")
 	switch {
 	case r.Header.Get("X-Goog-Api-Key") != Key && !bearer:
 		refuse(w, http.StatusBadRequest, "badRequest")
 	case !ok, f.ResourceKey != "" && key != r.PathValue("id")+"/"+f.ResourceKey:
+		refuse(w, http.StatusNotFound, "notFound")
+	case !readable:
 		refuse(w, http.StatusNotFound, "notFound")
 	case f.Fault > None && f.Fault < Content:
 		fail(w, f.Fault)

@@ -117,7 +117,9 @@ func parseURL(text string) (*url.URL, error) {
 	if port := u.Port(); port == "443" && u.Scheme == "https" || port == "80" && u.Scheme == "http" {
 		u.Host = strings.TrimSuffix(u.Host, ":"+port)
 	}
-	u.Host = strings.TrimSuffix(u.Host, ".")
+	if u.Host = strings.TrimSuffix(u.Host, "."); u.Hostname() == "" || strings.HasSuffix(u.Host, ".") {
+		return nil, ErrNotALink
+	}
 	u.Fragment, u.RawFragment = "", ""
 	if u.Path == "" {
 		u.Path = "/"

@@ -104,7 +104,7 @@ func TestOtherLinksAreNotOfDrive(t *testing.T) {
 func TestAddressesThatCannotBeImported(t *testing.T) {
 	for _, text := range []string{
 		"", "hello", "http://example.com/a", "ftp://example.com/a", "file:///etc/passwd", "javascript:alert(1)",
-		"https://", "https://ann:secret@example.com/", "https://drive.google.com@example.com/file/d/" + id, "https:drive.google.com",
+		"https://", "https://.#", "https://a../", "https://ann:secret@example.com/", "https://drive.google.com@example.com/file/d/" + id, "https:drive.google.com",
 		"https://example.com/" + strings.Repeat("a", MaxLength), "https://exa mple.com/", "https://www.google.com/url?q=ftp://example.com",
 	} {
 		_, err := Parse(text)
