@@ -25,6 +25,8 @@ type Queries interface {
 	ClearSetAddresses(ctx context.Context, owner string) error
 	ClearThreadAddresses(ctx context.Context, owner string) error
 	ClearTitle(ctx context.Context, arg ClearTitleParams) error
+	Connection(ctx context.Context, arg ConnectionParams) (Connection, error)
+	Connections(ctx context.Context, owner string) ([]Connection, error)
 	Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error)
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
@@ -32,6 +34,7 @@ type Queries interface {
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
+	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
 	DeleteRaw(ctx context.Context, docID string) error
@@ -41,6 +44,7 @@ type Queries interface {
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
 	DeleteUserAttachments(ctx context.Context, owner string) error
 	DeleteUserCancels(ctx context.Context, owner string) error
+	DeleteUserConnections(ctx context.Context, owner string) error
 	DeleteUserDocuments(ctx context.Context, owner string) error
 	DeleteUserProfile(ctx context.Context, owner string) error
 	DeleteUserSets(ctx context.Context, owner string) error
@@ -91,11 +95,13 @@ type Queries interface {
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
 	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
+	PutConnection(ctx context.Context, arg PutConnectionParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
@@ -283,6 +289,22 @@ type ClearTitleParams struct {
 	Title string
 }
 
+type Connection struct {
+	Owner     string
+	Provider  string
+	Account   string
+	Scope     string
+	Token     string
+	Version   int64
+	CreatedAt int64
+	UpdatedAt int64
+}
+
+type ConnectionParams struct {
+	Owner    string
+	Provider string
+}
+
 type ConversationParams struct {
 	ID    string
 	Owner string
@@ -336,6 +358,7 @@ type CountUserDataRow struct {
 	Repos       int64
 	Profiles    int64
 	Cancels     int64
+	Connections int64
 }
 
 type CountedParams struct {
@@ -346,6 +369,11 @@ type CountedParams struct {
 type CountedRow struct {
 	Count   int64
 	ResetAt int64
+}
+
+type DeleteConnectionParams struct {
+	Owner    string
+	Provider string
 }
 
 type DeleteConversationParams struct {
@@ -751,6 +779,15 @@ type PutCancelParams struct {
 	At       int64
 }
 
+type PutConnectionParams struct {
+	Owner    string
+	Provider string
+	Account  string
+	Scope    string
+	Token    string
+	At       int64
+}
+
 type PutProfileParams struct {
 	Owner    string
 	Industry string
@@ -789,6 +826,14 @@ type RenameConversationParams struct {
 	TitleFolded string
 	ID          string
 	Owner       string
+}
+
+type RenewConnectionParams struct {
+	Token    string
+	At       int64
+	Owner    string
+	Provider string
+	Version  int64
 }
 
 type ReplaceImportParams struct {

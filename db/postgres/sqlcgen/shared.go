@@ -23,6 +23,8 @@ type (
 	ChunksByInternalIDRow           = sqlcgen.ChunksByInternalIDRow
 	ChunksByKeyRow                  = sqlcgen.ChunksByKeyRow
 	ClearTitleParams                = sqlcgen.ClearTitleParams
+	Connection                      = sqlcgen.Connection
+	ConnectionParams                = sqlcgen.ConnectionParams
 	ConversationParams              = sqlcgen.ConversationParams
 	ConversationRow                 = sqlcgen.ConversationRow
 	ConversationStateRow            = sqlcgen.ConversationStateRow
@@ -33,6 +35,7 @@ type (
 	CountUserDataRow                = sqlcgen.CountUserDataRow
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
+	DeleteConnectionParams          = sqlcgen.DeleteConnectionParams
 	DeleteConversationParams        = sqlcgen.DeleteConversationParams
 	DeleteDocumentParams            = sqlcgen.DeleteDocumentParams
 	DeleteRunCancelsParams          = sqlcgen.DeleteRunCancelsParams
@@ -91,12 +94,14 @@ type (
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow
 	PutCancelParams                 = sqlcgen.PutCancelParams
+	PutConnectionParams             = sqlcgen.PutConnectionParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
 	RawParams                       = sqlcgen.RawParams
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
 	RenameConversationParams        = sqlcgen.RenameConversationParams
+	RenewConnectionParams           = sqlcgen.RenewConnectionParams
 	ReplaceImportParams             = sqlcgen.ReplaceImportParams
 	RepoParams                      = sqlcgen.RepoParams
 	RepoRow                         = sqlcgen.RepoRow

@@ -93,6 +93,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.clearTitleStmt, err = db.PrepareContext(ctx, clearTitle); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearTitle: %w", err)
 	}
+	if q.connectionStmt, err = db.PrepareContext(ctx, connection); err != nil {
+		return nil, fmt.Errorf("error preparing query Connection: %w", err)
+	}
+	if q.connectionsStmt, err = db.PrepareContext(ctx, connections); err != nil {
+		return nil, fmt.Errorf("error preparing query Connections: %w", err)
+	}
 	if q.conversationStmt, err = db.PrepareContext(ctx, conversation); err != nil {
 		return nil, fmt.Errorf("error preparing query Conversation: %w", err)
 	}
@@ -113,6 +119,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.countedStmt, err = db.PrepareContext(ctx, counted); err != nil {
 		return nil, fmt.Errorf("error preparing query Counted: %w", err)
+	}
+	if q.deleteConnectionStmt, err = db.PrepareContext(ctx, deleteConnection); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteConnection: %w", err)
 	}
 	if q.deleteConversationStmt, err = db.PrepareContext(ctx, deleteConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConversation: %w", err)
@@ -149,6 +158,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
+	}
+	if q.deleteUserConnectionsStmt, err = db.PrepareContext(ctx, deleteUserConnections); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserConnections: %w", err)
 	}
 	if q.deleteUserDocumentsStmt, err = db.PrepareContext(ctx, deleteUserDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserDocuments: %w", err)
@@ -327,6 +339,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putCancelStmt, err = db.PrepareContext(ctx, putCancel); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCancel: %w", err)
 	}
+	if q.putConnectionStmt, err = db.PrepareContext(ctx, putConnection); err != nil {
+		return nil, fmt.Errorf("error preparing query PutConnection: %w", err)
+	}
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
 	}
@@ -350,6 +365,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
+	}
+	if q.renewConnectionStmt, err = db.PrepareContext(ctx, renewConnection); err != nil {
+		return nil, fmt.Errorf("error preparing query RenewConnection: %w", err)
 	}
 	if q.replaceImportStmt, err = db.PrepareContext(ctx, replaceImport); err != nil {
 		return nil, fmt.Errorf("error preparing query ReplaceImport: %w", err)
@@ -591,6 +609,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing clearTitleStmt: %w", cerr)
 		}
 	}
+	if q.connectionStmt != nil {
+		if cerr := q.connectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing connectionStmt: %w", cerr)
+		}
+	}
+	if q.connectionsStmt != nil {
+		if cerr := q.connectionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing connectionsStmt: %w", cerr)
+		}
+	}
 	if q.conversationStmt != nil {
 		if cerr := q.conversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing conversationStmt: %w", cerr)
@@ -624,6 +652,11 @@ func (q *Queries) Close() error {
 	if q.countedStmt != nil {
 		if cerr := q.countedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countedStmt: %w", cerr)
+		}
+	}
+	if q.deleteConnectionStmt != nil {
+		if cerr := q.deleteConnectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteConnectionStmt: %w", cerr)
 		}
 	}
 	if q.deleteConversationStmt != nil {
@@ -684,6 +717,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserCancelsStmt != nil {
 		if cerr := q.deleteUserCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserCancelsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserConnectionsStmt != nil {
+		if cerr := q.deleteUserConnectionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserConnectionsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserDocumentsStmt != nil {
@@ -981,6 +1019,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putCancelStmt: %w", cerr)
 		}
 	}
+	if q.putConnectionStmt != nil {
+		if cerr := q.putConnectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putConnectionStmt: %w", cerr)
+		}
+	}
 	if q.putProfileStmt != nil {
 		if cerr := q.putProfileStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putProfileStmt: %w", cerr)
@@ -1019,6 +1062,11 @@ func (q *Queries) Close() error {
 	if q.renameConversationStmt != nil {
 		if cerr := q.renameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
+		}
+	}
+	if q.renewConnectionStmt != nil {
+		if cerr := q.renewConnectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing renewConnectionStmt: %w", cerr)
 		}
 	}
 	if q.replaceImportStmt != nil {
@@ -1283,6 +1331,8 @@ type Queries struct {
 	clearSetAddressesStmt         *sql.Stmt
 	clearThreadAddressesStmt      *sql.Stmt
 	clearTitleStmt                *sql.Stmt
+	connectionStmt                *sql.Stmt
+	connectionsStmt               *sql.Stmt
 	conversationStmt              *sql.Stmt
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
@@ -1290,6 +1340,7 @@ type Queries struct {
 	countOpenTurnsStmt            *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
+	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
@@ -1302,6 +1353,7 @@ type Queries struct {
 	deleteTurnCancelsStmt         *sql.Stmt
 	deleteUserAttachmentsStmt     *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
+	deleteUserConnectionsStmt     *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
 	deleteUserProfileStmt         *sql.Stmt
 	deleteUserSetsStmt            *sql.Stmt
@@ -1361,6 +1413,7 @@ type Queries struct {
 	pruneSpendingStmt             *sql.Stmt
 	publishEditionStmt            *sql.Stmt
 	putCancelStmt                 *sql.Stmt
+	putConnectionStmt             *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
 	putTextStmt                   *sql.Stmt
@@ -1369,6 +1422,7 @@ type Queries struct {
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
+	renewConnectionStmt           *sql.Stmt
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
@@ -1438,6 +1492,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		clearSetAddressesStmt:         q.clearSetAddressesStmt,
 		clearThreadAddressesStmt:      q.clearThreadAddressesStmt,
 		clearTitleStmt:                q.clearTitleStmt,
+		connectionStmt:                q.connectionStmt,
+		connectionsStmt:               q.connectionsStmt,
 		conversationStmt:              q.conversationStmt,
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
@@ -1445,6 +1501,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
+		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
@@ -1457,6 +1514,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
+		deleteUserConnectionsStmt:     q.deleteUserConnectionsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
 		deleteUserSetsStmt:            q.deleteUserSetsStmt,
@@ -1516,6 +1574,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		pruneSpendingStmt:             q.pruneSpendingStmt,
 		publishEditionStmt:            q.publishEditionStmt,
 		putCancelStmt:                 q.putCancelStmt,
+		putConnectionStmt:             q.putConnectionStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
 		putTextStmt:                   q.putTextStmt,
@@ -1524,6 +1583,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
 		renameConversationStmt:        q.renameConversationStmt,
+		renewConnectionStmt:           q.renewConnectionStmt,
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
