@@ -49,6 +49,12 @@ type Config struct {
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
+	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Google" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
+	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Google" help:"Secret of GOOGLE_CLIENT_ID."`
+	GoogleDriveURL     string `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Google" help:"Another address of Google Drive's API, for tests."`
+	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Google" help:"Another address for Google's sign-in, for tests."`
+	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Google" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the key is derived from COOKIE_SECRET."`
+
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
 	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
 	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
@@ -138,7 +144,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate trims the values and reports the first invalid one, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkQuotas, c.checkIdentity, c.checkMCP, c.checkTraces} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkQuotas, c.checkIdentity, c.checkMCP, c.checkGoogle, c.checkTraces} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type Store interface {
 	db.Turns
 	db.Documents
 	db.Files
+	Connections(ctx context.Context, owner string) ([]db.Connection, error)
 	UserData(ctx context.Context, owner string) (db.UserData, error)
 }
 
@@ -36,6 +37,7 @@ type Manifest struct {
 	Sets          int       `json:"sets"`
 	Attachments   int       `json:"attachments"`
 	Repos         int       `json:"repos"`
+	Connections   int       `json:"connections"`
 }
 
 const format = "palaver-export/1"
@@ -62,7 +64,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.sets, a.attachments} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.sets, a.attachments, a.connections} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -189,6 +191,26 @@ func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
 		a.Attachments++
 	}
 	return nil
+}
+
+// connections says which accounts are connected, without their tokens.
+func (a *archive) connections(ctx context.Context, _ db.UserData) error {
+	type connectionJSON struct {
+		Provider    string    `json:"provider"`
+		Account     string    `json:"account,omitempty"`
+		Scope       string    `json:"scope"`
+		ConnectedAt time.Time `json:"connected_at"`
+	}
+	rows, err := a.store.Connections(ctx, a.User)
+	if err != nil {
+		return err
+	}
+	all := []connectionJSON{}
+	for _, c := range rows {
+		all = append(all, connectionJSON{c.Provider, c.Account, c.Scope, c.CreatedAt})
+	}
+	a.Manifest.Connections = len(all)
+	return a.json("connections.json", all)
 }
 
 func (a *archive) json(name string, v any) error {
