@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/imports"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/internal/retrieval"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
@@ -41,6 +42,12 @@ type Activities struct {
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.
 	IngestMemory *memlimit.Limit
 	Pruner       Pruner // nil: nothing is pruned
+	// Importer fetches documents from links. ImportBounds are what may be stored for an
+	// owner without an account at an address; the address of other owners is empty.
+	Importer     *imports.Importer
+	ImportBounds func(address string) db.Bounds // nil: no bounds
+	// Report tells a thread what a running tool call has reported; nil: nobody is told.
+	Report func(ctx context.Context, threadID string, p chat.ToolProgress) error
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration

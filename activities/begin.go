@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palaver-chat/palaver/activities/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // BeginTurn reads the turn's row, gives the turn its place in the tree and marks it
@@ -47,6 +49,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		return b, nil
 	}
 	b.Cancelled = now.Cancelled
+	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || intent.ConcernsImports(t.Content.Message))
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}

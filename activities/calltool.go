@@ -81,7 +81,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 		return Called{}, a.endError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	result, err := a.runTool(ctx, tool, tools.Call{
-		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments,
+		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Report: a.reporter(ctx, r),
 	})
 	switch {
 	case err == nil:
@@ -119,6 +119,23 @@ func (a *Activities) callTexts(ctx context.Context, r CallRequest) (texts map[st
 	}
 	err = retryUntilStored(ctx, databaseRetryBudget, read)
 	return texts, err
+}
+
+// reporter stores what a running tool reports, and tells the thread. Best effort.
+func (a *Activities) reporter(ctx context.Context, r CallRequest) func(chat.Node, string) {
+	n := 0
+	return func(node chat.Node, text string) {
+		if n++; a.Report == nil {
+			return
+		}
+		err := a.Store.PutText(ctx, r.Owner, r.TurnID, chat.ProgressKey(r.ID, n), text)
+		if err == nil {
+			err = a.Report(ctx, r.ThreadID, chat.ToolProgress{TurnID: r.TurnID, CallID: r.ID, Node: node, N: n})
+		}
+		if err != nil {
+			a.logOf(r.TurnRef).Warn("reporting a tool's progress failed", "tool", r.Name, "call", r.ID, "error", err)
+		}
+	}
 }
 
 // errToolTimeout is the cause when a call takes longer than its tool's timeout.

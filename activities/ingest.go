@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -17,7 +18,7 @@ const (
 	// How long embedding is retried while the model is unavailable.
 	embedRetryBudget = time.Hour
 	// Percents of an ingest.
-	readDone, cutDone, embedDone = 30, 40, 95
+	readDone, cutDone, embedDone = chat.ReadProgress, 40, 95
 )
 
 // ReasonIngestFailed is the error of a document whose ingest was given up.
@@ -76,7 +77,11 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return err
 	}
-	return ignoreNotFound(a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, vectors))
+	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, doc.SourceVersion, text, chunks, vectors)
+	if errors.Is(err, db.ErrOutdated) { // the next attempt reads the version that has replaced it
+		return fmt.Errorf("%w: the document was imported again", db.ErrUnavailable)
+	}
+	return ignoreNotFound(err)
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.

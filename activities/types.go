@@ -77,6 +77,9 @@ type Begun struct {
 	RunID       string   `json:"run,omitempty"`
 	// AgentVersion is the version of the agent that the turn began with.
 	AgentVersion int `json:"agent_version,omitempty"`
+	// Imports: the message may ask for imports, or imports of the conversation are open or
+	// their end is to be announced (PlanImports).
+	Imports bool `json:"imports,omitempty"`
 	// Unsaved: the database is unavailable, and the agent can begin without. The turn's
 	// row, its parent and the earlier messages are still unknown.
 	Unsaved bool `json:"unsaved,omitempty"`
@@ -298,6 +301,28 @@ type Settled struct {
 type QueryRequest struct {
 	TurnRef
 	DocIDs []string `json:"docs,omitempty"`
+}
+
+// ImportPlan is what a turn does about imports before its agent answers.
+type ImportPlan struct {
+	Calls  []Wanted `json:"calls,omitempty"`  // of tools, one after another
+	Ended  []string `json:"ended,omitempty"`  // ids of imports whose end is announced
+	DocIDs []string `json:"docs,omitempty"`   // of Ended
+	Report bool     `json:"report,omitempty"` // ReportImports is to be called
+}
+
+// ImportReportRequest asks ReportImports for what the person is told.
+type ImportReportRequest struct {
+	TurnRef
+	Plan ImportPlan `json:"plan"`
+}
+
+// ImportReport says how the turn goes on. Done: piece 1 is the answer. Else Notices are
+// the keys of sentences to show before the agent answers.
+type ImportReport struct {
+	Done    bool     `json:"done,omitempty"`
+	Notices []string `json:"notices,omitempty"`
+	DocIDs  []string `json:"docs,omitempty"` // that the conversation knows from now on
 }
 
 // IngestRequest names an uploaded document to ingest.

@@ -59,6 +59,8 @@ func (e hangingThreads) Cancel(ctx context.Context, _ string, _ chat.Cancel) (bo
 	return false, e.wait(ctx)
 }
 func (e hangingThreads) Delete(ctx context.Context, _ string) error    { return e.wait(ctx) }
+func (e hangingThreads) Import(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+
 func (e hangingThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
 
 func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {

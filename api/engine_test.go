@@ -320,6 +320,12 @@ func (e *engine) Ingest(_ context.Context, _, docID string) error {
 	return e.unavailable
 }
 
+func (e *engine) Import(context.Context, string, string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.unavailable
+}
+
 // end stops every turn and waits for it.
 func (e *engine) end() {
 	e.set(func() {

@@ -24,6 +24,19 @@ func (b mcpBackend) Search(ctx context.Context, who identity.Caller, query strin
 	return found, searchJSON{showHits(found)}, err
 }
 
+func (b mcpBackend) Import(ctx context.Context, who identity.Caller, link string, report func(chat.Import)) (chat.Import, any, error) {
+	i, err := b.s.beginImport(ctx, who, chat.Import{URL: link})
+	if err == nil {
+		i, err = b.s.imports().Follow(ctx, who.ID, i.ID, report)
+	}
+	return i, showImport(i), err
+}
+
+func (b mcpBackend) Imports(ctx context.Context, owner string) ([]chat.Import, any, error) {
+	list, err := b.s.Store.ListImports(ctx, owner, "", "", listedImports)
+	return list, showImports(list), err
+}
+
 func (b mcpBackend) CheckVisible(ctx context.Context, owner, field string, ids []string) error {
 	return b.s.checkVisible(ctx, owner, field, ids)
 }

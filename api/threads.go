@@ -37,4 +37,6 @@ type Threads interface {
 	ForgetThread(ctx context.Context, threadID string) error
 	// Ingest starts the ingest of an uploaded document.
 	Ingest(ctx context.Context, owner, docID string) error
+	// Import starts the import of a document, or has a running one look for more.
+	Import(ctx context.Context, owner, key string) error
 }

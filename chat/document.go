@@ -11,6 +11,9 @@ const (
 	DocFailed     DocStatus = "failed"
 )
 
+// ReadProgress is the progress of an ingest, in percent, when the text was read.
+const ReadProgress = 30
+
 // SourceType is where a document came from.
 type SourceType string
 

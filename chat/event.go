@@ -97,7 +97,8 @@ const (
 	NodeFormat    Node = "format_response"
 	NodeModel     Node = "model"
 	NodeTool      Node = "tool"
-	NodeAgent     Node = "agent" // an agent's own status; the entry has its sentence
+	NodeImport    Node = "import" // the entry's Ref has its words
+	NodeAgent     Node = "agent"  // an agent's own status; the entry has its sentence
 )
 
 var statusMessages = map[Node]string{
@@ -137,7 +138,8 @@ const (
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
-	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
+	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
+	NoticeAgent             = "agent"  // an agent's own; the entry has its sentence
 )
 
 var noticeMessages = map[string]string{

@@ -35,6 +35,12 @@ func CallKey(callID string) string   { return "call:" + callID }
 func EditedKey(callID string) string { return "edited:" + callID }
 func ResultKey(callID string) string { return "result:" + callID }
 
+// ProgressKey is the key of the n-th thing that a running tool call has reported.
+func ProgressKey(callID string, n int) string { return "progress:" + callID + ":" + strconv.Itoa(n) }
+
+// ImportKey is the key of the sentence about an import's end in a turn's notice.
+func ImportKey(importID string) string { return "import:" + importID }
+
 // SchemaKey is the key of the JSON schema for edited arguments of a tool, stored with
 // the turn that asks for approval.
 func SchemaKey(tool string) string { return "schema:" + tool }

@@ -109,3 +109,11 @@ type Attachment struct {
 
 // AttachmentURL returns the path of an attachment.
 func AttachmentURL(id string) string { return "/api/attachments/" + id }
+
+// ToolProgress is what a running tool call has reported. Its words are a text of the turn.
+type ToolProgress struct {
+	TurnID string `json:"turn"`
+	CallID string `json:"call"`
+	Node   Node   `json:"node"`
+	N      int    `json:"n"` // counts the reports of the call
+}

@@ -45,6 +45,10 @@ type Inserter interface {
 	// ingest, makes it process the new content, which takes the place of the old one.
 	// The same version changes nothing.
 	PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error)
+	// CreateImport records that an owner wants a document imported. It is idempotent for
+	// one owner and id: it returns the import as it is now. An import of a conversation
+	// without an address has that of the conversation.
+	CreateImport(ctx context.Context, i chat.Import) (chat.Import, error)
 	// CreateSet is idempotent for one owner and id: the last call wins.
 	CreateSet(ctx context.Context, s chat.DocumentSet) error
 }
@@ -128,6 +132,8 @@ const (
 	BoundQueued    Bound = "queued_turns"
 	BoundTokens    Bound = "daily_tokens"
 	BoundCost      Bound = "daily_cost_usd"
+
+	BoundOpenImports Bound = "open_imports"
 )
 
 // Scope says whose bound it is.

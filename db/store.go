@@ -84,6 +84,7 @@ type Text struct {
 type TurnContext struct {
 	Turn      chat.Turn
 	Cancelled bool        // as Turns.Cancelled
+	Imports   bool        // imports of the conversation are open, or their end is to be announced
 	Open      []chat.Turn // as Turns.OpenTurns, the turn itself among them when it was accepted
 	Head      string      // as Turns.Head
 	Approvals []string    // as Turns.Approvals at Head
@@ -108,6 +109,7 @@ type Store interface {
 	Conversations
 	Turns
 	Documents
+	Imports
 	Files
 	Limits
 	Quotas
@@ -287,6 +289,24 @@ type Repo struct {
 	UpdatedAt time.Time
 }
 
+// Imports keeps what people asked to have imported, with its progress.
+type Imports interface {
+	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)
+	// OpenImports are those of a document that have not ended, oldest first.
+	OpenImports(ctx context.Context, owner, key string) ([]chat.Import, error)
+	// ListImports are the owner's, newest first, of one conversation and of one turn
+	// unless these are empty; without those whose document was deleted. limit 1 to 200.
+	ListImports(ctx context.Context, owner, threadID, turnID string, limit int) ([]chat.Import, error)
+	// AdvanceImports changes all open imports of a document. With an outcome, the oldest
+	// one gets it, and the document was known for the others.
+	AdvanceImports(ctx context.Context, owner, key string, step chat.ImportStep, at time.Time) error
+	// AnnounceImport sets whether the conversation is to be told of the import's end.
+	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
+}
+
+// MaxOpenImports bounds the imports of one owner that have not ended.
+const MaxOpenImports = 20
+
 // Documents keeps the documents that answers are searched in. A change to a public
 // document by anyone but PublicOwner is ErrForbidden.
 type Documents interface {
@@ -298,6 +318,9 @@ type Documents interface {
 	// StoreText replaces text, chunks and (when not nil) their vectors, marks the
 	// document ready and drops the raw upload, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
+	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
+	// another version has replaced it.
+	StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	Document(ctx context.Context, owner, id string) (chat.Document, error)

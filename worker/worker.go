@@ -54,6 +54,7 @@ func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bu
 	threads := &workflows.Threads{Agents: agents, Hint: bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	w.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
+	w.RegisterWorkflowWithOptions(workflows.Import, workflow.RegisterOptions{Name: workflows.ImportType})
 	w.RegisterWorkflowWithOptions(workflows.Prune, workflow.RegisterOptions{Name: workflows.PruneType})
 	w.RegisterActivity(a)
 	return w

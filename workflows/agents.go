@@ -44,7 +44,13 @@ func (u *turn) runAgent(ctx workflow.Context, begun activities.Begun) (ending ac
 	u.approved = append(slices.Clone(begun.Approved), u.Remembered...)
 	u.noticeNoImages(ctx, begun.NoImages)
 	u.agent = u.thread.agentNamed(begun.Agent)
-	ending, err = u.agent.Answer(ctx, u, begun)
+	done, imported, err := u.importFirst(ctx, begun)
+	if err == nil && !done {
+		ending, err = u.agent.Answer(ctx, u, begun)
+	}
+	if len(imported) > 0 {
+		ending.DocIDs = append(imported, ending.DocIDs...)
+	}
 	ending.Approvals = u.Remembered
 	return ending, err
 }

@@ -311,6 +311,22 @@ func (c *Client) Ingest(ctx context.Context, owner, docID string) error {
 	return err
 }
 
+// Import starts the import of a document. If one is running, that looks for open imports
+// once more before it ends.
+func (c *Client) Import(ctx context.Context, owner, key string) error {
+	_, err := c.Temporal.SignalWithStartWorkflow(ctx, ImportWorkflowID(key), SignalAgain, nil, client.StartWorkflowOptions{
+		TaskQueue:     TaskQueue,
+		Priority:      fairnessPriority(owner),
+		StaticSummary: "Import " + key,
+	}, ImportType, activities.ImportRequest{Owner: owner, Key: key})
+	return err
+}
+
+// Report tells a thread what a running tool call has reported.
+func (c *Client) Report(ctx context.Context, threadID string, p chat.ToolProgress) error {
+	return c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalReport, p)
+}
+
 // fairnessPriority makes the task queue serve owners in turn, however many tasks one
 // of them has waiting. A workflow's activities inherit it. It takes effect on
 // servers with matching.enableFairness.

@@ -10,12 +10,15 @@ const (
 	TaskQueue  = "palaver"
 	ThreadType = "Thread"
 	IngestType = "Ingest"
+	ImportType = "Import"
 	PruneType  = "Prune"
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated
 	SignalResume  = "resume"   // chat.ResumeValue; a notice says when it was dropped, because it does not fit or cannot be decoded
 	SignalCancel  = "cancel"   // chat.Cancel
+	SignalReport  = "report"   // chat.ToolProgress of a running tool call
+	SignalAgain   = "again"    // to an import: there may be more open imports of its document
 	SignalVersion = "version"  // int: the version of the rules to follow; the thread continues as new between two steps
 	QueryProgress = "progress" // (turn id, after n) → chat.Progress
 	QueryThread   = "thread"   // chat.ThreadState
@@ -28,6 +31,10 @@ const threadPrefix = "thread:"
 
 // IngestWorkflowID is the workflow id of a document's ingest.
 func IngestWorkflowID(docID string) string { return "ingest:" + docID }
+
+// ImportWorkflowID is the workflow id of a document's import. key is chat.Import's: two
+// imports of one document at once are one workflow.
+func ImportWorkflowID(key string) string { return "import:" + key }
 
 // Search attributes. They are registered at start, because a workflow task with an
 // unknown one fails for ever.

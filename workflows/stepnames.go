@@ -7,6 +7,11 @@ import "strconv"
 const (
 	stepBegin = "begin"
 
+	// Imports, before the agent answers.
+	stepPlanImports   = "plan imports"
+	stepImport        = "import" // numbered
+	stepReportImports = "report imports"
+
 	// The documents agent.
 	stepResolve        = "resolve"
 	stepAskAction      = "ask action"

@@ -105,6 +105,8 @@ func Refusal(e *db.Exceeded) *problem.Problem {
 		return problem.Limited("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
 	case db.BoundQueued:
 		return problem.Limited("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
+	case db.BoundOpenImports:
+		return problem.Limited("Too many of your imports are running. Please wait for some to end.", busyRetryAfter)
 	case db.BoundUnused:
 		return problem.Limited("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", quotaRetryAfter)
 	case db.BoundTokens, db.BoundCost:

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -13,6 +14,9 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/internal/imports/links"
+	"github.com/palaver-chat/palaver/internal/tools"
 )
 
 // offer is a tool that MCP clients may call. Errors of run are described to the
@@ -71,6 +75,63 @@ var offers = []offer{
 		},
 		run: (*Server).offerList,
 	},
+	{
+		tool: &sdk.Tool{
+			Name:  "import_document",
+			Title: "Import a document",
+			Description: "Imports a file of Google Drive, or a public https page or file, into the caller's documents, and waits for it up to 30 seconds; " +
+				"then the import goes on in the background. What the caller has already is not imported twice, and a changed file replaces its old version.",
+			InputSchema: json.RawMessage(`{"type":"object","required":["url"],"properties":{
+				"url":{"type":"string","minLength":1,"maxLength":2048,"description":"The link."}}}`),
+			Annotations: &sdk.ToolAnnotations{Title: "Import a document", DestructiveHint: new(bool), IdempotentHint: true},
+		},
+		run: (*Server).offerImport,
+	},
+	{
+		tool: &sdk.Tool{
+			Name:        "list_imports",
+			Title:       "List imports",
+			Description: "Lists what the caller has imported from links: name, where from, when, and whether it is ready.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+			Annotations: &sdk.ToolAnnotations{Title: "List imports", ReadOnlyHint: true},
+		},
+		run: (*Server).offerListImports,
+	},
+}
+
+func (s *Server) offerImport(in *call, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error) {
+	var a struct {
+		URL string `json:"url"`
+	}
+	if err := dialect.Decode(arguments, &a); err != nil {
+		return nil, err
+	}
+	var p dialect.Problems
+	p.Text("url", a.URL, 1, links.MaxLength)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	in.keepAlive()
+	ctx, cancel := context.WithTimeout(in.clientContext, tools.ImportWait)
+	defer cancel()
+	i, shown, err := s.Backend.Import(ctx, in.who, a.URL, func(step chat.Import) { report(imports.Progress(step)) })
+	if err != nil {
+		return nil, err
+	}
+	result := toolResult(imports.Sentence(i), shown)
+	result.IsError = i.State != chat.ImportReady
+	return result, nil
+}
+
+func (s *Server) offerListImports(in *call, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
+	if err := dialect.Decode(arguments, &struct{}{}); err != nil {
+		return nil, err
+	}
+	list, shown, err := s.Backend.Imports(in.ctx, in.who.ID)
+	if err != nil {
+		return nil, err
+	}
+	return toolResult(tools.ListedImports(list), shown), nil
 }
 
 func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {

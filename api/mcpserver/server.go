@@ -55,6 +55,11 @@ type Backend interface {
 	Documents(ctx context.Context, owner, cursor string, limit int) (page db.Page[chat.Document], shown any, _ error)
 	// Search returns the passages that fit a query best, and their JSON.
 	Search(ctx context.Context, who identity.Caller, query string, docIDs []string, limit int) (found []chat.Hit, shown any, _ error)
+	// Import begins an import and reports its steps until it has ended or ctx ends. Its
+	// error describes a link that cannot be imported.
+	Import(ctx context.Context, who identity.Caller, link string, report func(chat.Import)) (i chat.Import, shown any, _ error)
+	// Imports lists the caller's imports, and their JSON.
+	Imports(ctx context.Context, owner string) (list []chat.Import, shown any, _ error)
 	// CheckVisible refuses ids of documents that the owner cannot see.
 	CheckVisible(ctx context.Context, owner, field string, ids []string) error
 	// Ask submits a turn and follows it; close the viewer.

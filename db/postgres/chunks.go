@@ -16,7 +16,15 @@ const storeBatch = 200
 
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
-func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
+func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, nil, text, chunks, vectors)
+}
+
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, text, chunks, vectors)
+}
+
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
 	ctx, end := s.call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
@@ -30,7 +38,7 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 		encoded[i] = vector.Encode(v)
 	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := rules.OwnDocument(ctx, queries{q}, owner, id); err != nil {
+		if err := rules.OwnVersion(ctx, queries{q}, owner, id, version); err != nil {
 			return err
 		}
 		if err := replaceText(ctx, q, id, text); err != nil {

@@ -51,6 +51,8 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
 	}
 	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
+	_, err = s.CreateImport(ctx, chat.Import{ID: "i-" + name, Owner: owner, Key: name, Source: chat.SourceLink, URL: name})
+	require.NoError(t, err)
 	require.NoError(t, s.SpendOnDocument(ctx, owner, "d-"+name, db.Spending{Tokens: 1}, time.Now()))
 	anonymous := s.Within(db.Bounds{Anonymous: true, Address: "address"})
 	require.NoError(t, anonymous.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))

@@ -21,7 +21,15 @@ const (
 
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
-func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
+func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, nil, text, chunks, vectors)
+}
+
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, text, chunks, vectors)
+}
+
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
 	defer s.wrap("store text", &err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
@@ -29,7 +37,7 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 	if vectors != nil && len(vectors) != len(chunks) {
 		return fmt.Errorf("%d vectors for %d chunks", len(vectors), len(chunks))
 	}
-	edition, err := s.beginEdition(ctx, owner, id, text)
+	edition, err := s.beginEdition(ctx, owner, id, version, text)
 	if err != nil {
 		return err
 	}
@@ -46,6 +54,9 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 		words += stored
 	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		if err := rules.OwnVersion(ctx, queries{Queries: q}, owner, id, version); err != nil {
+			return err
+		}
 		err := record.Found(q.PublishEdition(ctx, sqlcgen.PublishEditionParams{
 			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words}))
 		if err != nil {
@@ -57,9 +68,9 @@ func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []
 
 // beginEdition writes the text of a new edition, which no reader sees yet, and
 // deletes what a failed attempt left.
-func (s *Store) beginEdition(ctx context.Context, owner, id, text string) (edition int64, err error) {
+func (s *Store) beginEdition(ctx context.Context, owner, id string, version *string, text string) (edition int64, err error) {
 	err = s.update(ctx, func(q *sqlcgen.Queries) error {
-		if err := rules.OwnDocument(ctx, queries{Queries: q}, owner, id); err != nil {
+		if err := rules.OwnVersion(ctx, queries{Queries: q}, owner, id, version); err != nil {
 			return err
 		}
 		if err := q.DeleteOtherEditions(ctx, id); err != nil {

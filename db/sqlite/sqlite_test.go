@@ -131,7 +131,7 @@ func TestAbortedIngestLeavesNoRows(t *testing.T) {
 		"deleted": func(id string) error { return s.DeleteDocument(t.Context(), "o", id) },
 	} {
 		require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: name, Owner: "o"}, nil))
-		edition, err := s.beginEdition(t.Context(), "o", name, "half")
+		edition, err := s.beginEdition(t.Context(), "o", name, nil, "half")
 		require.NoError(t, err)
 		_, err = s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}})
 		require.NoError(t, err)

@@ -102,11 +102,16 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	_, err = s.PutRepo(ctx, owner, thread, []byte(word), "digest", nil)
 	require.NoError(t, err)
 
+	_, err = s.CreateImport(ctx, chat.Import{ID: uuid.NewString(), Owner: owner, ThreadID: thread, TurnID: open.ID, URL: word})
+	require.NoError(t, err)
+	_, err = s.CreateImport(ctx, chat.Import{ID: uuid.NewString(), Owner: owner, URL: docWord})
+	require.NoError(t, err)
+
 	ofThread := []string{word, thread, settled.ID, open.ID, settled.ClientTurnID, open.ClientTurnID, settled.StreamRunID, open.StreamRunID}
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
 	before := traces(t, s, ofUser...)
 	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
-		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections"} {
+		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "imports"} {
 		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
 	}
 

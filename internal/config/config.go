@@ -49,11 +49,15 @@ type Config struct {
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
-	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Google" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
-	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Google" help:"Secret of GOOGLE_CLIENT_ID."`
-	GoogleDriveURL     string `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Google" help:"Another address of Google Drive's API, for tests."`
-	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Google" help:"Another address for Google's sign-in, for tests."`
-	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Google" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the key is derived from COOKIE_SECRET."`
+	GoogleAPIKey         string        `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Imports" help:"Key of Google's Drive API: files that are shared with anyone who has the link can be imported. See docs/imports.md."`
+	GoogleServiceAccount string        `env:"GOOGLE_SERVICE_ACCOUNT" group:"Imports" help:"Key of a Google service account, as JSON or as the path of its file: files that are shared with it can be imported. GOOGLE_API_KEY is not used then."`
+	GoogleDriveBaseURL   string        `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Imports" help:"Another address for Google's Drive API."`
+	ImportTimeout        time.Duration `env:"IMPORT_TIMEOUT" default:"5m" group:"Imports" help:"Longest download of a file. Its size is limited by MAX_UPLOAD_MB."`
+
+	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Imports" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
+	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Imports" help:"Secret of GOOGLE_CLIENT_ID."`
+	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Imports" help:"Another address for Google's sign-in, for tests."`
+	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the key is derived from COOKIE_SECRET."`
 
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
 	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
@@ -115,6 +119,10 @@ type Config struct {
 	// ContinueAfter is the history length, in events, after which runs started by this
 	// API process continue as new. For tests; 0: when Temporal suggests it.
 	ContinueAfter int `hidden:""`
+	// ImportWait and ImportRetryBudget shorten how long a chat waits for an import, and for
+	// how long a step of one is tried again, for tests that wait it out.
+	ImportWait        time.Duration `hidden:""`
+	ImportRetryBudget time.Duration `hidden:""`
 	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
 	AnswerTimeout time.Duration `hidden:""`
 
@@ -204,6 +212,9 @@ func (c *Config) checkStores() error {
 		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
 			return err
 		}
+	}
+	if err := address("GOOGLE_DRIVE_BASE_URL", c.GoogleDriveBaseURL, "http", "https"); err != nil {
+		return err
 	}
 	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
 }

@@ -13,9 +13,6 @@ func (c *Config) checkGoogle() error {
 			return refuse("TOKEN_ENCRYPTION_KEY", "too short; use at least %d characters", shortestTokenKey)
 		}
 	}
-	if err := address("GOOGLE_DRIVE_BASE_URL", c.GoogleDriveURL, "http", "https"); err != nil {
-		return err
-	}
 	return address("GOOGLE_OAUTH_BASE_URL", c.GoogleOAuthURL, "http", "https")
 }
 

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"history", historyTests},
 		{"places", placeTests},
 		{"documents", documentTests},
+		{"imports", importTests},
 		{"search", searchTests},
 		{"sets", setTests},
 		{"files", fileTests},

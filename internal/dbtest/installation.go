@@ -63,12 +63,14 @@ func (b *fixture) belongings() belongings {
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
 	b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, ready.ID, db.Spending{Tokens: 7, CostUSD: 0.5}, spentAt))
 
+	_, err := b.store.CreateImport(b.ctx, chat.Import{ID: uuid.NewString(), Owner: b.owner, ThreadID: "", Key: "k", Source: chat.SourceDrive, ExternalID: "e", URL: "u", Announce: true})
+	b.NoError(err)
 	used, unused := b.attachment(b.owner, "\x00\xff used"), b.attachment(b.owner, "unused")
 	all.pictures = []string{used.ID, unused.ID}
 	first := b.insert(b.showing(used.ID))
 	b.mark(first.ID, chat.TurnRunning, chat.RootCheckpoint)
 	first.Parent = chat.RootCheckpoint
-	_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte{0x1f, 0x8b, 0}, "digest", nil)
+	_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte{0x1f, 0x8b, 0}, "digest", nil)
 	b.NoError(err)
 	b.NoError(b.store.PutText(b.ctx, b.owner, first.ID, "piece:1", "x"))
 	end := b.ending(first, "answer")

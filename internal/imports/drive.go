@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5" // the sum that Drive gives, against damage
 	"encoding/hex"
@@ -26,37 +27,70 @@ import (
 // DriveURL is the address of Google Drive's API.
 const DriveURL = "https://www.googleapis.com/drive/v3/"
 
-// Drive imports files of Google Drive: those that are shared with anyone who has the
-// link, by an API key; or those that a service account may read.
-type Drive struct{ files *drive.FilesService }
+// Drive imports files of Google Drive: those that the person's own account may read, those
+// that are shared with anyone who has the link, and those that a service account may read.
+type Drive struct {
+	files *drive.FilesService
+	own   Credentials // nil: people cannot connect accounts
+	// shared: the deployment has access of its own.
+	shared bool
+}
 
 var _ Source = (*Drive)(nil)
 
-// NewDrive makes a source. baseURL is another address of the API; empty means DriveURL.
-// serviceAccount is the JSON of a service account's key; with it, the API key is not
-// used. It opens no connection.
-func NewDrive(ctx context.Context, apiKey, serviceAccount, baseURL string) (*Drive, error) {
-	if baseURL == "" {
-		baseURL = DriveURL
-	}
-	base, err := url.Parse(baseURL)
+// DriveAccess is how Google Drive is reached. Without any of the three kinds of access
+// every import is refused with NotConfigured.
+type DriveAccess struct {
+	APIKey         string
+	ServiceAccount string      // JSON of a service account's key; with it, APIKey is not used
+	Own            Credentials // of people; tried before the access of the deployment; can be nil
+	BaseURL        string      // another address of the API; empty: DriveURL
+}
+
+// NewDrive makes a source. It opens no connection.
+func NewDrive(ctx context.Context, access DriveAccess) (*Drive, error) {
+	base, err := url.Parse(cmp.Or(access.BaseURL, DriveURL))
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
-		return nil, fmt.Errorf("GOOGLE_DRIVE_BASE_URL: %q is not an http or https address", baseURL)
+		return nil, fmt.Errorf("GOOGLE_DRIVE_BASE_URL: %q is not an http or https address", access.BaseURL)
 	}
-	var transport http.RoundTripper = apiKeyTransport{host: base.Host, key: apiKey, next: http.DefaultTransport}
-	if serviceAccount != "" {
-		account, err := google.JWTConfigFromJSON([]byte(serviceAccount), drive.DriveReadonlyScope)
+	var deployment http.RoundTripper = apiKeyTransport{host: base.Host, key: access.APIKey, next: http.DefaultTransport}
+	if access.ServiceAccount != "" {
+		account, err := google.JWTConfigFromJSON([]byte(access.ServiceAccount), drive.DriveReadonlyScope)
 		if err != nil {
 			return nil, errors.New("GOOGLE_SERVICE_ACCOUNT is not the JSON of a service account's key")
 		}
-		transport = &oauth2.Transport{Source: account.TokenSource(context.WithoutCancel(ctx)), Base: http.DefaultTransport}
+		deployment = &oauth2.Transport{Source: account.TokenSource(context.WithoutCancel(ctx)), Base: http.DefaultTransport}
 	}
 	service, err := drive.NewService(ctx, option.WithEndpoint(strings.TrimSuffix(base.String(), "/")+"/"),
-		option.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: noRedirect}))
+		option.WithHTTPClient(&http.Client{CheckRedirect: noRedirect,
+			Transport: bearerTransport{host: base.Host, next: deployment, personal: http.DefaultTransport}}))
 	if err != nil {
 		return nil, fmt.Errorf("make the client of Google Drive: %w", err)
 	}
-	return &Drive{files: service.Files}, nil
+	return &Drive{files: service.Files, own: access.Own, shared: access.APIKey != "" || access.ServiceAccount != ""}, nil
+}
+
+// byAnyAccess calls ask with the person's own access, if there is one, and then with that
+// of the deployment when the person's account may not read the file.
+func byAnyAccess[T any](ctx context.Context, d *Drive, owner string, ask func(context.Context) (T, error)) (T, error) {
+	var none T
+	if d.own != nil {
+		token, ok, err := d.own.Token(ctx, owner)
+		if err != nil {
+			return none, err
+		}
+		if ok {
+			found, err := ask(withBearer(ctx, token))
+			var refused *Error
+			if !d.shared || !errors.As(err, &refused) || refused.Code != NotShared {
+				return found, err
+			}
+		}
+	}
+	if !d.shared {
+		return none, &Error{Code: NotConfigured, Cause: errors.New("no access to Google Drive")}
+	}
+	return ask(ctx)
 }
 
 // noRedirect: the API has no redirects. Followed, one would take a token elsewhere.
@@ -91,7 +125,11 @@ var exports = map[string]struct{ mediaType, extension string }{
 	googleApps + "presentation": {"text/plain", ".txt"},
 }
 
-func (d *Drive) Look(ctx context.Context, link links.Link) (Remote, error) {
+func (d *Drive) Look(ctx context.Context, owner string, link links.Link) (Remote, error) {
+	return byAnyAccess(ctx, d, owner, func(ctx context.Context) (Remote, error) { return d.look(ctx, link) })
+}
+
+func (d *Drive) look(ctx context.Context, link links.Link) (Remote, error) {
 	id, key := link.ExternalID, link.ResourceKey
 	f, err := d.metadata(ctx, id, key)
 	if err == nil && f.MimeType == shortcutType && f.ShortcutDetails != nil {
@@ -135,7 +173,11 @@ func withResourceKey(h http.Header, id, key string) {
 	}
 }
 
-func (d *Drive) Fetch(ctx context.Context, r Remote, limit int64) (Content, error) {
+func (d *Drive) Fetch(ctx context.Context, owner string, r Remote, limit int64) (Content, error) {
+	return byAnyAccess(ctx, d, owner, func(ctx context.Context) (Content, error) { return d.fetch(ctx, r, limit) })
+}
+
+func (d *Drive) fetch(ctx context.Context, r Remote, limit int64) (Content, error) {
 	res, err := d.download(ctx, r)
 	if err != nil {
 		return Content{}, driveError(err)

@@ -24,6 +24,11 @@ const (
 	NotPublic     Code = "not_public"     // the address is not a public one
 	Unsupported   Code = "unsupported"    // not of a type that can be read
 	NotConfigured Code = "not_configured" // this server cannot import from there
+	Malformed     Code = "malformed_link" // nothing that can be imported
+	QuotaReached  Code = "quota_reached"  // the owner may store no more
+	Unreadable    Code = "unreadable"     // downloaded, but not to be read; the message is the reader's
+	Deleted       Code = "deleted"        // while it was processed
+	Internal      Code = "internal"       // a failure of ours
 )
 
 // MalformedDriveLink is what a person reads whose link names no file in Google Drive.
@@ -71,6 +76,17 @@ func (e *Error) Sentence() string {
 			return "Google Drive is temporarily limiting requests. Please try again in a few minutes."
 		}
 		return "That site is temporarily limiting requests. Please try again in a few minutes."
+	case Malformed:
+		if drive {
+			return MalformedDriveLink
+		}
+		return "That doesn't look like a link that I can import. Please paste an https link to a page or a file."
+	case QuotaReached:
+		return "There is no room for that document. Please delete documents that you no longer need and try again."
+	case Deleted:
+		return "The document was deleted while it was being imported."
+	case Internal:
+		return "The document could not be imported. Please try again."
 	case Timeout:
 		return "That file took too long to download. Please try again in a few minutes."
 	case NotPublic:

@@ -18,10 +18,11 @@ import (
 // A Source returns an *Error for what went wrong there.
 type Source interface {
 	Type() chat.SourceType
-	// Look reads what is known about a document before its content is downloaded.
-	Look(ctx context.Context, link links.Link) (Remote, error)
+	// Look reads what is known about a document before its content is downloaded. owner
+	// is who imports it.
+	Look(ctx context.Context, owner string, link links.Link) (Remote, error)
 	// Fetch downloads the content. It stops after limit bytes with TooLarge.
-	Fetch(ctx context.Context, r Remote, limit int64) (Content, error)
+	Fetch(ctx context.Context, owner string, r Remote, limit int64) (Content, error)
 }
 
 // Remote is a document at its source.
@@ -62,11 +63,16 @@ type Importer struct {
 	MaxBytes int64
 	// LookTimeout and FetchTimeout bound one try; 0: the defaults.
 	LookTimeout, FetchTimeout time.Duration
+	// RetryBudget bounds the retries of a step: none starts later than this after the
+	// first failure. 0: the default.
+	RetryBudget time.Duration
 }
 
 const (
 	defaultLookTimeout  = 15 * time.Second
 	defaultFetchTimeout = 5 * time.Minute
+	// defaultRetryBudget leaves a chat, which waits 30 s, the time to say why it failed.
+	defaultRetryBudget = 12 * time.Second
 )
 
 func (i *Importer) source(t chat.SourceType) (Source, error) {
@@ -80,14 +86,14 @@ func (i *Importer) source(t chat.SourceType) (Source, error) {
 
 // Look reads what is known about the document behind a link, and refuses one that is
 // too large. Its error is an *Error.
-func (i *Importer) Look(ctx context.Context, link links.Link) (Remote, error) {
+func (i *Importer) Look(ctx context.Context, owner string, link links.Link) (Remote, error) {
 	s, err := i.source(link.Source)
 	if err != nil {
 		return Remote{}, err
 	}
 	ctx, cancel := withTimeout(ctx, i.LookTimeout, defaultLookTimeout)
 	defer cancel()
-	r, err := s.Look(ctx, link)
+	r, err := s.Look(ctx, owner, link)
 	if err != nil {
 		return Remote{}, asError(ctx, link.Source, err)
 	}
@@ -99,14 +105,14 @@ func (i *Importer) Look(ctx context.Context, link links.Link) (Remote, error) {
 }
 
 // Fetch downloads a document that Look has found. Its error is an *Error.
-func (i *Importer) Fetch(ctx context.Context, r Remote) (Document, error) {
+func (i *Importer) Fetch(ctx context.Context, owner string, r Remote) (Document, error) {
 	s, err := i.source(r.Source)
 	if err != nil {
 		return Document{}, err
 	}
 	ctx, cancel := withTimeout(ctx, i.FetchTimeout, defaultFetchTimeout)
 	defer cancel()
-	c, err := s.Fetch(ctx, r, i.MaxBytes)
+	c, err := s.Fetch(ctx, owner, r, i.MaxBytes)
 	if err != nil {
 		return Document{}, asError(ctx, r.Source, err)
 	}
@@ -123,3 +129,9 @@ func withTimeout(ctx context.Context, set, standard time.Duration) (context.Cont
 	}
 	return context.WithTimeoutCause(ctx, set, errTimeout)
 }
+
+// Title is the title that a document gets when its source knows its name.
+func (i *Importer) Title(r Remote) string { return title(r.Name, r.URL, i.Types) }
+
+// Budget is the RetryBudget, or its default.
+func (i *Importer) Budget() time.Duration { return cmp.Or(i.RetryBudget, defaultRetryBudget) }

@@ -32,7 +32,7 @@ func driveImporter(t *testing.T, f drivetest.File) (*Importer, *drivetest.Server
 	t.Helper()
 	server := drivetest.New(t)
 	server.Put(id, f)
-	source, err := NewDrive(t.Context(), drivetest.Key, "", server.URL)
+	source, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL})
 	require.NoError(t, err)
 	return &Importer{Sources: []Source{source}, Types: extract.All(), MaxBytes: 1000}, server
 }
@@ -42,11 +42,11 @@ func get(ctx context.Context, i *Importer, address string) (Remote, Document, er
 	if err != nil {
 		return Remote{}, Document{}, err
 	}
-	r, err := i.Look(ctx, link)
+	r, err := i.Look(ctx, "ann", link)
 	if err != nil {
 		return Remote{}, Document{}, err
 	}
-	d, err := i.Fetch(ctx, r)
+	d, err := i.Fetch(ctx, "ann", r)
 	return r, d, err
 }
 
@@ -208,17 +208,17 @@ func TestSlowDownloadTimesOutAndACancelledOneEnds(t *testing.T) {
 
 	i.FetchTimeout = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := i.Look(ctx, links.Link{Source: chat.SourceDrive, ExternalID: id})
+	r, err := i.Look(ctx, "ann", links.Link{Source: chat.SourceDrive, ExternalID: id})
 	require.NoError(t, err)
 	cancel()
-	_, err = i.Fetch(ctx, r)
+	_, err = i.Fetch(ctx, "ann", r)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestServerThatCannotBeReachedIsANetworkError(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	source, err := NewDrive(t.Context(), drivetest.Key, "", server.URL)
+	source, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL})
 	require.NoError(t, err)
 	i := &Importer{Sources: []Source{source}, MaxBytes: 1}
 	_, _, err = get(t.Context(), i, driveLink(""))
@@ -245,7 +245,7 @@ func TestServiceAccountSendsItsTokenAndNoKey(t *testing.T) {
 	require.NoError(t, err)
 	server := drivetest.New(t)
 	server.Put(id, textFile)
-	source, err := NewDrive(t.Context(), "", string(account), server.URL)
+	source, err := NewDrive(t.Context(), DriveAccess{ServiceAccount: string(account), BaseURL: server.URL})
 	require.NoError(t, err)
 	_, d, err := get(t.Context(), &Importer{Sources: []Source{source}, Types: extract.All(), MaxBytes: 1000}, driveLink(""))
 	require.NoError(t, err)
@@ -253,9 +253,9 @@ func TestServiceAccountSendsItsTokenAndNoKey(t *testing.T) {
 }
 
 func TestDriveRefusesMalformedSettings(t *testing.T) {
-	_, err := NewDrive(t.Context(), "k", "", "drive.example")
+	_, err := NewDrive(t.Context(), DriveAccess{APIKey: "k", BaseURL: "drive.example"})
 	require.ErrorContains(t, err, "GOOGLE_DRIVE_BASE_URL")
-	_, err = NewDrive(t.Context(), "k", "{}", "")
+	_, err = NewDrive(t.Context(), DriveAccess{APIKey: "k", ServiceAccount: "{}"})
 	require.ErrorContains(t, err, "GOOGLE_SERVICE_ACCOUNT")
 }
 
@@ -421,4 +421,41 @@ func FuzzTitle(f *testing.F) {
 func FuzzPageTitle(f *testing.F) {
 	f.Add([]byte("<title>a</title>"), "text/html; charset=utf-16")
 	f.Fuzz(func(_ *testing.T, raw []byte, mediaType string) { pageTitle(raw, mediaType) })
+}
+
+// tokens are people's own accounts.
+type tokens map[string]string
+
+func (t tokens) Token(_ context.Context, owner string) (string, bool, error) {
+	token, ok := t[owner]
+	return token, ok, nil
+}
+
+func TestPersonsOwnAccessIsTriedBeforeThatOfTheDeployment(t *testing.T) {
+	server := drivetest.New(t)
+	private := textFile
+	private.Readers = []string{"anns-token"}
+	server.Put("private-0123456789", private)
+	server.Put(id, drivetest.File{Name: "a.txt", MIME: "text/plain", Content: []byte("public"), Readers: []string{"nobody's"}, Public: true})
+	at := func(id string) links.Link { return links.Link{Source: chat.SourceDrive, ExternalID: id} }
+
+	both, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL, Own: tokens{"ann": "anns-token"}})
+	require.NoError(t, err)
+	i := &Importer{Sources: []Source{both}, Types: extract.All(), MaxBytes: 1000}
+	r, err := i.Look(t.Context(), "ann", at("private-0123456789"))
+	require.NoError(t, err)
+	_, err = i.Fetch(t.Context(), "ann", r)
+	require.NoError(t, err)
+	_, err = i.Look(t.Context(), "bob", at("private-0123456789"))
+	require.Equal(t, NotShared, code(t, err))
+	_, err = i.Look(t.Context(), "ann", at(id))
+	require.NoError(t, err, "what Ann's account may not read, the deployment can")
+
+	own, err := NewDrive(t.Context(), DriveAccess{BaseURL: server.URL, Own: tokens{"ann": "anns-token"}})
+	require.NoError(t, err)
+	i.Sources = []Source{own}
+	_, err = i.Look(t.Context(), "ann", at("private-0123456789"))
+	require.NoError(t, err)
+	_, err = i.Look(t.Context(), "bob", at(id))
+	require.Equal(t, NotConfigured, code(t, err))
 }

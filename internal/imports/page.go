@@ -33,7 +33,7 @@ func NewPages(g *guard.Guard) *Pages { return &Pages{g.Client()} }
 func (p *Pages) Type() chat.SourceType { return chat.SourceLink }
 
 // Look asks for the size. Servers need not tell it: what counts is Fetch.
-func (p *Pages) Look(ctx context.Context, link links.Link) (Remote, error) {
+func (p *Pages) Look(ctx context.Context, _ string, link links.Link) (Remote, error) {
 	r := Remote{ExternalID: link.ExternalID, URL: link.URL}
 	res, err := p.ask(ctx, http.MethodHead, link.URL)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Pages) Look(ctx context.Context, link links.Link) (Remote, error) {
 	return r, nil
 }
 
-func (p *Pages) Fetch(ctx context.Context, r Remote, limit int64) (Content, error) {
+func (p *Pages) Fetch(ctx context.Context, _ string, r Remote, limit int64) (Content, error) {
 	res, err := p.ask(ctx, http.MethodGet, r.URL)
 	if err != nil {
 		return Content{}, err

@@ -20,5 +20,5 @@ func OpenAccounts(cfg *config.Config, store db.Store, log *slog.Logger) (*connec
 		return nil, err
 	}
 	return connections.New(connections.Options{Store: store, Keys: keys, ClientID: cfg.GoogleClientID, ClientSecret: cfg.GoogleClientSecret,
-		OAuthURL: cfg.GoogleOAuthURL, DriveURL: cfg.GoogleDriveURL, Log: log})
+		OAuthURL: cfg.GoogleOAuthURL, DriveURL: cfg.GoogleDriveBaseURL, Log: log})
 }

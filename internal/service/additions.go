@@ -124,7 +124,7 @@ func added(kind, name string, taken *[]string, err error) error {
 // builtIn are the names of the product's own tools.
 func builtIn() []string {
 	var names []string
-	for _, t := range []tools.Tool{tools.SearchDocuments(nil, nil), tools.ListDocuments(nil), tools.ReadResult(nil), tools.GenerateImage(nil, nil, false)} {
+	for _, t := range []tools.Tool{tools.SearchDocuments(nil, nil), tools.ListDocuments(nil), tools.ReadResult(nil), tools.GenerateImage(nil, nil, false), tools.ImportDocument(nil, nil, 0), tools.ListImports(nil)} {
 		names = append(names, t.Name)
 	}
 	return names

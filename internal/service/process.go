@@ -184,7 +184,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "google_account": p.accounts.Available()},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
@@ -247,6 +247,11 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), p.accounts)
+	if err != nil {
+		return err
+	}
+	threads := &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace}
 	_, ingestMemory := cfg.IngestMemory()
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
@@ -254,10 +259,13 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Bus:           p.parts.Bus,
 		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:           search,
-		Tools:         p.toolBox(counts),
+		Tools:         p.toolBox(counts, threads),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
 		IngestMemory:  memlimit.New(ingestMemory),
+		Importer:      importer,
+		ImportBounds:  importBounds(cfg),
+		Report:        threads.Report,
 		Pruner:        p.pruning(),
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,

@@ -6,11 +6,13 @@ import (
 
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/imports"
 	"github.com/palaver-chat/palaver/internal/mcp"
 	"github.com/palaver-chat/palaver/internal/retrieval"
 	"github.com/palaver-chat/palaver/internal/telemetry"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
 // version is sent to MCP servers as this program's version.
@@ -30,12 +32,14 @@ func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mc
 }
 
 // toolBox returns the tools of agents. The program's own tools take precedence over those of servers.
-func (p *Process) toolBox(counts *telemetry.Metrics) *tools.Box {
+func (p *Process) toolBox(counts *telemetry.Metrics, threads *workflows.Client) *tools.Box {
 	store, model := p.parts.Store, p.parts.Model
 	own := tools.List{
 		tools.SearchDocuments(retrieval.New(store, model), store),
 		tools.ListDocuments(store),
 		tools.ReadResult(store),
+		tools.ImportDocument(&imports.Jobs{Store: store, Start: threads.Import}, store, p.parts.Config.ImportWait),
+		tools.ListImports(store),
 	}
 	if painter, ok := model.(llm.Painter); ok && model.Info().Image != "" {
 		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))

@@ -75,6 +75,9 @@ type Call struct {
 	Owner, ThreadID, TurnID string
 	ID                      string // idempotency key of side effects
 	Arguments               json.RawMessage
+	// Report shows the person what the tool is doing, in the words of node. An attempt that
+	// is repeated reports the same in the same order. nil: nobody looks.
+	Report func(node chat.Node, text string)
 }
 
 // Result is what a tool returns, as untrusted as its source.

@@ -81,8 +81,8 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 			if i >= 0 {
 				prompts[i].Answer, prompts[i].Channel = w.answer(questions[e.Answers], e.Resume.Whole(w.texts)), e.Channel
 			}
-		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && e.NoticeMessage() != "":
-			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: e.NoticeMessage(), At: e.At})
+		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && w.notice(e) != "":
+			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: w.notice(e), At: e.At})
 		}
 	}
 	return prompts
@@ -177,7 +177,9 @@ func (w words) event(e chat.Entry) chat.Event {
 		if e.Node == chat.NodeWebSearch {
 			out.WebQuery = w.texts[e.Ref]
 		}
-		out.Message = e.StatusMessage(out.WebQuery)
+		if out.Message = e.StatusMessage(out.WebQuery); e.Node == chat.NodeImport {
+			out.Message = w.texts[e.Ref]
+		}
 		for _, id := range e.DocIDs {
 			out.DocsFound = append(out.DocsFound, chat.DocRef{ID: id, Title: w.titles[id]})
 		}
@@ -190,7 +192,7 @@ func (w words) event(e chat.Entry) chat.Event {
 		out.ToolCallID, out.ToolName, out.IsError = e.Call.ID, e.Call.Name, e.IsError
 		out.Text = w.texts[chat.ResultKey(e.Call.ID)]
 	case chat.EventNotice:
-		out.Code, out.Message = e.Code, e.NoticeMessage()
+		out.Code, out.Message = e.Code, w.notice(e)
 	case chat.EventInterrupt:
 		if e.Question != nil {
 			out.Interrupt = w.interrupt(*e.Question)
@@ -207,6 +209,14 @@ func (w words) event(e chat.Entry) chat.Event {
 		}
 	}
 	return out
+}
+
+// notice is the sentence of a notice, which can be a text of the turn.
+func (w words) notice(e chat.Entry) string {
+	if e.Ref != "" {
+		return w.texts[e.Ref]
+	}
+	return e.NoticeMessage()
 }
 
 func (w words) interrupt(q chat.Question) *chat.Interrupt {

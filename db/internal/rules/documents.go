@@ -90,6 +90,16 @@ func OwnDocument(ctx context.Context, q Queries, owner, id string) error {
 	return changeable(row, owner, err)
 }
 
+// OwnVersion is OwnDocument for one version of an imported document (nil: any).
+// ErrOutdated when another version has replaced it.
+func OwnVersion(ctx context.Context, q Queries, owner, id string, version *string) error {
+	row, err := q.DocumentForChange(ctx, owner, id)
+	if err = changeable(row, owner, err); err == nil && version != nil && row.SourceVersion != *version {
+		return db.ErrOutdated
+	}
+	return err
+}
+
 func changeable(row sqlcgen.DocumentRow, owner string, err error) error {
 	if err == nil && row.Owner != owner {
 		return db.ErrForbidden

@@ -36,7 +36,7 @@ func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (c db.Tur
 			return db.TurnContext{}, err
 		}
 		if t.ID == turnID {
-			found, c.Turn, c.Cancelled = true, t, row.Cancelled
+			found, c.Turn, c.Cancelled, c.Imports = true, t, row.Cancelled, row.Imports
 		}
 		if row.Turn.SettledAt == 0 && t.Status != chat.TurnNew {
 			c.Open = append(c.Open, t)

@@ -71,7 +71,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
 		d.Repos += late.Repos
 		for _, remove := range []func(context.Context, string) error{
-			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections,
+			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections, q.DeleteUserImports,
 			q.ClearOwnerOfDeleted, q.UnmarkAnonymous,
 		} {
 			if err := remove(ctx, owner); err != nil {

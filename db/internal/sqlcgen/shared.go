@@ -10,6 +10,7 @@ type Queries interface {
 	AddSpendingOfAddress(ctx context.Context, arg AddSpendingOfAddressParams) error
 	AddStreamRun(ctx context.Context, arg AddStreamRunParams) error
 	Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error)
+	AnnounceImport(ctx context.Context, arg AnnounceImportParams) error
 	AnonymousSeen(ctx context.Context, owner string) (int64, error)
 	AppendAudit(ctx context.Context, arg AppendAuditParams) error
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
@@ -19,6 +20,7 @@ type Queries interface {
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
 	ClearAttachmentAddresses(ctx context.Context, owner string) error
 	ClearDocumentAddresses(ctx context.Context, owner string) error
+	ClearImportsAddress(ctx context.Context, owner string) error
 	ClearOwnerOfDeleted(ctx context.Context, owner string) error
 	ClearRepoAddresses(ctx context.Context, owner string) error
 	ClearSet(ctx context.Context, setID string) error
@@ -31,6 +33,7 @@ type Queries interface {
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
 	Count(ctx context.Context, arg CountParams) (CountRow, error)
+	CountOpenImports(ctx context.Context, owner string) (int64, error)
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
@@ -46,6 +49,7 @@ type Queries interface {
 	DeleteUserCancels(ctx context.Context, owner string) error
 	DeleteUserConnections(ctx context.Context, owner string) error
 	DeleteUserDocuments(ctx context.Context, owner string) error
+	DeleteUserImports(ctx context.Context, owner string) error
 	DeleteUserProfile(ctx context.Context, owner string) error
 	DeleteUserSets(ctx context.Context, owner string) error
 	DeleteUserSpending(ctx context.Context, subject string) error
@@ -68,10 +72,12 @@ type Queries interface {
 	Head(ctx context.Context, arg HeadParams) (string, error)
 	HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error)
 	HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error)
+	ImportByID(ctx context.Context, arg ImportByIDParams) (ImportByIDRow, error)
 	ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error)
 	InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error)
 	InsertConversation(ctx context.Context, arg InsertConversationParams) error
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
+	InsertImport(ctx context.Context, arg InsertImportParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
 	InsertSet(ctx context.Context, arg InsertSetParams) (int64, error)
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
@@ -79,12 +85,14 @@ type Queries interface {
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
 	ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error)
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
+	ListImports(ctx context.Context, arg ListImportsParams) ([]ListImportsRow, error)
 	ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error)
 	MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error
 	MarkTurn(ctx context.Context, arg MarkTurnParams) error
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
+	OpenImports(ctx context.Context, arg OpenImportsParams) ([]OpenImportsRow, error)
 	OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
@@ -130,6 +138,7 @@ type Queries interface {
 	UnmarkAnonymous(ctx context.Context, owner string) error
 	UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error)
 	UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error)
+	UpdateImport(ctx context.Context, arg UpdateImportParams) error
 	UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error)
 	UserAttachments(ctx context.Context, owner string) ([]string, error)
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
@@ -176,6 +185,12 @@ type AdmissionRow struct {
 	DeletedGeneration int64
 	DeletedPlaces     int64
 	Cancelled         bool
+}
+
+type AnnounceImportParams struct {
+	Announce int64
+	ID       string
+	Owner    string
 }
 
 type AppendAuditParams struct {
@@ -570,6 +585,37 @@ type HeadTurnRow struct {
 	Content string
 }
 
+type ImportByIDParams struct {
+	ID    string
+	Owner string
+}
+
+type ImportByIDRow struct {
+	ID          string
+	Owner       string
+	ThreadID    string
+	TurnID      string
+	Key         string
+	SourceType  string
+	ExternalID  string
+	ResourceKey string
+	Url         string
+	State       string
+	Outcome     string
+	Name        string
+	Remote      string
+	DocID       string
+	Chunks      int64
+	Code        string
+	Message     string
+	Announce    int64
+	Address     string
+	CreatedAt   int64
+	UpdatedAt   int64
+	Title       string
+	Progress    int64
+}
+
 type ImportedDocumentParams struct {
 	Owner      string
 	SourceType string
@@ -628,6 +674,21 @@ type InsertDocumentParams struct {
 	SourceUrl     string
 	SourceVersion string
 	Address       string
+}
+
+type InsertImportParams struct {
+	ID          string
+	Owner       string
+	ThreadID    string
+	TurnID      string
+	Key         string
+	SourceType  string
+	ExternalID  string
+	ResourceKey string
+	Url         string
+	Announce    int64
+	Address     string
+	At          int64
 }
 
 type InsertRawParams struct {
@@ -698,6 +759,39 @@ type ListDocumentsRow struct {
 	SourceVersion string
 }
 
+type ListImportsParams struct {
+	Owner    string
+	ThreadID string
+	TurnID   string
+	MaxRows  int64
+}
+
+type ListImportsRow struct {
+	ID          string
+	Owner       string
+	ThreadID    string
+	TurnID      string
+	Key         string
+	SourceType  string
+	ExternalID  string
+	ResourceKey string
+	Url         string
+	State       string
+	Outcome     string
+	Name        string
+	Remote      string
+	DocID       string
+	Chunks      int64
+	Code        string
+	Message     string
+	Announce    int64
+	Address     string
+	CreatedAt   int64
+	UpdatedAt   int64
+	Title       string
+	Progress    int64
+}
+
 type ListSetsParams struct {
 	Owner     string
 	BeforeSeq int64
@@ -735,6 +829,37 @@ type NewestTurnByClientIDParams struct {
 type NextPlaceParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type OpenImportsParams struct {
+	Owner string
+	Key   string
+}
+
+type OpenImportsRow struct {
+	ID          string
+	Owner       string
+	ThreadID    string
+	TurnID      string
+	Key         string
+	SourceType  string
+	ExternalID  string
+	ResourceKey string
+	Url         string
+	State       string
+	Outcome     string
+	Name        string
+	Remote      string
+	DocID       string
+	Chunks      int64
+	Code        string
+	Message     string
+	Announce    int64
+	Address     string
+	CreatedAt   int64
+	UpdatedAt   int64
+	Title       string
+	Progress    int64
 }
 
 type OpenThreadsParams struct {
@@ -1031,6 +1156,7 @@ type TurnContextRow struct {
 	Turn      Turn
 	OfTree    bool
 	Cancelled bool
+	Imports   bool
 }
 
 type TurnDeletedParams struct {
@@ -1096,6 +1222,20 @@ type UnusedOwnersParams struct {
 	BeforeAt   int64
 	AfterOwner string
 	MaxRows    int64
+}
+
+type UpdateImportParams struct {
+	State   string
+	Outcome string
+	Chunks  int64
+	Code    string
+	Message string
+	At      int64
+	Name    string
+	Remote  string
+	DocID   string
+	ID      string
+	Owner   string
 }
 
 type UpdateSetParams struct {

@@ -108,7 +108,8 @@ WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
-    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - @reach::bigint AND c.created_at <= t.created_at + @reach))) AS cancelled
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - @reach::bigint AND c.created_at <= t.created_at + @reach))) AS cancelled,
+    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = @owner AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports
 FROM turns t
 WHERE t.owner = @owner AND t.id IN (
     SELECT @id::text AS id

@@ -10,6 +10,7 @@ type (
 	AddStreamRunParams              = sqlcgen.AddStreamRunParams
 	AdmissionParams                 = sqlcgen.AdmissionParams
 	AdmissionRow                    = sqlcgen.AdmissionRow
+	AnnounceImportParams            = sqlcgen.AnnounceImportParams
 	AppendAuditParams               = sqlcgen.AppendAuditParams
 	AttachmentDataParams            = sqlcgen.AttachmentDataParams
 	AttachmentParams                = sqlcgen.AttachmentParams
@@ -66,11 +67,14 @@ type (
 	HeadParams                      = sqlcgen.HeadParams
 	HeadTurnParams                  = sqlcgen.HeadTurnParams
 	HeadTurnRow                     = sqlcgen.HeadTurnRow
+	ImportByIDParams                = sqlcgen.ImportByIDParams
+	ImportByIDRow                   = sqlcgen.ImportByIDRow
 	ImportedDocumentParams          = sqlcgen.ImportedDocumentParams
 	ImportedDocumentRow             = sqlcgen.ImportedDocumentRow
 	InsertAttachmentParams          = sqlcgen.InsertAttachmentParams
 	InsertConversationParams        = sqlcgen.InsertConversationParams
 	InsertDocumentParams            = sqlcgen.InsertDocumentParams
+	InsertImportParams              = sqlcgen.InsertImportParams
 	InsertRawParams                 = sqlcgen.InsertRawParams
 	InsertSetParams                 = sqlcgen.InsertSetParams
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
@@ -80,6 +84,8 @@ type (
 	ListConversationsRow            = sqlcgen.ListConversationsRow
 	ListDocumentsParams             = sqlcgen.ListDocumentsParams
 	ListDocumentsRow                = sqlcgen.ListDocumentsRow
+	ListImportsParams               = sqlcgen.ListImportsParams
+	ListImportsRow                  = sqlcgen.ListImportsRow
 	ListSetsParams                  = sqlcgen.ListSetsParams
 	MarkAnonymousParams             = sqlcgen.MarkAnonymousParams
 	MarkTurnParams                  = sqlcgen.MarkTurnParams
@@ -87,6 +93,8 @@ type (
 	MessagesOfThreadRow             = sqlcgen.MessagesOfThreadRow
 	NewestTurnByClientIDParams      = sqlcgen.NewestTurnByClientIDParams
 	NextPlaceParams                 = sqlcgen.NextPlaceParams
+	OpenImportsParams               = sqlcgen.OpenImportsParams
+	OpenImportsRow                  = sqlcgen.OpenImportsRow
 	OpenThreadsParams               = sqlcgen.OpenThreadsParams
 	OpenThreadsRow                  = sqlcgen.OpenThreadsRow
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
@@ -141,6 +149,7 @@ type (
 	UnacceptedTurnsRow              = sqlcgen.UnacceptedTurnsRow
 	UnusedAttachmentsRow            = sqlcgen.UnusedAttachmentsRow
 	UnusedOwnersParams              = sqlcgen.UnusedOwnersParams
+	UpdateImportParams              = sqlcgen.UpdateImportParams
 	UpdateSetParams                 = sqlcgen.UpdateSetParams
 	VisibleDocumentsParams          = sqlcgen.VisibleDocumentsParams
 	VisibleDocumentsRow             = sqlcgen.VisibleDocumentsRow

@@ -86,7 +86,8 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 SELECT sqlc.embed(t), CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
-    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(@reach AS INTEGER) AND c.created_at <= t.created_at + CAST(@reach AS INTEGER)))) AS cancelled
+    OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(@reach AS INTEGER) AND c.created_at <= t.created_at + CAST(@reach AS INTEGER)))) AS cancelled,
+    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = @owner AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports
 FROM (
     SELECT CAST(@id AS TEXT) AS id
     UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id

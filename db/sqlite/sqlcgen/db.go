@@ -39,6 +39,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.admissionStmt, err = db.PrepareContext(ctx, admission); err != nil {
 		return nil, fmt.Errorf("error preparing query Admission: %w", err)
 	}
+	if q.announceImportStmt, err = db.PrepareContext(ctx, announceImport); err != nil {
+		return nil, fmt.Errorf("error preparing query AnnounceImport: %w", err)
+	}
 	if q.anonymousSeenStmt, err = db.PrepareContext(ctx, anonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query AnonymousSeen: %w", err)
 	}
@@ -75,6 +78,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.clearDocumentAddressesStmt, err = db.PrepareContext(ctx, clearDocumentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearDocumentAddresses: %w", err)
 	}
+	if q.clearImportsAddressStmt, err = db.PrepareContext(ctx, clearImportsAddress); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearImportsAddress: %w", err)
+	}
 	if q.clearOwnerOfDeletedStmt, err = db.PrepareContext(ctx, clearOwnerOfDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearOwnerOfDeleted: %w", err)
 	}
@@ -110,6 +116,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.countStmt, err = db.PrepareContext(ctx, count); err != nil {
 		return nil, fmt.Errorf("error preparing query Count: %w", err)
+	}
+	if q.countOpenImportsStmt, err = db.PrepareContext(ctx, countOpenImports); err != nil {
+		return nil, fmt.Errorf("error preparing query CountOpenImports: %w", err)
 	}
 	if q.countOpenTurnsStmt, err = db.PrepareContext(ctx, countOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query CountOpenTurns: %w", err)
@@ -164,6 +173,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserDocumentsStmt, err = db.PrepareContext(ctx, deleteUserDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserDocuments: %w", err)
+	}
+	if q.deleteUserImportsStmt, err = db.PrepareContext(ctx, deleteUserImports); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserImports: %w", err)
 	}
 	if q.deleteUserProfileStmt, err = db.PrepareContext(ctx, deleteUserProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserProfile: %w", err)
@@ -237,6 +249,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.headTurnStmt, err = db.PrepareContext(ctx, headTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query HeadTurn: %w", err)
 	}
+	if q.importByIDStmt, err = db.PrepareContext(ctx, importByID); err != nil {
+		return nil, fmt.Errorf("error preparing query ImportByID: %w", err)
+	}
 	if q.importedDocumentStmt, err = db.PrepareContext(ctx, importedDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query ImportedDocument: %w", err)
 	}
@@ -257,6 +272,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.insertEventStmt, err = db.PrepareContext(ctx, insertEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertEvent: %w", err)
+	}
+	if q.insertImportStmt, err = db.PrepareContext(ctx, insertImport); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertImport: %w", err)
 	}
 	if q.insertMessageStmt, err = db.PrepareContext(ctx, insertMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertMessage: %w", err)
@@ -288,6 +306,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listDocumentsStmt, err = db.PrepareContext(ctx, listDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query ListDocuments: %w", err)
 	}
+	if q.listImportsStmt, err = db.PrepareContext(ctx, listImports); err != nil {
+		return nil, fmt.Errorf("error preparing query ListImports: %w", err)
+	}
 	if q.listSetsStmt, err = db.PrepareContext(ctx, listSets); err != nil {
 		return nil, fmt.Errorf("error preparing query ListSets: %w", err)
 	}
@@ -305,6 +326,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nextPlaceStmt, err = db.PrepareContext(ctx, nextPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query NextPlace: %w", err)
+	}
+	if q.openImportsStmt, err = db.PrepareContext(ctx, openImports); err != nil {
+		return nil, fmt.Errorf("error preparing query OpenImports: %w", err)
 	}
 	if q.openThreadsStmt, err = db.PrepareContext(ctx, openThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenThreads: %w", err)
@@ -465,6 +489,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.unusedOwnersStmt, err = db.PrepareContext(ctx, unusedOwners); err != nil {
 		return nil, fmt.Errorf("error preparing query UnusedOwners: %w", err)
 	}
+	if q.updateImportStmt, err = db.PrepareContext(ctx, updateImport); err != nil {
+		return nil, fmt.Errorf("error preparing query UpdateImport: %w", err)
+	}
 	if q.updateSetStmt, err = db.PrepareContext(ctx, updateSet); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateSet: %w", err)
 	}
@@ -517,6 +544,11 @@ func (q *Queries) Close() error {
 	if q.admissionStmt != nil {
 		if cerr := q.admissionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing admissionStmt: %w", cerr)
+		}
+	}
+	if q.announceImportStmt != nil {
+		if cerr := q.announceImportStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing announceImportStmt: %w", cerr)
 		}
 	}
 	if q.anonymousSeenStmt != nil {
@@ -579,6 +611,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing clearDocumentAddressesStmt: %w", cerr)
 		}
 	}
+	if q.clearImportsAddressStmt != nil {
+		if cerr := q.clearImportsAddressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearImportsAddressStmt: %w", cerr)
+		}
+	}
 	if q.clearOwnerOfDeletedStmt != nil {
 		if cerr := q.clearOwnerOfDeletedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearOwnerOfDeletedStmt: %w", cerr)
@@ -637,6 +674,11 @@ func (q *Queries) Close() error {
 	if q.countStmt != nil {
 		if cerr := q.countStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countStmt: %w", cerr)
+		}
+	}
+	if q.countOpenImportsStmt != nil {
+		if cerr := q.countOpenImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countOpenImportsStmt: %w", cerr)
 		}
 	}
 	if q.countOpenTurnsStmt != nil {
@@ -727,6 +769,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserDocumentsStmt != nil {
 		if cerr := q.deleteUserDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserDocumentsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserImportsStmt != nil {
+		if cerr := q.deleteUserImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserImportsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserProfileStmt != nil {
@@ -849,6 +896,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing headTurnStmt: %w", cerr)
 		}
 	}
+	if q.importByIDStmt != nil {
+		if cerr := q.importByIDStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing importByIDStmt: %w", cerr)
+		}
+	}
 	if q.importedDocumentStmt != nil {
 		if cerr := q.importedDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing importedDocumentStmt: %w", cerr)
@@ -882,6 +934,11 @@ func (q *Queries) Close() error {
 	if q.insertEventStmt != nil {
 		if cerr := q.insertEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertEventStmt: %w", cerr)
+		}
+	}
+	if q.insertImportStmt != nil {
+		if cerr := q.insertImportStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertImportStmt: %w", cerr)
 		}
 	}
 	if q.insertMessageStmt != nil {
@@ -934,6 +991,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listDocumentsStmt: %w", cerr)
 		}
 	}
+	if q.listImportsStmt != nil {
+		if cerr := q.listImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listImportsStmt: %w", cerr)
+		}
+	}
 	if q.listSetsStmt != nil {
 		if cerr := q.listSetsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listSetsStmt: %w", cerr)
@@ -962,6 +1024,11 @@ func (q *Queries) Close() error {
 	if q.nextPlaceStmt != nil {
 		if cerr := q.nextPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextPlaceStmt: %w", cerr)
+		}
+	}
+	if q.openImportsStmt != nil {
+		if cerr := q.openImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing openImportsStmt: %w", cerr)
 		}
 	}
 	if q.openThreadsStmt != nil {
@@ -1229,6 +1296,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing unusedOwnersStmt: %w", cerr)
 		}
 	}
+	if q.updateImportStmt != nil {
+		if cerr := q.updateImportStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing updateImportStmt: %w", cerr)
+		}
+	}
 	if q.updateSetStmt != nil {
 		if cerr := q.updateSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateSetStmt: %w", cerr)
@@ -1313,6 +1385,7 @@ type Queries struct {
 	addStreamRunStmt              *sql.Stmt
 	addToSetStmt                  *sql.Stmt
 	admissionStmt                 *sql.Stmt
+	announceImportStmt            *sql.Stmt
 	anonymousSeenStmt             *sql.Stmt
 	appendAuditStmt               *sql.Stmt
 	attachmentStmt                *sql.Stmt
@@ -1325,6 +1398,7 @@ type Queries struct {
 	chunksByKeyStmt               *sql.Stmt
 	clearAttachmentAddressesStmt  *sql.Stmt
 	clearDocumentAddressesStmt    *sql.Stmt
+	clearImportsAddressStmt       *sql.Stmt
 	clearOwnerOfDeletedStmt       *sql.Stmt
 	clearRepoAddressesStmt        *sql.Stmt
 	clearSetStmt                  *sql.Stmt
@@ -1337,6 +1411,7 @@ type Queries struct {
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
 	countStmt                     *sql.Stmt
+	countOpenImportsStmt          *sql.Stmt
 	countOpenTurnsStmt            *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
@@ -1355,6 +1430,7 @@ type Queries struct {
 	deleteUserCancelsStmt         *sql.Stmt
 	deleteUserConnectionsStmt     *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
+	deleteUserImportsStmt         *sql.Stmt
 	deleteUserProfileStmt         *sql.Stmt
 	deleteUserSetsStmt            *sql.Stmt
 	deleteUserSpendingStmt        *sql.Stmt
@@ -1379,6 +1455,7 @@ type Queries struct {
 	headStmt                      *sql.Stmt
 	headOfConversationStmt        *sql.Stmt
 	headTurnStmt                  *sql.Stmt
+	importByIDStmt                *sql.Stmt
 	importedDocumentStmt          *sql.Stmt
 	insertAttachmentStmt          *sql.Stmt
 	insertChunkStmt               *sql.Stmt
@@ -1386,6 +1463,7 @@ type Queries struct {
 	insertDocumentStmt            *sql.Stmt
 	insertEditionStmt             *sql.Stmt
 	insertEventStmt               *sql.Stmt
+	insertImportStmt              *sql.Stmt
 	insertMessageStmt             *sql.Stmt
 	insertRawStmt                 *sql.Stmt
 	insertSetStmt                 *sql.Stmt
@@ -1396,12 +1474,14 @@ type Queries struct {
 	lastPlaceStmt                 *sql.Stmt
 	listConversationsStmt         *sql.Stmt
 	listDocumentsStmt             *sql.Stmt
+	listImportsStmt               *sql.Stmt
 	listSetsStmt                  *sql.Stmt
 	markAnonymousStmt             *sql.Stmt
 	markTurnStmt                  *sql.Stmt
 	messagesOfThreadStmt          *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
+	openImportsStmt               *sql.Stmt
 	openThreadsStmt               *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
@@ -1455,6 +1535,7 @@ type Queries struct {
 	unmarkAnonymousStmt           *sql.Stmt
 	unusedAttachmentsStmt         *sql.Stmt
 	unusedOwnersStmt              *sql.Stmt
+	updateImportStmt              *sql.Stmt
 	updateSetStmt                 *sql.Stmt
 	useAttachmentsStmt            *sql.Stmt
 	userAttachmentsStmt           *sql.Stmt
@@ -1474,6 +1555,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addStreamRunStmt:              q.addStreamRunStmt,
 		addToSetStmt:                  q.addToSetStmt,
 		admissionStmt:                 q.admissionStmt,
+		announceImportStmt:            q.announceImportStmt,
 		anonymousSeenStmt:             q.anonymousSeenStmt,
 		appendAuditStmt:               q.appendAuditStmt,
 		attachmentStmt:                q.attachmentStmt,
@@ -1486,6 +1568,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		chunksByKeyStmt:               q.chunksByKeyStmt,
 		clearAttachmentAddressesStmt:  q.clearAttachmentAddressesStmt,
 		clearDocumentAddressesStmt:    q.clearDocumentAddressesStmt,
+		clearImportsAddressStmt:       q.clearImportsAddressStmt,
 		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
 		clearRepoAddressesStmt:        q.clearRepoAddressesStmt,
 		clearSetStmt:                  q.clearSetStmt,
@@ -1498,6 +1581,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
 		countStmt:                     q.countStmt,
+		countOpenImportsStmt:          q.countOpenImportsStmt,
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
@@ -1516,6 +1600,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
 		deleteUserConnectionsStmt:     q.deleteUserConnectionsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
+		deleteUserImportsStmt:         q.deleteUserImportsStmt,
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
 		deleteUserSetsStmt:            q.deleteUserSetsStmt,
 		deleteUserSpendingStmt:        q.deleteUserSpendingStmt,
@@ -1540,6 +1625,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		headStmt:                      q.headStmt,
 		headOfConversationStmt:        q.headOfConversationStmt,
 		headTurnStmt:                  q.headTurnStmt,
+		importByIDStmt:                q.importByIDStmt,
 		importedDocumentStmt:          q.importedDocumentStmt,
 		insertAttachmentStmt:          q.insertAttachmentStmt,
 		insertChunkStmt:               q.insertChunkStmt,
@@ -1547,6 +1633,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertDocumentStmt:            q.insertDocumentStmt,
 		insertEditionStmt:             q.insertEditionStmt,
 		insertEventStmt:               q.insertEventStmt,
+		insertImportStmt:              q.insertImportStmt,
 		insertMessageStmt:             q.insertMessageStmt,
 		insertRawStmt:                 q.insertRawStmt,
 		insertSetStmt:                 q.insertSetStmt,
@@ -1557,12 +1644,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		lastPlaceStmt:                 q.lastPlaceStmt,
 		listConversationsStmt:         q.listConversationsStmt,
 		listDocumentsStmt:             q.listDocumentsStmt,
+		listImportsStmt:               q.listImportsStmt,
 		listSetsStmt:                  q.listSetsStmt,
 		markAnonymousStmt:             q.markAnonymousStmt,
 		markTurnStmt:                  q.markTurnStmt,
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
+		openImportsStmt:               q.openImportsStmt,
 		openThreadsStmt:               q.openThreadsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
@@ -1616,6 +1705,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		unmarkAnonymousStmt:           q.unmarkAnonymousStmt,
 		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
 		unusedOwnersStmt:              q.unusedOwnersStmt,
+		updateImportStmt:              q.updateImportStmt,
 		updateSetStmt:                 q.updateSetStmt,
 		useAttachmentsStmt:            q.useAttachmentsStmt,
 		userAttachmentsStmt:           q.userAttachmentsStmt,

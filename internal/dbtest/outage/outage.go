@@ -49,6 +49,34 @@ func (o *store) DeleteConnection(ctx context.Context, owner, provider string) er
 	return o.none(func() error { return o.Store.DeleteConnection(ctx, owner, provider) })
 }
 
+func (o *store) CreateImport(ctx context.Context, i chat.Import) (chat.Import, error) {
+	return one(o, func() (chat.Import, error) { return o.Store.CreateImport(ctx, i) })
+}
+
+func (o *store) ImportByID(ctx context.Context, owner, id string) (chat.Import, error) {
+	return one(o, func() (chat.Import, error) { return o.Store.ImportByID(ctx, owner, id) })
+}
+
+func (o *store) OpenImports(ctx context.Context, owner, key string) ([]chat.Import, error) {
+	return one(o, func() ([]chat.Import, error) { return o.Store.OpenImports(ctx, owner, key) })
+}
+
+func (o *store) ListImports(ctx context.Context, owner, threadID, turnID string, limit int) ([]chat.Import, error) {
+	return one(o, func() ([]chat.Import, error) { return o.Store.ListImports(ctx, owner, threadID, turnID, limit) })
+}
+
+func (o *store) AdvanceImports(ctx context.Context, owner, key string, step chat.ImportStep, at time.Time) error {
+	return o.none(func() error { return o.Store.AdvanceImports(ctx, owner, key, step, at) })
+}
+
+func (o *store) AnnounceImport(ctx context.Context, owner, id string, announce bool) error {
+	return o.none(func() error { return o.Store.AnnounceImport(ctx, owner, id, announce) })
+}
+
+func (o *store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return o.none(func() error { return o.Store.StoreVersion(ctx, owner, id, version, text, chunks, vectors) })
+}
+
 func (o *store) none(call func() error) error {
 	_, err := one(o, func() (struct{}, error) { return struct{}{}, call() })
 	return err

@@ -39,6 +39,10 @@ func (i *inserter) PutImport(ctx context.Context, d chat.Document, raw []byte) (
 	return one(i.o, func() (string, error) { return i.real.PutImport(ctx, d, raw) })
 }
 
+func (i *inserter) CreateImport(ctx context.Context, m chat.Import) (chat.Import, error) {
+	return one(i.o, func() (chat.Import, error) { return i.real.CreateImport(ctx, m) })
+}
+
 func (i *inserter) CreateSet(ctx context.Context, s chat.DocumentSet) error {
 	return i.o.none(func() error { return i.real.CreateSet(ctx, s) })
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +59,10 @@ type File struct {
 	Trashed     bool
 	Locked      bool // must not be downloaded
 	Fault       Fault
+	// Readers are the access tokens that may read it; none: every one. Public: the API
+	// key may read it, too, which it may without Readers.
+	Readers []string
+	Public  bool
 }
 
 // Server is a running Drive. Its URL is a value for GOOGLE_DRIVE_BASE_URL.
@@ -107,12 +112,15 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request, call string) (File
 	f, ok := s.files[r.PathValue("id")]
 	s.calls = append(s.calls, call)
 	s.mu.Unlock()
-	bearer := strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	readable := len(f.Readers) == 0 || bearer && slices.Contains(f.Readers, token) || !bearer && f.Public
 	key := r.Header.Get("X-Goog-Drive-Resource-Keys")
 	switch {
 	case r.Header.Get("X-Goog-Api-Key") != Key && !bearer:
 		refuse(w, http.StatusBadRequest, "badRequest")
 	case !ok, f.ResourceKey != "" && key != r.PathValue("id")+"/"+f.ResourceKey:
+		refuse(w, http.StatusNotFound, "notFound")
+	case !readable:
 		refuse(w, http.StatusNotFound, "notFound")
 	case f.Fault > None && f.Fault < Content:
 		fail(w, f.Fault)

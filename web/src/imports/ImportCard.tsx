@@ -85,7 +85,8 @@ function Failure({ item }: { item: Import }) {
   const { available, account } = useGoogle();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  const offer = item.code === "not_shared" && item.source_type === "google_drive" && available && account?.state !== "connected";
+  const unset = item.code === "not_configured"; // but for accounts of readers
+  const offer = (unset || item.code === "not_shared") && item.source_type === "google_drive" && available && account?.state !== "connected";
   const again = async () => {
     setBusy(true);
     setProblem("");
@@ -96,9 +97,9 @@ function Failure({ item }: { item: Import }) {
     <div className="mt-2.5 border-t border-line pt-2.5">
       <p role="alert" className="flex gap-2 text-bad">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        {problem || importProblem(item.message ?? "")}
+        {problem || (unset && offer ? words.imports.connectFirst : importProblem(item.message ?? ""))}
       </p>
-      {offer && <p className="mt-1.5 text-muted">{words.imports.connectHint}</p>}
+      {offer && !unset && <p className="mt-1.5 text-muted">{words.imports.connectHint}</p>}
       <div className="mt-2.5 flex flex-wrap gap-2">
         <Button disabled={busy} onClick={() => void again()}>
           {words.common.tryAgain}

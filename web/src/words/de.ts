@@ -65,6 +65,7 @@ export const de: Words = {
     replaced: (document: string) => `„${document}“ wurde aktualisiert.`,
     nowReady: (document: string) => `„${document}“ ist bereit. Sie können jetzt danach fragen.`,
     open: "Öffnen",
+    connectFirst: "Verbinden Sie Ihr Google Drive, um diese Datei zu importieren.",
     connectHint: "Wenn es Ihre Datei ist, können Sie statt der Freigabe Ihr Google Drive verbinden.",
     inProgress: "Wird importiert",
     importAgain: (document: string) => `${document} erneut importieren`,
@@ -461,6 +462,10 @@ export const de: Words = {
     "Importing from Google Drive is not set up on this server. Please upload the file instead.": "Der Import aus Google Drive ist auf diesem Server nicht eingerichtet. Laden Sie die Datei stattdessen hoch.",
     "Importing from links is not set up on this server. Please upload the file instead.": "Der Import von Links ist auf diesem Server nicht eingerichtet. Laden Sie die Datei stattdessen hoch.",
     "I had trouble downloading that file. Please check your internet connection and try again.": "Diese Datei ließ sich nicht herunterladen. Prüfen Sie Ihre Internetverbindung und versuchen Sie es erneut.",
+    "There is no room for that document. Please delete documents that you no longer need and try again.": "Für dieses Dokument ist kein Platz mehr. Löschen Sie Dokumente, die Sie nicht mehr brauchen, und versuchen Sie es erneut.",
+    "The document was deleted while it was being imported.": "Das Dokument wurde gelöscht, während es importiert wurde.",
+    "The document could not be imported. Please try again.": "Das Dokument ließ sich nicht importieren. Versuchen Sie es erneut.",
+    "That doesn't look like a link that I can import. Please paste an https link to a page or a file.": "Das scheint kein Link zu sein, den ich importieren kann. Fügen Sie einen https-Link zu einer Seite oder einer Datei ein.",
     "Something went wrong on our side. Please try again.": "Etwas ist schiefgegangen. Versuchen Sie es erneut.",
   },
 };

@@ -65,6 +65,7 @@ export const en = {
     replaced: (document: string) => `“${document}” was updated.`,
     nowReady: (document: string) => `“${document}” is ready. You can now ask about it.`,
     open: "Open",
+    connectFirst: "Connect your Google Drive to import this file.",
     connectHint: "If it is your file, you can connect your Google Drive instead of sharing it.",
     inProgress: "Importing",
     importAgain: (document: string) => `Import ${document} again`,
@@ -469,6 +470,10 @@ export const en = {
     "Importing from Google Drive is not set up on this server. Please upload the file instead.": "Importing from Google Drive is not set up on this server. Please upload the file instead.",
     "Importing from links is not set up on this server. Please upload the file instead.": "Importing from links is not set up on this server. Please upload the file instead.",
     "I had trouble downloading that file. Please check your internet connection and try again.": "I had trouble downloading that file. Please check your internet connection and try again.",
+    "There is no room for that document. Please delete documents that you no longer need and try again.": "There is no room for that document. Please delete documents that you no longer need and try again.",
+    "The document was deleted while it was being imported.": "The document was deleted while it was being imported.",
+    "The document could not be imported. Please try again.": "The document could not be imported. Please try again.",
+    "That doesn't look like a link that I can import. Please paste an https link to a page or a file.": "That doesn't look like a link that I can import. Please paste an https link to a page or a file.",
     "Something went wrong on our side. Please try again.": "Something went wrong. Try again.",
   },
 } as const;

@@ -1,0 +1,228 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/imports"
+)
+
+// ImportRequest names the open imports of one document. It enters Temporal's history, as
+// the results of the import's activities do.
+type ImportRequest struct {
+	Owner string `json:"owner"`
+	Key   string `json:"key"` // chat.Import's
+}
+
+// ImportLooked says how an import goes on. Done: it has ended. DocID: the content is
+// stored already, and is to be processed. Neither: it is to be downloaded.
+type ImportLooked struct {
+	Done  bool   `json:"done,omitempty"`
+	DocID string `json:"doc,omitempty"`
+}
+
+// ImportFetched is a downloaded document. Done: the import has ended.
+type ImportFetched struct {
+	Done  bool   `json:"done,omitempty"`
+	DocID string `json:"doc,omitempty"`
+}
+
+// ImportFinished says that the import has ended, or that its document is still processed.
+type ImportFinished struct {
+	Processing bool `json:"processing,omitempty"`
+}
+
+// importMemory is how many bytes of memory a download takes for one of the file.
+const importMemory = 4
+
+// LookImport reads what a document's source says about it, and compares it with what the
+// owner has of it already.
+func (a *Activities) LookImport(parent context.Context, r ImportRequest) (ImportLooked, error) {
+	ctx, w := a.watchFor(parent, "", workerStopGrace)
+	defer w.end()
+	var out ImportLooked
+	err := a.lookImport(ctx, r, &out)
+	if done, err := a.importFailed(w, r, err); done || err != nil {
+		return ImportLooked{Done: true}, err
+	}
+	return out, a.endError(w, ctx, TurnRef{Owner: r.Owner}, "look import", err)
+}
+
+func (a *Activities) lookImport(ctx context.Context, r ImportRequest, out *ImportLooked) error {
+	open, err := a.Store.OpenImports(ctx, r.Owner, r.Key)
+	if err != nil || len(open) == 0 { // none: the conversation was deleted, or an earlier attempt has ended them
+		out.Done = err == nil
+		return err
+	}
+	remote, err := a.Importer.Look(ctx, r.Owner, imports.LinkOf(open[0]))
+	if err != nil {
+		return err
+	}
+	known, err := a.importedDocument(ctx, r.Owner, remote)
+	if err != nil {
+		return err
+	}
+	if remote.Version != "" && known.SourceVersion == remote.Version {
+		switch known.Status {
+		case chat.DocReady:
+			out.Done = true
+			return a.knownImport(ctx, r, known)
+		case chat.DocProcessing:
+			out.DocID = known.ID
+			return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: known.ID, Name: known.Title})
+		}
+	}
+	about, err := json.Marshal(remote)
+	if err != nil {
+		return err
+	}
+	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportDownloading, Name: a.Importer.Title(remote), Remote: string(about)})
+}
+
+// FetchImport downloads a document and stores its content.
+func (a *Activities) FetchImport(parent context.Context, r ImportRequest) (ImportFetched, error) {
+	ctx, w := a.watchFor(parent, "", workerStopGrace)
+	defer w.end()
+	var out ImportFetched
+	err := a.fetchImport(ctx, r, &out)
+	if done, err := a.importFailed(w, r, err); done || err != nil {
+		return ImportFetched{Done: true}, err
+	}
+	return out, a.endError(w, ctx, TurnRef{Owner: r.Owner}, "fetch import", err)
+}
+
+func (a *Activities) fetchImport(ctx context.Context, r ImportRequest, out *ImportFetched) error {
+	open, err := a.Store.OpenImports(ctx, r.Owner, r.Key)
+	if err != nil || len(open) == 0 {
+		out.Done = err == nil
+		return err
+	}
+	var remote imports.Remote
+	if err := json.Unmarshal([]byte(open[0].Remote), &remote); err != nil {
+		return err
+	}
+	size := remote.Size
+	if size == 0 {
+		size = a.Importer.MaxBytes
+	}
+	release, err := a.IngestMemory.Acquire(ctx, importMemory*size)
+	if err != nil {
+		return err
+	}
+	defer release()
+	got, err := a.Importer.Fetch(ctx, r.Owner, remote)
+	if err != nil {
+		return err
+	}
+	known, err := a.importedDocument(ctx, r.Owner, remote)
+	if err != nil {
+		return err
+	}
+	if known.Status == chat.DocReady && known.SourceVersion == got.Version {
+		out.Done = true
+		return a.knownImport(ctx, r, known)
+	}
+	out.DocID, err = a.Store.Within(a.importBounds(open[0].Address)).PutImport(ctx, chat.Document{
+		ID: uuid.NewString(), Owner: r.Owner, Title: got.Title, Status: chat.DocProcessing, Format: got.Format, SourceType: remote.Source,
+		ExternalID: remote.ExternalID, SourceURL: remote.URL, SourceVersion: got.Version, Bytes: int64(len(got.Raw)), CreatedAt: a.now(),
+	}, got.Raw)
+	if err != nil {
+		return err
+	}
+	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: out.DocID, Name: got.Title})
+}
+
+// FinishImport ends the imports of a document that was processed.
+func (a *Activities) FinishImport(ctx context.Context, r ImportRequest) (ImportFinished, error) {
+	open, err := a.Store.OpenImports(ctx, r.Owner, r.Key)
+	if err != nil || len(open) == 0 {
+		return ImportFinished{}, a.fail(ctx, TurnRef{Owner: r.Owner}, "finish import", err)
+	}
+	doc, err := a.Store.Document(ctx, r.Owner, open[0].DocID)
+	var step chat.ImportStep
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		e := &imports.Error{Code: imports.Deleted}
+		step = chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()}
+	case err != nil:
+		return ImportFinished{}, a.fail(ctx, TurnRef{Owner: r.Owner}, "finish import", err)
+	case doc.Status == chat.DocProcessing:
+		return ImportFinished{Processing: true}, nil
+	case doc.Status == chat.DocFailed:
+		step = chat.ImportStep{State: chat.ImportFailed, Code: string(imports.Unreadable), Message: doc.Error}
+	default:
+		step = chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, Chunks: doc.Chunks}
+		if doc.CreatedAt.Before(open[0].CreatedAt) { // it was there, and its content was replaced
+			step.Outcome = chat.ImportUpdated
+		}
+	}
+	return ImportFinished{}, a.fail(ctx, TurnRef{Owner: r.Owner}, "finish import", a.advance(ctx, r, step))
+}
+
+// FailImport ends the imports of a document for a reason of ours.
+func (a *Activities) FailImport(ctx context.Context, r ImportRequest) error {
+	e := &imports.Error{Code: imports.Internal}
+	err := a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()})
+	return a.fail(ctx, TurnRef{Owner: r.Owner}, "fail import", err)
+}
+
+func (a *Activities) advance(ctx context.Context, r ImportRequest, step chat.ImportStep) error {
+	return a.Store.AdvanceImports(ctx, r.Owner, r.Key, step, a.now())
+}
+
+// importedDocument is the owner's document from there; zero when there is none.
+func (a *Activities) importedDocument(ctx context.Context, owner string, remote imports.Remote) (chat.Document, error) {
+	known, err := a.Store.ImportedDocument(ctx, owner, remote.Source, remote.ExternalID)
+	return known, ignoreNotFound(err)
+}
+
+func (a *Activities) knownImport(ctx context.Context, r ImportRequest, d chat.Document) error {
+	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReady, Outcome: chat.ImportIsKnown, DocID: d.ID, Name: d.Title, Chunks: d.Chunks})
+}
+
+func (a *Activities) importBounds(address string) db.Bounds {
+	if a.ImportBounds == nil {
+		return db.Bounds{}
+	}
+	return a.ImportBounds(address)
+}
+
+// importFailed handles what went wrong at a source or with the owner's quota: it returns
+// an error for another try, or ends the imports. done is false for other errors.
+func (a *Activities) importFailed(w *watch, r ImportRequest, err error) (done bool, _ error) {
+	var failed *imports.Error
+	var exceeded *db.Exceeded
+	switch {
+	case errors.Is(err, context.Canceled): // the worker stops; another attempt follows
+		return false, nil
+	case errors.As(err, &exceeded):
+		failed = &imports.Error{Code: imports.QuotaReached, Cause: exceeded}
+	case !errors.As(err, &failed):
+		return false, nil
+	}
+	log := a.log().With("import", r.Key, "source", failed.Source, "code", failed.Code)
+	if failed.RetryAfter > 0 {
+		log = log.With("retry_after", failed.RetryAfter)
+	}
+	message := "import failed"
+	if failed.Code == imports.RateLimited {
+		message = "import was rate-limited by its source"
+	}
+	if failed.Retryable() {
+		again := retryWithin(w.parent, a.Importer.Budget(), failed.RetryAfter, string(failed.Code), "import")
+		if !final(again) {
+			log.Warn(message+"; retrying", "error", failed)
+			return false, again
+		}
+	}
+	log.Warn(message, "error", failed)
+	ctx, cancel := w.finalContext(finalWriteTimeout)
+	defer cancel()
+	err = a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(failed.Code), Message: failed.Sentence()})
+	return true, a.fail(w.parent, TurnRef{Owner: r.Owner}, "fail import", err)
+}

@@ -1,0 +1,160 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/internal/tools"
+)
+
+const (
+	// maxImports bounds the links of a message that are imported.
+	maxImports = 10
+	// listedImports bounds the imports of a conversation that are looked at.
+	listedImports = 100
+)
+
+// PlanImports finds what a message asks for about imports: links to import, the list of
+// the conversation's imports, or a document that is still processed. It also finds
+// imports that have ended since nobody waited for them.
+func (a *Activities) PlanImports(ctx context.Context, ref TurnRef) (ImportPlan, error) {
+	plan, err := a.planImports(ctx, ref)
+	return plan, a.fail(ctx, ref, "plan imports", err)
+}
+
+func (a *Activities) planImports(ctx context.Context, ref TurnRef) (plan ImportPlan, _ error) {
+	t, err := a.sentTurn(ctx, ref)
+	if err != nil {
+		return plan, err
+	}
+	list, err := a.Store.ListImports(ctx, ref.Owner, ref.ThreadID, "", listedImports)
+	if err != nil {
+		return plan, err
+	}
+	var texts []db.Text
+	for _, i := range slices.Backward(list) {
+		if i.Announce && i.State.Final() && i.TurnID != ref.TurnID {
+			plan.Ended = append(plan.Ended, i.ID)
+			texts = append(texts, db.Text{Key: chat.ImportKey(i.ID), Text: imports.Sentence(i)})
+			if i.State == chat.ImportReady {
+				plan.DocIDs = append(plan.DocIDs, i.DocID)
+			}
+		}
+	}
+	call := func(name string, arguments map[string]string) error {
+		raw, err := json.Marshal(arguments)
+		c := Wanted{CallRef: chat.CallRef{ID: fmt.Sprintf("import_%s_%d", ref.TurnID, len(plan.Calls)+1), Name: name, Hash: tools.Hash(raw)}, Approval: tools.Never}
+		plan.Calls = append(plan.Calls, c)
+		texts = append(texts, db.Text{Key: chat.CallKey(c.ID), Text: string(raw)})
+		return err
+	}
+	found := intent.LinksToImport(t.Content.Message)
+	for _, link := range found[:min(len(found), maxImports)] {
+		if err := call(tools.ImportDocumentName, map[string]string{"url": link.Text}); err != nil {
+			return plan, err
+		}
+	}
+	if len(found) == 0 && intent.AsksForImports(t.Content.Message) {
+		if err := call(tools.ListImportsName, map[string]string{}); err != nil {
+			return plan, err
+		}
+	}
+	plan.Report = len(plan.Calls)+len(plan.Ended) > 0 || asksAboutOpen(t, list)
+	return plan, a.putTexts(ctx, ref, texts...)
+}
+
+// asksAboutOpen reports whether a message is about a document whose import has not ended.
+func asksAboutOpen(t chat.Turn, list []chat.Import) bool {
+	if len(t.Content.TaggedDocs)+len(t.Content.TaggedSets) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(list, func(i chat.Import) bool {
+		return !i.State.Final() && i.TurnID != t.ID && intent.RefersToImport(t.Content.Message, i.Name)
+	})
+}
+
+// ReportImports stores what the person is told about the imports of a plan, and says how
+// the turn goes on.
+func (a *Activities) ReportImports(ctx context.Context, r ImportReportRequest) (ImportReport, error) {
+	report, err := a.reportImports(ctx, r)
+	return report, a.fail(ctx, r.TurnRef, "report imports", err)
+}
+
+func (a *Activities) reportImports(ctx context.Context, r ImportReportRequest) (report ImportReport, _ error) {
+	t, err := a.sentTurn(ctx, r.TurnRef)
+	if err != nil {
+		return report, err
+	}
+	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
+	if err != nil {
+		return report, err
+	}
+	list, err := a.Store.ListImports(ctx, r.Owner, r.ThreadID, "", listedImports)
+	if err != nil {
+		return report, err
+	}
+	report.DocIDs = slices.Clone(r.Plan.DocIDs)
+	for _, id := range r.Plan.Ended {
+		report.Notices = append(report.Notices, chat.ImportKey(id))
+		if err := a.Store.AnnounceImport(ctx, r.Owner, id, false); err != nil {
+			return report, err
+		}
+	}
+	ready := 0
+	for _, i := range list {
+		if i.TurnID == r.TurnID && i.State == chat.ImportReady {
+			ready++
+			report.DocIDs = append(report.DocIDs, i.DocID)
+		}
+	}
+	switch {
+	case len(r.Plan.Calls) == 0 && asksAboutOpen(t, list):
+		report.Done = true
+		return report, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.PieceKey(1), Text: imports.StillProcessing})
+	case len(r.Plan.Calls) == 0:
+		return report, nil
+	}
+	report.Done = ready == 0 || t.Content.Action == "" && intent.OnlyImports(t.Content.Message)
+	var said []string
+	for _, c := range r.Plan.Calls {
+		said = append(said, texts[chat.ResultKey(c.ID)])
+		report.Notices = append(report.Notices, chat.ResultKey(c.ID))
+	}
+	if !report.Done {
+		return report, nil
+	}
+	report.Notices = report.Notices[:len(r.Plan.Ended)]
+	return report, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.PieceKey(1), Text: strings.Join(said, "\n\n")})
+}
+
+// withImports replaces the links of a message by the titles of the documents that were
+// imported from them in its turn, and tags these documents.
+func (a *Activities) withImports(ctx context.Context, t chat.Turn) (chat.Turn, error) {
+	found := intent.LinksToImport(t.Content.Message)
+	if len(found) == 0 {
+		return t, nil
+	}
+	list, err := a.Store.ListImports(ctx, t.Owner, "", t.ID, listedImports)
+	if err != nil {
+		return t, err
+	}
+	t.Content.TaggedDocs = slices.Clone(t.Content.TaggedDocs)
+	for _, f := range found {
+		i := slices.IndexFunc(list, func(i chat.Import) bool { return i.State == chat.ImportReady && i.Key == imports.Key(t.Owner, f.Link) })
+		if i < 0 || f.Err != nil {
+			continue
+		}
+		t.Content.Message = strings.ReplaceAll(t.Content.Message, f.Text, `"`+list[i].Name+`"`)
+		if !slices.Contains(t.Content.TaggedDocs, list[i].DocID) {
+			t.Content.TaggedDocs = append(t.Content.TaggedDocs, list[i].DocID)
+		}
+	}
+	return t, nil
+}

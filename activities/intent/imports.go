@@ -1,0 +1,85 @@
+package intent
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/imports/links"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+var (
+	// reading ends with a demand to read or import what follows.
+	reading = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n]|\b(?:please|and|then|you|to|now|bitte|und|dann|auch)\b)\s*` +
+		`(?:import|read|load|fetch|ingest|save|add|upload|download|importiere|lies|lese|lade|hole|speichere)\b` +
+		`(?:\s+(?:in|up|me|this|these|that|those|the|a|my|our|following|new|web|page|pages|article|articles|site|website|file|files|document|documents|pdf|link|links|url|from|at|of|for|too|also|both|diese|dieses|diesen|die|das|den|seite|artikel|datei|dateien|dokument|dokumente|von|aus|mir|bitte))*[\s:"'“„<(\[]*$`)
+	// between stands between two links of a list.
+	between = regexp.MustCompile(`(?i)^[\s,;:.)>\]"'”“]*(?:(?:and|und|or|as well as|sowie|then|also)\b)?[\s,;:(<\["'“„]*$`)
+
+	asksForImports = regexp.MustCompile(`(?i)^\W*(?:please\s+|bitte\s+|can you\s+|could you\s+)?(?:` +
+		`(?:what|which)(?:\s+(?:documents?|files?|things|links?|pages?))?\s+(?:have|did|has been|have been|were|was)\s*(?:i|we|been)?(?:\s+(?:already|just|recently|so far))?\s*import(?:ed)?` +
+		`|(?:list|show|give)(?:\s+me)?(?:\s+(?:all|a list))?(?:\s+of)?(?:\s+(?:my|our|the|all))?\s+(?:(?:recent|recently)\s+)?(?:imports|imported\s+(?:documents?|files?|pages?|things))` +
+		`|(?:what|which)(?:\s+are)?\s+(?:my|our)\s+(?:recent\s+)?(?:imports|imported\s+(?:documents?|files?))` +
+		`|my\s+imports` +
+		`|was\s+(?:habe\s+ich|haben\s+wir)\s+(?:alles\s+|bisher\s+|schon\s+)*importiert` +
+		`|welche\s+(?:dokumente|dateien|seiten)\s+(?:habe\s+ich|haben\s+wir|wurden)\s+(?:alles\s+|bisher\s+|schon\s+)*importiert` +
+		`|(?:zeige?|nenne|liste)(?:\s+mir)?(?:\s+alle)?\s+(?:meine\s+)?(?:importe|importierten\s+(?:dokumente|dateien))` +
+		`)\b`)
+
+	// onlyImport are the words of a message that asks for nothing but an import.
+	onlyImport = regexp.MustCompile(`(?i)^(?:import|read|load|fetch|ingest|save|add|upload|download|open|get|grab|take|use|try|here|is|are|it|please|can|could|would|you|i|we|want|need|like|to|in|into|up|me|us|for|this|these|that|those|the|a|an|my|our|following|new|web|page|pages|article|articles|site|website|file|files|document|documents|doc|docs|pdf|sheet|sheets|slides|spreadsheet|presentation|link|links|url|urls|from|at|of|google|drive|knowledge|base|library|and|also|both|then|too|again|now|hi|hello|hey|thanks|thank|bitte|importiere|importieren|lies|lese|lade|hole|speichere|füge|hinzu|diese|dieses|diesen|die|das|den|der|datei|dateien|dokument|dokumente|seite|artikel|von|aus|in|meine|wissensbasis|und|auch|hier|ist|mir|danke)$`)
+
+	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
+
+	refersBack = regexp.MustCompile(`(?i)\b(?:it|its|this|that|the (?:new |imported |last )?(?:document|file|page|article|import|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) (?:neue |neuen )?(?:dokument|dokuments|import)|(?:die|der) (?:neue |neuen )?(?:datei|seite))\b`)
+)
+
+// ConcernsImports reports whether a message may ask for imports or for their list.
+func ConcernsImports(message string) bool {
+	return len(LinksToImport(message)) > 0 || AsksForImports(message)
+}
+
+// LinksToImport are the links of a message that it asks to have imported, in their order:
+// those into Google Drive, also malformed ones, and others that it says to read. All other
+// links are left alone.
+func LinksToImport(message string) []links.Found {
+	var out []links.Found
+	rest, asked := message, false
+	for _, f := range links.Find(message) {
+		before, after, found := strings.Cut(rest, f.Text)
+		if !found {
+			continue
+		}
+		asked = reading.MatchString(before) || asked && between.MatchString(before)
+		rest = after
+		if asked || f.Err != nil || f.Link.Source == chat.SourceDrive {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// AsksForImports reports whether a message asks what was imported.
+func AsksForImports(message string) bool {
+	return len(message) < 200 && asksForImports.MatchString(strings.TrimSpace(message))
+}
+
+// OnlyImports reports whether a message asks for nothing but the import of its links.
+func OnlyImports(message string) bool {
+	for _, f := range LinksToImport(message) {
+		message = strings.ReplaceAll(message, f.Text, " ")
+	}
+	return !slices.ContainsFunc(word.FindAllString(message, -1), func(w string) bool { return !onlyImport.MatchString(w) })
+}
+
+// RefersToImport reports whether a message can be about a document with this name: it
+// has a word of the name, or refers back to something.
+func RefersToImport(message, name string) bool {
+	if refersBack.MatchString(message) {
+		return true
+	}
+	words := language.Words(message)
+	return slices.ContainsFunc(language.Words(name), func(w string) bool { return len(w) > 3 && slices.Contains(words, w) })
+}

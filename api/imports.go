@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/internal/imports/links"
+)
+
+type importJSON struct {
+	ID             string             `json:"id"`
+	URL            string             `json:"url"`
+	SourceType     chat.SourceType    `json:"source_type"`
+	ConversationID string             `json:"conversation_id,omitempty"`
+	Name           string             `json:"name,omitempty"`
+	State          chat.ImportState   `json:"state"`
+	Outcome        chat.ImportOutcome `json:"outcome,omitempty"`
+	DocumentID     string             `json:"document_id,omitempty"`
+	Chunks         int                `json:"chunks,omitempty"`
+	Code           string             `json:"code,omitempty"`
+	Message        string             `json:"message"`
+	CreatedAt      string             `json:"created_at"`
+	UpdatedAt      string             `json:"updated_at"`
+}
+
+// importsJSON is a list of imports, newest first.
+type importsJSON struct {
+	Imports []importJSON `json:"imports"`
+}
+
+func showImport(i chat.Import) importJSON {
+	message := imports.Progress(i)
+	if i.State.Final() {
+		message = imports.Sentence(i)
+	}
+	return importJSON{ID: i.ID, URL: i.URL, SourceType: i.Source, ConversationID: i.ThreadID, Name: i.Name, State: i.State, Outcome: i.Outcome,
+		DocumentID: i.DocID, Chunks: i.Chunks, Code: i.Code, Message: message, CreatedAt: dialect.Stamp(i.CreatedAt), UpdatedAt: dialect.Stamp(i.UpdatedAt)}
+}
+
+func showImports(list []chat.Import) importsJSON {
+	out := importsJSON{Imports: make([]importJSON, len(list))}
+	for n, i := range list {
+		out.Imports[n] = showImport(i)
+	}
+	return out
+}
+
+// listedImports bounds a list of imports.
+const listedImports = 100
+
+type importBody struct {
+	URL            string `json:"url"`
+	ConversationID string `json:"conversation_id"`
+}
+
+func (s *server) createImport(c *gin.Context) error {
+	var b importBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	var p dialect.Problems
+	p.Text("url", b.URL, 1, links.MaxLength)
+	if b.ConversationID != "" {
+		p.UUIDs("conversation_id", []string{b.ConversationID})
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	who := identity.Of(c)
+	if b.ConversationID != "" {
+		_, err := s.Store.Conversation(c.Request.Context(), who.ID, b.ConversationID)
+		if errors.Is(err, db.ErrNotFound) {
+			return problem.Invalid("conversation_id", "is not one of your conversations")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	i, err := s.beginImport(c.Request.Context(), who, chat.Import{ThreadID: b.ConversationID, URL: b.URL, Announce: b.ConversationID != ""})
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusAccepted, showImport(i))
+	return nil
+}
+
+// beginImport records and starts an import of who's.
+func (s *server) beginImport(ctx context.Context, who identity.Caller, i chat.Import) (chat.Import, error) {
+	if s.Model.Embedding != "" {
+		if err := s.limits.AdmitPaid(ctx, who, "uploads"); err != nil {
+			return i, err
+		}
+	}
+	ctx, cancel := request.Detached(ctx)
+	defer cancel()
+	i.ID, i.Owner, i.CreatedAt = uuid.NewString(), who.ID, s.now()
+	i, err := s.imports().Begin(ctx, s.limits.Insert(who), i)
+	var refused *imports.Error
+	if errors.As(err, &refused) {
+		return i, problem.Invalid("url", refused.Sentence())
+	}
+	return i, err
+}
+
+func (s *server) imports() *imports.Jobs {
+	return &imports.Jobs{Store: s.Store, Start: func(ctx context.Context, owner, key string) error {
+		start, done := request.FractionOfDeadline(ctx, 2)
+		defer done()
+		err := s.Threads.Import(start, owner, key)
+		if err == nil {
+			return nil
+		}
+		// Without a workflow the import would stay open forever.
+		e := &imports.Error{Code: imports.Internal}
+		step := chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()}
+		return problem.Engine(errors.Join(err, s.Store.AdvanceImports(ctx, owner, key, step, s.now())))
+	}}
+}
+
+func (s *server) listImports(c *gin.Context) error {
+	var p dialect.Problems
+	conversation := request.Query(c, &p, "conversation_id", dialect.MaxID)
+	if conversation != "" {
+		p.UUIDs("conversation_id", []string{conversation})
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	list, err := s.Store.ListImports(c.Request.Context(), identity.Of(c).ID, conversation, "", listedImports)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, showImports(list))
+	return nil
+}
+
+// reimport imports a document from its source again.
+func (s *server) reimport(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	who := identity.Of(c)
+	d, err := s.Store.Document(c.Request.Context(), who.ID, id)
+	switch {
+	case err != nil:
+		return err
+	case d.Owner != who.ID:
+		return db.ErrForbidden
+	case d.SourceURL == "":
+		return problem.Invalid("id", "was uploaded, so that there is nowhere to import it from")
+	}
+	i, err := s.beginImport(c.Request.Context(), who, chat.Import{URL: d.SourceURL})
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusAccepted, showImport(i))
+	return nil
+}

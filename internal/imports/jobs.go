@@ -1,0 +1,179 @@
+package imports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/imports/links"
+)
+
+// Store is the part of db.Store that jobs use.
+type Store interface {
+	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)
+	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
+	ListImports(ctx context.Context, owner, threadID, turnID string, limit int) ([]chat.Import, error)
+}
+
+// Inserter records imports, within the bounds of their owner.
+type Inserter interface {
+	CreateImport(ctx context.Context, i chat.Import) (chat.Import, error)
+}
+
+// Jobs starts imports and follows them. The work is done by a workflow.
+type Jobs struct {
+	Store Store
+	// Start starts the workflow of a document's open imports; it does nothing harmful when
+	// that runs already.
+	Start func(ctx context.Context, owner, key string) error
+	Poll  time.Duration // interval of reading the progress; 0: pollInterval
+}
+
+const pollInterval = 200 * time.Millisecond
+
+// Key is the same for all imports of what a link leads to by one owner.
+func Key(owner string, link links.Link) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{owner, string(link.Source), link.ExternalID}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// LinkOf is the link that an import was asked for with.
+func LinkOf(i chat.Import) links.Link {
+	return links.Link{Source: i.Source, ExternalID: i.ExternalID, ResourceKey: i.ResourceKey, URL: i.URL}
+}
+
+// Begin records an import of the link in i.URL and starts it. It is idempotent for one
+// owner and id. A link that cannot be imported is an *Error.
+func (j *Jobs) Begin(ctx context.Context, in Inserter, i chat.Import) (chat.Import, error) {
+	link, err := links.Parse(i.URL)
+	switch {
+	case errors.Is(err, links.ErrMalformedDrive):
+		return chat.Import{}, &Error{Code: Malformed, Source: chat.SourceDrive, Cause: err}
+	case err != nil:
+		return chat.Import{}, &Error{Code: Malformed, Source: chat.SourceLink, Cause: err}
+	}
+	i.Key, i.Source, i.ExternalID, i.ResourceKey, i.URL = Key(i.Owner, link), link.Source, link.ExternalID, link.ResourceKey, link.URL
+	i, err = in.CreateImport(ctx, i)
+	if err != nil || i.State.Final() {
+		return i, err
+	}
+	return i, j.Start(ctx, i.Owner, i.Key)
+}
+
+// Follow reports each step of an import until it has ended or ctx ends, which is no
+// error. A step that was too short to be seen is reported all the same.
+func (j *Jobs) Follow(ctx context.Context, owner, id string, report func(chat.Import)) (chat.Import, error) {
+	every := j.Poll
+	if every <= 0 {
+		every = pollInterval
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var last chat.Import
+	for {
+		now, err := j.Store.ImportByID(ctx, owner, id)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return last, nil
+		case err != nil:
+			return now, err
+		}
+		for _, step := range between(last, now) {
+			report(step)
+		}
+		if last = now; now.State.Final() {
+			return now, nil
+		}
+		select {
+		case <-ctx.Done():
+			return now, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// steps that people are told of, in their order.
+var steps = []chat.ImportState{chat.ImportLooking, chat.ImportDownloading, chat.ImportReading, chat.ImportReady}
+
+// between returns the import at each step after last, up to now.
+func between(last, now chat.Import) (out []chat.Import) {
+	from, to := position(last.State)+1, position(now.State)
+	for n := from; n <= to; n++ {
+		skipped := n < to && n > 0
+		if skipped && now.Outcome == chat.ImportIsKnown { // nothing was downloaded
+			continue
+		}
+		step := now
+		step.State = steps[n]
+		out = append(out, step)
+	}
+	return out
+}
+
+// position is that of a step; -1 for none, and for a failure.
+func position(s chat.ImportState) int {
+	if s == chat.ImportIndexing {
+		s = chat.ImportReading
+	}
+	for n, step := range steps {
+		if step == s {
+			return n
+		}
+	}
+	return -1
+}
+
+// Progress is what a person reads while an import runs.
+func Progress(i chat.Import) string {
+	switch i.State {
+	case chat.ImportLooking:
+		return "Checking access to the file..."
+	case chat.ImportDownloading:
+		return "Downloading document: " + i.Name + "..."
+	case chat.ImportReading, chat.ImportIndexing:
+		return "Processing document into chunks..."
+	case chat.ImportReady:
+		if i.Outcome == chat.ImportIsKnown {
+			return alreadyKnown
+		}
+		return fmt.Sprintf("Document imported successfully! It has %d chunks and is ready for questions.", i.Chunks)
+	}
+	return i.Message
+}
+
+const alreadyKnown = "That document is already in your knowledge base. I can answer questions about it."
+
+// StillProcessing is what a person reads who asks about a document that is not ready.
+const StillProcessing = "That document is still being processed. It should be ready for questions in a moment."
+
+// Sentence is what a person reads at the end of an import, or when nobody waits for its
+// end any longer.
+func Sentence(i chat.Import) string {
+	switch {
+	case i.State == chat.ImportFailed:
+		return i.Message
+	case i.State != chat.ImportReady:
+		return "The import is taking longer than expected. The document may still be processing in the background."
+	case i.Outcome == chat.ImportIsKnown:
+		return alreadyKnown
+	case i.Outcome == chat.ImportUpdated:
+		return "I've imported the new version of '" + i.Name + "' into your knowledge base. It replaces the old one. You can now ask me questions about it."
+	}
+	return "I've imported '" + i.Name + "' into your knowledge base. You can now ask me questions about it."
+}
+
+// SourceLabel names a kind of source to a person.
+func SourceLabel(t chat.SourceType) string {
+	switch t {
+	case chat.SourceDrive:
+		return "Google Drive"
+	case chat.SourceLink:
+		return "link"
+	}
+	return "upload"
+}

@@ -1,0 +1,166 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Names of the tools for imports.
+const (
+	ImportDocumentName = "import_document"
+	ListImportsName    = "list_imports"
+)
+
+// ImportWait is how long a call waits for an import, which then goes on in the background.
+const ImportWait = 30 * time.Second
+
+// ImportStore is what the tools for imports need of the store.
+type ImportStore interface {
+	imports.Store
+	imports.Inserter
+	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
+	Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error)
+}
+
+// ImportDocument imports a document from a link that the person has given. wait is how
+// long a call waits for the end; 0: ImportWait.
+func ImportDocument(jobs *imports.Jobs, store ImportStore, wait time.Duration) Tool {
+	if wait <= 0 {
+		wait = ImportWait
+	}
+	return Tool{
+		Name: ImportDocumentName,
+		Description: "Import a document into the person's knowledge base from a link that the person has given: a file in Google Drive, or a public https page or file. " +
+			"Use it only when the person asks to import or read what the link leads to.",
+		Schema: json.RawMessage(`{
+			"type": "object", "required": ["url"],
+			"properties": {"url": {"type": "string", "minLength": 1, "maxLength": 2048, "description": "The link, as the person wrote it"}},
+			"additionalProperties": false
+		}`),
+		Approval: Never,
+		Timeout:  wait + DefaultTimeout,
+		Run: func(ctx context.Context, c Call) (Result, error) {
+			in := struct {
+				URL string `json:"url"`
+			}{}
+			if err := json.Unmarshal(c.Arguments, &in); err != nil {
+				return Failed("The arguments cannot be read."), nil
+			}
+			given, err := givenByPerson(ctx, store, c, in.URL)
+			if err != nil {
+				return Result{}, fmt.Errorf("import_document: %w", err)
+			}
+			if !given {
+				return Failed("Only links that the person has written in this conversation can be imported."), nil
+			}
+			return runImport(ctx, jobs, store, c, in.URL, wait)
+		},
+	}
+}
+
+// recentMessages is in how many earlier messages of a conversation a link may stand.
+const recentMessages = 40
+
+// givenByPerson reports whether a person has written a link in the conversation. A model
+// may have it from a document, whose author could learn from the request what the model
+// has read.
+func givenByPerson(ctx context.Context, store ImportStore, c Call, link string) (bool, error) {
+	turn, err := store.Turn(ctx, c.Owner, c.TurnID)
+	if err != nil || strings.Contains(turn.Content.Message, link) {
+		return err == nil, err
+	}
+	recent, err := store.Recent(ctx, c.Owner, c.ThreadID, turn.Parent, recentMessages)
+	for _, m := range recent {
+		if m.Role == "user" && strings.Contains(m.Content, link) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// runImport begins an import and waits for its end. Attempts of one call are one import,
+// and wait for it together.
+func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Call, link string, wait time.Duration) (Result, error) {
+	id := uuid.NewSHA1(uuid.NameSpaceURL, []byte("palaver import "+c.TurnID+" "+c.ID)).String()
+	i, err := jobs.Begin(ctx, store, chat.Import{
+		ID: id, Owner: c.Owner, ThreadID: c.ThreadID, TurnID: c.TurnID, URL: link, CreatedAt: time.Now()})
+	var refused *imports.Error
+	if errors.As(err, &refused) {
+		return Failed(refused.Sentence()), nil
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("import_document: %w", err)
+	}
+	following, cancel := context.WithDeadline(ctx, i.CreatedAt.Add(wait))
+	defer cancel()
+	i, err = jobs.Follow(following, c.Owner, id, func(step chat.Import) {
+		if c.Report != nil {
+			c.Report(chat.NodeImport, imports.Progress(step))
+		}
+	})
+	if err == nil && !i.State.Final() && ctx.Err() == nil { // the conversation is told later
+		err = store.AnnounceImport(ctx, c.Owner, id, true)
+	}
+	if err != nil || ctx.Err() != nil {
+		return Result{}, fmt.Errorf("import_document: %w", errors.Join(err, ctx.Err()))
+	}
+	return Result{Content: imports.Sentence(i), IsError: i.State != chat.ImportReady}, nil
+}
+
+// ListImports lists what was imported in the conversation.
+func ListImports(store imports.Store) Tool {
+	return Tool{
+		Name:        ListImportsName,
+		Description: "List what the person has imported in this conversation: name, where from, when, and whether it is ready.",
+		Schema:      json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`),
+		Approval:    Never,
+		Run: func(ctx context.Context, c Call) (Result, error) {
+			list, err := store.ListImports(ctx, c.Owner, c.ThreadID, "", maxDocuments)
+			if err != nil {
+				return Result{}, fmt.Errorf("list_imports: %w", err)
+			}
+			return Result{Content: ListedImports(list)}, nil
+		},
+	}
+}
+
+// ListedImports describes imports to a person or a model. A document that was imported
+// more than once is listed once.
+func ListedImports(list []chat.Import) string {
+	var lines []string
+	seen := map[string]bool{}
+	for _, i := range list {
+		if i.DocID != "" && seen[i.DocID] {
+			continue
+		}
+		seen[i.DocID] = true
+		name := i.Name
+		if name == "" {
+			name = i.URL
+		}
+		line := fmt.Sprintf("- %s (%s, %s", llm.Data(language.Truncate(chat.OneLine(name), maxTitle)), imports.SourceLabel(i.Source), i.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"))
+		switch i.State {
+		case chat.ImportReady:
+		case chat.ImportFailed:
+			line += ", failed"
+		default:
+			line += ", still being processed"
+		}
+		lines = append(lines, line+")")
+	}
+	if len(lines) == 0 {
+		return "Nothing has been imported."
+	}
+	return "Imported documents:\n" + strings.Join(lines, "\n")
+}

@@ -1,0 +1,93 @@
+package workflows
+
+import (
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/activities"
+)
+
+// Import imports one document for all open imports of it, and ends them. Names and
+// texts are rows. An import that is asked for while it runs is signalled, and is served
+// before the workflow ends.
+func Import(ctx workflow.Context, in activities.ImportRequest) error {
+	again := workflow.GetSignalChannel(ctx, SignalAgain)
+	for {
+		for again.ReceiveAsync(nil) {
+		}
+		if err := importOnce(ctx, in); err != nil {
+			workflow.GetLogger(ctx).Warn("import failed", "import", in.Key, "error", err)
+			clean, _ := workflow.NewDisconnectedContext(ctx)
+			if err := importStep(clean, time.Minute, "End the failed import", acts.FailImport, in, nil); err != nil {
+				return err
+			}
+		}
+		if again.Len() == 0 {
+			return nil
+		}
+	}
+}
+
+// Timeouts of one attempt of a step. The importer's own are shorter.
+const (
+	importLookTimeout  = time.Minute
+	importFetchTimeout = 15 * time.Minute
+	// importTimeout bounds all attempts of a step, while the database is unavailable.
+	importTimeout = time.Hour
+	// maxIngests bounds how often an import waits for an ingest of its document.
+	maxIngests = 100
+)
+
+func importOnce(ctx workflow.Context, in activities.ImportRequest) error {
+	var looked activities.ImportLooked
+	if err := importStep(ctx, importLookTimeout, "Look at the file", acts.LookImport, in, &looked); err != nil || looked.Done {
+		return err
+	}
+	docID := looked.DocID
+	if docID == "" {
+		var fetched activities.ImportFetched
+		if err := importStep(ctx, importFetchTimeout, "Download the file", acts.FetchImport, in, &fetched); err != nil || fetched.Done {
+			return err
+		}
+		docID = fetched.DocID
+	}
+	for range maxIngests {
+		if err := ingestImport(ctx, activities.IngestRequest{Owner: in.Owner, DocID: docID}); err != nil {
+			return err
+		}
+		var finished activities.ImportFinished
+		if err := importStep(ctx, importLookTimeout, "End the import", acts.FinishImport, in, &finished); err != nil || !finished.Processing {
+			return err
+		}
+	}
+	return temporal.NewApplicationError("the document is processed without an end", "ingest")
+}
+
+// ingestImport processes the document as an upload is. When another ingest of it runs,
+// perhaps of the version before, it waits for a moment; the caller tries again.
+func ingestImport(ctx workflow.Context, in activities.IngestRequest) error {
+	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID:            IngestWorkflowID(in.DocID),
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		StaticSummary:         "Document " + in.DocID,
+	})
+	err := workflow.ExecuteChildWorkflow(child, IngestType, in).Get(ctx, nil)
+	if temporal.IsWorkflowExecutionAlreadyStartedError(err) {
+		return workflow.Sleep(ctx, time.Second)
+	}
+	return err
+}
+
+func importStep(ctx workflow.Context, timeout time.Duration, summary string, activity any, in activities.ImportRequest, result any) error {
+	step := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    timeout,
+		ScheduleToCloseTimeout: importTimeout,
+		HeartbeatTimeout:       30 * time.Second,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: retryInterval, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
+		Summary:                summary,
+	})
+	return workflow.ExecuteActivity(step, activity, in).Get(ctx, result)
+}
