@@ -18,7 +18,7 @@ const card = (name) => page.getByRole("region", { name: `Import of ${name}` });
 const state = (name, is) => page.locator(`[data-import-state=${is}]`).and(card(name)).waitFor();
 const account = () => page.getByRole("button", { name: "Your data" });
 const item = (name) => page.getByRole("menuitem", { name });
-const notice = (text) => page.getByRole("dialog").filter({ hasText: text });
+const notice = (text) => page.getByRole("region", { name: /^Notifications/ }).getByText(text);
 
 /** Going to Google is a request to another host, and meant. */
 function goesToGoogle() {
@@ -107,7 +107,7 @@ describe("the reader's Google account", () => {
     const dialog = page.getByRole("dialog", { name: "Disconnect Google Drive?" });
     await dialog.waitFor();
     assert.deepEqual(await axe(page), []);
-    await dialog.getByRole("button", { name: "Disconnect" }).click();
+    await dialog.getByRole("button", { name: "Disconnect", exact: true }).click();
     await notice("Google Drive is disconnected.").waitFor();
     assert.ok(google.asked.includes("POST /revoke"));
     await account().click();
