@@ -35,6 +35,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 			threads := &workflows.Threads{Agents: agents, Hint: func(string, int) { t.Error("Hint was called during replay") }}
 			replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 			replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
+			replayer.RegisterWorkflowWithOptions(workflows.Import, workflow.RegisterOptions{Name: workflows.ImportType})
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, readHistory(t, file)))
 		})
 	}

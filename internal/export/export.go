@@ -20,6 +20,7 @@ type Store interface {
 	db.Conversations
 	db.Turns
 	db.Documents
+	db.Imports
 	db.Files
 	Connections(ctx context.Context, owner string) ([]db.Connection, error)
 	UserData(ctx context.Context, owner string) (db.UserData, error)
@@ -64,7 +65,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.sets, a.attachments, a.connections} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -93,6 +94,31 @@ func (a *archive) documents(ctx context.Context, have db.UserData) error {
 		}
 	}
 	return nil
+}
+
+// importJSON describes an import.
+type importJSON struct {
+	ID           string           `json:"id"`
+	Conversation string           `json:"conversation_id,omitempty"`
+	URL          string           `json:"url"`
+	Name         string           `json:"name,omitempty"`
+	State        chat.ImportState `json:"state"`
+	DocumentID   string           `json:"document_id,omitempty"`
+	Error        string           `json:"error,omitempty"`
+	CreatedAt    time.Time        `json:"created_at"`
+}
+
+// imports writes the newest imports, if there are any.
+func (a *archive) imports(ctx context.Context, _ db.UserData) error {
+	list, err := a.store.ListImports(ctx, a.User, "", "", listAtOnce)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	out := make([]importJSON, len(list))
+	for n, i := range list {
+		out[n] = importJSON{i.ID, i.ThreadID, i.URL, i.Name, i.State, i.DocID, i.Message, i.CreatedAt}
+	}
+	return a.json("imports.json", out)
 }
 
 // documentJSON describes a document.

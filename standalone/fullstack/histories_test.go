@@ -27,6 +27,9 @@ import (
 	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/clerk"
+	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/internal/imports/drivetest"
+	"github.com/palaver-chat/palaver/internal/imports/links"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
@@ -51,6 +54,33 @@ var ways = map[string]way{
 		s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 		answered(t, c.ask("Hello", assistant))
 		awaitClosed(t, s.Temporal(), c)
+		return s.Temporal(), []string{threadOf(c)}
+	},
+	"import": func(t *testing.T) (client.Client, []string) {
+		drive := drivetest.New(t)
+		drive.Put(driveID(1), circularFile)
+		s, _, c := scripted(t, withDrive(drive)[1:]...)
+		answered(t, c.ask("Please import "+driveLink(driveID(1)), nil))
+		answered(t, c.ask("Import "+driveLink(driveID(1))+" and "+driveLink(driveID(2)), assistant))
+		answered(t, c.ask(driveLink(driveID(1))+" What is the ratio?", object{"action": "inquire"}))
+		answered(t, c.ask("What have I imported?", nil))
+		link, err := links.Parse(driveLink(driveID(1)))
+		require.NoError(t, err)
+		id := workflows.ImportWorkflowID(imports.Key(c.me(), link))
+		awaitNotRunning(t, s.Temporal(), id)
+		return s.Temporal(), []string{threadOf(c), id, workflows.IngestWorkflowID(c.imports()[0].DocumentID)}
+	},
+	"import-in-the-background": func(t *testing.T) (client.Client, []string) {
+		drive := drivetest.New(t)
+		drive.Put(driveID(1), circularFile)
+		release := drive.Hold("download " + driveID(1))
+		defer release()
+		s, _, c := scripted(t, append(withDrive(drive)[1:], stacktest.Flag("import-wait", "1s"))...)
+		answered(t, c.ask(driveLink(driveID(1)), nil))
+		answered(t, c.ask("What does the document say?", nil))
+		release()
+		c.waitForImport("ready")
+		answered(t, c.ask("What is the ratio?", object{"action": "inquire"}))
 		return s.Temporal(), []string{threadOf(c)}
 	},
 	"ingest-failed": func(t *testing.T) (client.Client, []string) {
@@ -469,6 +499,7 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 					require.NoError(t, err)
 					replayer.RegisterWorkflowWithOptions((&workflows.Threads{Agents: agents}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 					replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
+					replayer.RegisterWorkflowWithOptions(workflows.Import, workflow.RegisterOptions{Name: workflows.ImportType})
 					require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
 					if release != "" {
 						keepHistory(t, filepath.Join("../../workflows/testdata/histories", release), fmt.Sprintf("%s-%d-%d.json.gz", name, i+1, k+1), h)
@@ -477,6 +508,14 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 			}
 		})
 	}
+}
+
+func awaitNotRunning(t *testing.T, tc client.Client, id string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		d, err := tc.DescribeWorkflowExecution(context.Background(), id, "")
+		return err == nil && d.WorkflowExecutionInfo.Status != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
+	}, waitTimeout, 20*time.Millisecond)
 }
 
 func keepHistory(t *testing.T, dir, name string, h *historypb.History) {

@@ -3,6 +3,7 @@ package fullstack
 import (
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +15,15 @@ import (
 	"github.com/palaver-chat/palaver/internal/overlay"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
 // nextRelease builds palaver with one more workflow command in each turn: in
-// threads of version 2 or, with unguarded set, in all threads.
+// threads of the next version or, with unguarded set, in all threads.
 func nextRelease(t *testing.T) (path string) {
 	t.Helper()
 	edits := overlay.Write(t, "../../workflows", []overlay.Edit{
-		{File: "version.go", Old: "NewestVersion = 1", New: "NewestVersion = 2"},
+		{File: "version.go", Old: "NewestVersion = " + thisVersion, New: "NewestVersion = " + nextVersion},
 		{File: "turn.go", Old: "\treturn u.runAgent(ctx, begun)", New: "\tone(ctx, u)\n\treturn u.runAgent(ctx, begun)"},
 	}, map[string]string{"one.go": `package workflows
 
@@ -33,7 +35,7 @@ import (
 )
 
 func one(ctx workflow.Context, u *turn) {
-	if u.thread.Version >= 2 || os.Getenv("` + unguarded + `") != "" {
+	if u.thread.Version >= ` + nextVersion + ` || os.Getenv("` + unguarded + `") != "" {
 		_, _ = once(u, "one", func() (bool, error) {
 			return true, workflow.NewTimerWithOptions(ctx, time.Millisecond, workflow.TimerOptions{Summary: "One more"}).Get(ctx, nil)
 		})
@@ -44,6 +46,12 @@ func one(ctx workflow.Context, u *turn) {
 	overlay.Go(t, "../..", "build", "-buildvcs=false", "-ldflags=-w", "-overlay="+edits, "-o", path, "./cmd/palaver")
 	return path
 }
+
+// The newest version of this release, and that of the next one.
+var (
+	thisVersion = strconv.Itoa(workflows.NewestVersion)
+	nextVersion = strconv.Itoa(workflows.NewestVersion + 1)
+)
 
 const unguarded = "PALAVER_TEST_UNGUARDED"
 
@@ -162,7 +170,7 @@ func rolledOutAndBack(d *deployment, next string) {
 
 	// New version: existing and new threads follow it.
 	d.api.Stop()
-	d.api = d.apart.API(stacktest.Binary(next), stacktest.Flag("workflow-version", "2"))
+	d.api = d.apart.API(stacktest.Binary(next), stacktest.Flag("workflow-version", nextVersion))
 	answered(t, idle.ask("Hello once more", assistant))
 	require.True(t, d.oneMore(idle))
 	answered(t, asked.resume(chat.ActionChoice, "inquire"))
@@ -174,7 +182,7 @@ func rolledOutAndBack(d *deployment, next string) {
 	d.api.Stop()
 	d.api = d.apart.API(stacktest.Binary(next))
 	gateNew.Release()
-	require.Contains(t, d.apart.Run("move-threads", stacktest.Binary(next)), "follow version 1")
+	require.Contains(t, d.apart.Run("move-threads", stacktest.Binary(next)), "follow version "+thisVersion)
 	require.Equal(t, "response", writingNew.attach("turn_id="+turnNew).until(terminal).Type)
 	writingOld, turnOld, gateOld := d.streaming("third")
 	d.api.Stop()
@@ -199,7 +207,7 @@ func replacedAndBack(d *deployment, next string) {
 	writing, turn, gate := d.streaming("first")
 	d.api.Kill()
 	gate.Release()
-	d.api = d.apart.Serve(stacktest.Binary(next), stacktest.Flag("workflow-version", "2"))
+	d.api = d.apart.Serve(stacktest.Binary(next), stacktest.Flag("workflow-version", nextVersion))
 	require.Equal(t, "response", writing.attach("turn_id="+turn).until(terminal).Type)
 	askedNew := d.open()
 	require.True(t, d.oneMore(askedNew))

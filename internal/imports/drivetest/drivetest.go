@@ -72,6 +72,7 @@ type Server struct {
 	mu    sync.Mutex
 	files map[string]File
 	calls []string
+	holds map[string]chan struct{}
 	stop  chan struct{}
 }
 
@@ -106,12 +107,38 @@ func (s *Server) Calls() []string {
 	return append([]string(nil), s.calls...)
 }
 
+// Hold makes calls with this name, as Calls has them, wait until release. The calls of
+// clients that have disconnected wait no longer.
+func (s *Server) Hold(call string) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := make(chan struct{})
+	if s.holds == nil {
+		s.holds = map[string]chan struct{}{}
+	}
+	s.holds[call] = held
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.holds, call)
+		close(held)
+	})
+}
+
 // find notes a call and answers for a file that cannot be had.
 func (s *Server) find(w http.ResponseWriter, r *http.Request, call string) (File, bool) {
 	s.mu.Lock()
 	f, ok := s.files[r.PathValue("id")]
 	s.calls = append(s.calls, call)
+	held := s.holds[call]
 	s.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-s.stop:
+		case <-r.Context().Done():
+		}
+	}
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	readable := len(f.Readers) == 0 || bearer && slices.Contains(f.Readers, token) || !bearer && f.Public
 	key := r.Header.Get("X-Goog-Drive-Resource-Keys")

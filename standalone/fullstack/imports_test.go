@@ -1,0 +1,345 @@
+package fullstack
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/internal/imports/drivetest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// Sentences of the requirements.
+const (
+	imported        = "I've imported 'Liquidity circular' into your knowledge base. You can now ask me questions about it."
+	alreadyThere    = "That document is already in your knowledge base. I can answer questions about it."
+	notShared       = "I couldn't access that file. Please make sure it's shared with 'Anyone with the link' and try again."
+	malformed       = "That doesn't look like a valid Google Drive link. Please paste a link that looks like: https://drive.google.com/file/d/..."
+	rateLimited     = "Google Drive is temporarily limiting requests. Please try again in a few minutes."
+	networkTrouble  = "I had trouble downloading that file. Please check your internet connection and try again."
+	takesLonger     = "The import is taking longer than expected. The document may still be processing in the background."
+	stillProcessing = "That document is still being processed. It should be ready for questions in a moment."
+)
+
+// circularFile is in the Drive of tests.
+var circularFile = drivetest.File{Name: "Liquidity circular.md", MIME: "text/markdown", Content: []byte(circular)}
+
+func driveID(n int) string { return fmt.Sprintf("1AbC-dEf_GhIjKlMnOpQr%04d", n) }
+
+func driveLink(id string) string { return "https://drive.google.com/file/d/" + id + "/view" }
+
+// withDrive has a program import from a Drive, without retries.
+func withDrive(d *drivetest.Server, more ...stacktest.Option) []stacktest.Option {
+	return append([]stacktest.Option{
+		stacktest.Flag("chat-model-provider", "offline"), stacktest.Flag("google-api-key", drivetest.Key), stacktest.Flag("google-drive-base-url", d.URL),
+		stacktest.Flag("import-retry-budget", "1ns"),
+	}, more...)
+}
+
+// importSteps are the statuses of imports among events.
+func importSteps(events []event) (steps []string) {
+	for _, e := range events {
+		if e.Type == "status" && e.Node == "import" {
+			steps = append(steps, e.Message)
+		}
+	}
+	return steps
+}
+
+type importRow struct {
+	ID, URL, Name, State, Outcome, Code, Message string
+	SourceType                                   string `json:"source_type"`
+	DocumentID                                   string `json:"document_id"`
+	Chunks                                       int
+}
+
+// imports of the conversation, newest first.
+func (c *talk) imports() []importRow {
+	c.t.Helper()
+	var list struct{ Imports []importRow }
+	c.do(http.StatusOK, http.MethodGet, "/api/imports?conversation_id="+c.thread, nil, &list)
+	return list.Imports
+}
+
+// imported are the titles of the caller's imported documents.
+func (c *talk) imported() (titles []string) {
+	c.t.Helper()
+	var list struct {
+		Items []struct {
+			Title      string
+			SourceType string `json:"source_type"`
+			Public     bool
+		}
+	}
+	c.do(http.StatusOK, http.MethodGet, "/api/documents", nil, &list)
+	for _, d := range list.Items {
+		if d.SourceType != "upload" && !d.Public {
+			titles = append(titles, d.Title)
+		}
+	}
+	return titles
+}
+
+// waitForImport waits until the newest import has one of the states.
+func (c *talk) waitForImport(states ...string) (row importRow) {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		if list := c.imports(); len(list) > 0 {
+			row = list[0]
+		}
+		return slices.Contains(states, row.State)
+	}, waitTimeout, 20*time.Millisecond, "an import becomes one of %v", states)
+	return row
+}
+
+func TestImportScenarios(t *testing.T) {
+	drive := drivetest.New(t)
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "60s"))...)
+	last4 := 0
+	put := func(f drivetest.File) string {
+		last4++
+		id := driveID(last4)
+		drive.Put(id, f)
+		return id
+	}
+	run := func(name string, test func(t *testing.T, c *talk)) {
+		t.Run(name, func(t *testing.T) { test(t, newTalk(t, func() string { return s.URL }, s.NewUser())) })
+	}
+
+	run("Detect Google Drive file link", func(t *testing.T, c *talk) {
+		events := c.ask("https://drive.google.com/file/d/"+put(circularFile)+"/view?usp=sharing", nil)
+		require.Equal(t, imported, last(events).Response)
+		row := c.imports()[0]
+		require.Equal(t, "google_drive", row.SourceType)
+		require.Equal(t, "ready", row.State)
+	})
+	run("Detect Google Drive open link format", func(t *testing.T, c *talk) {
+		require.Equal(t, imported, last(c.ask("(https://drive.google.com/open?id="+put(circularFile)+").", nil)).Response)
+	})
+	run("Detect Google Docs, Sheets and Slides links", func(t *testing.T, c *talk) {
+		for kind, path := range map[string]string{"document": "document", "spreadsheet": "spreadsheets", "presentation": "presentation"} {
+			f := drivetest.File{Name: "Plan of " + kind, MIME: "application/vnd.google-apps." + kind, Content: []byte("Name,Ratio\nBank,8.5\n")}
+			events := c.ask("Import https://docs.google.com/"+path+"/d/"+put(f)+"/edit#gid=0", nil)
+			require.Contains(t, last(events).Response, "I've imported 'Plan of "+kind+"'")
+		}
+	})
+	run("Multiple links in single message", func(t *testing.T, c *talk) {
+		other := circularFile
+		other.Name = "Second.md"
+		first, second, private := put(circularFile), put(other), put(drivetest.File{Fault: drivetest.NotShared})
+		events := c.ask("Import "+driveLink(first)+", "+driveLink(second)+" and "+driveLink(private), nil)
+		steps := importSteps(events)
+		require.Equal(t, []string{
+			"Checking access to the file...", "Downloading document: Liquidity circular...", "Processing document into chunks...",
+			"Document imported successfully! It has 1 chunks and is ready for questions.",
+			"Checking access to the file...", "Downloading document: Second...", "Processing document into chunks...",
+			"Document imported successfully! It has 1 chunks and is ready for questions.",
+			"Checking access to the file...",
+		}, steps)
+		said := last(events).Response
+		require.Contains(t, said, imported)
+		require.Contains(t, said, "I've imported 'Second'")
+		require.Contains(t, said, notShared)
+		require.ElementsMatch(t, []string{"Liquidity circular", "Second"}, c.imported())
+	})
+	run("Non-Google Drive links ignored", func(t *testing.T, c *talk) {
+		events := c.ask("Thanks for https://example.com/a", object{"agent": "assistant"})
+		require.Empty(t, importSteps(events))
+		require.Equal(t, "response", last(events).Type)
+		require.Empty(t, c.imports())
+	})
+	run("Import Google Drive document via chat", func(t *testing.T, c *talk) {
+		events := c.ask(driveLink(put(circularFile)), object{"agent": "assistant"})
+		require.Equal(t, imported, last(events).Response)
+		var d struct {
+			SourceType string `json:"source_type"`
+			SourceURL  string `json:"source_url"`
+			Chunks     int
+		}
+		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+c.imports()[0].DocumentID, nil, &d)
+		require.Equal(t, "google_drive", d.SourceType)
+		require.NotZero(t, d.Chunks)
+		require.Contains(t, d.SourceURL, "https://drive.google.com/file/d/")
+	})
+	run("Import tool reports accessibility error", func(t *testing.T, c *talk) {
+		for _, fault := range []drivetest.Fault{drivetest.Unauthorized, drivetest.NotShared, drivetest.NotFound, drivetest.LoginPage} {
+			f := circularFile
+			f.Fault = fault
+			require.Equal(t, notShared, last(c.ask(driveLink(put(f)), nil)).Response)
+		}
+		require.Equal(t, "response", last(c.ask("Hello", nil)).Type, "the chat goes on")
+	})
+	run("Import tool handles duplicate document", func(t *testing.T, c *talk) {
+		id := put(circularFile)
+		require.Equal(t, imported, last(c.ask(driveLink(id), nil)).Response)
+		require.Equal(t, alreadyThere, last(c.ask("https://drive.google.com/open?id="+id, nil)).Response)
+		require.Len(t, c.imported(), 1)
+	})
+	run("Import tool reports progress", func(t *testing.T, c *talk) {
+		events := c.ask(driveLink(put(circularFile)), nil)
+		require.Equal(t, []string{"Checking access to the file...", "Downloading document: Liquidity circular...",
+			"Processing document into chunks...", "Document imported successfully! It has 1 chunks and is ready for questions."}, importSteps(events))
+	})
+	run("Query newly imported document", func(t *testing.T, c *talk) {
+		events := c.ask(driveLink(put(circularFile))+" What liquidity coverage ratio must a bank hold?", nil)
+		end := last(events)
+		require.Equal(t, "response", end.Type, "%+v", end)
+		require.Contains(t, end.Response, "100 percent")
+		require.Equal(t, []string{c.imports()[0].DocumentID}, docsOf(end)[:1])
+		require.Equal(t, "Liquidity circular", end.Citations[0].Title)
+	})
+	run("Confirm document readiness", func(t *testing.T, c *talk) {
+		require.Equal(t, imported, last(c.ask("Please import "+driveLink(put(circularFile)), nil)).Response)
+		end := last(c.ask("What liquidity coverage ratio must a bank hold?", nil))
+		require.Contains(t, end.Response, "100 percent")
+	})
+	run("List recently imported documents", func(t *testing.T, c *talk) {
+		c.ask(driveLink(put(circularFile)), nil)
+		for _, agent := range []string{"documents", "assistant"} {
+			said := last(c.ask("What documents have I imported?", object{"agent": agent})).Response
+			require.Contains(t, said, "Liquidity circular (Google Drive, "+time.Now().UTC().Format("2006-01-"))
+		}
+		elsewhere := newTalk(t, c.url, c.client)
+		require.NotContains(t, last(elsewhere.ask("What documents have I imported?", nil)).Response, "Liquidity circular")
+	})
+	run("Invalid Google Drive URL format", func(t *testing.T, c *talk) {
+		before := len(drive.Calls())
+		require.Equal(t, malformed, last(c.ask("https://drive.google.com/file/d/x", nil)).Response)
+		require.Len(t, drive.Calls(), before)
+		require.Empty(t, c.imports())
+	})
+	run("Google Drive API rate limit", func(t *testing.T, c *talk) {
+		for _, fault := range []drivetest.Fault{drivetest.RateLimit403, drivetest.RateLimit429} {
+			require.Equal(t, rateLimited, last(c.ask(driveLink(put(drivetest.File{Fault: fault})), nil)).Response)
+		}
+		require.Contains(t, s.Logged(), "import was rate-limited by its source")
+	})
+	run("Network error during import", func(t *testing.T, c *talk) {
+		for _, fault := range []drivetest.Fault{drivetest.ServerError, drivetest.Cut, drivetest.WrongLength, drivetest.Damaged} {
+			f := circularFile
+			f.Fault = fault
+			require.Equal(t, networkTrouble, last(c.ask(driveLink(put(f)), nil)).Response)
+		}
+		require.Contains(t, s.Logged(), "unexpected EOF")
+		require.Empty(t, c.imported())
+	})
+	run("File too large", func(t *testing.T, c *talk) {
+		f := circularFile
+		f.Size = 60 << 20
+		id := put(f)
+		require.Equal(t, "That file is too large to import (60MB). The maximum file size is 50MB.", last(c.ask(driveLink(id), nil)).Response)
+		require.NotContains(t, drive.Calls(), "download "+id)
+	})
+	run("A changed file replaces its old version", func(t *testing.T, c *talk) {
+		id := put(circularFile)
+		c.ask(driveLink(id), nil)
+		changed := circularFile
+		changed.Content, changed.Modified = bytes.ReplaceAll(circularFile.Content, []byte("100 percent"), []byte("120 percent")), time.Now()
+		drive.Put(id, changed)
+		require.Contains(t, last(c.ask("Import it again: "+driveLink(id), nil)).Response, "It replaces the old one.")
+		require.Len(t, c.imported(), 1)
+		end := last(c.ask("What liquidity coverage ratio must a bank hold?", nil))
+		require.Contains(t, end.Response, "120 percent")
+		var again importRow
+		c.do(http.StatusAccepted, http.MethodPost, "/api/documents/"+c.imports()[0].DocumentID+"/reimport", nil, &again)
+		require.Equal(t, "google_drive", again.SourceType)
+	})
+	run("Names of files are one clean line", func(t *testing.T, c *talk) {
+		f := circularFile
+		f.Name = strings.Repeat("long name ", 400) + "/../../etc/passwd.md"
+		require.Contains(t, last(c.ask(driveLink(put(f)), nil)).Response, "I've imported 'long name long name")
+		require.NotContains(t, c.imported()[0], "/")
+		require.Less(t, len(c.imported()[0]), 310)
+	})
+	run("A link to a private address is not read", func(t *testing.T, c *talk) {
+		require.Equal(t, "I can only read pages at public addresses.", last(c.ask("read https://127.0.0.1:1/secret", nil)).Response)
+	})
+	run("Two imports at once are one document", func(t *testing.T, c *talk) {
+		id := put(circularFile)
+		release := drive.Hold("metadata " + id)
+		var rows [2]importRow
+		for n := range rows {
+			c.do(http.StatusAccepted, http.MethodPost, "/api/imports", object{"url": driveLink(id)}, &rows[n])
+		}
+		release()
+		var outcomes []string
+		require.Eventually(t, func() bool {
+			var list struct{ Imports []importRow }
+			c.do(http.StatusOK, http.MethodGet, "/api/imports", nil, &list)
+			outcomes = nil
+			for _, i := range list.Imports {
+				if i.State == "ready" {
+					outcomes = append(outcomes, i.Outcome)
+				}
+			}
+			return len(outcomes) == 2
+		}, waitTimeout, 20*time.Millisecond)
+		require.ElementsMatch(t, []string{"imported", "duplicate"}, outcomes)
+		require.Len(t, c.imported(), 1)
+	})
+}
+
+func TestImportThatTakesLongGoesOnInTheBackground(t *testing.T) {
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	release := drive.Hold("download " + driveID(1))
+	defer release()
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "1s"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+
+	t.Log("Import tool timeout")
+	require.Equal(t, takesLonger, last(c.ask(driveLink(driveID(1)), nil)).Response)
+	t.Log("Document processing incomplete")
+	require.Equal(t, stillProcessing, last(c.ask("What does the document say?", nil)).Response)
+	release()
+	c.waitForImport("ready")
+	events := c.ask("What liquidity coverage ratio must a bank hold?", nil)
+	var notices []string
+	for _, e := range events {
+		if e.Type == "notice" {
+			notices = append(notices, e.Message)
+		}
+	}
+	require.Equal(t, []string{imported}, notices, "the conversation knows")
+	require.Contains(t, last(events).Response, "100 percent")
+	for _, e := range c.ask("And what of stress tests?", nil) {
+		require.NotEqual(t, "import", e.Code, "it is told once")
+	}
+}
+
+func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
+	for _, held := range []string{"metadata", "download", "processing"} {
+		t.Run(held, func(t *testing.T) {
+			drive := drivetest.New(t)
+			f := circularFile
+			if held == "processing" { // long enough to be killed in the middle
+				f.Content = bytes.Repeat([]byte(circular), 200)
+			}
+			drive.Put(driveID(1), f)
+			call := held + " " + driveID(1)
+			release := drive.Hold(call)
+			defer release()
+			p := stacktest.StartProcess(t, withDrive(drive)...)
+			c := newTalk(t, func() string { return p.URL }, p.Client)
+			page := c.send(driveLink(driveID(1)), nil)
+			if held == "processing" {
+				c.waitForImport("reading", "indexing", "ready")
+			} else {
+				require.Eventually(t, func() bool { return strings.Contains(strings.Join(drive.Calls(), "\n"), call) }, waitTimeout, 20*time.Millisecond)
+			}
+			p.Kill()
+			page.close()
+			release()
+			p.Start()
+			require.Equal(t, "google_drive", c.waitForImport("ready").SourceType)
+			require.Len(t, c.imported(), 1)
+			require.Len(t, c.imports(), 1)
+		})
+	}
+}
