@@ -111,6 +111,7 @@ type Store interface {
 	Documents
 	Imports
 	Files
+	Boards
 	Limits
 	Quotas
 	Visitors

@@ -28,7 +28,7 @@ func openStore(t testing.TB, url string) *Store {
 }
 
 // everything empties all tables.
-const everything = `TRUNCATE conversations, deleted_conversations, deleted_turns, profiles, cancels, documents, imports, document_sets, attachments, limits, anonymous_owners, spending CASCADE`
+const everything = `TRUNCATE conversations, deleted_conversations, deleted_turns, profiles, cancels, documents, imports, connections, boards, document_sets, attachments, limits, anonymous_owners, spending CASCADE`
 
 func TestStoreKeepsTheContract(t *testing.T) {
 	url := pgtest.Database(t)

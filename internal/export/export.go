@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/board"
 )
 
 // Store is what an export reads.
@@ -23,6 +24,7 @@ type Store interface {
 	db.Imports
 	db.Files
 	Connections(ctx context.Context, owner string) ([]db.Connection, error)
+	db.Boards
 	UserData(ctx context.Context, owner string) (db.UserData, error)
 }
 
@@ -39,6 +41,7 @@ type Manifest struct {
 	Attachments   int       `json:"attachments"`
 	Repos         int       `json:"repos"`
 	Connections   int       `json:"connections"`
+	Boards        int       `json:"discoveries"`
 }
 
 const format = "palaver-export/1"
@@ -65,7 +68,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.boards} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -237,6 +240,37 @@ func (a *archive) connections(ctx context.Context, _ db.UserData) error {
 	}
 	a.Manifest.Connections = len(all)
 	return a.json("connections.json", all)
+}
+
+func (a *archive) boards(ctx context.Context, _ db.UserData) error {
+	for cursor := ""; ; {
+		page, err := a.store.ListBoards(ctx, a.User, cursor, listAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, b := range page.Items {
+			if err := leftOut(a.board(ctx, b.ID)); err != nil {
+				return fmt.Errorf("discovery board %s: %w", b.ID, err)
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// board writes a board as people export it.
+func (a *archive) board(ctx context.Context, id string) error {
+	stored, err := a.store.Board(ctx, a.User, id)
+	if err != nil {
+		return err
+	}
+	var b board.Board
+	if err := json.Unmarshal(stored.Content, &b); err != nil {
+		return err
+	}
+	a.Boards++
+	return a.json("discoveries/"+id+".json", b.File())
 }
 
 func (a *archive) json(name string, v any) error {

@@ -54,6 +54,7 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	_, err = z.Write([]byte(`{"messages":["` + word + ` in a repo"]}`))
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
+	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "board-" + word, Owner: owner, Content: []byte(`{"title":"` + word + ` on a board"}`)}))
 	_, err = s.PutRepo(ctx, owner, thread, packed.Bytes(), "sum", nil)
 	require.NoError(t, err)
 }
@@ -112,7 +113,7 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	var m Manifest
 	require.NoError(t, json.Unmarshal([]byte(files["manifest.json"]), &m))
 	m.ExportedAt = time.Time{}
-	require.Equal(t, Manifest{Format: format, User: "ann", Conversations: 1, Turns: 5, Documents: 2, Sets: 1, Attachments: 1, Repos: 1}, m)
+	require.Equal(t, Manifest{Format: format, User: "ann", Conversations: 1, Turns: 5, Documents: 2, Sets: 1, Attachments: 1, Repos: 1, Boards: 1}, m)
 }
 
 func TestArchiveOfAnUnknownUserIsEmpty(t *testing.T) {

@@ -16,9 +16,12 @@ type Queries interface {
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
+	Board(ctx context.Context, arg BoardParams) (BoardRow, error)
+	BoardSize(ctx context.Context, arg BoardSizeParams) (int64, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
 	ClearAttachmentAddresses(ctx context.Context, owner string) error
+	ClearBoardAddresses(ctx context.Context, owner string) error
 	ClearDocumentAddresses(ctx context.Context, owner string) error
 	ClearImportsAddress(ctx context.Context, owner string) error
 	ClearOwnerOfDeleted(ctx context.Context, owner string) error
@@ -37,6 +40,7 @@ type Queries interface {
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
+	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
 	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
@@ -46,6 +50,7 @@ type Queries interface {
 	DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
 	DeleteUserAttachments(ctx context.Context, owner string) error
+	DeleteUserBoards(ctx context.Context, owner string) error
 	DeleteUserCancels(ctx context.Context, owner string) error
 	DeleteUserConnections(ctx context.Context, owner string) error
 	DeleteUserDocuments(ctx context.Context, owner string) error
@@ -75,6 +80,7 @@ type Queries interface {
 	ImportByID(ctx context.Context, arg ImportByIDParams) (ImportByIDRow, error)
 	ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error)
 	InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error)
+	InsertBoard(ctx context.Context, arg InsertBoardParams) (int64, error)
 	InsertConversation(ctx context.Context, arg InsertConversationParams) error
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
 	InsertImport(ctx context.Context, arg InsertImportParams) (int64, error)
@@ -83,6 +89,7 @@ type Queries interface {
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
+	ListBoards(ctx context.Context, arg ListBoardsParams) ([]ListBoardsRow, error)
 	ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error)
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
 	ListImports(ctx context.Context, arg ListImportsParams) ([]ListImportsRow, error)
@@ -98,10 +105,12 @@ type Queries interface {
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
+	PruneBoards(ctx context.Context, before int64) error
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
 	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
+	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutConnection(ctx context.Context, arg PutConnectionParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
@@ -113,6 +122,7 @@ type Queries interface {
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
+	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
@@ -250,6 +260,27 @@ type AuditLog struct {
 	Detail    string
 }
 
+type BoardParams struct {
+	ID    string
+	Owner string
+}
+
+type BoardRow struct {
+	ID        string
+	Owner     string
+	Title     string
+	Items     int64
+	Revision  int64
+	CreatedAt int64
+	UpdatedAt int64
+	Content   []byte
+}
+
+type BoardSizeParams struct {
+	ID    string
+	Owner string
+}
+
 type BranchMessagesParams struct {
 	BeforeN  int64
 	Prompts  bool
@@ -371,6 +402,7 @@ type CountUserDataRow struct {
 	Sets        int64
 	Attachments int64
 	Repos       int64
+	Boards      int64
 	Profiles    int64
 	Cancels     int64
 	Connections int64
@@ -384,6 +416,12 @@ type CountedParams struct {
 type CountedRow struct {
 	Count   int64
 	ResetAt int64
+}
+
+type DeleteBoardParams struct {
+	At    int64
+	ID    string
+	Owner string
 }
 
 type DeleteConnectionParams struct {
@@ -545,18 +583,21 @@ type FailDocumentParams struct {
 type FilesOfAddressRow struct {
 	Documents int64
 	Pictures  int64
+	Boards    int64
 	Bytes     int64
 }
 
 type FilesOfEverybodyRow struct {
 	Documents int64
 	Pictures  int64
+	Boards    int64
 	Bytes     int64
 }
 
 type FilesOfOwnerRow struct {
 	Documents int64
 	Pictures  int64
+	Boards    int64
 	Bytes     int64
 }
 
@@ -650,6 +691,17 @@ type InsertAttachmentParams struct {
 	Address  string
 }
 
+type InsertBoardParams struct {
+	ID      string
+	Owner   string
+	Title   string
+	Items   int64
+	Bytes   int64
+	At      int64
+	Address string
+	Content []byte
+}
+
 type InsertConversationParams struct {
 	ID          string
 	Owner       string
@@ -717,6 +769,23 @@ type KnownDocumentsRow struct {
 type LastPlaceParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type ListBoardsParams struct {
+	Owner    string
+	BeforeAt int64
+	BeforeID string
+	MaxRows  int64
+}
+
+type ListBoardsRow struct {
+	ID        string
+	Owner     string
+	Title     string
+	Items     int64
+	Revision  int64
+	CreatedAt int64
+	UpdatedAt int64
 }
 
 type ListConversationsParams struct {
@@ -895,6 +964,17 @@ type ProfileRow struct {
 	Location string
 }
 
+type PutBoardParams struct {
+	Title   string
+	Items   int64
+	Bytes   int64
+	At      int64
+	Content []byte
+	ID      string
+	Owner   string
+	Match   int64
+}
+
 type PutCancelParams struct {
 	Owner    string
 	Kind     string
@@ -986,6 +1066,12 @@ type RepoRow struct {
 type RepoVersionParams struct {
 	ThreadID string
 	Owner    string
+}
+
+type RestoreBoardParams struct {
+	ID    string
+	Owner string
+	After int64
 }
 
 type SaveDraftParams struct {

@@ -60,6 +60,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditEntriesStmt, err = db.PrepareContext(ctx, auditEntries); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditEntries: %w", err)
 	}
+	if q.boardStmt, err = db.PrepareContext(ctx, board); err != nil {
+		return nil, fmt.Errorf("error preparing query Board: %w", err)
+	}
+	if q.boardSizeStmt, err = db.PrepareContext(ctx, boardSize); err != nil {
+		return nil, fmt.Errorf("error preparing query BoardSize: %w", err)
+	}
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
 	}
@@ -74,6 +80,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.clearAttachmentAddressesStmt, err = db.PrepareContext(ctx, clearAttachmentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearAttachmentAddresses: %w", err)
+	}
+	if q.clearBoardAddressesStmt, err = db.PrepareContext(ctx, clearBoardAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearBoardAddresses: %w", err)
 	}
 	if q.clearDocumentAddressesStmt, err = db.PrepareContext(ctx, clearDocumentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearDocumentAddresses: %w", err)
@@ -129,6 +138,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countedStmt, err = db.PrepareContext(ctx, counted); err != nil {
 		return nil, fmt.Errorf("error preparing query Counted: %w", err)
 	}
+	if q.deleteBoardStmt, err = db.PrepareContext(ctx, deleteBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteBoard: %w", err)
+	}
 	if q.deleteConnectionStmt, err = db.PrepareContext(ctx, deleteConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConnection: %w", err)
 	}
@@ -164,6 +176,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserAttachmentsStmt, err = db.PrepareContext(ctx, deleteUserAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserAttachments: %w", err)
+	}
+	if q.deleteUserBoardsStmt, err = db.PrepareContext(ctx, deleteUserBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserBoards: %w", err)
 	}
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
@@ -258,6 +273,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
 	}
+	if q.insertBoardStmt, err = db.PrepareContext(ctx, insertBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertBoard: %w", err)
+	}
 	if q.insertChunkStmt, err = db.PrepareContext(ctx, insertChunk); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertChunk: %w", err)
 	}
@@ -299,6 +317,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
+	}
+	if q.listBoardsStmt, err = db.PrepareContext(ctx, listBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query ListBoards: %w", err)
 	}
 	if q.listConversationsStmt, err = db.PrepareContext(ctx, listConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query ListConversations: %w", err)
@@ -345,6 +366,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneAttachmentsStmt, err = db.PrepareContext(ctx, pruneAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneAttachments: %w", err)
 	}
+	if q.pruneBoardsStmt, err = db.PrepareContext(ctx, pruneBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneBoards: %w", err)
+	}
 	if q.pruneCancelsStmt, err = db.PrepareContext(ctx, pruneCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCancels: %w", err)
 	}
@@ -359,6 +383,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
+	}
+	if q.putBoardStmt, err = db.PrepareContext(ctx, putBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query PutBoard: %w", err)
 	}
 	if q.putCancelStmt, err = db.PrepareContext(ctx, putCancel); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCancel: %w", err)
@@ -401,6 +428,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.repoVersionStmt, err = db.PrepareContext(ctx, repoVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query RepoVersion: %w", err)
+	}
+	if q.restoreBoardStmt, err = db.PrepareContext(ctx, restoreBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query RestoreBoard: %w", err)
 	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
@@ -581,6 +611,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditEntriesStmt: %w", cerr)
 		}
 	}
+	if q.boardStmt != nil {
+		if cerr := q.boardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boardStmt: %w", cerr)
+		}
+	}
+	if q.boardSizeStmt != nil {
+		if cerr := q.boardSizeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boardSizeStmt: %w", cerr)
+		}
+	}
 	if q.branchMessagesStmt != nil {
 		if cerr := q.branchMessagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing branchMessagesStmt: %w", cerr)
@@ -604,6 +644,11 @@ func (q *Queries) Close() error {
 	if q.clearAttachmentAddressesStmt != nil {
 		if cerr := q.clearAttachmentAddressesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearAttachmentAddressesStmt: %w", cerr)
+		}
+	}
+	if q.clearBoardAddressesStmt != nil {
+		if cerr := q.clearBoardAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearBoardAddressesStmt: %w", cerr)
 		}
 	}
 	if q.clearDocumentAddressesStmt != nil {
@@ -696,6 +741,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countedStmt: %w", cerr)
 		}
 	}
+	if q.deleteBoardStmt != nil {
+		if cerr := q.deleteBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteBoardStmt: %w", cerr)
+		}
+	}
 	if q.deleteConnectionStmt != nil {
 		if cerr := q.deleteConnectionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteConnectionStmt: %w", cerr)
@@ -754,6 +804,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserAttachmentsStmt != nil {
 		if cerr := q.deleteUserAttachmentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserBoardsStmt != nil {
+		if cerr := q.deleteUserBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserBoardsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserCancelsStmt != nil {
@@ -911,6 +966,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertAttachmentStmt: %w", cerr)
 		}
 	}
+	if q.insertBoardStmt != nil {
+		if cerr := q.insertBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertBoardStmt: %w", cerr)
+		}
+	}
 	if q.insertChunkStmt != nil {
 		if cerr := q.insertChunkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertChunkStmt: %w", cerr)
@@ -979,6 +1039,11 @@ func (q *Queries) Close() error {
 	if q.lastPlaceStmt != nil {
 		if cerr := q.lastPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
+		}
+	}
+	if q.listBoardsStmt != nil {
+		if cerr := q.listBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listBoardsStmt: %w", cerr)
 		}
 	}
 	if q.listConversationsStmt != nil {
@@ -1056,6 +1121,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.pruneBoardsStmt != nil {
+		if cerr := q.pruneBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneBoardsStmt: %w", cerr)
+		}
+	}
 	if q.pruneCancelsStmt != nil {
 		if cerr := q.pruneCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneCancelsStmt: %w", cerr)
@@ -1079,6 +1149,11 @@ func (q *Queries) Close() error {
 	if q.publishEditionStmt != nil {
 		if cerr := q.publishEditionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing publishEditionStmt: %w", cerr)
+		}
+	}
+	if q.putBoardStmt != nil {
+		if cerr := q.putBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putBoardStmt: %w", cerr)
 		}
 	}
 	if q.putCancelStmt != nil {
@@ -1149,6 +1224,11 @@ func (q *Queries) Close() error {
 	if q.repoVersionStmt != nil {
 		if cerr := q.repoVersionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing repoVersionStmt: %w", cerr)
+		}
+	}
+	if q.restoreBoardStmt != nil {
+		if cerr := q.restoreBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing restoreBoardStmt: %w", cerr)
 		}
 	}
 	if q.saveDraftStmt != nil {
@@ -1392,11 +1472,14 @@ type Queries struct {
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
 	auditEntriesStmt              *sql.Stmt
+	boardStmt                     *sql.Stmt
+	boardSizeStmt                 *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
 	busyThreadsStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
 	chunksByKeyStmt               *sql.Stmt
 	clearAttachmentAddressesStmt  *sql.Stmt
+	clearBoardAddressesStmt       *sql.Stmt
 	clearDocumentAddressesStmt    *sql.Stmt
 	clearImportsAddressStmt       *sql.Stmt
 	clearOwnerOfDeletedStmt       *sql.Stmt
@@ -1415,6 +1498,7 @@ type Queries struct {
 	countOpenTurnsStmt            *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
+	deleteBoardStmt               *sql.Stmt
 	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
@@ -1427,6 +1511,7 @@ type Queries struct {
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
 	deleteUserAttachmentsStmt     *sql.Stmt
+	deleteUserBoardsStmt          *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
 	deleteUserConnectionsStmt     *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
@@ -1458,6 +1543,7 @@ type Queries struct {
 	importByIDStmt                *sql.Stmt
 	importedDocumentStmt          *sql.Stmt
 	insertAttachmentStmt          *sql.Stmt
+	insertBoardStmt               *sql.Stmt
 	insertChunkStmt               *sql.Stmt
 	insertConversationStmt        *sql.Stmt
 	insertDocumentStmt            *sql.Stmt
@@ -1472,6 +1558,7 @@ type Queries struct {
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
+	listBoardsStmt                *sql.Stmt
 	listConversationsStmt         *sql.Stmt
 	listDocumentsStmt             *sql.Stmt
 	listImportsStmt               *sql.Stmt
@@ -1487,11 +1574,13 @@ type Queries struct {
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
+	pruneBoardsStmt               *sql.Stmt
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
 	pruneSpendingStmt             *sql.Stmt
 	publishEditionStmt            *sql.Stmt
+	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putConnectionStmt             *sql.Stmt
 	putProfileStmt                *sql.Stmt
@@ -1506,6 +1595,7 @@ type Queries struct {
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
+	restoreBoardStmt              *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
@@ -1562,11 +1652,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
 		auditEntriesStmt:              q.auditEntriesStmt,
+		boardStmt:                     q.boardStmt,
+		boardSizeStmt:                 q.boardSizeStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
 		busyThreadsStmt:               q.busyThreadsStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
 		chunksByKeyStmt:               q.chunksByKeyStmt,
 		clearAttachmentAddressesStmt:  q.clearAttachmentAddressesStmt,
+		clearBoardAddressesStmt:       q.clearBoardAddressesStmt,
 		clearDocumentAddressesStmt:    q.clearDocumentAddressesStmt,
 		clearImportsAddressStmt:       q.clearImportsAddressStmt,
 		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
@@ -1585,6 +1678,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
+		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
@@ -1597,6 +1691,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
+		deleteUserBoardsStmt:          q.deleteUserBoardsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
 		deleteUserConnectionsStmt:     q.deleteUserConnectionsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
@@ -1628,6 +1723,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		importByIDStmt:                q.importByIDStmt,
 		importedDocumentStmt:          q.importedDocumentStmt,
 		insertAttachmentStmt:          q.insertAttachmentStmt,
+		insertBoardStmt:               q.insertBoardStmt,
 		insertChunkStmt:               q.insertChunkStmt,
 		insertConversationStmt:        q.insertConversationStmt,
 		insertDocumentStmt:            q.insertDocumentStmt,
@@ -1642,6 +1738,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
+		listBoardsStmt:                q.listBoardsStmt,
 		listConversationsStmt:         q.listConversationsStmt,
 		listDocumentsStmt:             q.listDocumentsStmt,
 		listImportsStmt:               q.listImportsStmt,
@@ -1657,11 +1754,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneBoardsStmt:               q.pruneBoardsStmt,
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
 		pruneSpendingStmt:             q.pruneSpendingStmt,
 		publishEditionStmt:            q.publishEditionStmt,
+		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putConnectionStmt:             q.putConnectionStmt,
 		putProfileStmt:                q.putProfileStmt,
@@ -1676,6 +1775,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
+		restoreBoardStmt:              q.restoreBoardStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,

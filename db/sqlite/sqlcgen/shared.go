@@ -18,6 +18,9 @@ type (
 	AttachmentsByIDRow              = sqlcgen.AttachmentsByIDRow
 	AuditEntriesParams              = sqlcgen.AuditEntriesParams
 	AuditLog                        = sqlcgen.AuditLog
+	BoardParams                     = sqlcgen.BoardParams
+	BoardRow                        = sqlcgen.BoardRow
+	BoardSizeParams                 = sqlcgen.BoardSizeParams
 	BranchMessagesParams            = sqlcgen.BranchMessagesParams
 	BranchMessagesRow               = sqlcgen.BranchMessagesRow
 	BusyThreadsParams               = sqlcgen.BusyThreadsParams
@@ -36,6 +39,7 @@ type (
 	CountUserDataRow                = sqlcgen.CountUserDataRow
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
+	DeleteBoardParams               = sqlcgen.DeleteBoardParams
 	DeleteConnectionParams          = sqlcgen.DeleteConnectionParams
 	DeleteConversationParams        = sqlcgen.DeleteConversationParams
 	DeleteDocumentParams            = sqlcgen.DeleteDocumentParams
@@ -72,6 +76,7 @@ type (
 	ImportedDocumentParams          = sqlcgen.ImportedDocumentParams
 	ImportedDocumentRow             = sqlcgen.ImportedDocumentRow
 	InsertAttachmentParams          = sqlcgen.InsertAttachmentParams
+	InsertBoardParams               = sqlcgen.InsertBoardParams
 	InsertConversationParams        = sqlcgen.InsertConversationParams
 	InsertDocumentParams            = sqlcgen.InsertDocumentParams
 	InsertImportParams              = sqlcgen.InsertImportParams
@@ -80,6 +85,8 @@ type (
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams
+	ListBoardsParams                = sqlcgen.ListBoardsParams
+	ListBoardsRow                   = sqlcgen.ListBoardsRow
 	ListConversationsParams         = sqlcgen.ListConversationsParams
 	ListConversationsRow            = sqlcgen.ListConversationsRow
 	ListDocumentsParams             = sqlcgen.ListDocumentsParams
@@ -101,6 +108,7 @@ type (
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow
+	PutBoardParams                  = sqlcgen.PutBoardParams
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutConnectionParams             = sqlcgen.PutConnectionParams
 	PutProfileParams                = sqlcgen.PutProfileParams
@@ -114,6 +122,7 @@ type (
 	RepoParams                      = sqlcgen.RepoParams
 	RepoRow                         = sqlcgen.RepoRow
 	RepoVersionParams               = sqlcgen.RepoVersionParams
+	RestoreBoardParams              = sqlcgen.RestoreBoardParams
 	SaveDraftParams                 = sqlcgen.SaveDraftParams
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
