@@ -274,6 +274,10 @@ var walk = map[string]route{
 		}
 	}},
 
+	"POST /api/documents/:id/reimport": {ways: at("/api/documents/DOC/reimport")},
+	"GET /api/imports":                 {ways: harmless(200, "/api/imports", "")},
+	"POST /api/imports":                {ways: harmless(202, "/api/imports", `{"url":"https://example.com/x"}`)},
+
 	"GET /api/document-sets": {ways: harmless(200, "/api/document-sets", "")},
 	"POST /api/document-sets": {ways: func(o, _ owned) []way {
 		return []way{{path: "/api/document-sets", body: fill(`{"name":"x","doc_ids":["DOC"]}`, o), status: 400}}

@@ -92,7 +92,7 @@ func TestMCPSDKClientAsksAndSearches(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 	}
-	require.ElementsMatch(t, []string{"ask", "search_documents", "list_documents"}, names)
+	require.ElementsMatch(t, []string{"ask", "search_documents", "list_documents", "import_document", "list_imports"}, names)
 
 	text, structured, failed := callTool(t, s, "list_documents", nil)
 	require.False(t, failed)
@@ -374,7 +374,7 @@ func TestJSONRPCRequestsAndResponses(t *testing.T) {
 	b := setup(t)
 	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
 	list := b.rpcCall("ann", "tools/list", map[string]any{})["result"].(map[string]any)["tools"].([]any)
-	require.Len(t, list, 3)
+	require.Len(t, list, 5)
 	for _, tool := range list {
 		require.Equal(t, "object", tool.(map[string]any)["inputSchema"].(map[string]any)["type"])
 	}
@@ -482,7 +482,7 @@ func TestPalaversMCPClientWorksWithPalaversMCPServer(t *testing.T) {
 	}})
 	t.Cleanup(other.Close)
 	var all []tools.Tool
-	require.Eventually(t, func() bool { all = other.Tools(t.Context(), "x"); return len(all) == 6 }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { all = other.Tools(t.Context(), "x"); return len(all) == 10 }, time.Minute, 5*time.Millisecond)
 	for _, tool := range all {
 		require.NoError(t, tools.CheckSchema(tool.Schema), tool.Name)
 	}

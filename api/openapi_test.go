@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
@@ -247,6 +248,13 @@ func (c tourist) things() (doc, set, picture string) {
 		c.get(200, path)
 	}
 	c.call(200, "GET", "/api/documents/"+doc+"/text", nil, "Accept", "application/json")
+	c.call(202, "POST", "/api/imports", m{"url": aDriveFile})
+	page := chat.Document{ID: uuid.NewString(), Owner: c.id(), Title: "A page", SourceType: chat.SourceLink, ExternalID: "x", SourceURL: "https://example.com/"}
+	if _, err := c.b.store.PutImport(c.t.Context(), page, []byte("A page.")); err != nil {
+		c.t.Fatal(err)
+	}
+	c.call(202, "POST", "/api/documents/"+page.ID+"/reimport", nil)
+	c.get(200, "/api/imports")
 	return doc, set, picture
 }
 

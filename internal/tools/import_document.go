@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/imports"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
@@ -96,8 +97,12 @@ func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Cal
 	i, err := jobs.Begin(ctx, store, chat.Import{
 		ID: id, Owner: c.Owner, ThreadID: c.ThreadID, TurnID: c.TurnID, URL: link, CreatedAt: time.Now()})
 	var refused *imports.Error
-	if errors.As(err, &refused) {
+	var exceeded *db.Exceeded
+	switch {
+	case errors.As(err, &refused):
 		return Failed(refused.Sentence()), nil
+	case errors.As(err, &exceeded):
+		return Failed("Too many of your imports are running. Please try again when some have ended."), nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("import_document: %w", err)
