@@ -165,9 +165,6 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/search":                                 {path: "/api/search?q=liquidity", needs: theDatabase, success: 200},
 		"POST /api/attachments":                           {path: "/api/attachments", body: dot(), needs: theDatabase, success: 201},
 		"GET /api/attachments/:id":                        {path: "/api/attachments/" + p.picture, needs: theDatabase, success: 200},
-		"POST /api/documents/:id/reimport":                {path: "/api/documents/" + uuid.NewString() + "/reimport", needs: theDatabase, success: 404},
-		"POST /api/imports":                               {path: "/api/imports", body: object{"url": "https://drive.google.com/file/d/1AbC-dEf_GhIjKlMnOpQrStUvWxYz/view"}, needs: theDatabase | theTemporal, success: 202},
-		"GET /api/imports":                                {path: "/api/imports", needs: theDatabase, success: 200},
 
 		"POST /api/v1/chat/stream": {path: "/api/v1/chat/stream", body: object{"thread_id": "other", "message": object{"role": "human", "content": "Hello"}}, needs: theDatabase | theThread, success: 200},
 		"POST /api/v1/chat/feedback": {path: "/api/v1/chat/feedback", needs: theThread, success: 200,
