@@ -66,10 +66,10 @@ export async function startGoogle() {
     }
     if (at.pathname === "/drive/v3/about") return [200, { user: { emailAddress: google.account } }];
     const [, id] = /^\/drive\/v3\/files\/([^/]+)/.exec(at.pathname) ?? [];
-    if (!id) return [404, {}];
+    if (!id) return at.pathname === "/favicon.ico" ? [200, "", "image/png"] : [404, {}];
     const media = at.searchParams.get("alt") === "media" || at.pathname.endsWith("/export");
     if (media && google.files.get(id)?.held) await google.files.get(id).held;
-    return file(req, id, at.pathname.endsWith("/export") ? at.searchParams : at.searchParams);
+    return file(req, id, at.searchParams);
   };
 
   const server = createServer((req, res) => {
