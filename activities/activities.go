@@ -35,8 +35,12 @@ type Activities struct {
 	Bus    bus.Bus
 	Search Searcher
 	Web    tools.WebSearch // nil: no web search
-	Tools  *tools.Box      // nil: no tools
-	Agents chat.Agents
+	Prices *llm.PriceTable // of web searches and embeddings; nil: no price is known
+	// HistoryTokens bounds the earlier messages in an answer's prompt (CHAT_HISTORY_TOKENS);
+	// 0: defaultHistoryTokens.
+	HistoryTokens int
+	Tools         *tools.Box // nil: no tools
+	Agents        chat.Agents
 	// DocumentTypes are those that Ingest can read.
 	DocumentTypes extract.Types
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.

@@ -126,6 +126,9 @@ func (a *Activities) docsByModel(ctx context.Context, r DocsRequest, c *mention.
 	if err != nil {
 		return Docs{}, err
 	}
+	if err := a.keepOpinion(ctx, r.TurnRef, answer.SearchWords, answer.Answerable); err != nil {
+		return Docs{}, err
+	}
 	found, err := a.visible(ctx, r.Owner, answer.ResolvedIDs)
 	if err != nil {
 		return Docs{}, err

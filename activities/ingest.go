@@ -77,11 +77,18 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return err
 	}
-	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, doc.SourceVersion, text, chunks, vectors)
+	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, doc.SourceVersion, text, chunks, nil)
 	if errors.Is(err, db.ErrOutdated) { // the next attempt reads the version that has replaced it
 		return fmt.Errorf("%w: the document was imported again", db.ErrUnavailable)
 	}
-	return ignoreNotFound(err)
+	if err != nil || vectors == nil {
+		return ignoreNotFound(err)
+	}
+	err = a.Store.PutVectors(ctx, r.Owner, r.DocID, a.Model.Info().Embedding, vectors)
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // the next attempt would find the document ready
+		a.log().Error("storing vectors failed; EmbedDocuments makes them again", "document", r.DocID, "error", err)
+	}
+	return nil
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.
@@ -134,7 +141,7 @@ func (a *Activities) spend(ctx context.Context, r IngestRequest, tokens int) {
 	if tokens == 0 {
 		return
 	}
-	cost := llm.DefaultPrices().Cost(a.Model.Info().Embedding, tokens, 0)
+	cost := a.Prices.Cost(a.Model.Info().Embedding, tokens, 0)
 	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(tokens), CostUSD: cost}, a.now()); err != nil {
 		a.log().Warn("counting the cost of embedding failed", "document", r.DocID, "error", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -24,18 +25,20 @@ func (b *testBundle) ingested(id string) chat.Document {
 }
 
 func TestIngestMakesADocumentSearchable(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	id := b.upload("Leave", "md", []byte("# Leave\n\n"+leave))
 	d := b.ingested(id)
 	require.Equal(t, chat.DocReady, d.Status)
 	require.Positive(t, d.Chunks)
-	hits, err := b.store.SearchText(context.Background(), owner, []string{"lapse"}, nil, 5)
+	hits, err := b.store.SearchText(context.Background(), owner, db.Words("lapse"), nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, id, hits[0].DocID)
 	require.Equal(t, d, b.ingested(id), "a second attempt changes nothing")
 }
 
 func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.ingested(b.upload("Broken", "pdf", []byte("not a PDF")))
 	require.Equal(t, chat.DocFailed, d.Status)
@@ -44,6 +47,7 @@ func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
 }
 
 func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	for _, fn := range []any{b.Ingest, b.FailIngest} {
 		_, err := run[any](b, fn, IngestRequest{Owner: owner, DocID: uuid.NewString()})
@@ -52,6 +56,7 @@ func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
 }
 
 func TestFailIngestMarksTheDocumentFailed(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	id := b.upload("Doc", "txt", []byte(leave))
 	_, err := run[any](b, b.FailIngest, IngestRequest{Owner: owner, DocID: id})
@@ -63,6 +68,7 @@ func TestFailIngestMarksTheDocumentFailed(t *testing.T) {
 }
 
 func TestEmbeddingsAreMadeInBatches(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var batches []int
 	b.model.embed = func(texts []string) ([][]float32, error) {
@@ -88,6 +94,7 @@ func TestEmbeddingsAreMadeInBatches(t *testing.T) {
 }
 
 func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) {
+	t.Parallel()
 	for name, embed := range map[string]func([]string) ([][]float32, error){
 		"refused": func([]string) ([][]float32, error) {
 			return nil, &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("no")}
@@ -111,4 +118,46 @@ func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) 
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable(), "an unavailable model is retried")
 	require.NotContains(t, err.Error(), "planted")
+}
+
+func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
+	b := setup(t)
+	first, second := b.doc("Dogs", "Dogs bark at the moon."), b.doc("Cars", "Automobiles need fuel.")
+	embedAll := func() error {
+		_, err := b.env.ExecuteActivity(b.EmbedDocuments)
+		return err
+	}
+	lacking := func() int {
+		done, total, err := b.store.EmbeddingProgress(t.Context(), owner, "scripted")
+		require.NoError(t, err)
+		return total - done
+	}
+	require.NoError(t, embedAll(), "without a model there is nothing to do")
+	require.Equal(t, 2, lacking())
+
+	fails := true
+	b.model.embed = func(texts []string) ([][]float32, error) {
+		if fails {
+			return nil, &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("503")}
+		}
+		vectors := make([][]float32, len(texts))
+		for i := range texts {
+			vectors[i] = []float32{float32(len(texts[i])), 1}
+		}
+		return vectors, nil
+	}
+	require.Error(t, embedAll(), "Temporal retries")
+	fails = false
+	require.NoError(t, embedAll())
+	require.Zero(t, lacking())
+	hits, err := b.store.SearchVector(t.Context(), owner, []float32{1, 0}, nil, 5)
+	require.NoError(t, err)
+	require.Len(t, hits, 2)
+
+	for _, id := range []string{first, second} { // as a process with another model leaves them
+		require.NoError(t, b.store.PutVectors(t.Context(), owner, id, "another", [][]float32{{1, 0, 0}}))
+	}
+	require.Equal(t, 2, lacking())
+	require.NoError(t, embedAll())
+	require.Zero(t, lacking())
 }

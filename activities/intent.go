@@ -99,6 +99,9 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 	if err != nil {
 		return Intent{}, err
 	}
+	if err := a.keepOpinion(ctx, ref, answer.SearchWords, ""); err != nil {
+		return Intent{}, err
+	}
 	if answer.Confidence != chat.High {
 		recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, contextMessages)
 		if err != nil {

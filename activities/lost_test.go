@@ -42,6 +42,7 @@ func eventTypes(t *testing.T, b *testBundle, ref TurnRef) (types []chat.EventTyp
 }
 
 func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning [1]"}))
@@ -64,6 +65,7 @@ func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 }
 
 func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
 	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
@@ -92,6 +94,7 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 }
 
 func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("one")
 	end := b.lose(ref, chat.Superseded)
@@ -106,6 +109,7 @@ func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
 }
 
 func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.exchange("one", "answer")
 	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
@@ -119,6 +123,7 @@ func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
 // TestLostTurnThatNeverBeganGetsAPlace: the turn waited in the queue of a workflow that
 // was lost.
 func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	first := b.exchange("one", "1")
 	waits := b.insert(chat.Content{Message: "two"})
@@ -127,13 +132,14 @@ func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 	turn, err := b.store.Turn(context.Background(), owner, waits.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, first.TurnID, turn.Parent)
-	require.Len(t, b.history(), 3)
+	require.Len(t, b.history(), 4, "the last says why there is no answer")
 }
 
 // TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins: the thread's new workflow does
 // not have the turn, and no client submits it again. If its beginning was only undone,
 // its message would be in no history.
 func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	lost := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
 	content := chat.Content{Message: "lost", Agent: chat.AgentDocuments}
@@ -146,5 +152,7 @@ func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 	next.Others = &OtherTurns{}
 	require.Equal(t, lost.TurnID, must[Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
 	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
-	require.Len(t, b.history(), 2)
+	said := b.history()
+	require.Len(t, said, 3)
+	require.Equal(t, chat.CodeTurnLost, said[1].Metadata["error"].(map[string]any)["code"], "the lost turn says why it has no answer")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // minSubjectWords is the number of words about a subject below which the query also has
@@ -26,7 +27,9 @@ func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	if r.Action == chat.Talk { // answered from the titles
 		return Retrieved{Confidence: chat.High}, nil
 	}
+	ctx, metered := llm.WithMeter(ctx)
 	out, err := a.retrieve(ctx, r)
+	out.Usage = metered.Usage()
 	return out, a.fail(ctx, r.TurnRef, "retrieve", err)
 }
 
@@ -37,6 +40,9 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	}
 	s, err := a.Search.Select(ctx, r.Owner, r.Action, q.text, r.DocIDs, q.docs...)
 	if err != nil {
+		return Retrieved{}, err
+	}
+	if s, err = a.withOpinion(ctx, r, q, s); err != nil {
 		return Retrieved{}, err
 	}
 	widened := false

@@ -9,14 +9,15 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -37,15 +38,12 @@ type bundle struct {
 type searchStub struct{ store *sqlite.Store }
 
 func (s searchStub) Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error) {
-	return s.store.SearchText(ctx, owner, strings.Fields(query), docIDs, k)
+	return s.store.SearchText(ctx, owner, db.Words(strings.Fields(query)...), docIDs, k)
 }
 
 func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := litetest.Store(t)
 	b := newTestBus()
 	inner, _ := t.(*testing.T)
 	e := newEngine(inner, store, b)
@@ -75,7 +73,6 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 		e.end()
 		web.CloseClientConnections()
 		web.Close()
-		_ = store.Close()
 	})
 	return &bundle{t: inner, store: store, engine: e, bus: b, server: s, url: web.URL, stop: stop}
 }

@@ -68,8 +68,9 @@ type Event struct {
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
-	Partial   string       `json:"partial,omitempty"` // cancelled and failed
-	Usage     *Usage       `json:"usage,omitempty"`   // cancelled, failed and interrupt (so far); a response has its own
+	Partial   string       `json:"partial,omitempty"`   // cancelled and failed
+	Citations []Citation   `json:"citations,omitempty"` // of Partial
+	Usage     *Usage       `json:"usage,omitempty"`     // cancelled, failed and interrupt (so far); a response has its own
 }
 
 // Response is a finished answer with its metadata.
@@ -139,7 +140,9 @@ const (
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
-	NoticeAgent             = "agent"  // an agent's own; the entry has its sentence
+	NoticeSummarized        = "history_summarized"
+	NoticeHistoryDropped    = "history_dropped"
+	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
 )
 
 var noticeMessages = map[string]string{
@@ -153,6 +156,8 @@ var noticeMessages = map[string]string{
 	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
 	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
 	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
+	NoticeSummarized:        "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.",
+	NoticeHistoryDropped:    "This conversation has become long, so its beginning was left out.",
 	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
 }
 

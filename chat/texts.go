@@ -14,8 +14,12 @@ const (
 	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
 	TextSource     = "source_text" // the text an audit is about, when given in answer to a question
 	TextWebQuery   = "web_query"
-	TextWebResults = "web_results" // JSON
-	TextCitations  = "citations"   // JSON, []Citation of the answer
+	// TextSearchWords is what the message asks for in a model's words. TextAnswerable is
+	// the model's opinion whether the documents may have it.
+	TextSearchWords = "search_words"
+	TextAnswerable  = "answerable"
+	TextWebResults  = "web_results" // JSON
+	TextCitations   = "citations"   // JSON, []Citation of the answer
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
 	// operators what to do then, such as which setting to check.
 	TextFailureHint  = "failure_hint"

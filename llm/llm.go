@@ -24,10 +24,8 @@ const (
 	TaskWebQuery  Task = "web_query"
 	TaskAssistant Task = "assistant"
 	TaskTalk      Task = "talk"
+	TaskHistory   Task = "history" // summarizes the older part of a conversation
 )
-
-// TaskFor returns the task that carries out an action.
-func TaskFor(a chat.Action) Task { return Task(a) }
 
 // Strong reports whether the task goes to the strong model: compare and audit do.
 func (t Task) Strong() bool { return t == TaskCompare || t == TaskAudit }
@@ -148,6 +146,9 @@ type Schema struct {
 	Name        string // identifier, [a-z_]
 	Description string
 	JSON        json.RawMessage
+	// Optional are properties that an answer may lack, or have as null, although JSON
+	// requires them: strict modes of providers want every property required.
+	Optional []string
 }
 
 // Model is a language model. Safe for concurrent use.
@@ -186,7 +187,9 @@ type Info struct {
 	Embedding  string // model name; empty without embeddings
 	Image      string // image model; empty: no image model
 	Offline    bool
-	Vision     bool // takes Message.Images
+	Vision     bool // takes Message.Images, as far as is known
+	// ContextTokens is the window for a prompt and its answer; 0: not known, or large.
+	ContextTokens int
 }
 
 // Error is a failed model call, typed by what can be done about it. Its text is

@@ -421,6 +421,7 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
 		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
 			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch})
+		d.Usage = d.Usage.Add(found.Usage)
 		if found.Processing {
 			d.notice(ctx, chat.NoticeDocsProcessing)
 		}
@@ -484,7 +485,9 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		d.Usage = d.Usage.Add(usage)
 		d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: chat.TextWebQuery})
 		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.nextActivityRef())
-		return r, d.await(ctx, call, &r)
+		err = d.await(ctx, call, &r)
+		d.Usage = d.Usage.Add(r.Usage)
+		return r, err
 	})
 	switch {
 	case err != nil:

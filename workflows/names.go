@@ -12,6 +12,7 @@ const (
 	IngestType = "Ingest"
 	ImportType = "Import"
 	PruneType  = "Prune"
+	EmbedType  = "Embed"
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated

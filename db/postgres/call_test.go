@@ -34,13 +34,14 @@ func calls(t *testing.T, s *Store) map[string]func() error {
 			_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 			return err
 		},
-		"search": func() error { _, err := s.SearchText(ctx, "o", []string{"x"}, nil, 1); return err },
+		"search": func() error { _, err := s.SearchText(ctx, "o", db.Words("x"), nil, 1); return err },
 		"store":  func() error { return s.StoreText(ctx, "o", "d", "x", nil, nil) },
 		"delete": func() error { _, err := s.DeleteUser(ctx, "o"); return err },
 	}
 }
 
 func TestUnresponsiveServerIsUnavailableUntilItAnswersAgain(t *testing.T) {
+	t.Parallel()
 	proxy := pgtest.NewProxy(t, pgtest.Database(t))
 	s := openStore(t, proxy.URL)
 	require.NoError(t, s.Ping(t.Context()))
@@ -95,6 +96,7 @@ func TestCallerGetsItsOwnDeadlineOrCancellation(t *testing.T) {
 }
 
 func TestLockTimeoutIsUnavailable(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)

@@ -70,6 +70,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 }
 
 func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	s := openStore(t, database)
 	fillTables(t, s, "ann", "Marzipan")

@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 func openAndWrite(url string) int {
@@ -84,7 +85,7 @@ func TestWaitForTheMigrationLockEndsAtTheDeadline(t *testing.T) {
 
 func TestOpenErrorIsOneLineWithoutThePassword(t *testing.T) {
 	server := pgtest.Server(t)
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		url         string
@@ -150,7 +151,7 @@ func TestStoppedServerIsUnavailable(t *testing.T) {
 						return err
 					},
 					"search": func(ctx context.Context) error {
-						_, err := s.SearchText(ctx, "o", []string{"x"}, nil, 1)
+						_, err := s.SearchText(ctx, "o", db.Words("x"), nil, 1)
 						return err
 					},
 				} {
@@ -196,11 +197,12 @@ func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 }
 
 func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	text := "a\x00b\xff\xfec apple"
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o", Title: "T\x00"}, []byte(text)))
 	require.NoError(t, s.StoreText(ctx, "o", "d", text, []chat.Chunk{{Text: text[:5], End: 5}, {Text: text[5:], Start: 5, End: 12}}, nil))
-	hits, err := s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	hits, err := s.SearchText(ctx, "o", db.Words("apple"), nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	stored, err := s.DocumentText(ctx, "o", "d")
@@ -223,6 +225,7 @@ func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
 }
 
 func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	var b strings.Builder
 	for i := range 400_000 {
@@ -230,13 +233,14 @@ func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
 	}
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o"}, nil))
 	require.NoError(t, s.StoreText(ctx, "o", "d", b.String(), []chat.Chunk{{Text: b.String(), End: b.Len()}}, nil))
-	hits, err := s.SearchText(ctx, "o", []string{"w17"}, nil, 5)
+	hits, err := s.SearchText(ctx, "o", db.Words("w17"), nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.Len(t, hits[0].Text, b.Len())
 }
 
 func TestOldCancelsArePruned(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, pgtest.Database(t))
 	for _, id := range []string{"old", "new"} {
 		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
@@ -251,6 +255,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 }
 
 func TestPicturesUnusedForADayArePruned(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)
@@ -270,6 +275,7 @@ func TestPicturesUnusedForADayArePruned(t *testing.T) {
 }
 
 func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	now := time.Now()
 	keys := func() (list []string) {

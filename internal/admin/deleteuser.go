@@ -95,7 +95,7 @@ const remains = `What remains:
 - logs, which hold ids but no message text, and traces, if they are sent anywhere;
 - at Google, the permission of a connected account, if Google could not be asked to revoke it (the log says so);
 - what was sent to providers of models and web search;
-- the user's account with the identity provider: whoever signs in again begins anew.
+- the user's account with the identity provider: after the next sign-in it is an empty account.
 `
 
 func describeData(d db.UserData) string {

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,7 +17,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 )
 
 // person stores one thing of every kind for an owner. word is in all of them.
@@ -36,6 +35,7 @@ func person(t *testing.T, s db.Store, owner, word string) {
 		require.NoError(t, err)
 	}
 	settle(word+"-1", chat.RootCheckpoint, false)
+	require.NoError(t, s.PutSummary(ctx, owner, db.Summary{TurnID: word + "-1", Text: word + " in short"}))
 	settle(word+"-2", word+"-1", false)
 	settle(word+"-branch", word+"-1", false)
 	settle(word+"-taken-back", word+"-branch", true)
@@ -76,16 +76,8 @@ func unpack(t *testing.T, raw []byte) map[string]string {
 	return files
 }
 
-func open(t *testing.T) *sqlite.Store {
-	t.Helper()
-	s, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}
-
 func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
-	s := open(t)
+	s := litetest.Store(t)
 	person(t, s, "ann", "marzipan")
 	person(t, s, "bob", "gherkin")
 	require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: "public", Owner: chat.PublicOwner, Title: "everybody's"}, nil))
@@ -102,7 +94,7 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	}
 	for _, part := range []string{
 		"asked in marzipan-1", "answered in marzipan-1", "answered in marzipan-2", "answered in marzipan-branch", "answered in marzipan-taken-back",
-		"marzipan waits", "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
+		"marzipan in short", "marzipan waits", "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
 		`"industry": "marzipan"`, `"name": "marzipan"`, "documents/raw-marzipan.original.pdf", "attachments/picture-marzipan.png",
 	} {
 		require.Contains(t, all.String(), part)
@@ -118,14 +110,14 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 
 func TestArchiveOfAnUnknownUserIsEmpty(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, Write(t.Context(), open(t), "nobody", time.Now(), &out))
+	require.NoError(t, Write(t.Context(), litetest.Store(t), "nobody", time.Now(), &out))
 	files := unpack(t, out.Bytes())
 	require.Len(t, files, 4)
 	require.Contains(t, files, "manifest.json")
 }
 
 func TestArchiveHasEveryTurnOfALongConversation(t *testing.T) {
-	s := open(t)
+	s := litetest.Store(t)
 	parent := chat.RootCheckpoint
 	for i := range 2*turnsAtOnce + 1 {
 		id := "t" + string(rune('a'+i/26)) + string(rune('a'+i%26))
@@ -158,7 +150,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestArchiveThatCannotBeWrittenIsAnError(t *testing.T) {
-	s := open(t)
+	s := litetest.Store(t)
 	person(t, s, "ann", "marzipan")
 	require.ErrorContains(t, Write(t.Context(), s, "ann", time.Now(), &full{100}), "full")
 }

@@ -27,9 +27,10 @@ const (
 type Selection struct {
 	Hits       []chat.Hit
 	Confidence chat.Confidence
-	Score      float64 // 0 to 1, what Confidence follows from
-	Processing bool    // a document in scope is not ready yet and was left out
-	Unreadable bool    // a named document could not be read and was left out
+	Score      float64    // 0 to 1, what Confidence follows from
+	Processing bool       // a document in scope is not ready yet and was left out
+	Unreadable bool       // a named document could not be read and was left out
+	Weak       []chat.Hit // with low confidence: passages that were left out because they share too little with the question
 }
 
 // Select picks the passages that an action may use. With docIDs it takes them from
@@ -40,9 +41,9 @@ type Selection struct {
 //
 // known are the documents of docIDs that owner may see, if they were read already.
 //
-// Confidence says how well an inquiry's passages match the question. For documents
-// that are taken whole it is at least medium, unless they share no word with a
-// question that has a subject. For the other actions it is high when there is text.
+// Confidence says how well the passages match what is asked. An inquiry into documents
+// that are taken whole has at least medium confidence, unless they share no word with a
+// question that has a subject. For the other actions see suitability.
 func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (Selection, error) {
 	if len(docIDs) == 0 {
 		return s.selectAnywhere(ctx, owner, query)
@@ -80,11 +81,9 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 	for _, share := range shares {
 		out.Hits = append(out.Hits, share.hits...)
 	}
-	out.Confidence = chat.Low
-	if len(out.Hits) > 0 {
-		out.Confidence, out.Score = chat.High, 1
-	}
-	return out, nil
+	out.Score, err = s.suitability(ctx, owner, action, query, ready, shares)
+	out.Confidence = confidence(out.Score)
+	return out, err
 }
 
 // selectAnywhere answers from all that owner may see. Failed documents are not
@@ -112,9 +111,15 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	out.Score = q.score(out.Hits)
 	out.Confidence = confidence(out.Score)
 	if out.Confidence == chat.Low { // a single word in common says nothing
-		out.Hits = slices.DeleteFunc(out.Hits, func(h chat.Hit) bool {
-			return q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
-		})
+		all := out.Hits
+		out.Hits = nil
+		for _, h := range all {
+			if q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak {
+				out.Weak = append(out.Weak, h)
+			} else {
+				out.Hits = append(out.Hits, h)
+			}
+		}
 	}
 	return out, nil
 }
@@ -292,4 +297,20 @@ func length(hits []chat.Hit) int {
 		n += utf8.RuneCountInString(h.Text)
 	}
 	return n
+}
+
+// Merge is the selection for a question that was searched for in other words, too. The
+// person's words weigh more. Its confidence is that of the better one, and high only
+// for the person's words.
+func Merge(asked, reworded Selection) Selection {
+	out := asked
+	out.Hits = fuse(asked.Hits, reworded.Hits)
+	if n := max(len(asked.Hits), len(reworded.Hits)); len(out.Hits) > n {
+		out.Hits = out.Hits[:n]
+	}
+	out.Weak = append(slices.Clone(asked.Weak), reworded.Weak...)
+	out.Score = max(asked.Score, min(reworded.Score, belowHigh))
+	out.Confidence = confidence(out.Score)
+	out.Processing = asked.Processing || reworded.Processing
+	return out
 }

@@ -252,6 +252,10 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	threads := &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace}
+	prices, err := cfg.PriceTable()
+	if err != nil {
+		return err
+	}
 	_, ingestMemory := cfg.IngestMemory()
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
@@ -259,6 +263,8 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Bus:           p.parts.Bus,
 		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:           search,
+		Prices:        prices,
+		HistoryTokens: cfg.HistoryTokens,
 		Tools:         p.toolBox(counts, threads),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
@@ -275,6 +281,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	}
 	p.worker = w
 	p.schedulePrune(ctx)
+	p.startEmbedding(ctx)
 	p.startSweep()
 	return nil
 }

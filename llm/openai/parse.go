@@ -1,18 +1,14 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	textmessage "golang.org/x/text/message"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/jsonschema"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -24,52 +20,51 @@ type schema struct {
 	name, description string
 	wire              json.RawMessage
 	compiled          *jsonschema.Schema
-}
-
-// schemaCache compiles each schema once.
-type schemaCache struct {
-	mu    sync.Mutex
-	known map[string]*schema // by name and text
-}
-
-func (c *schemaCache) get(s llm.Schema) (*schema, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := s.Name + "\x00" + string(s.JSON)
-	if got := c.known[key]; got != nil {
-		return got, nil
-	}
-	got, err := compile(s)
-	if err != nil {
-		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
-	}
-	if c.known == nil || len(c.known) > 1000 { // tool schemas change over time
-		c.known = map[string]*schema{}
-	}
-	c.known[key] = got
-	return got, nil
+	optional          []string
 }
 
 func compile(s llm.Schema) (*schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.JSON))
+	text, err := lenient(s)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema may not read files
-	const at = "schema.json"
-	if err := c.AddResource(at, doc); err != nil {
-		return nil, err
-	}
-	compiled, err := c.Compile(at)
+	compiled, err := jsonschema.Compile(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
 	wire, err := wireSchema(s.JSON)
 	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
+	}
+	return &schema{s.Name, s.Description, wire, compiled, s.Optional}, nil
+}
+
+// lenient is a schema whose answers may lack its optional properties.
+func lenient(s llm.Schema) (json.RawMessage, error) {
+	if len(s.Optional) == 0 {
+		return s.JSON, nil
+	}
+	var object map[string]any
+	if err := json.Unmarshal(s.JSON, &object); err != nil {
 		return nil, err
 	}
-	return &schema{s.Name, s.Description, wire, compiled}, nil
+	if required, ok := object["required"].([]any); ok {
+		object["required"] = slices.DeleteFunc(required, func(name any) bool {
+			text, _ := name.(string)
+			return slices.Contains(s.Optional, text)
+		})
+	}
+	return json.Marshal(object)
+}
+
+// withoutNulls removes the optional properties that are null.
+func (s *schema) withoutNulls(answer any) {
+	object, _ := answer.(map[string]any)
+	for _, name := range s.optional {
+		if value, there := object[name]; there && value == nil {
+			delete(object, name)
+		}
+	}
 }
 
 // decode finds the JSON in a model's answer, validates it and decodes it into out.
@@ -93,38 +88,18 @@ func (s *schema) decode(text string, out any) error {
 }
 
 func (s *schema) fit(raw []byte, out any) error {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	doc, err := jsonschema.Parse(raw)
 	if err != nil {
 		return errors.New("it is not valid JSON")
 	}
-	if err := s.compiled.Validate(doc); err != nil {
-		var v *jsonschema.ValidationError
-		if errors.As(err, &v) {
-			return errors.New(strings.Join(problems(v, nil), "; "))
-		}
-		return err
+	s.withoutNulls(doc)
+	if problem := s.compiled.Misfit(doc, "the object"); problem != "" {
+		return errors.New(problem)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
 		return errors.New("it does not have the right types")
 	}
 	return nil
-}
-
-var english = textmessage.NewPrinter(language.English)
-
-// problems lists at most five leaves of a validation error.
-func problems(v *jsonschema.ValidationError, out []string) []string {
-	if len(v.Causes) == 0 && len(out) < 5 {
-		where := strings.Join(v.InstanceLocation, ".")
-		if where == "" {
-			where = "the object"
-		}
-		return append(out, where+": "+v.ErrorKind.LocalizedString(english))
-	}
-	for _, c := range v.Causes {
-		out = problems(c, out)
-	}
-	return out
 }
 
 // candidates returns the JSON objects in a text, the likeliest first: the whole

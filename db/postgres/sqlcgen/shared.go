@@ -55,11 +55,15 @@ type (
 	DocumentSet                     = sqlcgen.DocumentSet
 	DocumentTextParams              = sqlcgen.DocumentTextParams
 	DocumentsByIDRow                = sqlcgen.DocumentsByIDRow
+	DocumentsToEmbedParams          = sqlcgen.DocumentsToEmbedParams
+	DocumentsToEmbedRow             = sqlcgen.DocumentsToEmbedRow
 	DraftParams                     = sqlcgen.DraftParams
 	DraftRow                        = sqlcgen.DraftRow
 	DropEmptyConversationParams     = sqlcgen.DropEmptyConversationParams
 	DropTurnParams                  = sqlcgen.DropTurnParams
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
+	EmbeddingProgressParams         = sqlcgen.EmbeddingProgressParams
+	EmbeddingProgressRow            = sqlcgen.EmbeddingProgressRow
 	EventsAfterParams               = sqlcgen.EventsAfterParams
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
@@ -113,6 +117,7 @@ type (
 	PutConnectionParams             = sqlcgen.PutConnectionParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
+	PutSummaryParams                = sqlcgen.PutSummaryParams
 	RawParams                       = sqlcgen.RawParams
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
@@ -127,6 +132,7 @@ type (
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
 	SetAnonymousSeenParams          = sqlcgen.SetAnonymousSeenParams
+	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
 	ShowConversationParams          = sqlcgen.ShowConversationParams
@@ -138,6 +144,9 @@ type (
 	StoredSetsRow                   = sqlcgen.StoredSetsRow
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
+	SummariesParams                 = sqlcgen.SummariesParams
+	Summary                         = sqlcgen.Summary
+	SummaryParams                   = sqlcgen.SummaryParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
 	TreeParams                      = sqlcgen.TreeParams
