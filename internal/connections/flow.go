@@ -111,7 +111,7 @@ func (a *Accounts) Finish(ctx context.Context, f Flow, session string, answer ur
 	case answer.Get("error") == "access_denied":
 		return &Error{Code: Refused}
 	case answer.Get("code") == "":
-		return &Error{Code: Failed, Cause: errors.New("Google sent no code")}
+		return &Error{Code: Failed, Cause: errors.New("no code was sent")}
 	}
 	return a.connect(ctx, f, answer.Get("code"))
 }
@@ -127,7 +127,7 @@ func (a *Accounts) connect(ctx context.Context, f Flow, code string) error {
 		_ = a.google.revoke(ctx, t.AccessToken) // it is of no use
 		return &Error{Code: Partial}
 	case t.RefreshToken == "":
-		return &Error{Code: Failed, Cause: errors.New("Google gave no refresh token")}
+		return &Error{Code: Failed, Cause: errors.New("no refresh token was given")}
 	}
 	name, err := a.google.accountName(ctx, t.AccessToken)
 	if err != nil {

@@ -69,7 +69,7 @@ func (g *google) exchange(ctx context.Context, f Flow, code string) (*oauth2.Tok
 }
 
 // errRevoked: the refresh token has expired or was revoked.
-var errRevoked = errors.New("Google has taken the access back")
+var errRevoked = errors.New("the access was taken back")
 
 // refresh returns a new access token with its refresh token.
 func (g *google) refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
@@ -135,7 +135,7 @@ func (g *google) accountName(ctx context.Context, accessToken string) (string, e
 		return "", fmt.Errorf("status %d", said.Code)
 	}
 	if err != nil || about.User == nil {
-		return "", cmp.Or(err, errors.New("Google named no account"))
+		return "", cmp.Or(err, errors.New("no account was named"))
 	}
 	name := strings.Join(strings.Fields(about.User.EmailAddress), " ")
 	if len(name) > maxName {
