@@ -25,6 +25,8 @@ type Searcher interface {
 	// Select searches the documents of docIDs; none means every document that owner
 	// may see. known are those of docIDs that were read already.
 	Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (retrieval.Selection, error)
+	// Respell corrects words of a query that occur nowhere.
+	Respell(ctx context.Context, owner, query string, docIDs []string) (string, error)
 }
 
 // Activities holds what the activities depend on. Its methods are registered as

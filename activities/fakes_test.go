@@ -276,6 +276,10 @@ type recordingSearch struct {
 	action    chat.Action
 }
 
+func (*recordingSearch) Respell(_ context.Context, _, query string, _ []string) (string, error) {
+	return query, nil
+}
+
 func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string, _ ...chat.Document) (retrieval.Selection, error) {
 	s.query, s.docs, s.action = query, docs, action
 	return s.selection, nil

@@ -174,6 +174,7 @@ type Retrieved struct {
 	Score      float64         `json:"score"`
 	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
+	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
 	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so it is no way out
 	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
 	Usage      chat.Usage      `json:"usage,omitzero"`       // of embeddings

@@ -137,6 +137,7 @@ const (
 	NoticeDocsProcessing    = "documents_processing"
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
+	NoticeDocumentsPartly   = "documents_partly"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
@@ -155,6 +156,7 @@ var noticeMessages = map[string]string{
 	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
 	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
 	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
+	NoticeDocumentsPartly:   "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
 	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
 	NoticeSummarized:        "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.",
 	NoticeHistoryDropped:    "This conversation has become long, so its beginning was left out.",

@@ -428,6 +428,9 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 		if found.Unreadable {
 			d.notice(ctx, chat.NoticeDocumentsExcluded)
 		}
+		if found.Partly {
+			d.notice(ctx, chat.NoticeDocumentsPartly)
+		}
 		return found, err
 	})
 	return err
@@ -437,7 +440,7 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 // web was searched already.
 func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
 	options := []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue}
-	if d.begun.NoWebSearch || d.found.NoWeb || d.webEmpty {
+	if d.begun.NoWebSearch || d.found.NoWeb || d.webEmpty || d.intent.Action == chat.Compare {
 		options = []string{chat.OptionTagDocs, chat.OptionContinue}
 	}
 	answer, err := d.ask(ctx, stepAskRetrieval, chat.Question{

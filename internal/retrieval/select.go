@@ -31,6 +31,7 @@ type Selection struct {
 	Processing bool       // a document in scope is not ready yet and was left out
 	Unreadable bool       // a named document could not be read and was left out
 	Weak       []chat.Hit // with low confidence: passages that were left out because they share too little with the question
+	Partly     bool       // there are more documents than fit, and some were left out
 }
 
 // Select picks the passages that an action may use. With docIDs it takes them from
@@ -56,7 +57,7 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 		}
 	}
 	var out Selection
-	var ready []chat.Document
+	var ready, more []chat.Document
 	for _, d := range docs {
 		switch {
 		case d.Status == chat.DocProcessing:
@@ -65,6 +66,8 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 			out.Unreadable = true
 		case len(ready) < maxDocs:
 			ready = append(ready, d)
+		default:
+			more = append(more, d)
 		}
 	}
 	if len(ready) == 0 {
@@ -72,8 +75,9 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 		return out, nil
 	}
 	if action == chat.Inquire {
-		return s.inquire(ctx, owner, query, ready, out)
+		return s.inquire(ctx, owner, query, ready, more, out)
 	}
+	out.Partly = len(more) > 0
 	shares, err := s.shares(ctx, owner, action, query, ready)
 	if err != nil {
 		return Selection{}, err
@@ -124,12 +128,12 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	return out, nil
 }
 
-// inquire answers from named documents: the best passages first, then what else
-// there is of the short ones.
-func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat.Document, out Selection) (Selection, error) {
-	ids := make([]string, len(docs))
-	for i, d := range docs {
-		ids[i] = d.ID
+// inquire answers from named documents: the best passages of all first, then what else
+// there is of the short ones among docs. more are searched, too.
+func (s *Searcher) inquire(ctx context.Context, owner, query string, docs, more []chat.Document, out Selection) (Selection, error) {
+	var ids []string
+	for _, d := range slices.Concat(docs, more) {
+		ids = append(ids, d.ID)
 	}
 	var ranked []chat.Hit
 	var q question
@@ -153,7 +157,7 @@ func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat
 	about := q.withoutNames(docs)
 	out.Score = about.score(ranked)
 	out.Confidence = confidence(out.Score)
-	whole := true
+	whole := len(more) == 0
 	b := newBudget(maxPassages, maxChars)
 	for _, h := range ranked {
 		b.take(h)

@@ -417,6 +417,7 @@ export const de: Words = {
     documents_processing: "Einige Ihrer Dokumente werden noch verarbeitet und wurden für diese Antwort nicht verwendet.",
     resume_ignored: "Eine Antwort, die nicht zur Frage passte, wurde ignoriert.",
     documents_excluded: "Einige Dokumente konnten nicht gelesen werden und wurden ausgelassen.",
+    documents_partly: "Das sind mehr Dokumente, als auf einmal gelesen werden können. Einige wurden ausgelassen; fragen Sie nach weniger auf einmal.",
     not_saved_yet: "Ihre Daten sind gerade nicht erreichbar. Dieser Chat geht weiter und wird später gespeichert.",
     history_summarized: "Dieser Chat ist lang geworden. Sein Anfang wurde zusammengefasst, und Antworten nutzen ab jetzt die Zusammenfassung.",
     history_dropped: "Dieser Chat ist lang geworden. Sein Anfang wurde für diese Antwort weggelassen.",

@@ -424,6 +424,7 @@ export const en = {
     documents_processing: "Some of your documents are still being processed and weren't used for this answer.",
     resume_ignored: "A reply that didn't fit the question was ignored.",
     documents_excluded: "Some documents couldn't be read and were left out.",
+    documents_partly: "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
     not_saved_yet: "Your data can't be reached right now. This chat continues and will be saved later.",
     history_summarized: "This chat has become long, so its beginning was summarized. Answers use the summary from now on.",
     history_dropped: "This chat has become long, so its beginning was left out of this answer.",
