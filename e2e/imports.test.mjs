@@ -1,7 +1,7 @@
 // Links and imports on the page. The tests of scenarios have the scenarios' names.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, composer, dark, desktop, documents, openDocuments, phone, ready, send, shot } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, documents, openDocuments, phone, ready, send, shot } from "./browser.mjs";
 import { DOC, linkTo, startGoogle } from "./google.mjs";
 import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { many } from "./thread.mjs";
@@ -218,7 +218,7 @@ describe("an import", () => {
 
   it("Non-Google Drive links ignored: the message is answered, nothing is imported", async () => {
     await ask(page, "What does https://example.com say about leave?");
-    await answers(page).or(page.getByRole("region", { name: "Palaver needs your reply" })).first().waitFor();
+    await answers(page).or(assist(page)).filter({ visible: true }).first().waitFor();
     assert.equal(await page.locator("[data-import-state]").count(), 0);
   });
 });
