@@ -27,6 +27,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/connections"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/internal/repair"
@@ -82,6 +83,8 @@ type Deps struct {
 	Optional func() map[string]string
 	// Stop is closed when the server shuts down; it ends open streams.
 	Stop <-chan struct{}
+	// Accounts are the Google accounts that people connect; nil: none can be.
+	Accounts *connections.Accounts
 	// Audit takes what operators may be asked about; nil: nothing is recorded.
 	Audit *audit.Log
 	// Metrics is served under /metrics; a registry of its own by default.

@@ -108,6 +108,12 @@ var walk = map[string]route{
 	// It names no user. What it does to its caller: TestEndedSessionsAreRefusedEverywhere.
 	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},
 
+	"GET /api/connections":              {ways: harmless(200, "/api/connections", "")},
+	"GET /api/connections/google/start": {ways: harmless(404, "/api/connections/google/start", "")},
+	"DELETE /api/connections/google":    {ways: harmless(404, "/api/connections/google", "")},
+	// Whose account it is says the cookie that start has set: connections_test.go.
+	"GET /api/connections/google/callback": {open: true, ways: at("/api/connections/google/callback")},
+
 	"POST /api/chat": {ways: func(o, mine owned) []way {
 		return []way{
 			{path: "/api/chat", body: fill(`{"message":"x","thread_id":"THREAD"}`, o), makes: true},

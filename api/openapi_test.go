@@ -190,7 +190,7 @@ type m = map[string]any
 // dialect; the client holds each answer against the document.
 func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b, _, _ := withGoogle(t)
 	b.engine.script = scripted
 	promised := newPromise(t, b.server.openAPI.Raw)
 	c := tourist{b.client(), b}
@@ -201,6 +201,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	}
 	c.get(304, "/openapi.json", "If-None-Match", b.server.openAPI.ETag)
 	c.call(200, "PUT", "/api/me", m{"industry": "banking", "location": nil})
+	c.account()
 	doc, set, picture := c.things()
 	c.native(doc, set, picture)
 	c.ui(picture)
@@ -215,6 +216,18 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	if missing := promised.missing(); len(missing) > 0 {
 		t.Errorf("the document has what this tour has not seen:\n%s", strings.Join(missing, "\n"))
 	}
+}
+
+// account connects an account and disconnects it.
+func (c tourist) account() {
+	c.t.Helper()
+	follow := c.CheckRedirect
+	c.stepwise()
+	page := c.begin("/")
+	c.comeBack(consent(c.b.t, page))
+	c.CheckRedirect = follow
+	c.get(200, "/api/connections")
+	c.call(200, "DELETE", "/api/connections/google", nil)
 }
 
 // things makes one of each that a message may name.

@@ -43,6 +43,15 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/me/export", Handle: s.exportMe, Group: groupCaller, About: "All that is kept of the caller, as a zip archive: conversations, documents, sets, pictures and what they say about themselves.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/zip"}}, Errors: []int{http.StatusTooManyRequests}},
 
+		{Route: "GET /api/connections", Handle: s.listConnections, Group: groupCaller, About: "The accounts of other services that the caller has connected, and which can be.", Answers: openapi.OK(connectionsJSON{})},
+		{Route: "GET /api/connections/google/start", Handle: s.startGoogle, Group: groupCaller, About: "Begins to connect the caller's Google account: the browser goes to url next.",
+			Query:   []openapi.Param{{Name: "return_to", About: "Path of the page that the browser comes back to; / without it."}},
+			Answers: openapi.OK(startJSON{}), Errors: []int{http.StatusNotFound, http.StatusTooManyRequests}},
+		{Route: "GET /api/connections/google/callback", Handle: s.finishGoogle, Group: groupCaller, Open: true, About: "Where Google sends the browser. It goes on to return_to, with connect=google and, when the account was not connected, connect_error.",
+			Query:   []openapi.Param{{Name: "state", About: "That of the beginning."}, {Name: "code", About: "Google's."}, {Name: "error", About: "Google's."}},
+			Answers: []openapi.Answer{{Status: http.StatusSeeOther}}},
+		{Route: "DELETE /api/connections/google", Handle: s.deleteGoogle, Group: groupCaller, About: "Disconnects the caller's Google account, and revokes the access at Google.", Answers: openapi.OK(disconnectedJSON{}), Errors: []int{http.StatusNotFound}},
+
 		{Route: "GET /api/v1/threads/:thread_id/repo", Handle: s.getRepo, Group: groupLangGraph, About: "The message repository that a client keeps here.",
 			Answers: openapi.OK(openapi.Shape{Value: repoJSON{}, Holds: map[string]any{"repo": openapi.AnyOf{map[string]any{}, nil}}}, "ETag")},
 		{Route: "PUT /api/v1/threads/:thread_id/repo", Handle: s.putRepo, Upload: true, Group: groupLangGraph, About: "Keeps a client's message repository.",

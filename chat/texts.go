@@ -18,8 +18,8 @@ const (
 	// the model's opinion whether the documents may have it.
 	TextSearchWords = "search_words"
 	TextAnswerable  = "answerable"
-	TextWebResults = "web_results" // JSON
-	TextCitations  = "citations"   // JSON, []Citation of the answer
+	TextWebResults  = "web_results" // JSON
+	TextCitations   = "citations"   // JSON, []Citation of the answer
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
 	// operators what to do then, such as which setting to check.
 	TextFailureHint  = "failure_hint"

@@ -129,6 +129,7 @@ type Store interface {
 	UserDeleter
 	Audit
 	AuditLog
+	Connections
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	Close() error

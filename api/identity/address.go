@@ -61,6 +61,9 @@ func (cfg Config) byHTTPS(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(scheme), "https") && cfg.trusted(parseAddress(r.RemoteAddr))
 }
 
+// HTTPS reports whether the client reaches Palaver by an encrypted connection.
+func (i *Identifier) HTTPS(r *http.Request) bool { return i.byHTTPS(r) }
+
 // logUntrustedProxy logs the first request with a proxy's headers whose sender is not
 // in TRUSTED_PROXIES. Behind such a proxy all clients would share one address, and its
 // limits.

@@ -218,6 +218,16 @@ func (i *Identifier) namedUser(r *http.Request) (id string, vouched bool, _ erro
 	return sent[0], i.isProxy(r), nil
 }
 
+// Session is the user whom a browser's own credentials name when it navigates: those of
+// our cookie, or of a trusted proxy; "" without any. Tokens are not sent then.
+func (i *Identifier) Session(r *http.Request) string {
+	if named, vouched, err := i.namedUser(r); err == nil && vouched {
+		return named
+	}
+	s, _ := i.session(r)
+	return s.user
+}
+
 // isProxy compares digests, so that the time taken reveals nothing about the secret,
 // not even its length.
 func (i *Identifier) isProxy(r *http.Request) bool {

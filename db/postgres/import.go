@@ -90,6 +90,7 @@ type table struct {
 // happened to that one.
 var moving = []table{
 	{name: "profiles", columns: "owner, industry, location, sessions"},
+	{name: "connections", columns: "owner, provider, account, scope, token, version, created_at, updated_at"},
 	{name: "anonymous_owners", columns: "owner, seen_at"},
 	{name: "spending", columns: "subject, day, tokens, cost_nanos"},
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address", flags: "listed"},

@@ -62,6 +62,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "b-" + name, Owner: owner, Title: name, Content: []byte(name)}))
 	_, err = s.Count(ctx, name, 1, time.Hour, time.Now())
 	require.NoError(t, err)
+	require.NoError(t, s.PutConnection(ctx, db.Connection{Owner: owner, Provider: "google", Account: name, Token: name}, false))
 	require.NoError(t, s.AppendAudit(ctx, []db.AuditEntry{{Kind: name, Owner: owner}}))
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner})
 	require.NoError(t, err)
@@ -106,7 +107,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	}
 	for _, table := range append(tables(), "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "connections", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}

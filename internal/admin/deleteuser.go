@@ -18,6 +18,11 @@ import (
 type UserDeletion struct {
 	Store   db.Store
 	Threads *workflows.Client
+	// Accounts disconnects a connected account and revokes the access; nil: the rows are
+	// deleted only.
+	Accounts interface {
+		Disconnect(ctx context.Context, owner string) (revoked bool, err error)
+	}
 }
 
 // Timeout of the check that Temporal is available.
@@ -58,13 +63,27 @@ func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserD
 	if err := d.endWorkflows(ctx, data); err != nil {
 		return db.UserData{}, "", err
 	}
+	if err := d.disconnect(ctx, user); err != nil {
+		return db.UserData{}, "", err
+	}
 	if removed, err = d.Store.DeleteUser(ctx, user); err != nil {
 		return db.UserData{}, "", err
 	}
 	if err := d.endWorkflows(ctx, removed); err != nil { // those that were started meanwhile
 		return db.UserData{}, "", err
 	}
+	removed.Connections = data.Connections
 	return removed, d.forgetHistories(ctx, removed), nil
+}
+
+func (d UserDeletion) disconnect(ctx context.Context, user string) error {
+	if d.Accounts == nil {
+		return nil
+	}
+	if _, err := d.Accounts.Disconnect(ctx, user); err != nil && !errors.Is(err, db.ErrNotFound) {
+		return fmt.Errorf("disconnect the user's account: %w", err)
+	}
+	return nil
 }
 
 // remains lists data that no command of ours can delete.
@@ -74,13 +93,14 @@ const remains = `What remains:
 - the bare ids of the removed conversations, so that nothing is written under them again;
 - in the database file and its index, freed space until it is written over; backups of it;
 - logs, which hold ids but no message text, and traces, if they are sent anywhere;
+- at Google, the permission of a connected account, if Google could not be asked to revoke it (the log says so);
 - what was sent to providers of models and web search;
 - the user's account with the identity provider: after the next sign-in it is an empty account.
 `
 
 func describeData(d db.UserData) string {
-	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d notes of cancelled turns",
-		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Cancels)
+	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d connected accounts, %d notes of cancelled turns",
+		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Connections, d.Cancels)
 }
 
 func (d UserDeletion) checkTemporal(ctx context.Context) error {

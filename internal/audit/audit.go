@@ -22,10 +22,12 @@ const (
 	Decided       = "decision"        // about tool calls
 	Deleted       = "deletion"
 	Exported      = "export"
+	Connected     = "account_connected"
+	Disconnected  = "account_disconnected"
 )
 
 // Kinds lists every kind.
-var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported}
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Connected, Disconnected}
 
 // Command is the channel of palaver's command line; the others are a chat.Channel.
 const Command = "command"

@@ -59,6 +59,11 @@ type Config struct {
 	GoogleDriveBaseURL   string        `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Imports" help:"Another address for Google's Drive API."`
 	ImportTimeout        time.Duration `env:"IMPORT_TIMEOUT" default:"5m" group:"Imports" help:"Longest download of a file. Its size is limited by MAX_UPLOAD_MB."`
 
+	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Imports" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
+	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Imports" help:"Secret of GOOGLE_CLIENT_ID."`
+	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Imports" help:"Another address for Google's sign-in, for tests."`
+	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the key is derived from COOKIE_SECRET."`
+
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
 	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
 	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
@@ -153,7 +158,7 @@ func refuse(variable, format string, args ...any) error {
 // Validate trims the values and reports the first invalid one, as *Error.
 func (c *Config) Validate() error {
 	c.trim()
-	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkQuotas, c.checkIdentity, c.checkMCP, c.checkTraces} {
+	for _, check := range []func() error{c.checkServer, c.checkModel, c.checkStores, c.checkLimits, c.checkCallers, c.checkQuotas, c.checkIdentity, c.checkMCP, c.checkGoogle, c.checkTraces} {
 		if err := check(); err != nil {
 			return err
 		}

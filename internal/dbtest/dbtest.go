@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"owners", ownerTests},
 		{"repair", repairTests},
 		{"audit", auditTests},
+		{"connections", connectionTests},
 		{"users", userTests},
 		{"races", raceTests},
 		{"closing", closingTests},

@@ -44,6 +44,7 @@ func (b *fixture) property() property {
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
 	_, err = b.store.EndSessions(b.ctx, b.owner)
 	b.NoError(err)
+	b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), false))
 	p.board = b.newBoard("Private").ID
 	p.messageID = b.history("", "", 1).Messages[0].ID
 	return p
@@ -59,6 +60,13 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 	"CreateConversation": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: stranger})
 		return err
+	},
+	"Connection": func(b *fixture, stranger string, p property) error {
+		_, err := b.store.Connection(b.ctx, stranger, "google")
+		return err
+	},
+	"DeleteConnection": func(b *fixture, stranger string, p property) error {
+		return b.store.DeleteConnection(b.ctx, stranger, "google")
 	},
 	"Board": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Board(b.ctx, stranger, p.board)
@@ -349,6 +357,10 @@ var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, er
 		threads, err := b.store.BusyThreads(b.ctx, stranger, 10)
 		return len(threads), err
 	},
+	"Connections": func(b *fixture, stranger string, p property) (int, error) {
+		list, err := b.store.Connections(b.ctx, stranger)
+		return len(list), err
+	},
 	"Profile": func(b *fixture, stranger string, p property) (int, error) {
 		profile, err := b.store.Profile(b.ctx, stranger)
 		return len(profile.Industry) + len(profile.Location), err
@@ -418,6 +430,7 @@ func (b *fixture) view(p property) []any {
 	see(b.store.Board(b.ctx, b.owner, p.board))
 	see(b.store.Profile(b.ctx, b.owner))
 	see(b.store.SessionGeneration(b.ctx, b.owner))
+	see(b.store.Connections(b.ctx, b.owner))
 	see(b.store.Approvals(b.ctx, b.owner, b.thread, p.settled.ID))
 	see(b.store.AttachmentsByID(b.ctx, b.owner, []string{p.used.ID, p.unused.ID}))
 	see(b.store.Repo(b.ctx, b.owner, b.thread))

@@ -23,6 +23,7 @@ type Store interface {
 	db.Documents
 	db.Imports
 	db.Files
+	Connections(ctx context.Context, owner string) ([]db.Connection, error)
 	db.Boards
 	UserData(ctx context.Context, owner string) (db.UserData, error)
 }
@@ -39,6 +40,7 @@ type Manifest struct {
 	Sets          int       `json:"sets"`
 	Attachments   int       `json:"attachments"`
 	Repos         int       `json:"repos"`
+	Connections   int       `json:"connections"`
 	Boards        int       `json:"discoveries"`
 }
 
@@ -66,7 +68,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.boards} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.boards} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -218,6 +220,26 @@ func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
 		a.Attachments++
 	}
 	return nil
+}
+
+// connections says which accounts are connected, without their tokens.
+func (a *archive) connections(ctx context.Context, _ db.UserData) error {
+	type connectionJSON struct {
+		Provider    string    `json:"provider"`
+		Account     string    `json:"account,omitempty"`
+		Scope       string    `json:"scope"`
+		ConnectedAt time.Time `json:"connected_at"`
+	}
+	rows, err := a.store.Connections(ctx, a.User)
+	if err != nil {
+		return err
+	}
+	all := []connectionJSON{}
+	for _, c := range rows {
+		all = append(all, connectionJSON{c.Provider, c.Account, c.Scope, c.CreatedAt})
+	}
+	a.Manifest.Connections = len(all)
+	return a.json("connections.json", all)
 }
 
 func (a *archive) boards(ctx context.Context, _ db.UserData) error {

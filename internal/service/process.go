@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/connections"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/mcp"
 	"github.com/palaver-chat/palaver/internal/memlimit"
@@ -67,6 +68,7 @@ type Process struct {
 	traces   *telemetry.Traces
 	mcp      *mcp.Servers // of a worker; nil without
 	audit    *audit.Log
+	accounts *connections.Accounts
 	stopping chan struct{} // closed when streams are to end
 	failed   chan error
 	once     sync.Once
@@ -83,10 +85,13 @@ const (
 // reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	var err error
+	if p.accounts, err = OpenAccounts(parts.Config, parts.Store, parts.Log); err != nil {
+		return nil, err
+	}
 	p.audit = audit.Open(parts.Store, parts.Log)
 	p.audit.Record(db.AuditEntry{Kind: audit.Started, Channel: audit.Command, Detail: started(parts.Config, roles)})
 	if roles.Worker { // before the API, which shows the state of its servers
-		var err error
 		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
 			p.audit.Close()
 			return nil, err
@@ -179,7 +184,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "google_drive": cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
@@ -191,9 +196,10 @@ func (p *Process) startAPI(listener net.Listener) error {
 			}
 			return p.mcp.States()
 		},
-		Stop:    p.stopping,
-		Audit:   p.audit,
-		Metrics: p.metrics,
+		Stop:     p.stopping,
+		Accounts: p.accounts,
+		Audit:    p.audit,
+		Metrics:  p.metrics,
 	})
 	if err != nil {
 		return err
@@ -241,7 +247,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), nil)
+	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), p.accounts)
 	if err != nil {
 		return err
 	}

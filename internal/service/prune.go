@@ -15,8 +15,9 @@ const scheduleTimeout = 5 * time.Second
 func (p *Process) pruning() admin.Pruning {
 	return admin.Pruning{
 		Users: admin.UserDeletion{
-			Store:   p.parts.Store,
-			Threads: &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace},
+			Store:    p.parts.Store,
+			Threads:  &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace},
+			Accounts: p.accounts,
 		},
 		Retention: p.parts.Config.AnonymousRetention,
 		Audit:     p.parts.Config.AuditRetention,

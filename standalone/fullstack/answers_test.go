@@ -103,6 +103,11 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/me/export":      {path: "/api/me/export", needs: theDatabase, success: 200},
 		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the caller's own are needed for the others
 
+		"GET /api/connections":                 {path: "/api/connections", needs: theDatabase, success: 200},
+		"GET /api/connections/google/start":    {path: "/api/connections/google/start", success: 404},    // no Google client is set
+		"GET /api/connections/google/callback": {path: "/api/connections/google/callback", success: 200}, // after the redirect
+		"DELETE /api/connections/google":       {path: "/api/connections/google", needs: theDatabase, success: 404},
+
 		"POST /api/chat": {path: "/api/chat", body: message(object{"thread_id": uuid.NewString()}), needs: theDatabase | theThread, success: 200},
 		"POST /api/chat, in an open conversation":                    {path: "/api/chat", body: object{"thread_id": p.idle, "message": "And now?", "agent": "assistant"}, needs: theThread, success: 200},
 		"POST /api/chat/resume":                                      {path: "/api/chat/resume", body: object{"thread_id": p.asked[0], "resume_value": answer}, needs: theThread, success: 200},

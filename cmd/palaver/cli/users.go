@@ -41,5 +41,9 @@ func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func
 		return err
 	}
 	defer temporal.Close()
-	return f(store, admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: temporal, Namespace: namespace}})
+	accounts, err := service.OpenAccounts(cfg, store, log)
+	if err != nil {
+		return err
+	}
+	return f(store, admin.UserDeletion{Store: store, Accounts: accounts, Threads: &workflows.Client{Temporal: temporal, Namespace: namespace}})
 }

@@ -30,6 +30,8 @@ type Queries interface {
 	ClearSetAddresses(ctx context.Context, owner string) error
 	ClearThreadAddresses(ctx context.Context, owner string) error
 	ClearTitle(ctx context.Context, arg ClearTitleParams) error
+	Connection(ctx context.Context, arg ConnectionParams) (Connection, error)
+	Connections(ctx context.Context, owner string) ([]Connection, error)
 	Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error)
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
@@ -39,6 +41,7 @@ type Queries interface {
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
 	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
+	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
 	DeleteRaw(ctx context.Context, docID string) error
@@ -49,6 +52,7 @@ type Queries interface {
 	DeleteUserAttachments(ctx context.Context, owner string) error
 	DeleteUserBoards(ctx context.Context, owner string) error
 	DeleteUserCancels(ctx context.Context, owner string) error
+	DeleteUserConnections(ctx context.Context, owner string) error
 	DeleteUserDocuments(ctx context.Context, owner string) error
 	DeleteUserImports(ctx context.Context, owner string) error
 	DeleteUserProfile(ctx context.Context, owner string) error
@@ -111,12 +115,14 @@ type Queries interface {
 	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
 	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
+	PutConnection(ctx context.Context, arg PutConnectionParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
@@ -336,6 +342,22 @@ type ClearTitleParams struct {
 	Title string
 }
 
+type Connection struct {
+	Owner     string
+	Provider  string
+	Account   string
+	Scope     string
+	Token     string
+	Version   int64
+	CreatedAt int64
+	UpdatedAt int64
+}
+
+type ConnectionParams struct {
+	Owner    string
+	Provider string
+}
+
 type ConversationParams struct {
 	ID    string
 	Owner string
@@ -390,6 +412,7 @@ type CountUserDataRow struct {
 	Boards      int64
 	Profiles    int64
 	Cancels     int64
+	Connections int64
 }
 
 type CountedParams struct {
@@ -406,6 +429,11 @@ type DeleteBoardParams struct {
 	At    int64
 	ID    string
 	Owner string
+}
+
+type DeleteConnectionParams struct {
+	Owner    string
+	Provider string
 }
 
 type DeleteConversationParams struct {
@@ -989,6 +1017,15 @@ type PutCancelParams struct {
 	At       int64
 }
 
+type PutConnectionParams struct {
+	Owner    string
+	Provider string
+	Account  string
+	Scope    string
+	Token    string
+	At       int64
+}
+
 type PutProfileParams struct {
 	Owner    string
 	Industry string
@@ -1034,6 +1071,14 @@ type RenameConversationParams struct {
 	TitleFolded string
 	ID          string
 	Owner       string
+}
+
+type RenewConnectionParams struct {
+	Token    string
+	At       int64
+	Owner    string
+	Provider string
+	Version  int64
 }
 
 type ReplaceImportParams struct {

@@ -16,7 +16,8 @@ SELECT
     (SELECT count(*) FROM repos r WHERE r.owner = @owner) AS repos,
     (SELECT count(*) FROM boards b WHERE b.owner = @owner) AS boards,
     (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
-    (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels;
+    (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels,
+    (SELECT count(*) FROM connections n WHERE n.owner = @owner) AS connections;
 
 -- name: DeleteUserDocuments :exec
 DELETE FROM documents WHERE owner = @owner;

@@ -27,7 +27,8 @@ SELECT
     (SELECT count(*) FROM repos r WHERE r.owner = $1) AS repos,
     (SELECT count(*) FROM boards b WHERE b.owner = $1) AS boards,
     (SELECT count(*) FROM profiles p WHERE p.owner = $1) AS profiles,
-    (SELECT count(*) FROM cancels c WHERE c.owner = $1) AS cancels
+    (SELECT count(*) FROM cancels c WHERE c.owner = $1) AS cancels,
+    (SELECT count(*) FROM connections n WHERE n.owner = $1) AS connections
 `
 
 func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDataRow, error) {
@@ -42,6 +43,7 @@ func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDat
 		&i.Boards,
 		&i.Profiles,
 		&i.Cancels,
+		&i.Connections,
 	)
 	return i, err
 }

@@ -108,6 +108,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.clearTitleStmt, err = db.PrepareContext(ctx, clearTitle); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearTitle: %w", err)
 	}
+	if q.connectionStmt, err = db.PrepareContext(ctx, connection); err != nil {
+		return nil, fmt.Errorf("error preparing query Connection: %w", err)
+	}
+	if q.connectionsStmt, err = db.PrepareContext(ctx, connections); err != nil {
+		return nil, fmt.Errorf("error preparing query Connections: %w", err)
+	}
 	if q.conversationStmt, err = db.PrepareContext(ctx, conversation); err != nil {
 		return nil, fmt.Errorf("error preparing query Conversation: %w", err)
 	}
@@ -134,6 +140,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteBoardStmt, err = db.PrepareContext(ctx, deleteBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteBoard: %w", err)
+	}
+	if q.deleteConnectionStmt, err = db.PrepareContext(ctx, deleteConnection); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteConnection: %w", err)
 	}
 	if q.deleteConversationStmt, err = db.PrepareContext(ctx, deleteConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConversation: %w", err)
@@ -173,6 +182,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
+	}
+	if q.deleteUserConnectionsStmt, err = db.PrepareContext(ctx, deleteUserConnections); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserConnections: %w", err)
 	}
 	if q.deleteUserDocumentsStmt, err = db.PrepareContext(ctx, deleteUserDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserDocuments: %w", err)
@@ -387,6 +399,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putCancelStmt, err = db.PrepareContext(ctx, putCancel); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCancel: %w", err)
 	}
+	if q.putConnectionStmt, err = db.PrepareContext(ctx, putConnection); err != nil {
+		return nil, fmt.Errorf("error preparing query PutConnection: %w", err)
+	}
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
 	}
@@ -416,6 +431,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
+	}
+	if q.renewConnectionStmt, err = db.PrepareContext(ctx, renewConnection); err != nil {
+		return nil, fmt.Errorf("error preparing query RenewConnection: %w", err)
 	}
 	if q.replaceImportStmt, err = db.PrepareContext(ctx, replaceImport); err != nil {
 		return nil, fmt.Errorf("error preparing query ReplaceImport: %w", err)
@@ -697,6 +715,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing clearTitleStmt: %w", cerr)
 		}
 	}
+	if q.connectionStmt != nil {
+		if cerr := q.connectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing connectionStmt: %w", cerr)
+		}
+	}
+	if q.connectionsStmt != nil {
+		if cerr := q.connectionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing connectionsStmt: %w", cerr)
+		}
+	}
 	if q.conversationStmt != nil {
 		if cerr := q.conversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing conversationStmt: %w", cerr)
@@ -740,6 +768,11 @@ func (q *Queries) Close() error {
 	if q.deleteBoardStmt != nil {
 		if cerr := q.deleteBoardStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteBoardStmt: %w", cerr)
+		}
+	}
+	if q.deleteConnectionStmt != nil {
+		if cerr := q.deleteConnectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteConnectionStmt: %w", cerr)
 		}
 	}
 	if q.deleteConversationStmt != nil {
@@ -805,6 +838,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserCancelsStmt != nil {
 		if cerr := q.deleteUserCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserCancelsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserConnectionsStmt != nil {
+		if cerr := q.deleteUserConnectionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserConnectionsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserDocumentsStmt != nil {
@@ -1162,6 +1200,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putCancelStmt: %w", cerr)
 		}
 	}
+	if q.putConnectionStmt != nil {
+		if cerr := q.putConnectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putConnectionStmt: %w", cerr)
+		}
+	}
 	if q.putProfileStmt != nil {
 		if cerr := q.putProfileStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putProfileStmt: %w", cerr)
@@ -1210,6 +1253,11 @@ func (q *Queries) Close() error {
 	if q.renameConversationStmt != nil {
 		if cerr := q.renameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
+		}
+	}
+	if q.renewConnectionStmt != nil {
+		if cerr := q.renewConnectionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing renewConnectionStmt: %w", cerr)
 		}
 	}
 	if q.replaceImportStmt != nil {
@@ -1504,6 +1552,8 @@ type Queries struct {
 	clearSetAddressesStmt         *sql.Stmt
 	clearThreadAddressesStmt      *sql.Stmt
 	clearTitleStmt                *sql.Stmt
+	connectionStmt                *sql.Stmt
+	connectionsStmt               *sql.Stmt
 	conversationStmt              *sql.Stmt
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
@@ -1513,6 +1563,7 @@ type Queries struct {
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
 	deleteBoardStmt               *sql.Stmt
+	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
@@ -1526,6 +1577,7 @@ type Queries struct {
 	deleteUserAttachmentsStmt     *sql.Stmt
 	deleteUserBoardsStmt          *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
+	deleteUserConnectionsStmt     *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
 	deleteUserImportsStmt         *sql.Stmt
 	deleteUserProfileStmt         *sql.Stmt
@@ -1597,6 +1649,7 @@ type Queries struct {
 	publishEditionStmt            *sql.Stmt
 	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
+	putConnectionStmt             *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
 	putSummaryStmt                *sql.Stmt
@@ -1607,6 +1660,7 @@ type Queries struct {
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
+	renewConnectionStmt           *sql.Stmt
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
@@ -1686,6 +1740,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		clearSetAddressesStmt:         q.clearSetAddressesStmt,
 		clearThreadAddressesStmt:      q.clearThreadAddressesStmt,
 		clearTitleStmt:                q.clearTitleStmt,
+		connectionStmt:                q.connectionStmt,
+		connectionsStmt:               q.connectionsStmt,
 		conversationStmt:              q.conversationStmt,
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
@@ -1695,6 +1751,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
 		deleteBoardStmt:               q.deleteBoardStmt,
+		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
@@ -1708,6 +1765,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
 		deleteUserBoardsStmt:          q.deleteUserBoardsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
+		deleteUserConnectionsStmt:     q.deleteUserConnectionsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
 		deleteUserImportsStmt:         q.deleteUserImportsStmt,
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
@@ -1779,6 +1837,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		publishEditionStmt:            q.publishEditionStmt,
 		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
+		putConnectionStmt:             q.putConnectionStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
 		putSummaryStmt:                q.putSummaryStmt,
@@ -1789,6 +1848,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
 		renameConversationStmt:        q.renameConversationStmt,
+		renewConnectionStmt:           q.renewConnectionStmt,
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,

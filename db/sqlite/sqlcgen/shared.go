@@ -27,6 +27,8 @@ type (
 	ChunksByInternalIDRow           = sqlcgen.ChunksByInternalIDRow
 	ChunksByKeyRow                  = sqlcgen.ChunksByKeyRow
 	ClearTitleParams                = sqlcgen.ClearTitleParams
+	Connection                      = sqlcgen.Connection
+	ConnectionParams                = sqlcgen.ConnectionParams
 	ConversationParams              = sqlcgen.ConversationParams
 	ConversationRow                 = sqlcgen.ConversationRow
 	ConversationStateRow            = sqlcgen.ConversationStateRow
@@ -38,6 +40,7 @@ type (
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
 	DeleteBoardParams               = sqlcgen.DeleteBoardParams
+	DeleteConnectionParams          = sqlcgen.DeleteConnectionParams
 	DeleteConversationParams        = sqlcgen.DeleteConversationParams
 	DeleteDocumentParams            = sqlcgen.DeleteDocumentParams
 	DeleteRunCancelsParams          = sqlcgen.DeleteRunCancelsParams
@@ -112,6 +115,7 @@ type (
 	PruneAuditParams                = sqlcgen.PruneAuditParams
 	PutBoardParams                  = sqlcgen.PutBoardParams
 	PutCancelParams                 = sqlcgen.PutCancelParams
+	PutConnectionParams             = sqlcgen.PutConnectionParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
 	PutSummaryParams                = sqlcgen.PutSummaryParams
@@ -119,6 +123,7 @@ type (
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
 	RenameConversationParams        = sqlcgen.RenameConversationParams
+	RenewConnectionParams           = sqlcgen.RenewConnectionParams
 	ReplaceImportParams             = sqlcgen.ReplaceImportParams
 	RepoParams                      = sqlcgen.RepoParams
 	RepoRow                         = sqlcgen.RepoRow

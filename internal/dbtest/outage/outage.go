@@ -29,6 +29,26 @@ func (o *store) PutImport(ctx context.Context, d chat.Document, raw []byte) (str
 	return one(o, func() (string, error) { return o.Store.PutImport(ctx, d, raw) })
 }
 
+func (o *store) PutConnection(ctx context.Context, c db.Connection, anonymous bool) error {
+	return o.none(func() error { return o.Store.PutConnection(ctx, c, anonymous) })
+}
+
+func (o *store) Connection(ctx context.Context, owner, provider string) (db.Connection, error) {
+	return one(o, func() (db.Connection, error) { return o.Store.Connection(ctx, owner, provider) })
+}
+
+func (o *store) Connections(ctx context.Context, owner string) ([]db.Connection, error) {
+	return one(o, func() ([]db.Connection, error) { return o.Store.Connections(ctx, owner) })
+}
+
+func (o *store) RenewConnection(ctx context.Context, c db.Connection, token string, at time.Time) error {
+	return o.none(func() error { return o.Store.RenewConnection(ctx, c, token, at) })
+}
+
+func (o *store) DeleteConnection(ctx context.Context, owner, provider string) error {
+	return o.none(func() error { return o.Store.DeleteConnection(ctx, owner, provider) })
+}
+
 func (o *store) CreateImport(ctx context.Context, i chat.Import) (chat.Import, error) {
 	return one(o, func() (chat.Import, error) { return o.Store.CreateImport(ctx, i) })
 }

@@ -1,6 +1,7 @@
 import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
 import { useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
+import { LinkChips } from "../imports/LinkChips";
 import { commandKey } from "../lib/keys";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
@@ -11,7 +12,7 @@ import { AgentMenu } from "./AgentMenu";
 import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { DropZone } from "./DropZone";
-import { append } from "./editor";
+import { append, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage } from "./focus";
 import { emptyDoc, joined, said, suggestion, type Node } from "./outgoing";
@@ -105,6 +106,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     >
       <DropZone onFiles={answering || closed ? null : files.add} />
       <Tray attachments={files.attachments} uploads={files.uploads} onRemove={(id) => goOn(() => files.remove(id))} onDismiss={(key) => goOn(() => files.dismiss(key))} />
+      {!answering && !closed && <LinkChips text={text} onRemove={(link) => goOn(() => removeText(editor, link))} />}
       <Field field={field} />
       <div className="flex items-center gap-1 px-2 pb-2">
         {!answering && (

@@ -122,3 +122,16 @@ export function append(editor: Editor, what: Mentioned): void {
   tr.setSelection(along ? TextSelection.atEnd(tr.doc) : TextSelection.create(tr.doc, anchor, head));
   editor.view.dispatch(tr);
 }
+
+/** Takes words out of the message, wherever they stand, with the space before them. */
+export function removeText(editor: Editor, words: string): void {
+  const { doc, tr } = editor.state;
+  doc.descendants((node, pos) => {
+    const text = node.text ?? "";
+    for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+      const from = text[at - 1] === " " ? at - 1 : at;
+      tr.delete(tr.mapping.map(pos + from), tr.mapping.map(pos + at + words.length));
+    }
+  });
+  editor.view.dispatch(tr);
+}

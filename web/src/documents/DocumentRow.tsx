@@ -1,13 +1,17 @@
-import { CircleAlert, ExternalLink, FileText, LoaderCircle, Trash2 } from "lucide-react";
-import { memo, type MouseEvent } from "react";
+import { CircleAlert, ExternalLink, FileText, LoaderCircle, RefreshCw, Trash2 } from "lucide-react";
+import { memo, type MouseEvent, useState } from "react";
+import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
+import { reimport } from "../imports/imports";
 import { bytes } from "../lib/format";
+import { hostOf } from "../lib/host";
 import { Time } from "../thread/Footnote";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/deletions";
 import { besideRow } from "../ui/rows";
+import { toast } from "../ui/toast";
 import { words } from "../words";
-import { sentence } from "../words/wire";
+import { importProblem, sentence } from "../words/wire";
 import { documentPath, refreshLibrary } from "./library";
 
 interface Props {
@@ -41,6 +45,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
         <State doc={doc} />
       </div>
       {doc.source_url?.startsWith("https://") && <SourceLink title={doc.title} url={doc.source_url} />}
+      {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <Again doc={doc} />}
       {!doc.public && (
         <IconButton
           label={words.library.delete(doc.title)}
@@ -71,6 +76,32 @@ function SourceLink({ title, url }: { title: string; url: string }) {
   );
 }
 
+/** Imports it anew: it may have changed where it came from. */
+function Again({ doc }: { doc: Doc }) {
+  const [busy, setBusy] = useState(false);
+  const again = async () => {
+    setBusy(true);
+    try {
+      const done = await reimport(doc.id);
+      if (done?.state === "failed") toast.error(importProblem(done.message ?? ""));
+      else toast(!done ? words.imports.again(doc.title) : done.outcome === "duplicate" ? words.imports.unchanged(doc.title) : words.imports.replaced(doc.title));
+    } catch (err) {
+      toast.error(errorText(err));
+    }
+    setBusy(false);
+  };
+  return (
+    <IconButton
+      label={words.imports.importAgain(doc.title)}
+      icon={RefreshCw}
+      size="small"
+      disabled={busy}
+      className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+      onClick={() => void again()}
+    />
+  );
+}
+
 function State({ doc }: { doc: Doc }) {
   if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error ? sentence(doc.error) : words.library.failed}</span>;
   if (doc.status === "processing") {
@@ -83,7 +114,8 @@ function State({ doc }: { doc: Doc }) {
   }
   const kinds: Readonly<Record<string, string>> = words.library.kinds;
   const origins: Readonly<Record<string, string>> = words.library.origins;
-  const origin = origins[doc.source_type];
+  const host = doc.source_url ? hostOf(doc.source_url, location.href) : "";
+  const origin = doc.source_type === "link" && host ? host : origins[doc.source_type];
   return (
     <span className="block text-xs text-muted">
       {kinds[doc.format] ?? doc.format} · {bytes(doc.bytes)}

@@ -1,7 +1,9 @@
 import { Tabs } from "@base-ui/react/tabs";
+import { LoaderCircle } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
+import { titleOf, useOpenImports, type Import } from "../imports/imports";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
@@ -19,6 +21,7 @@ const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-color
 export function DocumentsPanel({ threadId }: { threadId: string | null }) {
   const library = useLibrary();
   const known = useKnown(threadId, useConversation(threadId) !== null);
+  const open = useOpenImports();
   const [opened, setOpened] = useState<DocRef | null>(null);
   if (opened) return <Preview doc={opened} onBack={() => setOpened(null)} />;
   return (
@@ -40,6 +43,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
         )}
         <Tabs.Panel value="documents" className="outline-none">
           <UploadBox />
+          {open.length > 0 && <Importing items={open} />}
           {known.length > 0 && <Known known={known} onOpen={setOpened} />}
           <Documents docs={library.docs} loaded={library.loaded} onOpen={setOpened} />
         </Tabs.Panel>
@@ -67,6 +71,30 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
             <button type="button" dir="auto" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline pointer-coarse:py-3" onClick={() => onOpen(d)}>
               {d.title}
             </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What goes on in the background. */
+function Importing({ items }: { items: readonly Import[] }) {
+  return (
+    <section aria-label={words.imports.inProgress}>
+      <h3 className={heading}>{words.imports.inProgress}</h3>
+      <ul className="space-y-2 pt-1 text-sm">
+        {items.map((i) => (
+          <li key={i.id} className="flex items-start gap-3">
+            <LoaderCircle aria-hidden className="mt-0.5 size-4 shrink-0 animate-spin text-accent motion-reduce:animate-none" />
+            <span className="min-w-0">
+              <span dir="auto" className="block truncate font-medium">
+                {titleOf(i)}
+              </span>
+              <span role="status" className="block text-xs text-muted">
+                {words.imports.states[i.state === "ready" ? "indexing" : i.state]}
+              </span>
+            </span>
           </li>
         ))}
       </ul>

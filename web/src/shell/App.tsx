@@ -10,6 +10,7 @@ import { Drawer } from "../ui/Dialog";
 import { Toaster } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
+import { sayConnected } from "../imports/accounts";
 import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
@@ -42,6 +43,7 @@ export function App() {
     const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // there when the first message is sent
     return () => clearTimeout(soon);
   }, []);
+  useEffect(sayConnected, []);
   const [listing, list] = useShortcuts(useCallback(() => go(null), [go]));
   return (
     <Asides>

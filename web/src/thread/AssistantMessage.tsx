@@ -1,12 +1,15 @@
 import { RotateCw } from "lucide-react";
-import { memo, useMemo } from "react";
-import type { Citation } from "../api/types";
+import { memo, use, useMemo } from "react";
+import type { Citation, DocRef } from "../api/types";
+import { ImportCard, ImportCards } from "../imports/ImportCard";
+import { importOf, Imports } from "../imports/imports";
+import { readLink } from "../imports/links";
 import { IconButton } from "../ui/Button";
 import { words } from "../words";
 import { failure, markRemovedQuotes, notice, question } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Footnote, Time } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, interruption, picturesOf, shown, textOf, toolOf } from "./parts";
+import { answerText, citationsOf, endedByQuestion, importLink, interruption, picturesOf, shown, textOf, toolOf, type ToolPart } from "./parts";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Sources } from "./Sources";
@@ -15,25 +18,30 @@ import type { Message, Metadata, Part } from "./types";
 
 interface Props {
   message: Message;
+  /** What it answers. */
+  asked: string;
   writing: boolean;
   /** It is the last: an unanswered question stands above the composer. */
   last: boolean;
   locked: boolean;
   onCite: (c: Citation) => void;
+  onRead: (doc: DocRef) => void;
   onRegenerate: (turn: string) => void;
 }
 
 /** All that came of a turn, in the order in which it came. */
-export const AssistantMessage = memo(function AssistantMessage({ message, writing, last, locked, onCite, onRegenerate }: Props) {
+export const AssistantMessage = memo(function AssistantMessage({ message, asked, writing, last, locked, onCite, onRead, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
   const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
   const text = textOf(message);
   const pictures = picturesOf(message).filter((p) => !text.includes(p.url));
   const waits = meta.finished_reason === "interrupted" && !writing;
   const parts = shown(message);
-  const say = (p: Part, i: number) => <Piece key={i} part={p} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && i === parts.length - 1} onCite={onCite} />;
+  const say = (p: Part, i: number) => <Piece key={i} part={p} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && i === parts.length - 1} onCite={onCite} onRead={onRead} />;
+  const byTool = parts.flatMap((p) => readLink(importLink(toolOf(p)) ?? "")?.key ?? []);
   return (
     <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
+      <ImportCards asked={asked} without={byTool} onRead={onRead} />
       {parts.map(say)}
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {citations && <Sources citations={citations} onCite={onCite} />}
@@ -59,12 +67,22 @@ interface PieceProps {
   writing: boolean;
   citations: Citation[] | undefined;
   onCite: (c: Citation) => void;
+  onRead: (doc: DocRef) => void;
 }
 
 const quiet = "my-3 border-s-2 border-line ps-3 text-sm text-muted";
 
-function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
+/** A call that imports a document: its import, once there is one. */
+function ImportCall({ part, over, onRead }: { part: ToolPart; over: boolean; onRead: (doc: DocRef) => void }) {
+  const { items } = use(Imports);
+  const link = readLink(importLink(part) ?? "");
+  const item = link && importOf(items, link.key);
+  return item ? <ImportCard item={item} kind={link.kind} onRead={onRead} /> : <ToolCard part={part} over={over} />;
+}
+
+function Piece({ part, over, open, writing, citations, onCite, onRead }: PieceProps) {
   const tool = toolOf(part);
+  if (tool && importLink(tool)) return <ImportCall part={tool} over={over} onRead={onRead} />;
   if (tool) return <ToolCard part={tool} over={over} />;
   switch (part.type) {
     case "text":

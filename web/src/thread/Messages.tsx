@@ -8,7 +8,7 @@ import { Button, IconButton } from "../ui/Button";
 import { ListedDiv } from "../ui/Listed";
 import { words } from "../words";
 import { AssistantMessage } from "./AssistantMessage";
-import { pendingQuestion, takenBack, turnAt, turnOf, userAt } from "./parts";
+import { pendingQuestion, takenBack, textOf, turnAt, turnOf, userAt } from "./parts";
 import type { ThreadStore, View } from "./store";
 import { versionsOf } from "./tree";
 import type { Message } from "./types";
@@ -27,6 +27,12 @@ interface Props {
   /** What stands below the last message. */
   children: ReactNode;
 }
+
+/** The words that the message at i answers. */
+const askedBefore = (messages: readonly Message[], i: number): string => {
+  const m = messages[i - 1];
+  return m?.role === "user" ? textOf(m) : "";
+};
 
 const EARLY = 600;
 const BUFFER = 3000; // px that are drawn above and below what is seen: for screen readers, and for finding in the page
@@ -119,7 +125,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         onRead={onRead}
                       />
                     ) : (
-                      <AssistantMessage message={m} writing={writing && i === end} last={i === end} locked={busy} onCite={onCite} onRegenerate={regenerate} />
+                      <AssistantMessage message={m} asked={askedBefore(messages, i)} writing={writing && i === end} last={i === end} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
                     )}
                   </div>
                 );

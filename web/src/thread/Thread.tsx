@@ -1,9 +1,11 @@
 import { useChat } from "@ai-sdk/react";
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore, type RefObject } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type RefObject } from "react";
 import type { Citation, DocRef } from "../api/types";
 import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
 import type { ComposerHandle, Outgoing } from "../composer/types";
+import { Imports, useImports } from "../imports/imports";
+import { findLinks } from "../imports/links";
 import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
@@ -14,7 +16,7 @@ import type { Draft } from "./approval";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
-import { docsOf, pendingQuestion } from "./parts";
+import { docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
 import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
 import { ThreadStore, type Callbacks } from "./store";
@@ -73,6 +75,10 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
   const question = busy ? null : pendingQuestion(messages);
   const writing = busy && last?.role === "assistant";
 
+  const linked = useMemo(() => messages.some((m) => (m.role === "user" ? findLinks(textOf(m)).length > 0 : m.parts.some((p) => importLink(toolOf(p))))), [messages]);
+  const items = useImports(threadId, busy, linked);
+  const imports = useMemo(() => ({ threadId, items }), [threadId, items]);
+
   const [opened] = useState(() => new Set<string>());
   const aside = useAside();
   const [cited, setCited] = useState<Citation | null>(null);
@@ -119,11 +125,13 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       {view.load === "loading" ? (
         <Skeleton />
       ) : (
-        <Opened value={opened}>
-          <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead}>
-            <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
-          </Messages>
-        </Opened>
+        <Imports value={imports}>
+          <Opened value={opened}>
+            <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead}>
+              <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
+            </Messages>
+          </Opened>
+        </Imports>
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}

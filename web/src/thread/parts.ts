@@ -12,6 +12,13 @@ export type ToolPart = ToolUIPart | DynamicToolUIPart;
 export const toolOf = (p: Part): ToolPart | null => (isToolUIPart(p) ? (p as ToolPart) : null);
 export const toolName = (p: ToolPart): string => (p.type === "dynamic-tool" ? p.toolName : p.type.slice("tool-".length));
 
+/** The link that a call imports a document from. */
+export function importLink(p: ToolPart | null): string | undefined {
+  if (!p || toolName(p) !== "import_document") return undefined;
+  const url = (p.input as { url?: unknown } | undefined)?.url;
+  return typeof url === "string" ? url : undefined;
+}
+
 /** A text that is void because its worker crashed: the answer started again after it. */
 const madeVoid = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 

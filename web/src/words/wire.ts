@@ -34,8 +34,25 @@ export const notice = (code: string, message: string): string => find(words.noti
 export function status({ node, message, web_query }: Status): string {
   if (node === "validate_inputs") return "";
   if (node === "web_search" && web_query) return words.webSearching(web_query);
+  if (node === "import") return importing(message);
   const tool = node === "tool" ? /^Calling (.+)\.\.\.$/.exec(message)?.[1] : undefined;
   return tool ? words.calling(toolTitle(tool)) : (find(words.steps, node) ?? message);
+}
+
+/** What a turn says while it imports. */
+function importing(message: string): string {
+  const file = /^Downloading document: (.+)\.\.\.$/.exec(message)?.[1];
+  if (file) return words.imports.downloading(file);
+  if (message.startsWith("Checking access")) return words.imports.looking;
+  return message.startsWith("Processing document") ? words.imports.processing : message;
+}
+
+/** Why an import failed. */
+export function importProblem(message: string): string {
+  const [, size = "", most] = /^That file is too large to import \((.+)\)\. The maximum file size is (.+)\.$/.exec(message) ?? [];
+  if (most) return words.imports.tooLarge(size.startsWith("more than ") ? words.imports.moreThan(size.slice("more than ".length)) : size, most);
+  const kinds = /^I can't read that kind of file\. (.+) files can be imported\.$/.exec(message)?.[1];
+  return kinds ? words.imports.unsupported(kinds) : sentence(message) || words.imports.states.failed;
 }
 
 /** An agent that the page does not know has its own label and description. */

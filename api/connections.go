@@ -1,0 +1,167 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/connections"
+)
+
+type connectionsJSON struct {
+	Items []connectionJSON `json:"items"`
+	// Available are the providers of which an account can be connected.
+	Available []string `json:"available"`
+}
+
+type connectionJSON struct {
+	Provider    string    `json:"provider"`
+	Account     string    `json:"account,omitempty"`
+	State       string    `json:"state"` // connected, or expired: it has to be connected again
+	Scope       string    `json:"scope"`
+	ConnectedAt time.Time `json:"connected_at"`
+}
+
+type startJSON struct {
+	URL string `json:"url"`
+}
+
+type disconnectedJSON struct {
+	Revoked bool `json:"revoked"` // at Google, too
+}
+
+const callbackPath = "/api/connections/google/callback"
+
+func (s *server) listConnections(c *gin.Context) error {
+	out := connectionsJSON{Items: []connectionJSON{}, Available: []string{}}
+	if s.Accounts == nil {
+		c.JSON(http.StatusOK, out)
+		return nil
+	}
+	accounts, err := s.Accounts.List(c.Request.Context(), identity.Of(c).ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		state := "connected"
+		if a.Expired {
+			state = "expired"
+		}
+		out.Items = append(out.Items, connectionJSON{a.Provider, a.Name, state, a.Scope, a.ConnectedAt.UTC()})
+	}
+	if s.Accounts.Available() {
+		out.Available = append(out.Available, connections.Google)
+	}
+	c.JSON(http.StatusOK, out)
+	return nil
+}
+
+// startGoogle returns Google's page as JSON, not as a redirect: callers with a token send
+// it with a request of a script only.
+func (s *server) startGoogle(c *gin.Context) error {
+	who, returnTo := identity.Of(c), c.DefaultQuery("return_to", "/")
+	switch {
+	case !s.Accounts.Available():
+		return &problem.Problem{Status: http.StatusNotFound, Code: problem.NotFound.Code, Message: "Google accounts cannot be connected to this server."}
+	case !pagePath.MatchString(returnTo):
+		return problem.Invalid("return_to", "must be a path of the page, / or /chat/<id>")
+	}
+	if err := s.limits.AdmitProfile(c.Request.Context(), who); err != nil {
+		return err
+	}
+	session := s.identity.Session(c.Request)
+	if who.New {
+		session = who.ID // the browser gets this cookie now
+	}
+	address, cookie, err := s.Accounts.Begin(connections.Flow{Owner: who.ID, Anonymous: who.Anonymous, Session: session,
+		Redirect: s.origin(c.Request) + callbackPath, ReturnTo: returnTo})
+	if err != nil {
+		return err
+	}
+	s.setFlow(c, cookie, int(connections.FlowTime.Seconds()))
+	c.JSON(http.StatusOK, startJSON{address})
+	return nil
+}
+
+// pagePath matches the paths that a browser may be sent back to.
+var pagePath = regexp.MustCompile(`^/(chat/[A-Za-z0-9-]{1,64})?$`)
+
+// finishGoogle answers a navigation of the browser: whatever happened, it ends on the page.
+// The flow's cookie says whose account it is, and proves that this browser began it.
+func (s *server) finishGoogle(c *gin.Context) error {
+	sealed, _ := c.Cookie(s.flowCookie(c.Request))
+	s.setFlow(c, "", -1)
+	if s.Accounts == nil {
+		return backToPage(c, "/", connections.Failed)
+	}
+	f, err := s.Accounts.Open(sealed)
+	if err != nil {
+		return backToPage(c, "/", connections.Expired)
+	}
+	who := identity.Caller{ID: f.Owner, Channel: identity.ChannelOf(c.Request), Address: s.identity.AddressOf(c.Request), RequestID: request.ID(c)}
+	err = s.Accounts.Finish(c.Request.Context(), f, s.identity.Session(c.Request), c.Request.URL.Query())
+	var said *connections.Error
+	switch {
+	case err == nil:
+		s.Audit.Record(entry(who, audit.Connected, map[string]any{"provider": connections.Google}))
+		return backToPage(c, f.ReturnTo, "")
+	case errors.As(err, &said):
+		s.Log.Info("account not connected", "request_id", who.RequestID, "code", said.Code, "error", said.Cause)
+		return backToPage(c, f.ReturnTo, said.Code)
+	}
+	s.Log.Warn("account not connected", "request_id", who.RequestID, "error", err)
+	return backToPage(c, f.ReturnTo, connections.Failed)
+}
+
+func backToPage(c *gin.Context, path string, code connections.Code) error {
+	said := url.Values{"connect": {connections.Google}}
+	if code != "" {
+		said.Set("connect_error", string(code))
+	}
+	c.Redirect(http.StatusSeeOther, path+"?"+said.Encode())
+	return nil
+}
+
+func (s *server) deleteGoogle(c *gin.Context) error {
+	if s.Accounts == nil {
+		return problem.NotFound
+	}
+	who := identity.Of(c)
+	revoked, err := s.Accounts.Disconnect(c.Request.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	s.Audit.Record(entry(who, audit.Disconnected, map[string]any{"provider": connections.Google, "revoked": revoked}))
+	c.JSON(http.StatusOK, disconnectedJSON{revoked})
+	return nil
+}
+
+// origin is how the browser addresses this server.
+func (s *server) origin(r *http.Request) string {
+	if s.identity.HTTPS(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// flowCookie is protected like the cookie of anonymous callers.
+func (s *server) flowCookie(r *http.Request) string {
+	if s.identity.HTTPS(r) {
+		return "__Host-palaver_connect"
+	}
+	return "palaver_connect"
+}
+
+// setFlow sets the cookie. Lax: the browser sends it when it comes back from Google.
+func (s *server) setFlow(c *gin.Context, value string, maxAge int) {
+	http.SetCookie(c.Writer, &http.Cookie{Name: s.flowCookie(c.Request), Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.identity.HTTPS(c.Request)})
+}

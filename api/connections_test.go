@@ -1,0 +1,257 @@
+package api
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/connections"
+	"github.com/palaver-chat/palaver/internal/connections/googletest"
+)
+
+// withGoogle is an API whose callers can connect accounts of a Google for tests.
+func withGoogle(t *testing.T, change ...func(*Deps)) (*bundle, *googletest.Server, *connections.Accounts) {
+	t.Helper()
+	google := googletest.New(t)
+	var accounts *connections.Accounts
+	b := setup(t, append(change, func(d *Deps) {
+		keys, err := connections.NewKeys([]byte("a secret that is only used in tests"))
+		require.NoError(t, err)
+		accounts, err = connections.New(connections.Options{Store: d.Store, Keys: keys, ClientID: googletest.ClientID, ClientSecret: googletest.ClientSecret,
+			OAuthURL: google.URL, DriveURL: google.URL + "/drive/v3/", Log: d.Log})
+		require.NoError(t, err)
+		d.Accounts = accounts
+	})...)
+	return b, google, accounts
+}
+
+// begin returns Google's page for a browser.
+func (c *client) begin(returnTo string) string {
+	c.t.Helper()
+	return c.call(200, "GET", "/api/connections/google/start?return_to="+url.QueryEscape(returnTo), nil)["url"].(string)
+}
+
+// stepwise stops at redirects.
+func (c *client) stepwise() {
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+}
+
+// consent opens Google's page and returns the address that it sends the browser to.
+func consent(t *testing.T, page string) *url.URL {
+	t.Helper()
+	plain := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := plain.Get(page)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusFound, res.StatusCode)
+	back, err := url.Parse(res.Header.Get("Location"))
+	require.NoError(t, err)
+	return back
+}
+
+// comeBack lets the browser follow the address, and returns where it ends.
+func (c *client) comeBack(back *url.URL) string {
+	c.t.Helper()
+	res := c.send("GET", back.RequestURI(), nil)
+	if res.StatusCode != http.StatusSeeOther {
+		c.t.Fatalf("status %d", res.StatusCode)
+	}
+	return res.Header.Get("Location")
+}
+
+func (c *client) connections() []any {
+	c.t.Helper()
+	return c.call(200, "GET", "/api/connections", nil)["items"].([]any)
+}
+
+const connectedTo = "?connect=google"
+
+func TestPersonConnectsAndDisconnectsTheirGoogleAccount(t *testing.T) {
+	b, google, accounts := withGoogle(t)
+	c := b.client()
+	c.stepwise()
+	require.Equal(t, []any{"google"}, c.call(200, "GET", "/api/connections", nil)["available"])
+	page := c.begin("/chat/abc")
+	require.Contains(t, page, "scope="+url.QueryEscape("https://www.googleapis.com/auth/drive.readonly")+"&", "no other scope")
+	require.Equal(t, "/chat/abc"+connectedTo, c.comeBack(consent(t, page)))
+
+	item := c.connections()[0].(map[string]any)
+	require.Equal(t, "google", item["provider"])
+	require.Equal(t, "ann@example.com", item["account"])
+	require.Equal(t, "connected", item["state"])
+	me := c.call(200, "GET", "/api/me", nil)["id"].(string)
+	token, ok, err := accounts.Token(t.Context(), me)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "ann@example.com", google.Account(token))
+
+	require.Empty(t, b.client().connections(), "other people's are not shown")
+	require.Equal(t, true, c.call(200, "DELETE", "/api/connections/google", nil)["revoked"])
+	require.Empty(t, google.Grants(), "revoked at Google, too")
+	require.Empty(t, c.connections())
+	c.call(404, "DELETE", "/api/connections/google", nil)
+	_, ok, err = accounts.Token(t.Context(), me)
+	require.NoError(t, err)
+	require.False(t, ok)
+}
+
+func TestAccountIsNotConnectedWithoutThePersonsConsent(t *testing.T) {
+	b, google, _ := withGoogle(t)
+	c := b.client()
+	c.stepwise()
+
+	google.Set(func(s *googletest.Settings) { s.Deny = true })
+	require.Equal(t, "/"+connectedTo+"&connect_error=refused", c.comeBack(consent(t, c.begin("/"))))
+
+	google.Set(func(s *googletest.Settings) { s.Deny, s.Scope = false, "openid" })
+	require.Equal(t, "/"+connectedTo+"&connect_error=partial", c.comeBack(consent(t, c.begin("/"))))
+	require.Empty(t, google.Grants(), "what was permitted is given back")
+
+	google.Set(func(s *googletest.Settings) { s.Scope, s.Down = "", true })
+	require.Equal(t, "/"+connectedTo+"&connect_error=failed", c.comeBack(consent(t, c.begin("/"))))
+	require.Empty(t, c.connections())
+}
+
+func TestAnswerOfGoogleCountsOnceAndOnlyInTheBrowserThatAsked(t *testing.T) {
+	b, google, _ := withGoogle(t)
+	expired := "/" + connectedTo + "&connect_error=expired"
+	c := b.client()
+	c.stepwise()
+
+	back := consent(t, c.begin("/"))
+	victim := b.client()
+	victim.stepwise()
+	victim.begin("/")
+	require.Equal(t, expired, victim.comeBack(back), "another browser, with a flow of its own: the state is another one")
+	other := b.client()
+	other.stepwise()
+	require.Equal(t, expired, other.comeBack(back), "another browser, without a flow")
+
+	// The same browser can still finish, but only once, even when its cookie was copied.
+	flow := c.flowCookie(t)
+	require.Equal(t, "/"+connectedTo, c.comeBack(back))
+	require.Equal(t, expired, c.comeBack(back))
+	res := c.send("GET", back.RequestURI(), nil, "Cookie", flow)
+	require.Equal(t, expired, res.Header.Get("Location"), "a copied cookie and a used code")
+	require.Len(t, google.Grants(), 1)
+
+	forged := consent(t, c.begin("/"))
+	q := forged.Query()
+	q.Set("state", q.Get("state")+"x")
+	forged.RawQuery = q.Encode()
+	require.Equal(t, expired, c.comeBack(forged))
+	require.Empty(t, victim.connections())
+}
+
+// flowCookie is all cookies of the browser, as it sends them.
+func (c *client) flowCookie(t *testing.T) string {
+	u, err := url.Parse(c.url)
+	require.NoError(t, err)
+	var all []string
+	for _, cookie := range c.Jar.Cookies(u) {
+		all = append(all, cookie.Name+"="+cookie.Value)
+	}
+	require.Len(t, all, 2)
+	return strings.Join(all, "; ")
+}
+
+func TestAccountIsNotConnectedForAPersonWhoHasLeftTheBrowser(t *testing.T) {
+	b, _, _ := withGoogle(t)
+	c := b.client()
+	c.stepwise()
+	back := consent(t, c.begin("/"))
+	before := c.call(200, "GET", "/api/me", nil)["id"]
+	c.send("DELETE", "/api/me/sessions", nil)
+	require.NotEqual(t, before, c.call(200, "GET", "/api/me", nil)["id"])
+	require.Equal(t, "/"+connectedTo+"&connect_error=expired", c.comeBack(back))
+}
+
+func TestCallerWithATokenConnectsTheirAccount(t *testing.T) {
+	b, _, accounts := withGoogle(t)
+	c := b.client()
+	c.stepwise()
+	page := c.call(200, "GET", "/api/connections/google/start", nil, "Authorization", bearerOf(t, "ann"))["url"].(string)
+	require.Equal(t, "/"+connectedTo, c.comeBack(consent(t, page)), "the browser comes back without the token")
+	_, ok, err := accounts.Token(t.Context(), "ann")
+	require.NoError(t, err)
+	require.True(t, ok)
+}
+
+func TestBrowserIsSentBackToThePageOnly(t *testing.T) {
+	b, _, _ := withGoogle(t)
+	for _, path := range []string{"//evil.example", "https://evil.example/", "/\\evil.example", "/chat/../api/me", "/chat/x?y", "chat/x", "/chat/x\n"} {
+		body := b.client().call(400, "GET", "/api/connections/google/start?return_to="+url.QueryEscape(path), nil)
+		require.Contains(t, errorText(body), "return_to", path)
+	}
+}
+
+func errorText(body map[string]any) string {
+	var b strings.Builder
+	for _, d := range body["error"].(map[string]any)["details"].([]any) {
+		b.WriteString(d.(map[string]any)["field"].(string))
+	}
+	return b.String()
+}
+
+func TestServerWithoutAGoogleClientSaysSo(t *testing.T) {
+	c := setup(t).client()
+	require.Empty(t, c.call(200, "GET", "/api/connections", nil)["available"])
+	c.call(404, "GET", "/api/connections/google/start", nil)
+	c.call(404, "DELETE", "/api/connections/google", nil)
+}
+
+// A connection's tokens, codes and the browser's state stand in no log, audit entry,
+// answer or export, and in no row as they are.
+func TestTokensOfAccountsAreSecret(t *testing.T) {
+	var log bytes.Buffer
+	var entries *audit.Log
+	b, google, accounts := withGoogle(t, func(d *Deps) {
+		d.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		entries = audit.Open(d.Store, d.Log)
+		d.Audit = entries
+	})
+	c := b.client()
+	c.stepwise()
+	back := consent(t, c.begin("/"))
+	code := back.Query().Get("code")
+	require.Equal(t, "/"+connectedTo, c.comeBack(back))
+	google.Set(func(s *googletest.Settings) { s.Down = true })
+	c.comeBack(consent(t, c.begin("/"))) // fails, and is logged
+	me := c.call(200, "GET", "/api/me", nil)["id"].(string)
+	_, ok, err := accounts.Token(t.Context(), me)
+	require.NoError(t, err)
+	require.True(t, ok)
+	files, archive := unzip(t, c.send("GET", "/api/me/export", nil))
+	row, err := b.store.Connection(t.Context(), me, connections.Google)
+	require.NoError(t, err)
+	require.Equal(t, false, c.call(200, "DELETE", "/api/connections/google", nil)["revoked"], "Google is down, the row is deleted all the same")
+	require.Empty(t, c.connections())
+	entries.Close()
+	kept, err := b.store.AuditEntries(t.Context(), db.AuditFilter{Since: time.Now().Add(-time.Hour), Owner: me}, 0, 10)
+	require.NoError(t, err)
+	var kinds []string
+	for _, e := range kept {
+		kinds = append(kinds, e.Kind)
+	}
+	require.Equal(t, []string{audit.Connected, audit.Exported, audit.Disconnected}, kinds)
+
+	secrets := append(google.Tokens(), code, back.Query().Get("state"), googletest.ClientSecret)
+	require.Greater(t, len(secrets), 4)
+	for _, secret := range secrets {
+		require.NotContains(t, log.String(), secret)
+		require.NotContains(t, row.Token, secret)
+	}
+	require.Contains(t, files, "connections.json")
+	require.Contains(t, archive, "ann@example.com")
+	for _, secret := range append(secrets, row.Token) {
+		require.NotContains(t, archive, secret)
+	}
+}

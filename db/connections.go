@@ -1,0 +1,33 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// Connections keeps the accounts of other services that people have connected: one of
+// each provider.
+type Connections interface {
+	// PutConnection replaces the owner's connection to the provider. An anonymous owner's
+	// counts as something that they have stored (Visitors).
+	PutConnection(ctx context.Context, c Connection, anonymous bool) error
+	Connection(ctx context.Context, owner, provider string) (Connection, error)
+	// Connections lists an owner's, by provider.
+	Connections(ctx context.Context, owner string) ([]Connection, error)
+	// RenewConnection replaces the token of the version that was read, by an empty one
+	// when the service has taken it back. ErrVersion when the connection was replaced,
+	// renewed or removed since.
+	RenewConnection(ctx context.Context, c Connection, token string, at time.Time) error
+	DeleteConnection(ctx context.Context, owner, provider string) error
+}
+
+// Connection is an account of another service.
+type Connection struct {
+	Owner, Provider string
+	Account         string // as its owner knows it, such as an address
+	Scope           string // what the service has permitted
+	Token           string // encrypted; empty: the service has taken it back
+	Version         int64  // set by the store
+	CreatedAt       time.Time
+	UpdatedAt       time.Time // of the token
+}

@@ -1,0 +1,42 @@
+package config
+
+import "strings"
+
+const shortestTokenKey = 32
+
+func (c *Config) checkGoogle() error {
+	if (c.GoogleClientID == "") != (c.GoogleClientSecret == "") {
+		return refuse("GOOGLE_CLIENT_SECRET", "it and GOOGLE_CLIENT_ID are needed together")
+	}
+	for _, key := range c.tokenKeys() {
+		if len(key) < shortestTokenKey {
+			return refuse("TOKEN_ENCRYPTION_KEY", "too short; use at least %d characters", shortestTokenKey)
+		}
+	}
+	return address("GOOGLE_OAUTH_BASE_URL", c.GoogleOAuthURL, "http", "https")
+}
+
+func (c *Config) tokenKeys() []string {
+	if c.TokenEncryptionKey == "" {
+		return nil
+	}
+	keys := strings.Split(c.TokenEncryptionKey, ",")
+	for i, key := range keys {
+		keys[i] = strings.TrimSpace(key)
+	}
+	return keys
+}
+
+// TokenSecrets are the secrets of the keys that encrypt tokens of connected accounts: those
+// of TOKEN_ENCRYPTION_KEY, the current one first, then COOKIE_SECRET.
+func (c *Config) TokenSecrets() ([][]byte, error) {
+	cookie, err := c.CookieKey()
+	if err != nil {
+		return nil, err
+	}
+	var secrets [][]byte
+	for _, key := range c.tokenKeys() {
+		secrets = append(secrets, []byte(key))
+	}
+	return append(secrets, cookie), nil
+}

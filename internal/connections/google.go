@@ -1,0 +1,145 @@
+package connections
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	endpoints "golang.org/x/oauth2/google"
+	"google.golang.org/api/drive/v3"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+)
+
+// Scope is the access that is asked for: reading files, nothing else. drive.file would be
+// less, but with it a link that a person pastes cannot be read: it covers only files that
+// were picked in Google's own dialog, which is a script of another host in our page.
+const Scope = drive.DriveReadonlyScope
+
+const (
+	revokeURL   = "https://oauth2.googleapis.com/revoke"
+	callTimeout = 5 * time.Second // three calls, and an answer is due in 15 s
+)
+
+// google is Google's sign-in, and of Drive what says whose it is.
+type google struct {
+	config    oauth2.Config
+	revokeURL string
+	driveURL  string
+	http      *http.Client
+}
+
+func newGoogle(id, secret, oauthURL, driveURL string) (*google, error) {
+	g := &google{
+		config:    oauth2.Config{ClientID: id, ClientSecret: secret, Endpoint: endpoints.Endpoint, Scopes: []string{Scope}},
+		revokeURL: revokeURL, driveURL: driveURL,
+		// A redirect would take secrets elsewhere.
+		http: &http.Client{Timeout: callTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	if oauthURL == "" {
+		return g, nil
+	}
+	base, err := url.Parse(oauthURL)
+	if err != nil || base.Host == "" {
+		return nil, errors.New("GOOGLE_OAUTH_BASE_URL is not an address")
+	}
+	g.config.Endpoint.AuthURL = base.JoinPath("o/oauth2/v2/auth").String()
+	g.config.Endpoint.TokenURL = base.JoinPath("token").String()
+	g.revokeURL = base.JoinPath("revoke").String()
+	return g, nil
+}
+
+// at is the configuration with an address that Google sends the browser back to.
+func (g *google) at(redirect string) *oauth2.Config {
+	c := g.config
+	c.RedirectURL = redirect
+	return &c
+}
+
+func (g *google) exchange(ctx context.Context, f Flow, code string) (*oauth2.Token, error) {
+	t, err := g.at(f.Redirect).Exchange(g.with(ctx), code, oauth2.VerifierOption(f.Verifier))
+	return t, plain(err)
+}
+
+// errRevoked: the refresh token has expired or was revoked.
+var errRevoked = errors.New("the access was taken back")
+
+// refresh returns a new access token with its refresh token.
+func (g *google) refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
+	t, err := g.config.TokenSource(g.with(ctx), &oauth2.Token{RefreshToken: refreshToken}).Token()
+	var said *oauth2.RetrieveError
+	if errors.As(err, &said) && said.ErrorCode == "invalid_grant" {
+		return nil, errRevoked
+	}
+	return t, plain(err)
+}
+
+func (g *google) with(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, g.http)
+}
+
+// plain drops the body of an answer, which an error would otherwise show.
+func plain(err error) error {
+	var said *oauth2.RetrieveError
+	if errors.As(err, &said) {
+		return fmt.Errorf("status %d %.100q", said.Response.StatusCode, said.ErrorCode)
+	}
+	return err
+}
+
+// revoke takes the access back, of all tokens of the account.
+func (g *google) revoke(ctx context.Context, token string) error {
+	body := strings.NewReader(url.Values{"token": {token}}.Encode())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.revokeURL, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := g.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusBadRequest { // 400: it is invalid already
+		return fmt.Errorf("status %d", res.StatusCode)
+	}
+	return nil
+}
+
+// maxName limits the address of an account.
+const maxName = 320
+
+// accountName is the address of the account. The scope for reading files covers it.
+func (g *google) accountName(ctx context.Context, accessToken string) (string, error) {
+	client := oauth2.NewClient(g.with(ctx), oauth2.StaticTokenSource(&oauth2.Token{AccessToken: accessToken}))
+	client.CheckRedirect = g.http.CheckRedirect
+	client.Timeout = callTimeout
+	options := []option.ClientOption{option.WithHTTPClient(client)}
+	if g.driveURL != "" {
+		options = append(options, option.WithEndpoint(strings.TrimSuffix(g.driveURL, "/")+"/"))
+	}
+	service, err := drive.NewService(ctx, options...)
+	if err != nil {
+		return "", err
+	}
+	about, err := service.About.Get().Fields("user(emailAddress)").Context(ctx).Do()
+	if said := (*googleapi.Error)(nil); errors.As(err, &said) {
+		return "", fmt.Errorf("status %d", said.Code)
+	}
+	if err != nil || about.User == nil {
+		return "", cmp.Or(err, errors.New("no account was named"))
+	}
+	name := strings.Join(strings.Fields(about.User.EmailAddress), " ")
+	if len(name) > maxName {
+		return "", errors.New("the account's name is too long")
+	}
+	return name, nil
+}

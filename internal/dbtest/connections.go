@@ -1,0 +1,83 @@
+package dbtest
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/db"
+)
+
+// account is a connection of the owner, not stored yet.
+func (b *fixture) account(token string) db.Connection {
+	return db.Connection{Owner: b.owner, Provider: "google", Account: "ann@example.com", Scope: "drive.readonly", Token: token, CreatedAt: b.now()}
+}
+
+func (b *fixture) connected() db.Connection {
+	b.t.Helper()
+	c, err := b.store.Connection(b.ctx, b.owner, "google")
+	b.NoError(err)
+	return c
+}
+
+var connectionTests = []test{
+	{"a connection is read as it was written, and one that is not there is ErrNotFound", func(b *fixture) {
+		_, err := b.store.Connection(b.ctx, b.owner, "google")
+		b.ErrorIs(err, db.ErrNotFound)
+		want := b.account("sealed")
+		b.NoError(b.store.PutConnection(b.ctx, want, false))
+		want.Version, want.UpdatedAt = 1, want.CreatedAt
+		b.Equal(want, b.connected())
+		list, err := b.store.Connections(b.ctx, b.owner)
+		b.NoError(err)
+		b.Equal([]db.Connection{want}, list)
+		_, err = b.store.Connection(b.ctx, b.owner, "other")
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"connecting again replaces the account, with a later version", func(b *fixture) {
+		b.NoError(b.store.PutConnection(b.ctx, b.account("first"), false))
+		again := b.account("second")
+		again.Account = "bob@example.com"
+		b.NoError(b.store.PutConnection(b.ctx, again, false))
+		again.Version, again.UpdatedAt = 2, again.CreatedAt
+		b.Equal(again, b.connected())
+	}},
+	{"a token is renewed only in the version that was read", func(b *fixture) {
+		b.NoError(b.store.PutConnection(b.ctx, b.account("first"), false))
+		read, at := b.connected(), b.now()
+		b.NoError(b.store.RenewConnection(b.ctx, read, "second", at))
+		renewed := b.connected()
+		b.Equal("second", renewed.Token)
+		b.Equal(at, renewed.UpdatedAt)
+		b.Equal(read.CreatedAt, renewed.CreatedAt)
+		b.ErrorIs(b.store.RenewConnection(b.ctx, read, "late", b.now()), db.ErrVersion)
+		b.Equal(renewed, b.connected())
+
+		b.NoError(b.store.PutConnection(b.ctx, b.account("other account"), false))
+		b.ErrorIs(b.store.RenewConnection(b.ctx, renewed, "late", b.now()), db.ErrVersion)
+		b.Equal("other account", b.connected().Token)
+	}},
+	{"a removed connection is not brought back by a token that is renewed late", func(b *fixture) {
+		b.NoError(b.store.PutConnection(b.ctx, b.account("first"), false))
+		read := b.connected()
+		b.NoError(b.store.DeleteConnection(b.ctx, b.owner, "google"))
+		b.ErrorIs(b.store.RenewConnection(b.ctx, read, "late", b.now()), db.ErrVersion)
+		b.ErrorIs(b.store.DeleteConnection(b.ctx, b.owner, "google"), db.ErrNotFound)
+		list, err := b.store.Connections(b.ctx, b.owner)
+		b.NoError(err)
+		b.Empty(list)
+	}},
+	{"another owner's token is never renewed", func(b *fixture) {
+		b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), false))
+		foreign := b.connected()
+		foreign.Owner = uuid.NewString()
+		b.ErrorIs(b.store.RenewConnection(b.ctx, foreign, "theirs", b.now()), db.ErrVersion)
+		b.Equal("sealed", b.connected().Token)
+	}},
+	{"an anonymous owner who has only a connection is listed as unused in time", func(b *fixture) {
+		b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), true))
+		owners, err := b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10)
+		b.NoError(err)
+		b.Equal([]string{b.owner}, owners)
+	}},
+}

@@ -1,0 +1,54 @@
+import { CircleAlert, X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { words } from "../words";
+import { kindIcons } from "./kinds";
+import { findLinks } from "./links";
+
+/** Somebody who types a link is in the middle of it. */
+const TYPED_MS = 700;
+
+/** What the links of a message that is being written lead to. */
+export function LinkChips({ text, onRemove }: { text: string; onRemove: (link: string) => void }) {
+  const settled = useSettled(text);
+  const links = findLinks(text).filter((l) => l.kind !== null || settled === text);
+  if (links.length === 0) return null;
+  return (
+    <ul aria-label={words.imports.links} className="flex flex-wrap gap-2 px-3 pt-3">
+      {links.map(({ text: link, kind, key, host }) => {
+        const Glyph = kind ? kindIcons[kind] : CircleAlert;
+        return (
+          <li key={key} data-link={kind ?? "malformed"} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${kind ? "bg-sunken" : "bg-warn-soft text-warn"}`}>
+            <Glyph aria-hidden className={`size-4 shrink-0 ${kind ? "text-accent" : ""}`} />
+            {kind ? (
+              <span className="min-w-0 truncate">
+                <span className="font-medium">{words.imports.kinds[kind]}</span> <span className="text-muted">{host}</span>
+              </span>
+            ) : (
+              <span role="alert" className="min-w-0">
+                {words.imports.malformed}
+              </span>
+            )}
+            <button
+              type="button"
+              aria-label={words.common.remove(kind ? `${words.imports.kinds[kind]} ${host}` : words.imports.links)}
+              onClick={() => onRemove(link)}
+              className="relative inline-flex size-6 shrink-0 items-center justify-center rounded-full border border-line bg-surface text-muted hover:text-ink pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5"
+            >
+              <X aria-hidden className="size-3.5" />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The text once it has not changed for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const soon = setTimeout(() => setSettled(text), TYPED_MS);
+    return () => clearTimeout(soon);
+  }, [text]);
+  return settled;
+}

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { getJSON, request } from "../api/http";
+import { errorText, refresh } from "../api/query";
+import { toast } from "../ui/toast";
+import { words } from "../words";
+
+/** An account of another service that the reader has connected. */
+export interface Account {
+  provider: string;
+  account?: string;
+  /** expired: it has to be connected again. */
+  state: "connected" | "expired";
+}
+
+interface Accounts {
+  items: Account[];
+  /** What can be connected to this server. */
+  available: string[];
+}
+
+const KEY = ["connections"];
+const GOOGLE = "google";
+
+/** The reader's Google account; available: one can be connected. */
+export function useGoogle(): { available: boolean; account: Account | undefined } {
+  const { data } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => getJSON<Accounts>("/api/connections", { signal }), staleTime: 60_000 });
+  return { available: data?.available.includes(GOOGLE) ?? false, account: data?.items.find((a) => a.provider === GOOGLE) };
+}
+
+/** Goes to Google, which sends the reader back to this conversation. */
+export async function connectGoogle(): Promise<void> {
+  try {
+    const { url } = await getJSON<{ url: string }>(`/api/connections/google/start?return_to=${encodeURIComponent(location.pathname)}`);
+    location.assign(url);
+  } catch (err) {
+    toast.error(errorText(err));
+  }
+}
+
+/** Whether Google was asked to take the access back, too. */
+export async function disconnectGoogle(): Promise<boolean> {
+  const res = await request("/api/connections/google", { method: "DELETE" });
+  await refresh(KEY);
+  return ((await res.json()) as { revoked: boolean }).revoked;
+}
+
+/** Says what came of it, when the reader comes back from Google. */
+export function sayConnected(): void {
+  const query = new URLSearchParams(location.search);
+  if (query.get("connect") !== GOOGLE) return;
+  history.replaceState(history.state, "", location.pathname + location.hash);
+  const code = query.get("connect_error");
+  if (!code) return toast(words.account.google.connected);
+  const problems: Readonly<Record<string, string>> = words.account.google.problems;
+  toast.error((Object.hasOwn(problems, code) && problems[code]) || words.account.google.problems.failed);
+}
